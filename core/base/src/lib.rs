@@ -1,0 +1,16 @@
+//! What every other crate of Fabius shares: places in source text, findings about them,
+//! limits, and cancellation.
+//!
+//! This crate never reads a file, a clock or the environment, and it never prints.
+
+pub mod cancel;
+pub mod codes;
+pub mod finding;
+pub mod limits;
+pub mod source;
+
+pub use cancel::{Cancel, StopReason};
+pub use codes::Code;
+pub use finding::{Finding, Label, Severity};
+pub use limits::Limits;
+pub use source::{Expansion, ExpansionId, ExpansionKind, FileId, SourceMap, Span};

@@ -1,0 +1,152 @@
+//! What a [`crate::Program`] means: the definition that machine and reference interpreter follow.
+//!
+//! # State
+//!
+//! * Values of the global variables.
+//! * Processes, numbered from 0 in the order of creation; each has a type, a location, a priority
+//!   and values of its locals. They form a stack: only the youngest can end.
+//! * Channels, identified from 1 in the order of creation; each has a type and a queue of messages.
+//!   The channels of global variables come first, in the order of the variables and their elements;
+//!   the channels of a process are created when it is (locals in order) and vanish when it ends.
+//! * The *holder*: at most one process may hold control (it is inside an `atomic`). A state with a
+//!   holder is **transient**: it is passed through, not stored, not counted.
+//! * `_last`, only if [`crate::Uses::last`].
+//!
+//! The **initial state**: globals are initialised in order (channels are created on the way), then
+//! the [`crate::Program::initial`] processes are created in order; nobody holds control. Creating
+//! a process sets parameters (truncated to their types) and then the other locals, in order; an
+//! initial value may read globals and earlier locals. Fresh message slots are 0, and slots that
+//! a receive frees are set to 0.
+//!
+//! # Which processes may move
+//!
+//! With a holder: only the holder. If it cannot move, it loses control: the same state without a
+//! holder is an ordinary state, reached without a step. Without a holder: every process, tried from
+//! the youngest to the oldest. A process whose `provided` is false cannot move. If
+//! [`crate::Uses::priority`], a process cannot move while another one of higher priority is
+//! *enabled*: its `provided` holds and one of its edges is executable.
+//!
+//! The edges of a process's location are tried in order. Let *g* be the escape group of the last
+//! edge found executable (0 at first): if *g* > 0, an edge of another group ends the trial. An
+//! `Else` is executable if no edge before it was.
+//!
+//! If no process can move, everything is tried once more with `Timeout` true (it is false in every
+//! other trial). If still none can move the state is **terminal**; it is valid if every process is
+//! at a location marked `end`, else it is an *invalid end state*. A state without processes is valid.
+//!
+//! # One step
+//!
+//! Executability of an [`crate::Action`]: `Guard(e)`: *e* is not 0 (a `Run` in it takes effect only
+//! if so); `Send`: the channel is not full; `Receive`: there is a matching message; `End`: the
+//! process is the youngest; `Merged`: that of its first action; `Block`: one option of its first
+//! node is executable; all others always. A later action of `Merged` is executed whatever its value
+//! would be as a guard.
+//!
+//! After the step the process is at the edge's target. It holds control afterwards if the edge is
+//! `atomic`, else nobody does. `End` removes the process.
+//!
+//! *Send* to a buffered channel appends the message, each field truncated to its type; a sorted
+//! send inserts it before the first message that is greater (fields compared in order, as stored).
+//! *Receive* looks at the oldest message, or with `any` takes the first that matches; a `Match`
+//! field must equal its expression, compared as 32-bit numbers. Values go to the `Store` places from left to
+//! right, truncated to the type of the variable. `keep` leaves the message.
+//!
+//! *Rendezvous*: a send on a channel of capacity 0 is one step of two processes. The message
+//! (fields truncated) is offered to every other process, youngest first; each of its edges, in order (escape groups
+//! count as above), whose action is a `Receive` on that channel (or a `Merged` or `Block` that starts
+//! with one) and matches makes one successor. The sender goes to its target, the receiver to its own; the
+//! receiver holds control afterwards if *its* edge is atomic, the sender never does. The send is
+//! executable if there is at least one such partner. Outside such a step a receive on a channel of
+//! capacity 0 is not executable. If the sender's action is a `Block`, all of it runs before the
+//! message is taken.
+//!
+//! *Block*: from node to node, always the first executable option, until one leaves. `Else` is
+//! executable if no option before it in the node is. A node other than the first where nothing is
+//! executable is a fault.
+//!
+//! `_last` becomes the number of the process that moved (for a rendezvous, the receiver).
+//!
+//! # Expressions
+//!
+//! 32-bit signed, wrapping; see [`crate::BinaryOp`]. A place of a dead or never created channel
+//! (identity 0, or greater than the number of channels) in a channel operation is a fault. In `At`
+//! and `Remote`, a process that does not exist reads as 0. `Enabled(p)` of the evaluating process is a fault.
+//!
+//! # Faults
+//!
+//! A failed assertion, and the [`Fault`]s, are violations. The step that fails is the last of the
+//! path; a search that goes on after a failed assertion treats it as a step that changes nothing
+//! but the location; after any other fault there is no successor.
+
+use std::fmt;
+
+/// Why a step could not be computed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// An `Assert` was 0; the search may go on.
+    AssertionFailed,
+    /// Division or remainder by 0.
+    DivisionByZero,
+    /// An index outside its dimension.
+    IndexOutOfRange {
+        /// The index.
+        index: i32,
+        /// The length of the dimension.
+        length: u32,
+    },
+    /// A channel operation on identity 0.
+    NoChannel,
+    /// A channel operation on a channel that no longer exists.
+    DeadChannel(i32),
+    /// A message with the wrong number of fields for its channel.
+    FieldCount {
+        /// Fields in the statement.
+        given: u32,
+        /// Fields of the channel.
+        expected: u32,
+    },
+    /// More than [`crate::PROCESSES_MAX`] processes.
+    TooManyProcesses,
+    /// More than [`crate::CHANNELS_MAX`] channels.
+    TooManyChannels,
+    /// Nothing is executable in the middle of a [`crate::Block`].
+    BlockedInside,
+    /// A [`crate::Block`] did not come to its end within the limit.
+    EndlessBlock,
+    /// A receive that keeps its message, on a rendezvous channel.
+    PollOnRendezvous,
+    /// `enabled(p)` of the process itself.
+    EnabledOfSelf,
+    /// A priority outside 1 to 255.
+    PriorityOutOfRange(i32),
+    /// Two executable edges in a process declared deterministic.
+    NotDeterministic,
+}
+
+/// A [`crate::Block`] may take at most so many steps.
+pub const BLOCK_STEPS_MAX: u32 = 1_000_000;
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::AssertionFailed => write!(f, "assertion violated"),
+            Self::DivisionByZero => write!(f, "division by zero"),
+            Self::IndexOutOfRange { index, length } => {
+                write!(f, "index {index} is outside the array, which has {length} elements (0 to {})", length.max(1) - 1)
+            }
+            Self::NoChannel => write!(f, "the channel was never initialised"),
+            Self::DeadChannel(id) => write!(f, "channel {id} does not exist (any more): its process has ended"),
+            Self::FieldCount { given, expected } => {
+                write!(f, "the statement has {given} fields, but messages of this channel have {expected}")
+            }
+            Self::TooManyProcesses => write!(f, "more than {} processes", crate::PROCESSES_MAX),
+            Self::TooManyChannels => write!(f, "more than {} channels", crate::CHANNELS_MAX),
+            Self::BlockedInside => write!(f, "nothing is executable in the middle of a d_step"),
+            Self::EndlessBlock => write!(f, "a d_step does not come to its end"),
+            Self::PollOnRendezvous => write!(f, "a message cannot be copied out of a rendezvous channel"),
+            Self::EnabledOfSelf => write!(f, "enabled() asks about the process that evaluates it"),
+            Self::PriorityOutOfRange(value) => write!(f, "priority {value} is not between 1 and 255"),
+            Self::NotDeterministic => write!(f, "two statements are executable in a D_proctype"),
+        }
+    }
+}

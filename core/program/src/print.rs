@@ -1,0 +1,1 @@
+//! A printable text form of a program.

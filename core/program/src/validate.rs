@@ -1,0 +1,1 @@
+//! The invariants of a program.

@@ -1,0 +1,131 @@
+//! Types, variables, channels and enumerations.
+
+use crate::expr::Expr;
+use fabius_base::Span;
+
+/// Index into [`crate::Program::channel_types`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ChannelTypeId(pub u32);
+
+/// Index into [`crate::Program::enumerations`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EnumId(pub u32);
+
+/// Index into [`crate::Program::globals`], or into [`crate::Process::locals`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct VariableId(pub u32);
+
+/// What a value stands for; only showing it depends on this.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Kind {
+    /// A number.
+    #[default]
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A symbolic constant.
+    Enum(EnumId),
+    /// The identity of a channel; 0 is none.
+    Channel,
+    /// The number of a process.
+    Process,
+}
+
+/// How a value is stored: it is computed as a 32-bit signed number and truncated on storing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Type {
+    /// Width in bits, 1 to 32.
+    pub bits: u8,
+    /// Whether the stored bits are read back with their sign.
+    pub signed: bool,
+    /// What it stands for.
+    pub kind: Kind,
+}
+
+impl Type {
+    /// An unsigned number.
+    pub const fn unsigned(bits: u8, kind: Kind) -> Self {
+        Self { bits, signed: false, kind }
+    }
+
+    /// A signed number.
+    pub const fn signed(bits: u8) -> Self {
+        Self { bits, signed: true, kind: Kind::Number }
+    }
+
+    /// What is read back after `value` was stored.
+    pub const fn truncate(self, value: i32) -> i32 {
+        let shift = 32 - self.bits as u32;
+        if self.signed { (value << shift) >> shift } else { (((value as u32) << shift) >> shift) as i32 }
+    }
+}
+
+/// How a variable gets its first value.
+#[derive(Clone, Debug, Default)]
+pub enum Initial {
+    /// Zero.
+    #[default]
+    Zero,
+    /// The same expression for every element; evaluated at process creation for locals.
+    Value(Expr),
+    /// One expression per element; the last one repeats for the elements that remain.
+    List(Vec<Expr>),
+    /// A fresh channel per element.
+    Channel(ChannelTypeId),
+}
+
+/// A variable, or a leaf of a structure such as `msg.header.len`.
+///
+/// A leaf inside arrays of structures has one dimension per array on the way to it; its elements
+/// are laid out with the last index moving fastest.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Name as a person writes it, without indices.
+    pub name: String,
+    /// Type of an element.
+    pub ty: Type,
+    /// Length of each dimension; empty for a scalar.
+    pub dimensions: Vec<u32>,
+    /// First value.
+    pub initial: Initial,
+    /// Not part of what distinguishes states (`hidden`).
+    pub hidden: bool,
+    /// Declaration.
+    pub span: Span,
+}
+
+impl Variable {
+    /// Number of elements: the product of the dimensions.
+    pub fn element_count(&self) -> u32 {
+        self.dimensions.iter().product()
+    }
+}
+
+/// Capacity and message layout of a channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChannelType {
+    /// How many messages it holds; 0 for a rendezvous.
+    pub capacity: u32,
+    /// Storage of each field of a message; structures are flattened.
+    pub fields: Vec<Type>,
+    /// Names of the fields, empty where there is none.
+    pub field_names: Vec<String>,
+    /// Declaration.
+    pub span: Span,
+}
+
+/// Symbolic constants and their numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Enumeration {
+    /// Name of the enumeration; empty for the anonymous one.
+    pub name: String,
+    /// Number and name of each constant.
+    pub constants: Vec<(i32, String)>,
+}
+
+impl Enumeration {
+    /// The name of a constant.
+    pub fn name_of(&self, value: i32) -> Option<&str> {
+        self.constants.iter().find(|(v, _)| *v == value).map(|(_, name)| name.as_str())
+    }
+}

@@ -1,0 +1,3 @@
+//! Promela in, [`fabius_program::Program`] out.
+
+pub mod ast;
