@@ -132,7 +132,11 @@ impl fmt::Display for Fault {
             Self::AssertionFailed => write!(f, "assertion violated"),
             Self::DivisionByZero => write!(f, "division by zero"),
             Self::IndexOutOfRange { index, length } => {
-                write!(f, "index {index} is outside the array, which has {length} elements (0 to {})", length.max(1) - 1)
+                write!(
+                    f,
+                    "index {index} is outside the array, which has {length} elements (0 to {})",
+                    length.max(1) - 1
+                )
             }
             Self::NoChannel => write!(f, "the channel was never initialised"),
             Self::DeadChannel(id) => write!(f, "channel {id} does not exist (any more): its process has ended"),

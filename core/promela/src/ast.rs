@@ -267,37 +267,78 @@ pub struct Step {
 pub enum StepKind {
     Declaration(Declaration),
     /// `xr` (exclusive read) or `xs` (exclusive send) with channels.
-    Exclusive { send: bool, channels: Vec<VarRef> },
+    Exclusive {
+        send: bool,
+        channels: Vec<VarRef>,
+    },
     /// A label with nothing behind it stands before this.
     Skip,
     Expr(Expr),
     Else,
-    Assign { target: VarRef, value: Expr },
+    Assign {
+        target: VarRef,
+        value: Expr,
+    },
     Increment(VarRef),
     Decrement(VarRef),
     Assert(Expr),
-    Printf { format: StringLit, arguments: Vec<Expr> },
+    Printf {
+        format: StringLit,
+        arguments: Vec<Expr>,
+    },
     Printm(Expr),
-    Send { channel: VarRef, sorted: bool, arguments: Vec<Expr> },
-    Receive { channel: VarRef, any: bool, keep: bool, arguments: Vec<ReceiveArg> },
-    SetPriority { pid: Expr, priority: Expr },
+    Send {
+        channel: VarRef,
+        sorted: bool,
+        arguments: Vec<Expr>,
+    },
+    Receive {
+        channel: VarRef,
+        any: bool,
+        keep: bool,
+        arguments: Vec<ReceiveArg>,
+    },
+    SetPriority {
+        pid: Expr,
+        priority: Expr,
+    },
     Goto(Name),
     Break,
     If(Vec<Sequence>),
     Do(Vec<Sequence>),
     /// `for (x : from .. to) { body }`
-    ForRange { variable: VarRef, from: Expr, to: Expr, body: Sequence },
+    ForRange {
+        variable: VarRef,
+        from: Expr,
+        to: Expr,
+        body: Sequence,
+    },
     /// `for (x in name) { body }`
-    ForIn { variable: VarRef, container: VarRef, body: Sequence },
+    ForIn {
+        variable: VarRef,
+        container: VarRef,
+        body: Sequence,
+    },
     /// `select (x : from .. to)`
-    Select { variable: VarRef, from: Expr, to: Expr },
+    Select {
+        variable: VarRef,
+        from: Expr,
+        to: Expr,
+    },
     Atomic(Sequence),
     DStep(Sequence),
     Block(Sequence),
     /// `main unless escape`; each side is one step (usually a `Block`).
-    Unless { main: Box<Step>, escape: Box<Step> },
+    Unless {
+        main: Box<Step>,
+        escape: Box<Step>,
+    },
     /// The expanded body of an inline call. `result` is the `x` of `x = call(…)`.
-    Inlined { name: Name, result: Option<VarRef>, body: Sequence },
+    Inlined {
+        name: Name,
+        result: Option<VarRef>,
+        body: Sequence,
+    },
     /// `return e` inside an inline.
     Return(Expr),
     EmbeddedC(EmbeddedC),
@@ -404,7 +445,11 @@ pub enum ExprKind {
     Binary(BinOp, Box<Expr>, Box<Expr>),
     /// `(a -> b : c)`
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    Run { process: Name, arguments: Vec<Expr>, priority: Option<Constant> },
+    Run {
+        process: Name,
+        arguments: Vec<Expr>,
+        priority: Option<Constant>,
+    },
     Len(VarRef),
     Full(VarRef),
     NFull(VarRef),
@@ -414,14 +459,26 @@ pub enum ExprKind {
     GetPriority(Box<Expr>),
     PcValue(Box<Expr>),
     /// `q?[args]`, `q??[args]`
-    Poll { channel: VarRef, any: bool, arguments: Vec<ReceiveArg> },
+    Poll {
+        channel: VarRef,
+        any: bool,
+        arguments: Vec<ReceiveArg>,
+    },
     Timeout,
     /// `np_`
     NonProgress,
     /// `P[pid]@label`, `P@label`
-    RemoteLabel { process: Name, pid: Option<Box<Expr>>, label: Name },
+    RemoteLabel {
+        process: Name,
+        pid: Option<Box<Expr>>,
+        label: Name,
+    },
     /// `P[pid]:x`, `P:x`
-    RemoteVar { process: Name, pid: Option<Box<Expr>>, variable: VarRef },
+    RemoteVar {
+        process: Name,
+        pid: Option<Box<Expr>>,
+        variable: VarRef,
+    },
     EmbeddedC(EmbeddedC),
     /// The parser could not read it; a finding says so.
     Error,
