@@ -3,80 +3,100 @@
 //! # State
 //!
 //! * Values of the global variables.
-//! * Processes, numbered from 0 in the order of creation; each has a type, a location, a priority
-//!   and values of its locals. They form a stack: only the youngest can end.
-//! * Channels, identified from 1 in the order of creation; each has a type and a queue of messages.
-//!   The channels of global variables come first, in the order of the variables and their elements;
-//!   the channels of a process are created when it is (locals in order) and vanish when it ends.
+//! * Processes, numbered from 0 in the order of creation; each has a type, a location, a priority and
+//!   values of its locals. They form a stack: only the youngest can end.
+//! * Channels, identified from 1 in the order of creation; each has a type and a queue of messages. The
+//!   channels of global variables come first, in the order of the variables and their elements; the
+//!   channels of a process are created when it is (locals in order) and vanish when it ends.
 //! * The *holder*: at most one process may hold control (it is inside an `atomic`). A state with a
 //!   holder is **transient**: it is passed through, not stored, not counted.
 //! * `_last`, only if [`crate::Uses::last`].
 //!
-//! The **initial state**: globals are initialised in order (channels are created on the way), then
-//! the [`crate::Program::initial`] processes are created in order; nobody holds control. Creating
-//! a process sets parameters (truncated to their types) and then the other locals, in order; an
-//! initial value may read globals and earlier locals. Fresh message slots are 0, and slots that
-//! a receive frees are set to 0.
+//! The **initial state**: globals are initialised in order (channels are created on the way), then the
+//! [`crate::Program::initial`] processes are created in order; nobody holds control. Creating a process
+//! sets parameters (truncated to their types) and then the other locals, in order; an initial value may
+//! read globals and earlier locals. Fresh message slots are 0, and slots that a receive frees are set
+//! to 0.
 //!
 //! # Which processes may move
 //!
-//! With a holder: only the holder. If it cannot move, it loses control: the same state without a
-//! holder is an ordinary state, reached without a step. Without a holder: every process, tried from
-//! the youngest to the oldest. A process whose `provided` is false cannot move. If
-//! [`crate::Uses::priority`], a process cannot move while another one of higher priority is
-//! *enabled*: its `provided` holds and one of its edges is executable.
+//! With a holder: only the holder. If it cannot move, it loses control: the same state without a holder
+//! is an ordinary state, reached without a step. Without a holder: every process, tried from the
+//! youngest to the oldest. A process whose `provided` is false cannot move. If
+//! [`crate::Uses::priority`], a process cannot move while another one of higher priority is *enabled*:
+//! its `provided` holds and one of its edges is executable. (This holds for the holder too.) An edge
+//! whose trial is a fault counts as executable: it is a step without successor, an `Else` after it is
+//! not executable, and nothing is tried a second time on its account. In a process declared
+//! deterministic, the second executable edge of a location is the fault `NotDeterministic`.
+//! A fault in `provided` is a fault of the location's first edge; where only enabledness is asked, or a
+//! partner sought, it counts as false.
 //!
-//! The edges of a process's location are tried in order. Let *g* be the escape group of the last
-//! edge found executable (0 at first): if *g* > 0, an edge of another group ends the trial. An
-//! `Else` is executable if no edge before it was.
+//! The edges of a process's location are tried in order. Let *g* be the escape group of the last edge
+//! found executable (0 at first): if *g* > 0, an edge of another group ends the trial. An `Else` is
+//! executable if no edge before it was.
 //!
 //! If no process can move, everything is tried once more with `Timeout` true (it is false in every
-//! other trial). If still none can move the state is **terminal**; it is valid if every process is
-//! at a location marked `end`, else it is an *invalid end state*. A state without processes is valid.
+//! other trial). If still none can move the state is **terminal**; it is valid if every process is at a
+//! location marked `end`, else it is an *invalid end state*. A state without processes is valid.
 //!
 //! # One step
 //!
-//! Executability of an [`crate::Action`]: `Guard(e)`: *e* is not 0 (a `Run` in it takes effect only
-//! if so); `Send`: the channel is not full; `Receive`: there is a matching message; `End`: the
-//! process is the youngest; `Merged`: that of its first action; `Block`: one option of its first
-//! node is executable; all others always. A later action of `Merged` is executed whatever its value
-//! would be as a guard.
+//! Executability of an [`crate::Action`]: `Guard(e)`: *e* is not 0 (a `Run` in it takes effect only if
+//! so); `Send`: the channel is not full; `Receive`: there is a matching message; `End`: the process is
+//! the youngest; `Merged`: that of its first action; `Block`: one option of its first node is
+//! executable; all others always. A later action of `Merged` is executed whatever its value would be as
+//! a guard.
 //!
 //! After the step the process is at the edge's target. It holds control afterwards if the edge is
 //! `atomic`, else nobody does. `End` removes the process.
 //!
-//! *Send* to a buffered channel appends the message, each field truncated to its type; a sorted
-//! send inserts it before the first message that is greater (fields compared in order, as stored).
-//! *Receive* looks at the oldest message, or with `any` takes the first that matches; a `Match`
-//! field must equal its expression, compared as 32-bit numbers. Values go to the `Store` places from left to
-//! right, truncated to the type of the variable. `keep` leaves the message.
+//! *Send* to a buffered channel appends the message, each field truncated to its type; a sorted send
+//! inserts it before the first message that is greater (fields compared in order, as stored). *Receive*
+//! looks at the oldest message, or with `any` takes the first that matches; a `Match` field must equal
+//! its expression, compared as 32-bit numbers. Values go to the `Store` places from left to right,
+//! truncated to the type of the variable. `keep` leaves the message.
 //!
-//! *Rendezvous*: a send on a channel of capacity 0 is one step of two processes. The message
-//! (fields truncated) is offered to every other process, youngest first; each of its edges, in order (escape groups
-//! count as above), whose action is a `Receive` on that channel (or a `Merged` or `Block` that starts
-//! with one) and matches makes one successor. The sender goes to its target, the receiver to its own; the
-//! receiver holds control afterwards if *its* edge is atomic, the sender never does. The send is
-//! executable if there is at least one such partner. Outside such a step a receive on a channel of
-//! capacity 0 is not executable. If the sender's action is a `Block`, all of it runs before the
-//! message is taken.
+//! *Rendezvous*: a send on a channel of capacity 0 is one step of two processes. The message (fields
+//! truncated) is offered to every other process, youngest first; each of its edges, in order (escape
+//! groups count as above), whose action is a `Receive` on that channel (or a `Merged` or `Block` that
+//! starts with one) and matches makes one successor. The sender goes to its target, the receiver to its
+//! own; the receiver holds control afterwards if *its* edge is atomic, the sender never does. The send
+//! is executable if there is at least one such partner. Outside such a step a receive on a channel of
+//! capacity 0 is not executable. If the sender's action is a `Merged` or a `Block`, all of it runs
+//! before the message is offered, and the partners are sought in the state it leads to. A partner's
+//! `provided` must hold; with [`crate::Uses::priority`] no other possible partner may have a higher
+//! priority than it. A receive on any other channel (a dead one too) just does not match, and in the
+//! first node of a partner's `Block` nothing but a receive on the offered channel is executable. A
+//! receive with `keep` on a channel of capacity 0 is a fault where it is tried in an ordinary trial.
 //!
 //! *Block*: from node to node, always the first executable option, until one leaves. `Else` is
 //! executable if no option before it in the node is. A node other than the first where nothing is
 //! executable is a fault.
+//!
+//! *Details.* A `Store`'s indices are evaluated when its turn comes, before the message is removed. An
+//! action that is not executable in the later part of a `Merged` is the fault `BlockedInside`, except a
+//! guard. A message with more or fewer fields than its channel is the fault `FieldCount`, in sends,
+//! receives and polls alike. `SetPriority` of a process that does not exist does nothing (its value may
+//! then be anything).
 //!
 //! `_last` becomes the number of the process that moved (for a rendezvous, the receiver).
 //!
 //! # Expressions
 //!
 //! 32-bit signed, wrapping; see [`crate::BinaryOp`]. A place of a dead or never created channel
-//! (identity 0, or greater than the number of channels) in a channel operation is a fault. In `At`
-//! and `Remote`, a process that does not exist reads as 0. `Enabled(p)` of the evaluating process is a fault.
+//! (identity 0, or greater than the number of channels) in a channel operation is a fault. In `At` and
+//! `Remote`, a process that does not exist or is of another type reads as 0 (indices are then not
+//! evaluated); "the first" is the one with the lowest number. `Enabled(p)` of the evaluating process is
+//! a fault, and so is that of a process whose own edges are being tried in order to answer an `Enabled`
+//! or a question of priority. A process whose `provided` is false is not enabled. `Enabled` pays no
+//! heed to holder and priorities. The new process is there, with its number, when its locals are
+//! initialised.
 //!
 //! # Faults
 //!
-//! A failed assertion, and the [`Fault`]s, are violations. The step that fails is the last of the
-//! path; a search that goes on after a failed assertion treats it as a step that changes nothing
-//! but the location; after any other fault there is no successor.
+//! A failed assertion, and the [`Fault`]s, are violations. The step that fails is the last of the path;
+//! a search that goes on after a failed assertion treats it as a step that changes nothing but the
+//! location; after any other fault there is no successor.
 
 use std::fmt;
 
