@@ -1,1 +1,6 @@
+//! x
+mod args;
+mod files;
+mod render;
+mod stop;
 fn main() {}

@@ -1,0 +1,221 @@
+//! The flags of the command line: one table, read by the parser, the help, the completions and the
+//! manual page.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  the model holds, and everything was checked
+  1  a property is violated
+  2  undecided: a limit was reached, or the search was stopped
+  3  the input is faulty: the model, a file or a flag
+  4  an internal error of fabius
+With several files, the code of the worst result: 4, then 3, 1, 2, 0.";
+
+/// A model checker for Promela that shows counterexamples where they happen.
+#[derive(Parser, Debug)]
+#[command(name = "fabius", version, styles = STYLES, propagate_version = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Check models: can an assertion fail, can the processes get stuck, can an evaluation go wrong?
+    Check(Box<Check>),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff).
+    Man,
+}
+
+/// The flags of `fabius check`.
+#[derive(Args, Debug, Clone)]
+#[command(after_help = EXIT_CODES)]
+pub struct Check {
+    /// Promela models; `-` reads one from standard input.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
+    pub define: Vec<String>,
+
+    /// Check only these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl).
+    #[arg(long, value_name = "NAME|KIND", action = clap::ArgAction::Append, help_heading = "What to check")]
+    pub property: Vec<String>,
+
+    /// Do not stop at the first violation: explore everything, list each violation once per kind and place, and count.
+    #[arg(long, help_heading = "What to check")]
+    pub keep_going: bool,
+
+    /// How to explore: depth-first is fast, breadth-first finds a shortest counterexample.
+    /// By default depth-first, then a short look for a shorter counterexample.
+    #[arg(long, value_enum, value_name = "ORDER", help_heading = "How to check")]
+    pub search: Option<SearchOrder>,
+
+    /// How to remember the states seen. `hash` and `bitstate` may miss states, and the verdict says so.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = StoreKind::Tree, help_heading = "How to check")]
+    pub store: StoreKind,
+
+    /// Explore the model as it is written: no dead-variable reset, no merging of statements.
+    #[arg(long, help_heading = "How to check")]
+    pub no_optimize: bool,
+
+    /// Explore every order of independent steps (at present always so).
+    #[arg(long, help_heading = "How to check")]
+    pub no_reduction: bool,
+
+    /// Do not reuse results of earlier runs (at present always so).
+    #[arg(long, help_heading = "How to check")]
+    pub no_cache: bool,
+
+    /// Cut off runs longer than this many steps.
+    #[arg(long, value_name = "STEPS", value_parser = parse_count, help_heading = "Limits")]
+    pub max_depth: Option<u64>,
+
+    /// Stop after this many states; 1_000_000, 500k and 2M are understood.
+    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
+    pub max_states: Option<u64>,
+
+    /// Stop when the search needs more memory, such as 512M or 4G (default: three quarters of what is free).
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub max_memory: Option<u64>,
+
+    /// Stop after this time, such as 30 (seconds), 500ms, 10s, 5m or 1h.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Print one JSON document (for several files: an array of them); docs/schema describes it.
+    #[arg(long, conflicts_with = "events", help_heading = "Output")]
+    pub json: bool,
+
+    /// Print what happens while it happens, one JSON object per line.
+    #[arg(long, help_heading = "Output")]
+    pub events: bool,
+
+    /// Write the counterexample as a trail that `spin -t -p FILE` replays (default: FILE.trail, where spin looks for it).
+    #[arg(long, value_name = "TRAIL", num_args = 0..=1, require_equals = true, help_heading = "Output")]
+    pub trail: Option<Option<PathBuf>>,
+
+    /// Use colours.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto, help_heading = "Output")]
+    pub color: ColorWhen,
+}
+
+/// In which order states are looked at.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SearchOrder {
+    /// Depth-first.
+    Dfs,
+    /// Breadth-first: the counterexample is a shortest one.
+    Bfs,
+}
+
+/// What remembers the states seen.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StoreKind {
+    /// Exact and compressed; the default.
+    Tree,
+    /// 64 bits per state; may take two states for one, which is very unlikely.
+    Hash,
+    /// A few bits per state; for models that do not fit otherwise.
+    Bitstate,
+}
+
+/// When to use colours.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ColorWhen {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Reads `1200`, `1_200`, `500k`, `2M`, `1G` (powers of ten).
+fn parse_count(text: &str) -> Result<u64, String> {
+    scaled(text, 1000).ok_or_else(|| "expected a number such as 1000, 500k or 2M".to_owned())
+}
+
+/// Reads `512M`, `4G`, `100k`, `1048576` (powers of 1024, in bytes).
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.strip_suffix(['b', 'B']).unwrap_or(text);
+    let digits = digits.strip_suffix('i').unwrap_or(digits);
+    scaled(digits, 1024).ok_or_else(|| "expected a size such as 512M or 4G".to_owned())
+}
+
+/// Reads `30` (seconds), `1.5s`, `500ms`, `5m`, `1h`.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time such as 30, 500ms, 10s, 5m or 1h".to_owned()),
+    };
+    let value: f64 = number.parse().map_err(|_| "expected a time such as 30, 500ms, 10s, 5m or 1h".to_owned())?;
+    Duration::try_from_secs_f64(value * factor).map_err(|_| "this time is too long or negative".to_owned())
+}
+
+/// A number with an optional factor k, M, G or T.
+fn scaled(text: &str, thousand: u64) -> Option<u64> {
+    let (digits, factor) = match text.char_indices().last()? {
+        (at, 'k' | 'K') => (&text[..at], thousand),
+        (at, 'm' | 'M') => (&text[..at], thousand.pow(2)),
+        (at, 'g' | 'G') => (&text[..at], thousand.pow(3)),
+        (at, 't' | 'T') => (&text[..at], thousand.pow(4)),
+        _ => (text, 1),
+    };
+    let digits: String = digits.chars().filter(|c| *c != '_').collect();
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_table_of_flags_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        assert_eq!(parse_count("1_200"), Ok(1200));
+        assert_eq!(parse_count("500k"), Ok(500_000));
+        assert_eq!(parse_size("4G"), Ok(4 << 30));
+        assert_eq!(parse_size("512MiB"), Ok(512 << 20));
+        assert_eq!(parse_size("100B"), Ok(100));
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
+        for bad in ["", "k", "-1", "x", "99999999999T", "1e400", "é"] {
+            assert!(parse_count(bad).is_err(), "{bad}");
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "s", "-1", "1d", "inf", "1e400", "é"] {
+            assert!(parse_duration(bad).is_err(), "{bad}");
+        }
+    }
+}

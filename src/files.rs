@@ -1,0 +1,88 @@
+//! What the engine must not do itself: read files, standard input, and how much memory there is.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A longer file is not a model that a person wrote, and offsets are 32 bits wide.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+/// What a search may use where nobody can say how much there is.
+const MEMORY_BYTES_FALLBACK: u64 = 2 << 30;
+
+/// Reads a whole file as text; bytes that are not UTF-8 become U+FFFD.
+///
+/// # Errors
+/// If there is no such file, if it cannot be read, or if it is too large.
+pub fn read(path: &Path) -> io::Result<String> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    read_text(File::open(path)?)
+}
+
+/// Reads standard input to its end.
+///
+/// # Errors
+/// If it cannot be read, or if it is too large.
+pub fn read_stdin() -> io::Result<String> {
+    read_text(io::stdin().lock())
+}
+
+fn read_text(source: impl Read) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let text = format!("it is larger than {} MiB", FILE_BYTES_MAX >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// Where an included file is to be found: beside the file that includes it.
+pub fn beside(including: &Path, included: &str) -> PathBuf {
+    match including.parent() {
+        Some(folder) => folder.join(included),
+        None => PathBuf::from(included),
+    }
+}
+
+/// Three quarters of the memory that is free, or of what a container allows if that is less.
+pub fn memory_bytes_default() -> u64 {
+    let free = available_bytes().unwrap_or(MEMORY_BYTES_FALLBACK);
+    let allowed = container_bytes().unwrap_or(u64::MAX);
+    free.min(allowed) / 4 * 3
+}
+
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+fn container_bytes() -> Option<u64> {
+    std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_included_file_is_looked_for_beside_the_including_one() {
+        assert_eq!(beside(Path::new("a/b.pml"), "c.h"), Path::new("a/c.h"));
+        assert_eq!(beside(Path::new("b.pml"), "../c.h"), Path::new("../c.h"));
+        assert_eq!(beside(Path::new("a/b.pml"), "/c.h"), Path::new("/c.h"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_read_all_the_same() {
+        assert_eq!(read_text(&b"a\xffb"[..]).ok().as_deref(), Some("a\u{fffd}b"));
+    }
+
+    #[test]
+    fn the_default_limit_is_a_limit() {
+        let bytes = memory_bytes_default();
+        assert!(bytes > 1 << 20 && bytes < 1 << 50, "{bytes}");
+    }
+}
