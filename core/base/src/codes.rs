@@ -44,9 +44,15 @@ codes! {
     BadMacroCall = "F0105", Error, "a macro is called wrongly";
     ExpansionTooLarge = "F0106", Error, "macros expand without bound";
     UnknownCharacter = "F0107", Error, "a character has no meaning in Promela";
+    FileUnreadable = "F0108", Error, "a file cannot be read";
     UnexpectedToken = "F0201", Error, "something else was expected here";
     NestedTooDeep = "F0202", Error, "nesting is too deep";
     UndeclaredName = "F0301", Error, "a name is not declared";
     Redeclared = "F0302", Error, "a name is declared twice";
     NotChecked = "F0501", Error, "embedded C needs a C compiler, the model was not checked";
+    UnknownProperty = "F0502", Error, "no property has this name";
+    AssertionViolated = "F0601", Error, "an assertion can fail";
+    InvalidEndState = "F0602", Error, "the processes can get stuck";
+    EvaluationFailed = "F0603", Error, "a statement can have no result";
+    Unreached = "F0604", Note, "a statement is never executed";
 }

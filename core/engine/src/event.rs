@@ -1,0 +1,81 @@
+//! What happens during a check, as it happens. The faces (command line, editor, terminal) show it;
+//! none of them computes a verdict.
+
+use crate::report::{FindingReport, PropertyReport, Report, ViolationReport};
+use serde::Serialize;
+
+/// Something that happened. As JSON, `event` names it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A file is about to be checked.
+    Started {
+        /// `fabius`.
+        tool: &'static str,
+        /// Its version.
+        version: &'static str,
+        /// The model, as it was named.
+        file: String,
+    },
+    /// There is something to say about the text of the model.
+    Finding {
+        /// What.
+        finding: FindingReport,
+    },
+    /// The search for violations of a property starts.
+    Searching {
+        /// The property.
+        property: String,
+        /// What the search is for: a first violation, or a shorter way to the one found.
+        goal: Goal,
+    },
+    /// A search goes on.
+    Progress {
+        /// The property.
+        property: String,
+        /// How far it is.
+        progress: Progress,
+    },
+    /// A counterexample was found and confirmed.
+    Violation {
+        /// The property.
+        property: String,
+        /// The counterexample.
+        violation: ViolationReport,
+    },
+    /// A property is decided, or the search for violations of it is over.
+    PropertyDone {
+        /// What was found out.
+        property: PropertyReport,
+    },
+    /// The check is over.
+    Done {
+        /// All that was found out.
+        report: Report,
+    },
+}
+
+/// What a search is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// A violation, or the certainty that there is none.
+    Violation,
+    /// A shorter run to a violation that is known.
+    ShorterRun,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Progress {
+    /// States stored so far.
+    pub states: u64,
+    /// Transitions taken so far.
+    pub transitions: u64,
+    /// Length of the run it is at, in steps.
+    pub depth: u64,
+    /// Memory of visited set and stack together.
+    pub memory_bytes: u64,
+    /// Time since the search started.
+    pub seconds: f64,
+}

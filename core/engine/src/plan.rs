@@ -1,0 +1,119 @@
+//! Which properties of a model are looked at, and which of them this version can check.
+
+use crate::report::PropertyClass;
+use fabius_program::{Program, Property, PropertyKind};
+
+/// The name of the property that every model has.
+pub const SAFETY: &str = "safety";
+
+/// Why a property is not checked.
+pub const NOT_CHECKED_YET: &str = "not checked yet by this version of fabius";
+
+/// A property, and what is to be done about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Planned {
+    /// Its name.
+    pub name: String,
+    /// What kind of question it asks.
+    pub kind: PropertyClass,
+    /// Whether a person asked for it by name or kind.
+    pub asked: bool,
+    /// Whether this version can check it.
+    pub checkable: bool,
+}
+
+/// The properties to be looked at, in the order of reports.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// All that were asked for; without a wish, all that the model has.
+    pub properties: Vec<Planned>,
+}
+
+/// A wish that no property of the model fits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownProperty {
+    /// The wish.
+    pub wish: String,
+    /// What there is.
+    pub available: Vec<String>,
+}
+
+/// Decides what is to be looked at: safety and every property of the program, or those of them that
+/// were asked for by name or kind.
+///
+/// # Errors
+/// If a wish is neither a kind nor the name of a property of this program.
+pub fn plan(program: &Program, wishes: &[String]) -> Result<Plan, UnknownProperty> {
+    let mut properties = vec![planned(SAFETY, PropertyClass::Safety, true)];
+    let declared = program.properties.iter().filter(|property| !matches!(property.kind, PropertyKind::Safety));
+    properties.extend(declared.map(|property| planned(&property.name, class_of(property), false)));
+    for wish in wishes {
+        let fits = |property: &Planned| property.name == *wish || property.kind.as_str() == wish;
+        let is_kind = ["safety", "progress", "acceptance", "ltl"].contains(&wish.as_str());
+        if !is_kind && !properties.iter().any(fits) {
+            let available = properties.iter().map(|property| property.name.clone()).collect();
+            return Err(UnknownProperty { wish: wish.clone(), available });
+        }
+        for property in properties.iter_mut().filter(|property| fits(property)) {
+            property.asked = true;
+        }
+    }
+    if !wishes.is_empty() {
+        properties.retain(|property| property.asked);
+    }
+    Ok(Plan { properties })
+}
+
+fn planned(name: &str, kind: PropertyClass, checkable: bool) -> Planned {
+    Planned { name: name.to_owned(), kind, asked: false, checkable }
+}
+
+fn class_of(property: &Property) -> PropertyClass {
+    match property.kind {
+        PropertyKind::Safety | PropertyKind::Trace(_) => PropertyClass::Safety,
+        PropertyKind::Progress => PropertyClass::Progress,
+        PropertyKind::Acceptance => PropertyClass::Acceptance,
+        PropertyKind::Ltl(_) | PropertyKind::Never(_) => PropertyClass::Ltl,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program() -> Program {
+        let property = |name: &str, kind| Property { name: name.to_owned(), kind, span: None };
+        let formula = fabius_program::Formula::Proposition(fabius_program::Expr::Constant(1));
+        Program {
+            properties: vec![
+                property("progress", PropertyKind::Progress),
+                property("fair", PropertyKind::Ltl(formula)),
+            ],
+            ..Program::default()
+        }
+    }
+
+    fn names(wishes: &[&str]) -> Result<Vec<String>, UnknownProperty> {
+        let wishes: Vec<String> = wishes.iter().map(|&wish| wish.to_owned()).collect();
+        plan(&program(), &wishes).map(|plan| plan.properties.into_iter().map(|property| property.name).collect())
+    }
+
+    #[test]
+    fn without_a_wish_everything_is_listed() {
+        assert_eq!(names(&[]), Ok(vec!["safety".into(), "progress".into(), "fair".into()]));
+    }
+
+    #[test]
+    fn a_wish_is_a_name_or_a_kind() {
+        assert_eq!(names(&["fair"]), Ok(vec!["fair".into()]));
+        assert_eq!(names(&["ltl", "safety"]), Ok(vec!["safety".into(), "fair".into()]));
+        assert_eq!(names(&["acceptance"]), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_wish_that_nothing_fits_is_refused_with_what_there_is() {
+        let error = names(&["fare"]).unwrap_err();
+        assert_eq!(error.wish, "fare");
+        assert_eq!(error.available, ["safety", "progress", "fair"]);
+    }
+}

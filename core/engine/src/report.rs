@@ -1,0 +1,347 @@
+//! What a check found out, as plain data: the contract with scripts and other tools.
+//!
+//! The keys are described by `docs/schema/report.schema.json`; keys may be added, never renamed.
+
+use fabius_base::{Finding, SourceMap, Span, StopReason};
+use serde::Serialize;
+
+/// The name of the tool, as reports carry it.
+pub const TOOL: &str = "fabius";
+/// Its version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The answer to a question about a model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Yes, and everything was checked.
+    Holds,
+    /// No: there is a counterexample.
+    Violated,
+    /// No counterexample was found, but not everything was checked.
+    Undecided,
+    /// The model cannot be checked.
+    Faulty,
+}
+
+/// What kind of question a property asks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PropertyClass {
+    /// Something bad never happens.
+    Safety,
+    /// Something good happens again and again.
+    Progress,
+    /// No acceptance label is passed again and again.
+    Acceptance,
+    /// A formula or a claim.
+    Ltl,
+}
+
+impl PropertyClass {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safety => "safety",
+            Self::Progress => "progress",
+            Self::Acceptance => "acceptance",
+            Self::Ltl => "ltl",
+        }
+    }
+}
+
+/// What went wrong at the end of a counterexample.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ViolationClass {
+    /// An `assert` failed.
+    Assertion,
+    /// Nothing can move, and some process is not where it may stop.
+    InvalidEndState,
+    /// An expression or statement has no result: division by zero, an index outside its array, …
+    Evaluation,
+}
+
+/// Why a search stopped before it had seen everything.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// Somebody asked for it.
+    Cancelled,
+    /// The time allowed was used up.
+    Timeout,
+    /// The number of states allowed was reached.
+    States,
+    /// The memory allowed was used up.
+    Memory,
+    /// Runs longer than the depth allowed were cut off.
+    Depth,
+    /// The first violation was found.
+    Violation,
+}
+
+impl From<StopReason> for Stopped {
+    fn from(reason: StopReason) -> Self {
+        match reason {
+            StopReason::Cancelled => Self::Cancelled,
+            StopReason::Timeout => Self::Timeout,
+            StopReason::States => Self::States,
+            StopReason::Memory => Self::Memory,
+            StopReason::Depth => Self::Depth,
+        }
+    }
+}
+
+/// Everything that a check of one file found out.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// `fabius`.
+    pub tool: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// The model, as it was named.
+    pub file: String,
+    /// The answer, over all properties that were asked for.
+    pub verdict: Verdict,
+    /// Whether the answer rests on every reachable state.
+    pub exhaustive: bool,
+    /// One sentence that says what the verdict rests on.
+    pub reason: String,
+    /// What there is to say about the text of the model.
+    pub findings: Vec<FindingReport>,
+    /// The properties of the model.
+    pub properties: Vec<PropertyReport>,
+}
+
+/// What a check found out about one property.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PropertyReport {
+    /// `safety`, `progress`, `acceptance`, or the name of a formula or claim.
+    pub name: String,
+    /// What kind of question it asks.
+    pub kind: PropertyClass,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Whether the answer rests on every reachable state.
+    pub exhaustive: bool,
+    /// One sentence that says what the verdict rests on.
+    pub reason: String,
+    /// Why the search stopped early, if it did.
+    pub stopped: Option<Stopped>,
+    /// How the states were explored: `dfs` or `bfs`; empty if they were not.
+    pub search: &'static str,
+    /// How the states were remembered: `tree`, `hash` or `bitstate`; empty if they were not.
+    pub store: &'static str,
+    /// States stored.
+    pub states: u64,
+    /// Transitions taken; the initial state does not count as one.
+    pub transitions: u64,
+    /// Transitions that led to a state already stored.
+    pub matched: u64,
+    /// Length of the longest run explored, in steps.
+    pub depth: u64,
+    /// Time the search took.
+    pub seconds: f64,
+    /// Memory of visited set and stack together.
+    pub memory_bytes: u64,
+    /// Memory of the visited set per stored state.
+    pub bytes_per_state: f64,
+    /// What went wrong, once per kind and place.
+    pub violations: Vec<ViolationReport>,
+    /// How many violations were met in all; more than one only if the search kept going.
+    pub violation_count: u64,
+}
+
+/// A counterexample: what goes wrong, where, and the run that leads there.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ViolationReport {
+    /// What goes wrong.
+    pub kind: ViolationClass,
+    /// The same as a sentence.
+    pub message: String,
+    /// The file in which it goes wrong.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// How often it was met.
+    pub count: u64,
+    /// Length of the run.
+    pub steps: u64,
+    /// Whether no shorter run leads to the same violation.
+    pub shortest: bool,
+    /// The run.
+    pub trace: Vec<StepReport>,
+    /// For each process that waits at the end: where, and for what.
+    pub blocked: Vec<BlockedReport>,
+}
+
+/// One step of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct StepReport {
+    /// The type of the process that moves; for a rendezvous, of the sender.
+    pub process: String,
+    /// Its number.
+    pub pid: u32,
+    /// The file that holds the statement.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// The statement.
+    pub text: String,
+    /// What it changed.
+    pub changes: Vec<ChangeReport>,
+    /// The receiver of a rendezvous.
+    pub partner: Option<PartnerReport>,
+    /// What it printed.
+    pub output: String,
+}
+
+/// The other side of a rendezvous.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PartnerReport {
+    /// The type of the receiver.
+    pub process: String,
+    /// Its number.
+    pub pid: u32,
+    /// The file that holds the receive.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// The receive.
+    pub text: String,
+}
+
+/// A value that a step changed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ChangeReport {
+    /// The variable or channel, with its indices.
+    pub name: String,
+    /// What was there.
+    pub before: String,
+    /// What is there now.
+    pub after: String,
+}
+
+/// A process that cannot move.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BlockedReport {
+    /// Its type.
+    pub process: String,
+    /// Its number.
+    pub pid: u32,
+    /// The file in which it waits.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// For what, as a sentence.
+    pub reason: String,
+}
+
+/// Something to say about the text of a model.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FindingReport {
+    /// The row of the table of codes, such as `F0201`.
+    pub code: &'static str,
+    /// `error`, `warning` or `note`.
+    pub severity: &'static str,
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// Where: the file; empty if the finding has no place.
+    pub file: String,
+    /// The line, from 1; 0 if the finding has no place.
+    pub line: u32,
+    /// The column in characters, from 1; 0 if the finding has no place.
+    pub column: u32,
+    /// What to say about that place and about others.
+    pub labels: Vec<LabelReport>,
+    /// Why.
+    pub notes: Vec<String>,
+    /// What to do about it.
+    pub help: Vec<String>,
+    /// Through which macros and inline calls the text came to be, innermost first.
+    pub expansions: Vec<ExpansionReport>,
+}
+
+/// A place that a finding speaks of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LabelReport {
+    /// What to say there; may be empty.
+    pub message: String,
+    /// The file.
+    pub file: String,
+    /// The first line, from 1.
+    pub line: u32,
+    /// The first column in characters, from 1.
+    pub column: u32,
+    /// The last line.
+    pub end_line: u32,
+    /// One past the last column.
+    pub end_column: u32,
+}
+
+/// A macro use or an inline call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ExpansionReport {
+    /// `macro` or `inline`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The file in which it was used.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+impl FindingReport {
+    /// The plain data of a finding, with lines and columns instead of offsets.
+    pub fn new(map: &SourceMap, finding: &Finding) -> Self {
+        let place = finding.span().map(|span| map.position(span));
+        Self {
+            code: finding.code.as_str(),
+            severity: match finding.severity {
+                fabius_base::Severity::Error => "error",
+                fabius_base::Severity::Warning => "warning",
+                fabius_base::Severity::Note => "note",
+            },
+            message: finding.headline.clone(),
+            file: place.as_ref().map(|place| place.file.to_string()).unwrap_or_default(),
+            line: place.as_ref().map_or(0, |place| place.line),
+            column: place.as_ref().map_or(0, |place| place.column),
+            labels: finding.labels.iter().map(|label| LabelReport::new(map, label.span, &label.text)).collect(),
+            notes: finding.notes.clone(),
+            help: finding.help.clone(),
+            expansions: finding.span().map(|span| expansions(map, span)).unwrap_or_default(),
+        }
+    }
+}
+
+impl LabelReport {
+    fn new(map: &SourceMap, span: Span, text: &str) -> Self {
+        let shown = map.user_span(span);
+        let (line, column) = map.line_column(shown.file, shown.start);
+        let (end_line, end_column) = map.line_column(shown.file, shown.end.max(shown.start));
+        let file = map.file(shown.file).name.to_string();
+        Self { message: text.to_owned(), file, line, column, end_line, end_column }
+    }
+}
+
+fn expansions(map: &SourceMap, span: Span) -> Vec<ExpansionReport> {
+    let report = |expansion: &fabius_base::Expansion| {
+        let (line, column) = map.line_column(expansion.call.file, expansion.call.start);
+        ExpansionReport {
+            kind: match expansion.kind {
+                fabius_base::ExpansionKind::Macro => "macro",
+                fabius_base::ExpansionKind::Inline => "inline",
+            },
+            name: expansion.name.to_string(),
+            file: map.file(expansion.call.file).name.to_string(),
+            line,
+            column,
+        }
+    };
+    map.expansion_chain(span).into_iter().map(report).collect()
+}
