@@ -1,0 +1,286 @@
+//! The value of an expression in a state.
+
+use fabius_program::{
+    BinaryOp, ChannelTest, ChannelType, Expr, LocationId, PROCESSES_MAX, Pattern, Place, ProcessId, Program, Slot,
+    UnaryOp, Variable, VariableId, meaning::Fault,
+};
+
+use crate::interpret::Trial;
+use crate::state::{Birth, ProcessState, State};
+
+/// Evaluates expressions of one process in one state. The state is not changed: processes that a
+/// `Run` would create are remembered in [`Self::births`].
+pub(crate) struct Evaluation<'a> {
+    program: &'a Program,
+    state: &'a State,
+    /// The process that evaluates.
+    pid: usize,
+    timeout: bool,
+    /// Processes whose edges are being tried to find out if they are enabled, the evaluating one included.
+    asked: Vec<usize>,
+    /// Processes that the expression creates.
+    pub(crate) births: Vec<Birth>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// An evaluation outside any trial: nothing has timed out.
+    pub(crate) fn new(program: &'a Program, state: &'a State, pid: usize) -> Self {
+        Self::within(program, state, pid, false, &[])
+    }
+
+    /// An evaluation within a trial of the process's edges.
+    pub(crate) fn within(
+        program: &'a Program,
+        state: &'a State,
+        pid: usize,
+        timeout: bool,
+        asked_before: &[usize],
+    ) -> Self {
+        let mut asked = asked_before.to_vec();
+        asked.push(pid);
+        Self { program, state, pid, timeout, asked, births: Vec::new() }
+    }
+
+    /// The value of an expression.
+    pub(crate) fn value(&mut self, expr: &Expr) -> Result<i32, Fault> {
+        Ok(match expr {
+            Expr::Constant(value) => *value,
+            Expr::Load(place) => {
+                let element = self.element(place)?;
+                self.values(place.slot)[element]
+            }
+            Expr::Unary(op, operand) => unary(*op, self.value(operand)?),
+            Expr::Binary(BinaryOp::And, left, right) => {
+                i32::from(self.value(left)? != 0 && self.value(right)? != 0)
+            }
+            Expr::Binary(BinaryOp::Or, left, right) => i32::from(self.value(left)? != 0 || self.value(right)? != 0),
+            Expr::Binary(op, left, right) => {
+                let left = self.value(left)?;
+                binary(*op, left, self.value(right)?)?
+            }
+            Expr::Conditional(condition, yes, no) => {
+                let chosen = if self.value(condition)? != 0 { yes } else { no };
+                self.value(chosen)?
+            }
+            Expr::Length(channel) => {
+                let channel = self.channel(channel)?;
+                self.state.channels[channel].messages.len() as i32
+            }
+            Expr::Test(test, channel) => i32::from(self.channel_test(*test, channel)?),
+            Expr::Poll { channel, any, fields } => {
+                let channel = self.channel(channel)?;
+                i32::from(self.find_message(channel, *any, fields)?.is_some())
+            }
+            Expr::Run { process, arguments, priority } => self.run(*process, arguments, *priority)?,
+            Expr::Pid => self.pid as i32,
+            Expr::ProcessCount => self.state.processes.len() as i32,
+            Expr::Last => i32::from(self.state.last),
+            Expr::Timeout => i32::from(self.timeout),
+            Expr::NonProgress => i32::from(!self.state.processes.iter().any(|p| self.is_progress(p))),
+            Expr::Enabled(pid) => i32::from(self.enabled(pid)?),
+            Expr::LocationOf(pid) => {
+                let process = self.process_numbered(pid)?;
+                process.map_or(0, |p| self.program.process(p.process).locations[p.location.0 as usize].number as i32)
+            }
+            Expr::PriorityOf(pid) => self.process_numbered(pid)?.map_or(0, |p| i32::from(p.priority)),
+            Expr::At { process, pid, location } => {
+                i32::from(self.process_of_type(*process, pid.as_deref())?.is_some_and(|p| is_at(p, *location)))
+            }
+            Expr::Remote { process, pid, variable, indices } => {
+                self.remote(*process, pid.as_deref(), *variable, indices)?
+            }
+        })
+    }
+
+    /// Which element of its variable a place is.
+    pub(crate) fn element(&mut self, place: &Place) -> Result<usize, Fault> {
+        let program = self.program;
+        let variable = match place.slot {
+            Slot::Global(id) => &program.globals[id.0 as usize],
+            Slot::Local(id) => {
+                &program.process(self.state.processes[self.pid].process).locals[id.0 as usize]
+            }
+        };
+        self.element_of(variable, &place.indices)
+    }
+
+    /// The channel that an expression names, as an index into [`State::channels`].
+    pub(crate) fn channel(&mut self, expr: &Expr) -> Result<usize, Fault> {
+        let identity = self.value(expr)?;
+        match usize::try_from(identity) {
+            Ok(0) => Err(Fault::NoChannel),
+            Ok(id) if id <= self.state.channels.len() => Ok(id - 1),
+            _ => Err(Fault::DeadChannel(identity)),
+        }
+    }
+
+    /// The type of a channel.
+    pub(crate) fn channel_type(&self, channel: usize) -> &'a ChannelType {
+        &self.program.channel_types[self.state.channels[channel].channel_type.0 as usize]
+    }
+
+    /// Which message of a buffered channel a receive or poll with these fields would take.
+    pub(crate) fn find_message(
+        &mut self,
+        channel: usize,
+        any: bool,
+        fields: &[Pattern],
+    ) -> Result<Option<usize>, Fault> {
+        self.check_field_count(channel, fields.len())?;
+        let state = self.state;
+        let candidates = if any { usize::MAX } else { 1 };
+        for (index, message) in state.channels[channel].messages.iter().take(candidates).enumerate() {
+            if self.matches(fields, message)? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a message is one that a receive with these fields takes.
+    pub(crate) fn matches(&mut self, fields: &[Pattern], message: &[i32]) -> Result<bool, Fault> {
+        for (pattern, value) in fields.iter().zip(message) {
+            if let Pattern::Match(expr) = pattern
+                && self.value(expr)? != *value
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A fault if messages of this channel do not have so many fields.
+    pub(crate) fn check_field_count(&self, channel: usize, given: usize) -> Result<(), Fault> {
+        let expected = self.channel_type(channel).fields.len();
+        if given == expected {
+            Ok(())
+        } else {
+            Err(Fault::FieldCount { given: given as u32, expected: expected as u32 })
+        }
+    }
+
+    /// The message that a send with these fields sends, as it is stored.
+    pub(crate) fn message(&mut self, channel: usize, fields: &[Expr]) -> Result<Vec<i32>, Fault> {
+        self.check_field_count(channel, fields.len())?;
+        let types = &self.channel_type(channel).fields;
+        fields.iter().zip(types).map(|(expr, ty)| Ok(ty.truncate(self.value(expr)?))).collect()
+    }
+
+    fn values(&self, slot: Slot) -> &'a [i32] {
+        match slot {
+            Slot::Global(id) => &self.state.globals[id.0 as usize],
+            Slot::Local(id) => &self.state.processes[self.pid].locals[id.0 as usize],
+        }
+    }
+
+    fn element_of(&mut self, variable: &Variable, indices: &[Expr]) -> Result<usize, Fault> {
+        let mut element = 0;
+        for (position, &length) in variable.dimensions.iter().enumerate() {
+            let index = indices.get(position).map_or(Ok(0), |expr| self.value(expr))?;
+            match usize::try_from(index) {
+                Ok(inside) if inside < length as usize => element = element * length as usize + inside,
+                _ => return Err(Fault::IndexOutOfRange { index, length }),
+            }
+        }
+        Ok(element)
+    }
+
+    fn channel_test(&mut self, test: ChannelTest, channel: &Expr) -> Result<bool, Fault> {
+        let channel = self.channel(channel)?;
+        let capacity = self.channel_type(channel).capacity as usize;
+        let length = self.state.channels[channel].messages.len();
+        let full = capacity > 0 && capacity <= length;
+        Ok(match test {
+            ChannelTest::Full => full,
+            ChannelTest::NotFull => !full,
+            ChannelTest::Empty => length == 0,
+            ChannelTest::NotEmpty => length != 0,
+        })
+    }
+
+    fn run(&mut self, process: ProcessId, arguments: &[Expr], priority: u8) -> Result<i32, Fault> {
+        let arguments = arguments.iter().map(|a| self.value(a)).collect::<Result<Vec<_>, _>>()?;
+        let pid = self.state.processes.len() + self.births.len();
+        if PROCESSES_MAX <= pid {
+            return Err(Fault::TooManyProcesses);
+        }
+        self.births.push(Birth { process, arguments, priority });
+        Ok(pid as i32)
+    }
+
+    fn is_progress(&self, process: &ProcessState) -> bool {
+        self.program.process(process.process).locations[process.location.0 as usize].progress
+    }
+
+    fn enabled(&mut self, pid: &Expr) -> Result<bool, Fault> {
+        let pid = self.value(pid)?;
+        let Some(pid) = usize::try_from(pid).ok().filter(|pid| *pid < self.state.processes.len()) else {
+            return Ok(false);
+        };
+        if self.asked.contains(&pid) {
+            return Err(Fault::EnabledOfSelf);
+        }
+        Ok(Trial::asking(self.program, self.state, self.timeout, &self.asked).enabled(pid))
+    }
+
+    fn process_numbered(&mut self, pid: &Expr) -> Result<Option<&'a ProcessState>, Fault> {
+        let pid = self.value(pid)?;
+        Ok(usize::try_from(pid).ok().and_then(|pid| self.state.processes.get(pid)))
+    }
+
+    fn process_of_type(&mut self, process: ProcessId, pid: Option<&Expr>) -> Result<Option<&'a ProcessState>, Fault> {
+        match pid {
+            Some(pid) => Ok(self.process_numbered(pid)?.filter(|p| p.process == process)),
+            None => Ok(self.state.processes.iter().find(|p| p.process == process)),
+        }
+    }
+
+    fn remote(
+        &mut self,
+        process: ProcessId,
+        pid: Option<&Expr>,
+        variable: VariableId,
+        indices: &[Expr],
+    ) -> Result<i32, Fault> {
+        let Some(found) = self.process_of_type(process, pid)? else { return Ok(0) };
+        let program = self.program;
+        let element = self.element_of(&program.process(process).locals[variable.0 as usize], indices)?;
+        Ok(found.locals[variable.0 as usize][element])
+    }
+}
+
+fn is_at(process: &ProcessState, location: LocationId) -> bool {
+    process.location == location
+}
+
+fn unary(op: UnaryOp, operand: i32) -> i32 {
+    match op {
+        UnaryOp::Not => i32::from(operand == 0),
+        UnaryOp::Negate => operand.wrapping_neg(),
+        UnaryOp::Complement => !operand,
+    }
+}
+
+fn binary(op: BinaryOp, left: i32, right: i32) -> Result<i32, Fault> {
+    Ok(match op {
+        BinaryOp::Add => left.wrapping_add(right),
+        BinaryOp::Subtract => left.wrapping_sub(right),
+        BinaryOp::Multiply => left.wrapping_mul(right),
+        BinaryOp::Divide | BinaryOp::Remainder if right == 0 => return Err(Fault::DivisionByZero),
+        BinaryOp::Divide => left.wrapping_div(right),
+        BinaryOp::Remainder => left.wrapping_rem(right),
+        BinaryOp::BitAnd => left & right,
+        BinaryOp::BitOr => left | right,
+        BinaryOp::BitXor => left ^ right,
+        BinaryOp::ShiftLeft => left.wrapping_shl(right as u32),
+        BinaryOp::ShiftRight => left.wrapping_shr(right as u32),
+        BinaryOp::Less => i32::from(left < right),
+        BinaryOp::LessEqual => i32::from(left <= right),
+        BinaryOp::Greater => i32::from(left > right),
+        BinaryOp::GreaterEqual => i32::from(left >= right),
+        BinaryOp::Equal => i32::from(left == right),
+        BinaryOp::NotEqual => i32::from(left != right),
+        BinaryOp::And => i32::from(left != 0 && right != 0),
+        BinaryOp::Or => i32::from(left != 0 || right != 0),
+    })
+}

@@ -1,0 +1,431 @@
+//! The reference interpreter: which steps are possible in a state, and where they lead.
+//!
+//! It follows [`fabius_program::meaning`] sentence by sentence and is written to be read; nothing in
+//! here is done for speed. It is the second pair of eyes for the machine that searches.
+
+use fabius_program::{Action, Edge, EdgeId, Move, Program, Receive, meaning::Fault};
+
+use crate::evaluate::Evaluation;
+use crate::execute::{Event, Execution, Offer};
+use crate::state::State;
+
+/// Where a step leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// To a state.
+    Reaches {
+        /// The state.
+        state: State,
+        /// What happened on the way.
+        events: Vec<Event>,
+        /// An assertion failed on the way.
+        assertion_failed: bool,
+    },
+    /// Nowhere.
+    Broken(Fault),
+}
+
+impl Outcome {
+    /// What is wrong with the step, if anything is.
+    pub fn fault(&self) -> Option<Fault> {
+        match self {
+            Self::Reaches { assertion_failed, .. } => assertion_failed.then_some(Fault::AssertionFailed),
+            Self::Broken(fault) => Some(*fault),
+        }
+    }
+
+    /// The state it leads to.
+    pub fn state(&self) -> Option<&State> {
+        match self {
+            Self::Reaches { state, .. } => Some(state),
+            Self::Broken(_) => None,
+        }
+    }
+}
+
+/// What may happen next in a state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moves {
+    /// Every possible step and where it leads, in the order in which a search explores them.
+    pub successors: Vec<(Move, Outcome)>,
+    /// What is known of the state.
+    pub ending: Ending,
+    /// The steps are possible because nothing else is.
+    pub timeout: bool,
+}
+
+/// What is known of a state once all its steps are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// It has successors.
+    Moves,
+    /// The process that holds control cannot move and loses it: the state [`released`] follows
+    /// without a step.
+    LosesControl,
+    /// It has none, and may stop there.
+    Valid,
+    /// It has none, and may not stop there.
+    Invalid,
+}
+
+/// Why a step is not possible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// There is no such process.
+    NoProcess,
+    /// The edge does not start where the process is.
+    Elsewhere,
+    /// Another process holds control and can move.
+    ControlHeld(u8),
+    /// The edge is not executable, or not with this partner.
+    NotExecutable,
+}
+
+/// All steps from a state, in the defined order.
+pub fn moves(program: &Program, state: &State) -> Moves {
+    if let Some(holder) = state.holder {
+        let successors = Trial::ordinary(program, state).steps_of(usize::from(holder));
+        let ending = if successors.is_empty() { Ending::LosesControl } else { Ending::Moves };
+        return Moves { successors, ending, timeout: false };
+    }
+    for timeout in [false, true] {
+        let trial = Trial::asking(program, state, timeout, &[]);
+        let successors: Vec<_> = (0..state.processes.len()).rev().flat_map(|pid| trial.steps_of(pid)).collect();
+        if !successors.is_empty() {
+            return Moves { successors, ending: Ending::Moves, timeout };
+        }
+    }
+    let ending = if may_stop(program, state) { Ending::Valid } else { Ending::Invalid };
+    Moves { successors: Vec::new(), ending, timeout: false }
+}
+
+/// Takes one step from a state. If the process that holds control cannot move, it has lost control
+/// before.
+///
+/// # Errors
+/// Why the step is not possible.
+pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Outcome, Refusal> {
+    let process = state.processes.get(usize::from(wanted.pid)).ok_or(Refusal::NoProcess)?;
+    let location = &program.process(process.process).locations[process.location.0 as usize];
+    if !location.edges.contains(&wanted.edge.0) {
+        return Err(Refusal::Elsewhere);
+    }
+    let take = |steps: Vec<(Move, Outcome)>| {
+        steps.into_iter().find(|(found, _)| *found == wanted).map(|(_, outcome)| outcome).ok_or(Refusal::NotExecutable)
+    };
+    if let Some(holder) = state.holder {
+        let steps = Trial::ordinary(program, state).steps_of(usize::from(holder));
+        return match steps.is_empty() {
+            true => step(program, &released(state), wanted),
+            false if holder == wanted.pid => take(steps),
+            false => Err(Refusal::ControlHeld(holder)),
+        };
+    }
+    let found = take(Trial::ordinary(program, state).steps_of(usize::from(wanted.pid)));
+    if found.is_ok() || Trial::ordinary(program, state).something_moves() {
+        return found;
+    }
+    take(Trial::asking(program, state, true, &[]).steps_of(usize::from(wanted.pid)))
+}
+
+/// What is known of a state: whether it has successors, and if not, whether it may stop there.
+pub fn ending(program: &Program, state: &State) -> Ending {
+    if let Some(holder) = state.holder {
+        let moves = !Trial::ordinary(program, state).steps_of(usize::from(holder)).is_empty();
+        return if moves { Ending::Moves } else { Ending::LosesControl };
+    }
+    let moves = [false, true].iter().any(|&timeout| Trial::asking(program, state, timeout, &[]).something_moves());
+    match (moves, may_stop(program, state)) {
+        (true, _) => Ending::Moves,
+        (false, true) => Ending::Valid,
+        (false, false) => Ending::Invalid,
+    }
+}
+
+/// The same state with nobody holding control.
+pub fn released(state: &State) -> State {
+    State { holder: None, ..state.clone() }
+}
+
+/// Whether every process is where it may stop.
+fn may_stop(program: &Program, state: &State) -> bool {
+    state.processes.iter().all(|p| program.process(p.process).locations[p.location.0 as usize].end)
+}
+
+/// An attempt to find steps of processes in one state.
+pub(crate) struct Trial<'a> {
+    program: &'a Program,
+    state: &'a State,
+    /// The value of `Timeout`.
+    timeout: bool,
+    /// The processes on whose behalf is asked if others are enabled.
+    asked: Vec<usize>,
+}
+
+impl<'a> Trial<'a> {
+    /// A trial in which nothing has timed out.
+    pub(crate) fn ordinary(program: &'a Program, state: &'a State) -> Self {
+        Self::asking(program, state, false, &[])
+    }
+
+    /// A trial on behalf of some processes' questions.
+    pub(crate) fn asking(program: &'a Program, state: &'a State, timeout: bool, asked: &[usize]) -> Self {
+        Self { program, state, timeout, asked: asked.to_vec() }
+    }
+
+    /// Every step of a process, unless something else keeps it from moving.
+    pub(crate) fn steps_of(&self, pid: usize) -> Vec<(Move, Outcome)> {
+        match self.provided(pid) {
+            Ok(true) if self.outranked(pid) => Vec::new(),
+            Ok(true) => self.executable_edges(pid),
+            Ok(false) => Vec::new(),
+            Err(fault) => self.broken_first_edge(pid, fault),
+        }
+    }
+
+    /// Whether a process could make a step if it were its turn.
+    pub(crate) fn enabled(&self, pid: usize) -> bool {
+        self.provided(pid) == Ok(true) && !self.executable_edges(pid).is_empty()
+    }
+
+    /// Whether any process can move.
+    pub(crate) fn something_moves(&self) -> bool {
+        (0..self.state.processes.len()).rev().any(|pid| !self.steps_of(pid).is_empty())
+    }
+
+    /// The value of the process's `provided`.
+    pub(crate) fn provided(&self, pid: usize) -> Result<bool, Fault> {
+        let process = self.program.process(self.state.processes[pid].process);
+        process.provided.as_ref().map_or(Ok(true), |condition| Ok(self.evaluation(pid).value(condition)? != 0))
+    }
+
+    /// Whether a process of higher priority keeps this one from moving.
+    pub(crate) fn outranked(&self, pid: usize) -> bool {
+        let processes = &self.state.processes;
+        let higher = |other: &usize| processes[pid].priority < processes[*other].priority;
+        self.program.uses.priority && (0..processes.len()).filter(higher).any(|other| self.enabled(other))
+    }
+
+    /// Whether an action is executable by itself. A send on a rendezvous channel counts as
+    /// executable: whether it is depends on the partners. `else_holds`: what an `Else` is.
+    pub(crate) fn executable(&self, pid: usize, action: &Action, else_holds: bool) -> Result<bool, Fault> {
+        let mut evaluation = self.evaluation(pid);
+        match action {
+            Action::Skip | Action::Assign(..) | Action::Assert(_) | Action::Print(_) | Action::SetPriority(..) => {
+                Ok(true)
+            }
+            Action::Else => Ok(else_holds),
+            Action::Guard(expr) => Ok(evaluation.value(expr)? != 0),
+            Action::Send(send) => {
+                let channel = evaluation.channel(&send.channel)?;
+                evaluation.check_field_count(channel, send.fields.len())?;
+                let capacity = evaluation.channel_type(channel).capacity as usize;
+                Ok(capacity == 0 || self.state.channels[channel].messages.len() < capacity)
+            }
+            Action::Receive(receive) => {
+                let channel = evaluation.channel(&receive.channel)?;
+                if evaluation.channel_type(channel).capacity == 0 {
+                    return if receive.keep { Err(Fault::PollOnRendezvous) } else { Ok(false) };
+                }
+                Ok(evaluation.find_message(channel, receive.any, &receive.fields)?.is_some())
+            }
+            Action::End => Ok(pid + 1 == self.state.processes.len()),
+            Action::Merged(actions) => actions.first().map_or(Ok(true), |a| self.executable(pid, a, else_holds)),
+            Action::Block(block) => {
+                for option in &block.nodes[0].options {
+                    if self.executable(pid, &option.action, true)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether an action is a send on a rendezvous channel.
+    pub(crate) fn is_rendezvous(&self, pid: usize, action: &Action) -> Result<bool, Fault> {
+        let Action::Send(send) = action else { return Ok(false) };
+        let mut evaluation = self.evaluation(pid);
+        let channel = evaluation.channel(&send.channel)?;
+        Ok(evaluation.channel_type(channel).capacity == 0)
+    }
+
+    fn evaluation(&self, pid: usize) -> Evaluation<'a> {
+        Evaluation::within(self.program, self.state, pid, self.timeout, &self.asked)
+    }
+
+    /// The edges that leave the location of a process, in order.
+    fn edges_of(&self, state: &State, pid: usize) -> impl Iterator<Item = (EdgeId, &'a Edge)> + use<'a> {
+        let process = &state.processes[pid];
+        let location = &self.program.process(process.process).locations[process.location.0 as usize];
+        self.program.edges_of(location)
+    }
+
+    fn action(&self, edge: EdgeId) -> &'a Action {
+        &self.program.statement(self.program.process_of(edge), edge).action
+    }
+
+    fn broken_first_edge(&self, pid: usize, fault: Fault) -> Vec<(Move, Outcome)> {
+        let first = self.edges_of(self.state, pid).next();
+        first.map(|(edge, _)| (Move { pid: pid as u8, edge, partner: None }, Outcome::Broken(fault))).into_iter().collect()
+    }
+
+    /// The steps that the edges of a process's location make possible.
+    fn executable_edges(&self, pid: usize) -> Vec<(Move, Outcome)> {
+        let deterministic = self.program.process(self.state.processes[pid].process).deterministic;
+        let mut found = Vec::new();
+        let mut escape = 0;
+        for (id, edge) in self.edges_of(self.state, pid) {
+            if escape != 0 && escape != edge.escape {
+                break;
+            }
+            let mut steps = self.steps_along(pid, id, found.is_empty());
+            if steps.is_empty() {
+                continue;
+            }
+            if deterministic && !found.is_empty() {
+                steps = vec![(steps[0].0, Outcome::Broken(Fault::NotDeterministic))];
+            }
+            escape = edge.escape;
+            found.append(&mut steps);
+        }
+        found
+    }
+
+    /// The steps along one edge: one for each partner if it is a rendezvous.
+    fn steps_along(&self, pid: usize, edge: EdgeId, else_holds: bool) -> Vec<(Move, Outcome)> {
+        for start in 0..starts(self.action(edge)) {
+            match self.steps_from(pid, edge, start, else_holds) {
+                Ok(steps) if steps.is_empty() => {}
+                Ok(steps) => return steps,
+                Err(fault) => {
+                    return vec![(Move { pid: pid as u8, edge, partner: None }, Outcome::Broken(fault))];
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// The steps along one edge, if its action starts in a certain way.
+    fn steps_from(
+        &self,
+        pid: usize,
+        edge: EdgeId,
+        start: usize,
+        else_holds: bool,
+    ) -> Result<Vec<(Move, Outcome)>, Fault> {
+        let action = self.action(edge);
+        let else_holds = else_holds || matches!(action, Action::Block(_));
+        if !self.executable(pid, first_action(action, start), else_holds)? {
+            return Ok(Vec::new());
+        }
+        let mut execution = Execution::new(self.program, self.state, pid, self.timeout);
+        execution.perform(action, start)?;
+        let offer = execution.offered.take();
+        let edge_data = self.program.edge(edge);
+        execution.arrive(edge_data, edge_data.atomic && offer.is_none());
+        match offer {
+            None => Ok(vec![(Move { pid: pid as u8, edge, partner: None }, reached(execution))]),
+            Some(offer) => Ok(self.rendezvous(pid, edge, &execution, &offer)),
+        }
+    }
+
+    /// One step for each partner that takes the message.
+    fn rendezvous(&self, pid: usize, edge: EdgeId, sender: &Execution<'a>, offer: &Offer) -> Vec<(Move, Outcome)> {
+        let mut takers = Vec::new();
+        for partner in (0..sender.state.processes.len()).rev().filter(|partner| *partner != pid) {
+            let steps = self.taking(partner, sender, offer);
+            takers.extend(steps.into_iter().map(|(taken, outcome)| {
+                let step = Move { pid: pid as u8, edge, partner: Some((partner as u8, taken)) };
+                (step, outcome, sender.state.processes[partner].priority)
+            }));
+        }
+        let highest = takers.iter().map(|(.., priority)| *priority).max();
+        let may = |priority: u8| !self.program.uses.priority || Some(priority) == highest;
+        takers.into_iter().filter(|(.., priority)| may(*priority)).map(|(step, outcome, _)| (step, outcome)).collect()
+    }
+
+    /// The edges along which a process takes the message that a sender offers.
+    fn taking(&self, partner: usize, sender: &Execution<'a>, offer: &Offer) -> Vec<(EdgeId, Outcome)> {
+        let trial = Trial::asking(self.program, &sender.state, self.timeout, &self.asked);
+        let mut found = Vec::new();
+        if trial.provided(partner) != Ok(true) {
+            return found;
+        }
+        let mut escape = 0;
+        for (id, edge) in self.edges_of(&sender.state, partner) {
+            if escape != 0 && escape != edge.escape {
+                break;
+            }
+            let outcome = match trial.start_that_takes(partner, self.action(id), offer) {
+                Ok(None) => continue,
+                Ok(Some(start)) => receive_offer(sender, partner, offer, edge, self.action(id), start),
+                Err(fault) => Outcome::Broken(fault),
+            };
+            escape = edge.escape;
+            found.push((id, outcome));
+        }
+        found
+    }
+
+    /// How an action begins when it takes an offered message; `None` if it does not take it.
+    fn start_that_takes(&self, pid: usize, action: &Action, offer: &Offer) -> Result<Option<usize>, Fault> {
+        for start in 0..starts(action) {
+            if let Action::Receive(receive) = first_action(action, start)
+                && self.takes(pid, receive, offer)?
+            {
+                return Ok(Some(start));
+            }
+        }
+        Ok(None)
+    }
+
+    fn takes(&self, pid: usize, receive: &Receive, offer: &Offer) -> Result<bool, Fault> {
+        let mut evaluation = self.evaluation(pid);
+        if receive.keep || evaluation.value(&receive.channel)? != offer.channel as i32 + 1 {
+            return Ok(false);
+        }
+        evaluation.check_field_count(offer.channel, receive.fields.len())?;
+        evaluation.matches(&receive.fields, &offer.message)
+    }
+}
+
+/// In how many ways an action may begin: a block with any option of its first node.
+fn starts(action: &Action) -> usize {
+    match action {
+        Action::Block(block) => block.nodes.first().map_or(0, |node| node.options.len()),
+        _ => 1,
+    }
+}
+
+/// The action that decides if a step is executable, when it begins in a certain way.
+fn first_action(action: &Action, start: usize) -> &Action {
+    match action {
+        Action::Block(block) => &block.nodes[0].options[start].action,
+        Action::Merged(actions) => actions.first().unwrap_or(&Action::Skip),
+        _ => action,
+    }
+}
+
+fn receive_offer(
+    sender: &Execution<'_>,
+    partner: usize,
+    offer: &Offer,
+    edge: &Edge,
+    action: &Action,
+    start: usize,
+) -> Outcome {
+    let mut receiver = Execution::receiving(sender, partner, offer);
+    match receiver.perform(action, start) {
+        Ok(()) => {
+            receiver.arrive(edge, edge.atomic);
+            reached(receiver)
+        }
+        Err(fault) => Outcome::Broken(fault),
+    }
+}
+
+fn reached(execution: Execution<'_>) -> Outcome {
+    let assertion_failed = execution.assertion_failed();
+    Outcome::Reaches { state: execution.state, events: execution.events, assertion_failed }
+}

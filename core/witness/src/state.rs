@@ -1,0 +1,163 @@
+//! A state of a program, in plain structures.
+
+use fabius_program::{
+    CHANNELS_MAX, ChannelTypeId, Expr, Initial, Instance, LocationId, PROCESSES_MAX, Process, ProcessId, Program,
+    Variable, meaning::Fault,
+};
+use std::collections::VecDeque;
+
+use crate::evaluate::Evaluation;
+
+/// A state, see [`fabius_program::meaning`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    /// Values of each global variable, element by element.
+    pub globals: Vec<Vec<i32>>,
+    /// The processes alive; a process's number is its place in here.
+    pub processes: Vec<ProcessState>,
+    /// The channels that exist; a channel's identity is its place in here plus 1.
+    pub channels: Vec<ChannelState>,
+    /// The process that holds control.
+    pub holder: Option<u8>,
+    /// The process that moved last, if the program looks at it; else 0.
+    pub last: u8,
+}
+
+/// A process within a [`State`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ProcessState {
+    /// Its type.
+    pub process: ProcessId,
+    /// Where it is.
+    pub location: LocationId,
+    /// Its priority.
+    pub priority: u8,
+    /// Values of each parameter and local variable, element by element.
+    pub locals: Vec<Vec<i32>>,
+}
+
+/// A channel within a [`State`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ChannelState {
+    /// Its type.
+    pub channel_type: ChannelTypeId,
+    /// Its messages, the oldest first.
+    pub messages: VecDeque<Vec<i32>>,
+}
+
+/// A process about to be created.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Birth {
+    pub(crate) process: ProcessId,
+    pub(crate) arguments: Vec<i32>,
+    pub(crate) priority: u8,
+}
+
+impl State {
+    /// The initial state.
+    ///
+    /// # Errors
+    /// A fault in an initial value.
+    pub fn initial(program: &Program) -> Result<Self, Fault> {
+        let mut state = Self {
+            globals: program.globals.iter().map(zeros).collect(),
+            processes: Vec::new(),
+            channels: Vec::new(),
+            holder: None,
+            last: 0,
+        };
+        for (index, variable) in program.globals.iter().enumerate() {
+            state.globals[index] = state.initial_values(program, variable, 0)?;
+        }
+        for Instance { process, priority } in &program.initial {
+            state.create(program, &Birth { process: *process, arguments: Vec::new(), priority: *priority })?;
+        }
+        Ok(state)
+    }
+
+    /// The same state with every hidden variable at 0: two states are the same if these are.
+    #[must_use]
+    pub fn visible(&self, program: &Program) -> Self {
+        let mut state = self.clone();
+        state.globals.iter_mut().zip(&program.globals).for_each(|(values, variable)| hide(values, variable));
+        for process in &mut state.processes {
+            let variables = &program.process(process.process).locals;
+            process.locals.iter_mut().zip(variables).for_each(|(values, variable)| hide(values, variable));
+        }
+        state
+    }
+
+    /// Creates a process and returns its number.
+    pub(crate) fn create(&mut self, program: &Program, birth: &Birth) -> Result<usize, Fault> {
+        if self.processes.len() >= PROCESSES_MAX {
+            return Err(Fault::TooManyProcesses);
+        }
+        let process = program.process(birth.process);
+        let pid = self.processes.len();
+        self.processes.push(ProcessState {
+            process: birth.process,
+            location: process.entry,
+            priority: birth.priority,
+            locals: process.locals.iter().map(zeros).collect(),
+        });
+        for (index, variable) in process.locals.iter().enumerate() {
+            self.processes[pid].locals[index] = if index < process.parameter_count as usize {
+                let argument = birth.arguments.get(index).copied().unwrap_or(0);
+                vec![variable.ty.truncate(argument); variable.element_count() as usize]
+            } else {
+                self.initial_values(program, variable, pid)?
+            };
+        }
+        Ok(pid)
+    }
+
+    /// Ends the youngest process; its channels go with it.
+    pub(crate) fn end_youngest(&mut self, program: &Program) {
+        if let Some(ended) = self.processes.pop() {
+            let own = channel_count(program.process(ended.process));
+            self.channels.truncate(self.channels.len().saturating_sub(own));
+        }
+    }
+
+    /// The first values of a variable of process `pid` (or of a global one); creates its channels.
+    fn initial_values(&mut self, program: &Program, variable: &Variable, pid: usize) -> Result<Vec<i32>, Fault> {
+        let count = variable.element_count() as usize;
+        let value = |state: &Self, expr: &Expr| -> Result<i32, Fault> {
+            Ok(variable.ty.truncate(Evaluation::new(program, state, pid).value(expr)?))
+        };
+        match &variable.initial {
+            Initial::Zero => Ok(vec![0; count]),
+            Initial::Value(expr) => Ok(vec![value(self, expr)?; count]),
+            Initial::List(exprs) => {
+                let mut values = exprs.iter().take(count).map(|e| value(self, e)).collect::<Result<Vec<_>, _>>()?;
+                values.resize(count, values.last().copied().unwrap_or(0));
+                Ok(values)
+            }
+            Initial::Channel(channel_type) => (0..count)
+                .map(|_| {
+                    if self.channels.len() >= CHANNELS_MAX {
+                        return Err(Fault::TooManyChannels);
+                    }
+                    self.channels.push(ChannelState { channel_type: *channel_type, messages: VecDeque::new() });
+                    Ok(self.channels.len() as i32)
+                })
+                .collect(),
+        }
+    }
+}
+
+/// How many channels come and go with a process of this type.
+pub(crate) fn channel_count(process: &Process) -> usize {
+    let own = process.locals.iter().skip(process.parameter_count as usize);
+    own.filter(|v| matches!(v.initial, Initial::Channel(_))).map(|v| v.element_count() as usize).sum()
+}
+
+fn zeros(variable: &Variable) -> Vec<i32> {
+    vec![0; variable.element_count() as usize]
+}
+
+fn hide(values: &mut [i32], variable: &Variable) {
+    if variable.hidden {
+        values.fill(0);
+    }
+}
