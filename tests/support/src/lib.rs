@@ -1,0 +1,56 @@
+//! What the whole-tool tests share: [Spin](spin) as oracle, [the tool](tool) as a person runs it, the
+//! [corpus](corpus) and the [book](book) of the semantics, the [comparison](compare) of two answers,
+//!
+//! Nothing of the tool itself is linked in here: it is run as a program, and judged by what it prints.
+
+pub mod book;
+pub mod command;
+pub mod compare;
+pub mod corpus;
+pub mod explained;
+pub mod parallel;
+pub mod scratch;
+pub mod spin;
+pub mod tool;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The kinds of violation on which the tool and Spin must agree.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// A failed `assert`.
+    Assertion,
+    /// Nothing can move, and not every process is where it may stop.
+    InvalidEndState,
+    /// Anything that goes wrong while a statement is computed.
+    Evaluation,
+}
+
+impl Kind {
+    /// The word used in the book and in the tool's JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Assertion => "assertion",
+            Self::InvalidEndState => "invalid_end_state",
+            Self::Evaluation => "evaluation",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Assertion, Self::InvalidEndState, Self::Evaluation].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The root of the workspace.
+pub fn workspace() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}

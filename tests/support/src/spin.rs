@@ -1,0 +1,264 @@
+//! Spin as an oracle: what `spin -a`, a C compiler and `pan` say of a model.
+
+use crate::Kind;
+use crate::command::{self, Output};
+use crate::scratch::Scratch;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// How long any one of the programs may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Spin, and a C compiler for the verifiers it makes.
+#[derive(Clone, Debug)]
+pub struct Spin {
+    compiler: Compiler,
+}
+
+/// A C compiler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compiler {
+    /// Fifty times faster than the other; the verifier it makes is slower.
+    Tcc,
+    /// What people use.
+    Gcc,
+}
+
+/// What a verifier should do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Question {
+    /// With Spin's dataflow, dead-variable and statement-merging optimisations.
+    pub optimised: bool,
+    /// Go on after the first violation.
+    pub keep_going: bool,
+    /// Length of the longest path.
+    pub depth_max: u32,
+}
+
+impl Question {
+    /// Every state of the model as it stands.
+    pub const ALL_STATES: Self = Self { optimised: false, keep_going: true, depth_max: 100_000 };
+}
+
+/// What Spin says of a model.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// `spin -a` does not accept it.
+    Rejected {
+        /// What it said.
+        message: String,
+    },
+    /// The verifier ran.
+    Run(Run),
+    /// The verifier could not be made, or did not end in time.
+    Unknown {
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// What a verifier printed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Run {
+    /// The search saw everything.
+    pub complete: bool,
+    /// How many violations it counted.
+    pub errors: u64,
+    /// Each different message it printed, in order.
+    pub messages: Vec<String>,
+    /// "states, stored".
+    pub stored: u64,
+    /// Transitions, those back to a known state included.
+    pub transitions: u64,
+}
+
+impl Run {
+    /// The kinds of violation, each once, sorted.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = self.messages.iter().map(|message| kind_of(message)).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    }
+
+    /// Whether the count of states means the same to both tools. After an evaluation error Spin either
+    /// stops or goes on with a made-up value, so that its count says nothing.
+    pub fn comparable(&self) -> bool {
+        self.complete && !self.kinds().contains(&Kind::Evaluation)
+    }
+}
+
+/// The kind of violation behind a message of a verifier.
+pub fn kind_of(message: &str) -> Kind {
+    if message.contains("invalid end state") {
+        Kind::InvalidEndState
+    } else if message.starts_with("assertion violated") && !message.contains("invalid array index") {
+        Kind::Assertion
+    } else {
+        Kind::Evaluation
+    }
+}
+
+impl Spin {
+    /// Spin and a compiler, or what is missing.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing.
+    pub fn find() -> Result<Self, String> {
+        if !answers("spin", "-V") {
+            return Err("`spin` is not installed".to_owned());
+        }
+        if answers("tcc", "-v") {
+            return Ok(Self { compiler: Compiler::Tcc });
+        }
+        if answers("gcc", "--version") {
+            return Ok(Self { compiler: Compiler::Gcc });
+        }
+        Err("neither `tcc` nor `gcc` is installed".to_owned())
+    }
+
+    /// The same with another compiler.
+    #[must_use]
+    pub fn with(self, compiler: Compiler) -> Self {
+        Self { compiler }
+    }
+
+    /// Asks about a model given as text.
+    pub fn ask(&self, model: &str, question: Question) -> Answer {
+        self.ask_in_scratch(model, question).unwrap_or_else(|reason| Answer::Unknown { reason })
+    }
+
+    fn ask_in_scratch(&self, model: &str, question: Question) -> Result<Answer, String> {
+        let scratch = Scratch::new().map_err(|e| e.to_string())?;
+        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
+        let generated = generate(scratch.path(), question)?;
+        // The exit code alone decides: Spin prints "Error" in some messages that it does not mean so.
+        if !scratch.path().join("pan.c").exists() || !generated.success() {
+            return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
+        }
+        self.compile(scratch.path())?;
+        verify(scratch.path(), question)
+    }
+
+    fn compile(&self, directory: &Path) -> Result<PathBuf, String> {
+        let (program, extra): (_, &[&str]) = match self.compiler {
+            Compiler::Tcc => ("tcc", &[]),
+            Compiler::Gcc => ("gcc", &["-O1"]),
+        };
+        let mut command = Command::new(program);
+        command.current_dir(directory).args(extra);
+        command.args(["-w", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-o", "pan", "pan.c"]);
+        let output = command::run(&mut command, LIMIT).map_err(|e| e.to_string())?;
+        if output.success() {
+            Ok(directory.join("pan"))
+        } else {
+            Err(format!("{program} rejects the verifier: {}", output.stderr))
+        }
+    }
+}
+
+fn answers(program: &str, argument: &str) -> bool {
+    command::run(Command::new(program).arg(argument), LIMIT).is_ok_and(|output| output.status.is_some())
+}
+
+fn generate(directory: &Path, question: Question) -> Result<Output, String> {
+    let mut command = Command::new("spin");
+    command.current_dir(directory);
+    if !question.optimised {
+        command.args(["-o1", "-o2", "-o3"]);
+    }
+    command::run(command.args(["-a", "model.pml"]), LIMIT).map_err(|e| e.to_string())
+}
+
+fn verify(directory: &Path, question: Question) -> Result<Answer, String> {
+    let mut command = Command::new(directory.join("pan"));
+    command.current_dir(directory).arg(format!("-m{}", question.depth_max)).arg("-w18");
+    command.arg(if question.keep_going { "-c0" } else { "-c1" });
+    let output = command::run(&mut command, LIMIT).map_err(|e| e.to_string())?;
+    let Some(status) = output.status else {
+        return Ok(Answer::Unknown { reason: "the verifier did not end in time".to_owned() });
+    };
+    let mut run = read_run(&output.stdout);
+    if status.code().is_none() {
+        run.complete = false;
+        run.errors += 1;
+        run.messages.push("the verifier crashed".to_owned());
+    }
+    Ok(Answer::Run(run))
+}
+
+/// Reads what a verifier printed.
+pub fn read_run(text: &str) -> Run {
+    let mut run = Run::default();
+    let mut ended = false;
+    let mut cut_short = false;
+    for line in text.lines().map(str::trim) {
+        if let Some(message) = message_of(line) {
+            if !run.messages.contains(&message) {
+                run.messages.push(message);
+            }
+        } else if let Some(count) = count_before(line, " states, stored") {
+            run.stored = count;
+            ended = true;
+        } else if line.contains("max search depth too small") || line.contains("Search not completed") {
+            cut_short = true;
+        } else if let Some((_, errors)) = line.split_once("errors: ") {
+            run.errors = errors.trim().parse().unwrap_or(0);
+        } else if let Some(count) = line.split_once(" transitions (=").and_then(|(n, _)| n.trim().parse().ok()) {
+            run.transitions = count;
+        }
+    }
+    run.complete = ended && !cut_short;
+    run
+}
+
+/// `pan:1: invalid end state (at depth 7)` says `invalid end state`.
+fn message_of(line: &str) -> Option<String> {
+    let rest = line.strip_prefix("pan:")?;
+    let (number, message) = rest.split_once(": ")?;
+    let is_error = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let message = message.rsplit_once(" (at depth").map_or(message, |(message, _)| message);
+    is_error.then(|| message.to_owned())
+}
+
+fn count_before(line: &str, words: &str) -> Option<u64> {
+    let (number, _) = line.split_once(words)?;
+    number.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "\
+pan:1: invalid end state (at depth 4)
+pan: wrote model.pml.trail
+pan:2: assertion violated (x==3) (at depth 9)
+
+State-vector 28 byte, depth reached 12, errors: 2
+       14 states, stored
+        6 states, matched
+       20 transitions (= stored+matched)
+        0 atomic steps
+";
+
+    #[test]
+    fn what_pan_prints_is_read() {
+        let run = read_run(PRINTED);
+        assert_eq!((run.complete, run.errors, run.stored, run.transitions), (true, 2, 14, 20));
+        assert_eq!(run.kinds(), [Kind::Assertion, Kind::InvalidEndState]);
+        assert_eq!(run.messages[1], "assertion violated (x==3)");
+    }
+
+    #[test]
+    fn a_search_that_was_cut_off_is_not_complete() {
+        let run = read_run(&format!("error: max search depth too small\n{PRINTED}"));
+        assert!(!run.complete);
+    }
+
+    #[test]
+    fn an_array_index_is_not_an_assertion() {
+        assert_eq!(kind_of("assertion violated - invalid array index"), Kind::Evaluation);
+    }
+}

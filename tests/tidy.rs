@@ -1,0 +1,259 @@
+//! The house rules that a program can check: who imports whom, how long things are, and that every
+//! finding code is documented.
+
+use fabius_base::Code;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Who may import whom, apart from libraries: the table in ARCHITECTURE.md.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("fabius-base", &[]),
+    ("fabius-program", &["fabius-base"]),
+    ("fabius-search", &["fabius-base"]),
+    ("fabius-promela", &["fabius-program", "fabius-base"]),
+    ("fabius-machine", &["fabius-program", "fabius-base"]),
+    ("fabius-witness", &["fabius-program", "fabius-base"]),
+    (
+        "fabius-engine",
+        &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness"],
+    ),
+    ("fabius", &["fabius-engine", "fabius-witness", "fabius-base"]),
+    ("fabius-testkit", &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness", "fabius-engine"]),
+];
+
+/// A function is at most so long; a wall, not a goal.
+const FUNCTION_LINES_MAX: usize = 70;
+/// A file is at most so long, tests apart.
+const FILE_LINES_MAX: usize = 900;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rust_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![root().join("src"), root().join("core"), root().join("tests"), root().join("benches")];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    assert!(files.len() > 40, "the walk over the sources found only {} files", files.len());
+    files
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// The functions of a file in rustfmt's layout: name and number of lines. A function starts at a
+/// line whose first words are modifiers and `fn`, and ends at the closing brace in its own column.
+fn functions(text: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (start, line) in lines.iter().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        let Some(name) = function_name(line.trim_start()) else { continue };
+        let closing = format!("{}}}", " ".repeat(indent));
+        let one_line = line.ends_with('}') || line.ends_with(';');
+        let length = if one_line {
+            1
+        } else {
+            lines[start..].iter().position(|l| *l == closing || l.trim_end() == format!("{};", " ".repeat(indent))).map_or(1, |n| n + 1)
+        };
+        found.push((name, length));
+    }
+    found
+}
+
+fn function_name(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    loop {
+        match words.next()? {
+            "fn" => return Some(words.next()?.split(['(', '<']).next()?.to_string()),
+            "pub" | "const" | "unsafe" | "async" | "extern" | "\"C\"" => {}
+            word if word.starts_with("pub(") => {}
+            _ => return None,
+        }
+    }
+}
+
+#[test]
+fn the_length_counter_counts() {
+    let text = "fn a() {}\n\npub fn b(\n    x: u8,\n) {\n    x;\n}\nimpl X {\n    pub(crate) const fn c() {\n        1\n    }\n}\n";
+    let expected = vec![("a".to_string(), 1), ("b".to_string(), 5), ("c".to_string(), 3)];
+    assert_eq!(functions(text), expected);
+}
+
+#[test]
+fn functions_and_files_are_short() {
+    let argued = argued_lengths();
+    let mut used = BTreeSet::new();
+    let mut complaints = Vec::new();
+    for path in rust_files() {
+        let text = fs::read_to_string(&path).expect("a source file can be read");
+        let name = shown(&path);
+        let body_lines = text.lines().take_while(|line| *line != "#[cfg(test)]").count();
+        let is_test = name.starts_with("tests/") || name.contains("/tests/");
+        if body_lines > FILE_LINES_MAX && !is_test && !argued_for(&argued, &name, "", &mut used) {
+            complaints.push(format!("{name} has {body_lines} lines, more than {FILE_LINES_MAX}"));
+        }
+        for (function, length) in functions(&text) {
+            if length > FUNCTION_LINES_MAX && !argued_for(&argued, &name, &function, &mut used) {
+                complaints.push(format!("{name}: `{function}` has {length} lines, more than {FUNCTION_LINES_MAX}"));
+            }
+        }
+    }
+    for key in argued.keys() {
+        if !used.contains(key) {
+            complaints.push(format!("tests/tidy.toml argues for {key:?}, which is not too long (any more)"));
+        }
+    }
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+fn argued_for(
+    argued: &BTreeMap<(String, String), String>,
+    file: &str,
+    function: &str,
+    used: &mut BTreeSet<(String, String)>,
+) -> bool {
+    let key = (file.to_string(), function.to_string());
+    let found = argued.contains_key(&key);
+    if found {
+        used.insert(key);
+    }
+    found
+}
+
+/// `tests/tidy.toml`: lines `"file: function" = "reason"`, or `"file" = "reason"`.
+fn argued_lengths() -> BTreeMap<(String, String), String> {
+    let text = fs::read_to_string(root().join("tests/tidy.toml")).expect("tests/tidy.toml can be read");
+    text.lines()
+        .filter(|line| line.starts_with('"'))
+        .map(|line| {
+            let (key, reason) = line.split_once(" = ").expect("a line of tests/tidy.toml is `\"key\" = \"reason\"`");
+            let key = key.trim_matches('"');
+            let (file, function) = key.split_once(": ").unwrap_or((key, ""));
+            assert!(reason.len() > 20, "{key}: the reason is too short to convince anyone");
+            ((file.to_string(), function.to_string()), reason.to_string())
+        })
+        .collect()
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let silent: Vec<String> = rust_files()
+        .into_iter()
+        .filter(|path| !fs::read_to_string(path).expect("a source file can be read").starts_with("//!"))
+        .map(|path| shown(&path))
+        .collect();
+    assert!(silent.is_empty(), "these files do not start with a `//!` line: {silent:#?}");
+}
+
+#[test]
+fn nobody_imports_what_the_table_forbids() {
+    let table: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let mut complaints = Vec::new();
+    let mut seen = 0;
+    for (name, dependencies) in workspace_dependencies() {
+        let Some(allowed) = table.get(name.as_str()) else {
+            complaints.push(format!("{name} is not in the table of imports"));
+            continue;
+        };
+        seen += 1;
+        for dependency in dependencies.iter().filter(|dependency| dependency.starts_with("fabius")) {
+            if !allowed.contains(&dependency.as_str()) {
+                complaints.push(format!("{name} imports {dependency}"));
+            }
+        }
+    }
+    assert!(seen >= 8, "only {seen} packages were looked at");
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+/// Each package of the workspace with its ordinary dependencies (those for tests do not count).
+fn workspace_dependencies() -> Vec<(String, Vec<String>)> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata runs");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    packages
+        .iter()
+        .map(|package| {
+            let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
+            let ordinary = dependencies.iter().filter(|dependency| dependency["kind"].is_null());
+            let names = ordinary.map(|dependency| dependency["name"].as_str().unwrap_or("").to_string()).collect();
+            (package["name"].as_str().unwrap_or("").to_string(), names)
+        })
+        .collect()
+}
+
+#[test]
+fn every_finding_code_is_documented() {
+    let text = fs::read_to_string(root().join("docs/findings.md")).expect("docs/findings.md can be read");
+    let documented: BTreeSet<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("## ")).filter_map(|line| line.split_whitespace().next()).collect();
+    let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let missing: Vec<_> = known.difference(&documented).collect();
+    let stale: Vec<_> = documented.difference(&known).collect();
+    assert!(missing.is_empty(), "docs/findings.md has no section for {missing:?}");
+    assert!(stale.is_empty(), "docs/findings.md has sections for codes that do not exist: {stale:?}");
+    assert_eq!(known.len(), Code::ALL.len(), "two findings share a code");
+}
+
+#[test]
+fn every_dependency_is_argued_for() {
+    let text = fs::read_to_string(root().join("docs/dependencies.md")).expect("docs/dependencies.md can be read");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata runs");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let mut missing = BTreeSet::new();
+    for package in metadata["packages"].as_array().expect("a list of packages") {
+        for dependency in package["dependencies"].as_array().expect("a list of dependencies") {
+            let name = dependency["name"].as_str().unwrap_or("");
+            if !name.starts_with("fabius") && !text.contains(&format!("`{name}`")) {
+                missing.insert(name.to_string());
+            }
+        }
+    }
+    assert!(missing.is_empty(), "docs/dependencies.md does not argue for {missing:?}");
+}
+
+#[test]
+fn no_path_of_one_machine_is_in_the_tree() {
+    let output = Command::new("git").args(["grep", "-nIE", "/(work|farm|root|tmp/bash_jobs)/", "--", ".", ":!Cargo.lock", ":!tests/tidy.rs"]).current_dir(root()).output();
+    let Ok(output) = output else {
+        println!("git is not here: not checked");
+        return;
+    };
+    let hits = String::from_utf8_lossy(&output.stdout);
+    assert!(hits.is_empty(), "{hits}");
+}
+
+#[test]
+fn the_commands_of_the_readme_exist() {
+    let text = fs::read_to_string(root().join("README.md")).expect("README.md can be read");
+    assert!(text.contains("./test"), "README.md does not name the command that runs all tests");
+    let model = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("cargo run --release -- check "))
+        .expect("README.md names the command that runs the main job");
+    assert!(root().join(model.trim()).is_file(), "README.md checks {model}, which is not there");
+    assert!(root().join("test").is_file());
+}
