@@ -1,0 +1,146 @@
+//! `fabius check`: each file from its text to its report.
+
+use crate::args::{Check, SearchOrder, StoreKind};
+use crate::face::Face;
+use crate::files;
+use crate::stop::{Interrupts, Timer};
+use crate::{EXIT_FAULTY, EXIT_INTERNAL};
+use fabius_base::{Cancel, Limits};
+use fabius_engine::{Event, Loaded, Order, Outcome, Settings, Storage, Surroundings, Verdict};
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// The name under which standard input is shown.
+const STDIN_NAME: &str = "<stdin>";
+
+/// What the last panic said; the panic itself prints nothing.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+/// Checks all files; returns the exit code of the worst result.
+pub fn run(args: &Check) -> u8 {
+    let interrupts = Interrupts::listen();
+    let settings = settings(args);
+    let mut face = Face::new(args);
+    let mut worst = 0;
+    panic::set_hook(Box::new(|panic| {
+        *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
+    }));
+    for path in &args.files {
+        let checked = panic::catch_unwind(AssertUnwindSafe(|| check_file(path, args, &settings, &interrupts, &mut face)));
+        let code = checked.unwrap_or_else(|_| {
+            face.crashed(path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
+            EXIT_INTERNAL
+        });
+        worst = worse(worst, code);
+        if interrupts.pressed() {
+            break;
+        }
+    }
+    face.finish();
+    worst
+}
+
+/// Checks one file; returns its exit code.
+fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Interrupts, face: &mut Face) -> u8 {
+    let cancel = Cancel::new();
+    interrupts.watch(&cancel);
+    let _timer = Timer::start(args.timeout, &cancel);
+    let started = Instant::now();
+    face.begin(path);
+    let loaded = load(path, args, settings);
+    face.loaded(&loaded);
+    let face = RefCell::new(face);
+    let outcome = fabius_engine::check(
+        &loaded,
+        settings,
+        &mut Surroundings {
+            cancel: &cancel,
+            now: &|| started.elapsed(),
+            observe: &mut |event: Event| face.borrow_mut().event(&event),
+        },
+    );
+    face.into_inner().done(&loaded, &outcome);
+    exit_code(&outcome)
+}
+
+fn load(path: &Path, args: &Check, settings: &Settings) -> Loaded {
+    let stdin = path.as_os_str() == "-";
+    let name = if stdin { STDIN_NAME.to_owned() } else { path.display().to_string() };
+    match if stdin { files::read_stdin() } else { files::read(path) } {
+        Ok(text) => {
+            let mut include = |including: &str, included: &str| {
+                let path = files::beside(Path::new(including), included);
+                files::read(&path).ok().map(|text| (path.display().to_string(), text))
+            };
+            fabius_engine::load(&name, text, &defines(args), &mut include, settings)
+        }
+        Err(error) => fabius_engine::unreadable(&name, &error.to_string()),
+    }
+}
+
+/// The definitions of `-D`, as name and value.
+fn defines(args: &Check) -> Vec<(String, String)> {
+    let split = |text: &String| match text.split_once('=') {
+        Some((name, value)) => (name.to_owned(), value.to_owned()),
+        None => (text.clone(), "1".to_owned()),
+    };
+    args.define.iter().map(split).collect()
+}
+
+fn settings(args: &Check) -> Settings {
+    Settings {
+        search: match args.search {
+            None => Order::DepthFirstThenShorten,
+            Some(SearchOrder::Dfs) => Order::DepthFirst,
+            Some(SearchOrder::Bfs) => Order::BreadthFirst,
+        },
+        store: match args.store {
+            StoreKind::Tree => Storage::Tree,
+            StoreKind::Hash => Storage::Hash,
+            StoreKind::Bitstate => Storage::Bitstate,
+        },
+        keep_going: args.keep_going,
+        optimize: !args.no_optimize,
+        properties: args.property.clone(),
+        limits: Limits {
+            states_max: args.max_states,
+            depth_max: args.max_depth,
+            memory_bytes_max: Some(args.max_memory.unwrap_or_else(files::memory_bytes_default)),
+        },
+    }
+}
+
+fn exit_code(outcome: &Outcome) -> u8 {
+    if outcome.failure.is_some() {
+        return EXIT_INTERNAL;
+    }
+    match outcome.report.verdict {
+        Verdict::Holds => 0,
+        Verdict::Violated => 1,
+        Verdict::Undecided => 2,
+        Verdict::Faulty => EXIT_FAULTY,
+    }
+}
+
+/// The worse of two exit codes: an internal error, then a faulty input, a violation, a doubt.
+fn worse(one: u8, other: u8) -> u8 {
+    let badness = |code: u8| [0, 2, 1, 3, 4].iter().position(|&c| c == code);
+    if badness(one) < badness(other) { other } else { one }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_is_worse_than_a_doubt() {
+        assert_eq!(worse(2, 1), 1);
+        assert_eq!(worse(1, 2), 1);
+        assert_eq!(worse(3, 1), 3);
+        assert_eq!(worse(0, 2), 2);
+        assert_eq!(worse(4, 3), 4);
+    }
+}

@@ -1,0 +1,8 @@
+#ifndef N
+#define N 1
+#endif
+
+active proctype p()
+{
+  assert(N < 5)
+}

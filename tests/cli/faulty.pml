@@ -1,0 +1,5 @@
+active proctype p()
+{
+  x = 1;
+  y = 2
+}

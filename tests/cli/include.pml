@@ -1,0 +1,6 @@
+#include "parts/limit.h"
+
+active proctype p()
+{
+  assert(LIMIT == 7)
+}

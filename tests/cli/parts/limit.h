@@ -1,0 +1,2 @@
+#include "value.h"
+#define LIMIT VALUE
