@@ -1,0 +1,230 @@
+//! Names and scopes: which declaration a name means at some place in the text.
+//!
+//! Promela has one name space for variables, labels, proctypes and symbolic constants. A scope is a pair
+//! of braces. A name means the nearest enclosing declaration *that was seen before*; a name that nobody
+//! has declared yet becomes an untyped symbol of the scope where it first occurred (that is how a `goto`
+//! may name a label further down).
+
+use fabius_base::Span;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A pair of braces; 0 is the text outside of all of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) struct ScopeId(u32);
+
+/// A name in a scope.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct SymbolId(u32);
+
+/// Index into the variables of a model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct DeclaredId(pub u32);
+
+/// The process type whose body is being read; `None` outside.
+pub(crate) type Context = Option<u32>;
+
+/// What a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Meaning {
+    /// Nothing yet.
+    Untyped,
+    /// A label, or the target of a `goto`.
+    Label,
+    /// A process type.
+    Process,
+    /// `_pid` and its kind.
+    Predefined,
+    /// A symbolic constant.
+    Constant(i32),
+    /// A variable.
+    Variable(DeclaredId),
+}
+
+/// A name in a scope.
+#[derive(Clone, Debug)]
+pub(crate) struct Symbol {
+    pub name: Arc<str>,
+    pub context: Context,
+    pub scope: ScopeId,
+    pub meaning: Meaning,
+    /// Where it was declared, or first seen.
+    pub span: Span,
+}
+
+/// All names of a model, and the scope that is open.
+#[derive(Debug)]
+pub(crate) struct Names {
+    symbols: Vec<Symbol>,
+    by_name: HashMap<Arc<str>, Vec<SymbolId>>,
+    parents: Vec<ScopeId>,
+    scope: ScopeId,
+    context: Context,
+}
+
+/// Names that exist in every model.
+pub(crate) const PREDEFINED: [&str; 6] = ["_", "_p", "_pid", "_last", "_nr_pr", "_priority"];
+
+impl Names {
+    pub fn new() -> Self {
+        let mut names = Self {
+            symbols: Vec::new(),
+            by_name: HashMap::new(),
+            parents: vec![ScopeId(0)],
+            scope: ScopeId(0),
+            context: None,
+        };
+        for name in PREDEFINED {
+            let id = names.lookup(name, Span::default());
+            names.symbol_mut(id).meaning = Meaning::Predefined;
+        }
+        names
+    }
+
+    pub fn symbol(&self, id: SymbolId) -> &Symbol {
+        &self.symbols[id.0 as usize]
+    }
+
+    pub fn symbol_mut(&mut self, id: SymbolId) -> &mut Symbol {
+        &mut self.symbols[id.0 as usize]
+    }
+
+    pub fn scope(&self) -> ScopeId {
+        self.scope
+    }
+
+    pub fn context(&self) -> Context {
+        self.context
+    }
+
+    pub fn set_context(&mut self, context: Context) {
+        self.context = context;
+        self.scope = ScopeId(0);
+    }
+
+    pub fn open_scope(&mut self) {
+        self.parents.push(self.scope);
+        self.scope = ScopeId(self.parents.len() as u32 - 1);
+    }
+
+    pub fn close_scope(&mut self) {
+        self.scope = self.parents[self.scope.0 as usize];
+    }
+
+    /// Whether `outer` is `inner` or one of the scopes around it.
+    pub fn encloses(&self, outer: ScopeId, inner: ScopeId) -> bool {
+        let mut scope = inner;
+        while scope.0 > outer.0 {
+            scope = self.parents[scope.0 as usize];
+        }
+        scope == outer
+    }
+
+    /// The symbol that a name means here, if there is one.
+    pub fn find(&self, name: &str) -> Option<SymbolId> {
+        let candidates = self.by_name.get(name)?;
+        let local = candidates.iter().rev().find(|id| {
+            let symbol = self.symbol(**id);
+            symbol.context == self.context && self.encloses(symbol.scope, self.scope)
+        });
+        let global = || candidates.iter().rev().find(|id| self.symbol(**id).context.is_none());
+        local.or_else(|| if self.context.is_some() { global() } else { None }).copied()
+    }
+
+    /// The symbol that a name means here; a new untyped one if there is none.
+    pub fn lookup(&mut self, name: &str, span: Span) -> SymbolId {
+        if let Some(id) = self.find(name) {
+            return id;
+        }
+        let id = SymbolId(self.symbols.len() as u32);
+        let name: Arc<str> = name.into();
+        let (context, scope) = (self.context, self.scope);
+        self.symbols.push(Symbol { name: name.clone(), context, scope, meaning: Meaning::Untyped, span });
+        self.by_name.entry(name).or_default().push(id);
+        id
+    }
+
+    /// Names that mean something at this place, for suggestions.
+    pub fn visible(&self) -> impl Iterator<Item = &Symbol> {
+        self.symbols.iter().filter(|symbol| {
+            symbol.meaning != Meaning::Untyped
+                && (symbol.context.is_none()
+                    || symbol.context == self.context && self.encloses(symbol.scope, self.scope))
+        })
+    }
+}
+
+/// The candidate nearest to `name`, if one is near enough to be what was meant.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = match name.chars().count() {
+        0..=2 => 1,
+        3..=5 => 2,
+        _ => 3,
+    };
+    candidates
+        .filter(|candidate| *candidate != name && !candidate.starts_with(':'))
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters must be inserted, removed, replaced or swapped with their neighbour.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let left: Vec<char> = left.to_lowercase().chars().collect();
+    let right: Vec<char> = right.to_lowercase().chars().collect();
+    let mut rows = vec![(0..=right.len()).collect::<Vec<usize>>()];
+    for i in 1..=left.len() {
+        let mut row = vec![i; right.len() + 1];
+        for j in 1..=right.len() {
+            let replace = rows[i - 1][j - 1] + usize::from(left[i - 1] != right[j - 1]);
+            let mut best = replace.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row[j] = best;
+        }
+        rows.push(row);
+    }
+    rows[left.len()][right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inner_name_is_not_seen_outside() {
+        let mut names = Names::new();
+        names.set_context(Some(0));
+        names.open_scope();
+        let inner = names.lookup("x", Span::default());
+        names.close_scope();
+        names.open_scope();
+        assert_ne!(names.lookup("x", Span::default()), inner);
+        names.close_scope();
+        let outer = names.lookup("y", Span::default());
+        names.open_scope();
+        assert_eq!(names.lookup("y", Span::default()), outer);
+    }
+
+    #[test]
+    fn a_global_is_seen_in_a_process_but_not_the_other_way_round() {
+        let mut names = Names::new();
+        let global = names.lookup("g", Span::default());
+        names.set_context(Some(0));
+        assert_eq!(names.lookup("g", Span::default()), global);
+        let local = names.lookup("l", Span::default());
+        names.set_context(None);
+        assert_ne!(names.lookup("l", Span::default()), local);
+    }
+
+    #[test]
+    fn suggestions_are_near() {
+        let names = ["state", "counter", "x"];
+        assert_eq!(nearest("sate", names.into_iter()), Some("state"));
+        assert_eq!(nearest("coutner", names.into_iter()), Some("counter"));
+        assert_eq!(nearest("y", names.into_iter()), None);
+        assert_eq!(nearest("elephant", names.into_iter()), None);
+    }
+}
