@@ -1,6 +1,28 @@
 //! Search algorithms and visited sets. Nothing in here knows a modelling language or a machine:
 //! only the traits in [`model`].
+//!
+//! * [`depth_first`] and [`breadth_first`] are the algorithms; each is a function that takes a
+//!   [`Model`], a [`Store`], an [`Observer`] and [`Settings`], and returns an [`Outcome`].
+//! * [`store`] holds the visited sets, lossless and lossy; what a lossy one may miss is part of the
+//!   outcome, and [`store::Lossless`] says it in the type.
+//! * [`toy`] has small explicit graphs with known answers.
+//!
+//! This crate reads no clock, file or environment and prints nothing. Its only `unsafe` code is the
+//! wrapper around the memory of big tables, in [`store`].
 
+pub mod breadth_first;
+pub mod depth_first;
 pub mod model;
+pub mod observer;
+pub mod outcome;
+pub mod position;
+pub mod store;
+pub mod toy;
 
+pub use breadth_first::breadth_first;
+pub use depth_first::depth_first;
 pub use model::{Ending, Model, Next};
+pub use observer::{Observer, Quiet, Settings};
+pub use outcome::{Completeness, Outcome, Statistics, StopAt, Violation, ViolationKind};
+pub use position::Position;
+pub use store::{BitstateStore, Exactness, FingerprintStore, Store, TreeStore};

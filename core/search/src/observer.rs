@@ -1,0 +1,116 @@
+//! What a search is told, and whom it tells: limits, cancellation, progress.
+
+use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
+use fabius_base::{Cancel, Limits, StopReason};
+use std::fmt::Debug;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+
+/// Steps of the model, those through transient states included, from one look at limits, observer
+/// and cancellation to the next. Well below 50 ms even if a step takes some ten microseconds.
+const STEPS_PER_LOOK: u32 = 1024;
+
+/// How a search is to be run.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// How much it may use. As under Spin, a state at depth [`Limits::depth_max`] is not looked at.
+    pub limits: Limits,
+    /// When a violation ends it.
+    pub stop_at: StopAt,
+    /// Whoever raises this stops it.
+    pub cancel: Cancel,
+}
+
+/// Someone who watches a search.
+pub trait Observer<Label: Debug, Fault: Debug> {
+    /// Told now and then (every thousand steps or so); may stop the search.
+    fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
+        let _ = statistics;
+        ControlFlow::Continue(())
+    }
+
+    /// Names a violation: of those with the same key, one is kept and all are counted. `label` is the
+    /// faulty transition, `None` for an end state and for the initial state; `state` is the end state,
+    /// or the one in which the faulty transition starts.
+    fn key(&mut self, kind: &ViolationKind<Fault>, label: Option<&Label>, state: &[u32]) -> u64 {
+        let mut text = TextHash(0xCBF2_9CE4_8422_2325);
+        let state = if label.is_some() { &[] } else { state };
+        // Writing to a hash cannot fail.
+        let _ = write!(text, "{kind:?} {label:?} {state:?}");
+        text.0
+    }
+}
+
+/// An observer who does not care.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Quiet;
+
+impl<Label: Debug, Fault: Debug> Observer<Label, Fault> for Quiet {}
+
+/// FNV-1a over text.
+struct TextHash(u64);
+
+impl std::fmt::Write for TextHash {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
+        }
+        Ok(())
+    }
+}
+
+/// Counts steps down to the next look at the limits.
+#[derive(Debug)]
+pub(crate) struct Budget<'a> {
+    settings: &'a Settings,
+    steps_left: u32,
+}
+
+impl<'a> Budget<'a> {
+    pub(crate) fn new(settings: &'a Settings) -> Self {
+        Self { settings, steps_left: 0 }
+    }
+
+    /// Takes a step; whether it is time to [`Self::look`].
+    #[inline]
+    pub(crate) fn step_is_due(&mut self) -> bool {
+        match self.steps_left.checked_sub(1) {
+            Some(left) => {
+                self.steps_left = left;
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// Whether a search that has stored so many states may not store one more.
+    #[inline]
+    pub(crate) fn states_exhausted(&self, states: u64) -> bool {
+        self.settings.limits.states_max.is_some_and(|max| max <= states)
+    }
+
+    /// Whether a state at this depth is not to be looked at.
+    #[inline]
+    pub(crate) fn too_deep(&self, depth: u64) -> bool {
+        self.settings.limits.depth_max.is_some_and(|max| max <= depth)
+    }
+
+    /// Compares what was used with the limits, and asks observer and canceller.
+    #[cold]
+    pub(crate) fn look<L: Debug, F: Debug>(
+        &mut self,
+        statistics: &Statistics,
+        store_is_full: bool,
+        observer: &mut impl Observer<L, F>,
+    ) -> ControlFlow<Halt> {
+        self.steps_left = STEPS_PER_LOOK;
+        let memory_bytes_max = self.settings.limits.memory_bytes_max.unwrap_or(u64::MAX);
+        if let Some(reason) = self.settings.cancel.requested() {
+            return ControlFlow::Break(Halt::Reason(reason));
+        }
+        if store_is_full || memory_bytes_max < statistics.memory_bytes {
+            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+        }
+        observer.progress(statistics).map_break(Halt::Reason)
+    }
+}

@@ -1,0 +1,93 @@
+//! Visited sets: they answer whether a state was seen before, and remember it.
+
+mod bitstate;
+mod fingerprint;
+mod hash;
+mod intern;
+mod pages;
+mod table;
+mod tree;
+
+pub use bitstate::BitstateStore;
+pub use fingerprint::FingerprintStore;
+pub use tree::TreeStore;
+
+use crate::position::Position;
+
+/// Which of two disjoint sets a state is put into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// The states of the model.
+    Ordinary,
+    /// States passed through, kept only so that a search does not go round in circles.
+    Transient,
+}
+
+/// Whether a state was seen before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inserted {
+    /// It was not, and is remembered now.
+    New,
+    /// It was, or a lossy store takes it for one that was.
+    Old,
+}
+
+/// What a store may miss. Part of the verdict: only [`Exactness::Exact`] makes it a proof.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Exactness {
+    /// Nothing: two states are the same to the store if and only if they are.
+    Exact,
+    /// States with the same fingerprint are taken for one.
+    Fingerprint {
+        /// About how likely it is that any state at all was missed.
+        omission_probability: f64,
+    },
+    /// States whose bits were all set by others are taken for old.
+    Bitstate {
+        /// About how likely it is that a new state, asked for last, is taken for old.
+        omission_probability_per_state: f64,
+        /// Bits of memory per state put in; below 100 or so, expect misses.
+        bits_per_state: f64,
+    },
+}
+
+impl Exactness {
+    /// Whether the store misses nothing.
+    pub fn is_exact(self) -> bool {
+        self == Self::Exact
+    }
+}
+
+/// A set of states.
+pub trait Store {
+    /// Cells per visible word that the store wants to keep with the [`Position`] of a search.
+    const MEMO_PER_WORD: usize;
+
+    /// Asks for the visible words of a position and remembers them; brings the memo up to date.
+    fn insert(&mut self, position: &mut Position, class: Class) -> Inserted;
+
+    /// Memory in use, in bytes.
+    fn memory_bytes(&self) -> u64;
+
+    /// What the store may have missed up to now.
+    fn exactness(&self) -> Exactness;
+
+    /// Whether the store cannot take many more states, however much memory there is.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Appends a note from which [`Store::recall`] finds the visible words of the state just inserted.
+    fn note(&self, position: &Position, note: &mut Vec<u32>) {
+        note.extend_from_slice(position.visible());
+    }
+
+    /// Writes the visible words that a note stands for; drops what `visible` held.
+    fn recall(&self, note: &[u32], visible: &mut Vec<u32>) {
+        visible.clear();
+        visible.extend_from_slice(note);
+    }
+}
+
+/// A store that misses nothing, for searches that are wrong without.
+pub trait Lossless: Store {}

@@ -1,0 +1,162 @@
+//! A set of 64-bit hashes in little more memory than the hashes take.
+//!
+//! Open addressing with linear probing. The home of a hash is its place in the order of all hashes,
+//! scaled to the table's size, so that a table can grow by any factor by copying from front to back.
+//! The table is cut into segments that grow one at a time, at different fills: hardly any memory is
+//! needed beyond the table while it grows, the mean load is steady, and no pause is long.
+
+use super::hash::scale;
+use super::pages::Pages;
+
+/// Segments of a table; the top bits of a hash choose one.
+const SEGMENT_BITS: u32 = 6;
+/// Slots in use, out of 20, that make a segment grow.
+const LOAD_MAX_OF_20: usize = 17;
+/// Below this many slots a segment doubles; above, it grows by a quarter.
+const SMALL: usize = 1 << 10;
+
+/// A set of hashes, each with a payload.
+#[derive(Debug)]
+pub struct HashTable<P> {
+    segments: Box<[Segment<P>]>,
+    /// The hash 0, which marks a free slot in the segments.
+    zero: Option<P>,
+    len: u64,
+    memory_bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Segment<P> {
+    slots: Pages<u64>,
+    payloads: Box<[P]>,
+    len: usize,
+    len_max: usize,
+}
+
+impl<P: Copy + Default> HashTable<P> {
+    /// An empty table.
+    pub fn new() -> Self {
+        let segments: Box<[_]> = (0..1 << SEGMENT_BITS).map(|_| Segment::default()).collect();
+        let memory_bytes = size_of_val::<[Segment<P>]>(&segments) as u64;
+        Self { segments, zero: None, len: 0, memory_bytes }
+    }
+
+    /// Hashes in the table.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
+    /// Whether the hash was there already, and its payload. It is there afterwards.
+    #[inline]
+    pub fn entry(&mut self, hash: u64) -> (bool, &mut P) {
+        if hash == 0 {
+            let old = self.zero.is_some();
+            self.len += u64::from(!old);
+            return (old, self.zero.get_or_insert_default());
+        }
+        let index = (hash >> (64 - SEGMENT_BITS)) as usize;
+        let segment = &mut self.segments[index];
+        if segment.len >= segment.len_max {
+            self.memory_bytes += segment.grow(index);
+        }
+        let (old, slot) = segment.insert(hash);
+        self.len += u64::from(!old);
+        (old, &mut segment.payloads[slot])
+    }
+}
+
+impl<P: Copy + Default> Segment<P> {
+    /// Whether the hash was there already, and its slot. There is a free slot.
+    #[inline]
+    fn insert(&mut self, hash: u64) -> (bool, usize) {
+        let slots = &mut *self.slots;
+        let mut slot = scale(hash << SEGMENT_BITS, slots.len());
+        loop {
+            let found = slots[slot];
+            if found == hash {
+                return (true, slot);
+            }
+            if found == 0 {
+                slots[slot] = hash;
+                self.len += 1;
+                return (false, slot);
+            }
+            slot += 1;
+            if slot == slots.len() {
+                slot = 0;
+            }
+        }
+    }
+
+    /// Makes room; returns by how many bytes it grew. The first size depends on the segment's index,
+    /// so that segments with the same fill do not all grow at once.
+    #[cold]
+    fn grow(&mut self, index: usize) -> u64 {
+        let size = match self.slots.len() {
+            0 => 32 + (index * 32 >> SEGMENT_BITS),
+            few if few < SMALL => few * 2,
+            many => many + many / 4,
+        };
+        let bytes_before = self.memory_bytes();
+        let payloads = vec![P::default(); size].into_boxed_slice();
+        let new = Segment { slots: Pages::zeroed(size), payloads, len: 0, len_max: size * LOAD_MAX_OF_20 / 20 };
+        let old = std::mem::replace(self, new);
+        for (&hash, &payload) in old.slots.iter().zip(&old.payloads) {
+            if hash != 0 {
+                let (_, slot) = self.insert(hash);
+                self.payloads[slot] = payload;
+            }
+        }
+        self.memory_bytes() - bytes_before
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.slots.memory_bytes() + size_of_val::<[P]>(&self.payloads) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hash::mix;
+    use super::*;
+
+    #[test]
+    fn a_table_remembers_each_hash_once_and_its_payload() {
+        let mut table = HashTable::<u8>::new();
+        let keys = || (0..200_000_u64).map(mix).chain([u64::MAX, u64::MAX - 1, 1, 2, 3]);
+        for (i, hash) in keys().enumerate() {
+            let (old, payload) = table.entry(hash);
+            assert!(!old, "{hash:x}");
+            *payload = i as u8;
+        }
+        assert_eq!(table.len(), 200_005);
+        for (i, hash) in keys().enumerate() {
+            let (old, payload) = table.entry(hash);
+            assert!(old);
+            assert_eq!(*payload, i as u8);
+        }
+        assert_eq!(table.len(), 200_005);
+    }
+
+    #[test]
+    fn a_table_takes_less_than_eleven_bytes_per_hash_on_average() {
+        let mut table = HashTable::<()>::new();
+        let (mut sum, mut samples) = (0.0, 0.0);
+        let mut next_sample = 100_000.0;
+        for i in 0..1_000_000_u64 {
+            table.entry(mix(i));
+            if i as f64 >= next_sample {
+                sum += table.memory_bytes() as f64 / i as f64;
+                samples += 1.0;
+                next_sample *= 1.01;
+            }
+        }
+        let mean = sum / samples;
+        assert!((8.0..11.0).contains(&mean), "{mean}");
+    }
+}
