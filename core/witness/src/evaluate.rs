@@ -50,9 +50,7 @@ impl<'a> Evaluation<'a> {
                 self.values(place.slot)[element]
             }
             Expr::Unary(op, operand) => unary(*op, self.value(operand)?),
-            Expr::Binary(BinaryOp::And, left, right) => {
-                i32::from(self.value(left)? != 0 && self.value(right)? != 0)
-            }
+            Expr::Binary(BinaryOp::And, left, right) => i32::from(self.value(left)? != 0 && self.value(right)? != 0),
             Expr::Binary(BinaryOp::Or, left, right) => i32::from(self.value(left)? != 0 || self.value(right)? != 0),
             Expr::Binary(op, left, right) => {
                 let left = self.value(left)?;
@@ -97,9 +95,7 @@ impl<'a> Evaluation<'a> {
         let program = self.program;
         let variable = match place.slot {
             Slot::Global(id) => &program.globals[id.0 as usize],
-            Slot::Local(id) => {
-                &program.process(self.state.processes[self.pid].process).locals[id.0 as usize]
-            }
+            Slot::Local(id) => &program.process(self.state.processes[self.pid].process).locals[id.0 as usize],
         };
         self.element_of(variable, &place.indices)
     }

@@ -99,33 +99,54 @@ pub fn moves(program: &Program, state: &State) -> Moves {
     Moves { successors: Vec::new(), ending, timeout: false }
 }
 
+/// A step that was taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// Where it leads.
+    pub outcome: Outcome,
+    /// The process that held control before and lost it because it could not move.
+    pub lost_control: Option<u8>,
+    /// The step was possible only because nothing else was.
+    pub timeout: bool,
+}
+
 /// Takes one step from a state. If the process that holds control cannot move, it has lost control
 /// before.
 ///
 /// # Errors
 /// Why the step is not possible.
-pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Outcome, Refusal> {
+pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Taken, Refusal> {
     let process = state.processes.get(usize::from(wanted.pid)).ok_or(Refusal::NoProcess)?;
     let location = &program.process(process.process).locations[process.location.0 as usize];
     if !location.edges.contains(&wanted.edge.0) {
         return Err(Refusal::Elsewhere);
     }
-    let take = |steps: Vec<(Move, Outcome)>| {
-        steps.into_iter().find(|(found, _)| *found == wanted).map(|(_, outcome)| outcome).ok_or(Refusal::NotExecutable)
-    };
-    if let Some(holder) = state.holder {
-        let steps = Trial::ordinary(program, state).steps_of(usize::from(holder));
-        return match steps.is_empty() {
-            true => step(program, &released(state), wanted),
-            false if holder == wanted.pid => take(steps),
-            false => Err(Refusal::ControlHeld(holder)),
-        };
+    let Some(holder) = state.holder else { return step_of_any(program, state, wanted) };
+    let steps = Trial::ordinary(program, state).steps_of(usize::from(holder));
+    if steps.is_empty() {
+        let taken = step_of_any(program, &released(state), wanted)?;
+        Ok(Taken { lost_control: Some(holder), ..taken })
+    } else if holder == wanted.pid {
+        Ok(Taken { outcome: pick(steps, wanted)?, lost_control: None, timeout: false })
+    } else {
+        Err(Refusal::ControlHeld(holder))
     }
-    let found = take(Trial::ordinary(program, state).steps_of(usize::from(wanted.pid)));
-    if found.is_ok() || Trial::ordinary(program, state).something_moves() {
-        return found;
+}
+
+/// Takes one step from a state in which nobody holds control.
+fn step_of_any(program: &Program, state: &State, wanted: Move) -> Result<Taken, Refusal> {
+    let ordinary = Trial::ordinary(program, state);
+    let found = pick(ordinary.steps_of(usize::from(wanted.pid)), wanted);
+    if found.is_ok() || ordinary.something_moves() {
+        return Ok(Taken { outcome: found?, lost_control: None, timeout: false });
     }
-    take(Trial::asking(program, state, true, &[]).steps_of(usize::from(wanted.pid)))
+    let last_resort = Trial::asking(program, state, true, &[]).steps_of(usize::from(wanted.pid));
+    Ok(Taken { outcome: pick(last_resort, wanted)?, lost_control: None, timeout: true })
+}
+
+fn pick(steps: Vec<(Move, Outcome)>, wanted: Move) -> Result<Outcome, Refusal> {
+    let found = steps.into_iter().find(|(step, _)| *step == wanted);
+    found.map(|(_, outcome)| outcome).ok_or(Refusal::NotExecutable)
 }
 
 /// What is known of a state: whether it has successors, and if not, whether it may stop there.
@@ -142,7 +163,17 @@ pub fn ending(program: &Program, state: &State) -> Ending {
     }
 }
 
+/// The same state, with nobody holding control if the process that does cannot move.
+#[must_use]
+pub fn settled(program: &Program, state: &State) -> State {
+    match ending(program, state) {
+        Ending::LosesControl => released(state),
+        _ => state.clone(),
+    }
+}
+
 /// The same state with nobody holding control.
+#[must_use]
 pub fn released(state: &State) -> State {
     State { holder: None, ..state.clone() }
 }
@@ -267,7 +298,10 @@ impl<'a> Trial<'a> {
 
     fn broken_first_edge(&self, pid: usize, fault: Fault) -> Vec<(Move, Outcome)> {
         let first = self.edges_of(self.state, pid).next();
-        first.map(|(edge, _)| (Move { pid: pid as u8, edge, partner: None }, Outcome::Broken(fault))).into_iter().collect()
+        first
+            .map(|(edge, _)| (Move { pid: pid as u8, edge, partner: None }, Outcome::Broken(fault)))
+            .into_iter()
+            .collect()
     }
 
     /// The steps that the edges of a process's location make possible.

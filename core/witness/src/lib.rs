@@ -3,13 +3,22 @@
 //!
 //! This crate knows neither the machine nor the searches whose results it judges.
 
+pub mod blocked;
+pub mod confirm;
+pub mod explain;
+pub mod format;
 pub mod interpret;
+pub mod show;
 pub mod state;
+pub mod trace;
 
 mod evaluate;
 mod execute;
-mod show;
 
+pub use blocked::{Reason, Standing, Waiting, standings};
+pub use confirm::{Claim, Disagreement, confirm, states_along};
 pub use execute::{Event, Happening};
-pub use interpret::{Ending, Moves, Outcome, Refusal, ending, moves, released, step};
+pub use explain::{Cause, Explanation, explain};
+pub use interpret::{Ending, Moves, Outcome, Refusal, ending, moves, released, settled, step};
 pub use state::{ChannelState, ProcessState, State};
+pub use trace::{Actor, Change, Changed, Created, Message, Snapshot, Step, Trace, snapshot};

@@ -1,5 +1,111 @@
-//! Names and values as a person reads them.
-use fabius_program::{EnumId, Program};
+//! Names, values and expressions as a person reads them.
+
+use fabius_program::{
+    BinaryOp, ChannelTest, EnumId, Expr, Kind, Pattern, Place, ProcessId, Program, Slot, UnaryOp, Variable,
+};
+
+use crate::state::{ChannelState, State};
+
+/// How processes, variables, channels and values of one state are written.
+///
+/// A process is `P[1]`, its variable `P[1]:x`, as in Promela's remote references.
+pub struct Names<'a> {
+    program: &'a Program,
+    /// Name of each channel, by identity - 1.
+    channels: Vec<String>,
+    /// Name of each process.
+    processes: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    /// The names in a state.
+    pub fn of(program: &'a Program, state: &State) -> Self {
+        let processes: Vec<_> = state
+            .processes
+            .iter()
+            .enumerate()
+            .map(|(pid, process)| process_name(&program.process(process.process).name, pid))
+            .collect();
+        let mut channels = Vec::new();
+        for variable in &program.globals {
+            name_channels(&mut channels, "", variable);
+        }
+        for (process, name) in state.processes.iter().zip(&processes) {
+            let data = program.process(process.process);
+            for variable in data.locals.iter().skip(data.parameter_count as usize) {
+                name_channels(&mut channels, &format!("{name}:"), variable);
+            }
+        }
+        Self { program, channels, processes }
+    }
+
+    /// A process, such as `P[1]`.
+    pub fn process(&self, pid: u8) -> String {
+        self.processes.get(usize::from(pid)).cloned().unwrap_or_else(|| format!("process {pid}"))
+    }
+
+    /// A channel by its identity, such as `q` or `P[1]:q[2]`.
+    pub fn channel(&self, identity: i32) -> String {
+        let index = usize::try_from(identity).ok().and_then(|id| id.checked_sub(1));
+        match index.and_then(|index| self.channels.get(index)) {
+            Some(name) => name.clone(),
+            None if identity == 0 => "no channel".to_owned(),
+            None => format!("dead channel {identity}"),
+        }
+    }
+
+    /// A value of some kind.
+    pub fn value(&self, kind: Kind, value: i32) -> String {
+        match kind {
+            Kind::Boolean if value == 0 => "false".to_owned(),
+            Kind::Boolean if value == 1 => "true".to_owned(),
+            Kind::Enum(id) => enum_name(self.program, Some(id), value),
+            Kind::Channel => self.channel(value),
+            Kind::Number | Kind::Process | Kind::Boolean => value.to_string(),
+        }
+    }
+
+    /// The fields of a message on a channel, such as `2, ack`.
+    pub fn fields(&self, channel: &ChannelState, message: &[i32]) -> String {
+        let types = &self.program.channel_types[channel.channel_type.0 as usize].fields;
+        let shown: Vec<_> = types.iter().zip(message).map(|(ty, value)| self.value(ty.kind, *value)).collect();
+        shown.join(", ")
+    }
+
+    /// The contents of a channel, oldest first, such as `[2, ack][3, nack]`.
+    pub fn contents(&self, channel: &ChannelState) -> String {
+        if channel.messages.is_empty() {
+            return "empty".to_owned();
+        }
+        channel.messages.iter().map(|message| format!("[{}]", self.fields(channel, message))).collect()
+    }
+}
+
+/// A process of a type, such as `P[1]`; `init` is alone and needs no number.
+pub fn process_name(name: &str, pid: usize) -> String {
+    match name {
+        "init" | ":init:" => "init".to_owned(),
+        _ => format!("{name}[{pid}]"),
+    }
+}
+
+/// An element of a variable, such as `x`, `a[2]` or, for a leaf called `node[].next`, `node[2].next`.
+pub fn element_name(variable: &Variable, element: usize) -> String {
+    let mut rest = element;
+    let mut indices: Vec<_> = variable
+        .dimensions
+        .iter()
+        .rev()
+        .map(|&length| {
+            let length = length.max(1) as usize;
+            let index = rest % length;
+            rest /= length;
+            index.to_string()
+        })
+        .collect();
+    indices.reverse();
+    with_indices(&variable.name, &indices)
+}
 
 /// The name of a symbolic constant; its number if it has none.
 pub(crate) fn enum_name(program: &Program, enumeration: Option<EnumId>, value: i32) -> String {
@@ -8,4 +114,183 @@ pub(crate) fn enum_name(program: &Program, enumeration: Option<EnumId>, value: i
         None => program.enumerations.iter().find_map(|e| e.name_of(value)),
     };
     name.map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Puts indices where a name leaves room for them (`[]`), or else behind it.
+fn with_indices(name: &str, indices: &[String]) -> String {
+    let mut pieces = name.split("[]");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    let mut indices = indices.iter();
+    for piece in pieces {
+        if let Some(index) = indices.next() {
+            text.push_str(&format!("[{index}]"));
+        }
+        text.push_str(piece);
+    }
+    indices.for_each(|index| text.push_str(&format!("[{index}]")));
+    text
+}
+
+fn name_channels(names: &mut Vec<String>, owner: &str, variable: &Variable) {
+    if matches!(variable.initial, fabius_program::Initial::Channel(_)) {
+        let elements = 0..variable.element_count() as usize;
+        names.extend(elements.map(|element| format!("{owner}{}", element_name(variable, element))));
+    }
+}
+
+/// Writes expressions of one process type in Promela's notation.
+pub(crate) struct Writer<'a> {
+    program: &'a Program,
+    process: ProcessId,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(program: &'a Program, process: ProcessId) -> Self {
+        Self { program, process }
+    }
+
+    /// An expression, with parentheses only where they are needed.
+    pub(crate) fn expr(&self, expr: &Expr) -> String {
+        self.within(expr, 0)
+    }
+
+    /// A place, its indices as expressions.
+    pub(crate) fn place(&self, place: &Place) -> String {
+        let indices: Vec<_> = place.indices.iter().map(|index| self.expr(index)).collect();
+        with_indices(&self.variable(place.slot).name, &indices)
+    }
+
+    /// The fields of a receive or a poll.
+    pub(crate) fn patterns(&self, fields: &[Pattern]) -> String {
+        let shown = fields.iter().map(|field| match field {
+            Pattern::Store(place) => self.place(place),
+            Pattern::Match(expr) if expr.constant().is_some() => self.expr(expr),
+            Pattern::Match(expr) => format!("eval({})", self.expr(expr)),
+            Pattern::Ignore => "_".to_owned(),
+        });
+        shown.collect::<Vec<_>>().join(",")
+    }
+
+    /// What an expression's value stands for.
+    pub(crate) fn kind(&self, expr: &Expr) -> Kind {
+        match expr {
+            Expr::Load(place) => self.variable(place.slot).ty.kind,
+            Expr::Remote { process, variable, .. } => {
+                self.program.process(*process).locals[variable.0 as usize].ty.kind
+            }
+            Expr::Conditional(_, yes, _) => self.kind(yes),
+            _ => Kind::Number,
+        }
+    }
+
+    fn variable(&self, slot: Slot) -> &'a Variable {
+        match slot {
+            Slot::Global(id) => &self.program.globals[id.0 as usize],
+            Slot::Local(id) => &self.program.process(self.process).locals[id.0 as usize],
+        }
+    }
+
+    /// An expression inside something that binds as tightly as `outer`.
+    fn within(&self, expr: &Expr, outer: u8) -> String {
+        match expr {
+            Expr::Constant(value) => value.to_string(),
+            Expr::Load(place) => self.place(place),
+            Expr::Unary(op, operand) => format!("{}{}", unary_sign(*op), self.within(operand, 11)),
+            Expr::Binary(op, left, right) => {
+                let (sign, binds) = binary_sign(*op);
+                let text =
+                    format!("{} {sign} {}", self.beside(left, right, binds), self.beside(right, left, binds + 1));
+                if binds < outer { format!("({text})") } else { text }
+            }
+            Expr::Conditional(condition, yes, no) => {
+                format!("({} -> {} : {})", self.expr(condition), self.expr(yes), self.expr(no))
+            }
+            Expr::Length(channel) => format!("len({})", self.expr(channel)),
+            Expr::Test(test, channel) => format!("{}({})", test_name(*test), self.expr(channel)),
+            Expr::Poll { channel, any, fields } => {
+                format!("{}{}[{}]", self.expr(channel), if *any { "??" } else { "?" }, self.patterns(fields))
+            }
+            Expr::Run { process, arguments, .. } => {
+                format!("run {}({})", self.program.process(*process).name, self.list(arguments))
+            }
+            Expr::Pid => "_pid".to_owned(),
+            Expr::ProcessCount => "_nr_pr".to_owned(),
+            Expr::Last => "_last".to_owned(),
+            Expr::Timeout => "timeout".to_owned(),
+            Expr::NonProgress => "np_".to_owned(),
+            Expr::Enabled(pid) => format!("enabled({})", self.expr(pid)),
+            Expr::LocationOf(pid) => format!("pc_value({})", self.expr(pid)),
+            Expr::PriorityOf(pid) => format!("get_priority({})", self.expr(pid)),
+            Expr::At { process, pid, location } => {
+                let locations = &self.program.process(*process).locations;
+                let label = locations.get(location.0 as usize).and_then(|l| l.labels.first());
+                let label = label.cloned().unwrap_or_else(|| format!("location {}", location.0));
+                format!("{}@{label}", self.remote_process(*process, pid.as_deref()))
+            }
+            Expr::Remote { process, pid, variable, indices } => {
+                let name = &self.program.process(*process).locals[variable.0 as usize].name;
+                let indices: Vec<_> = indices.iter().map(|index| self.expr(index)).collect();
+                format!("{}:{}", self.remote_process(*process, pid.as_deref()), with_indices(name, &indices))
+            }
+        }
+    }
+
+    /// An operand; a constant compared with something that has names for its values is named.
+    fn beside(&self, operand: &Expr, other: &Expr, binds: u8) -> String {
+        match (operand, self.kind(other)) {
+            (Expr::Constant(value), Kind::Enum(id)) => enum_name(self.program, Some(id), *value),
+            (Expr::Constant(value @ 0..=1), Kind::Boolean) => (*value == 1).to_string(),
+            _ => self.within(operand, binds),
+        }
+    }
+
+    fn remote_process(&self, process: ProcessId, pid: Option<&Expr>) -> String {
+        let name = &self.program.process(process).name;
+        pid.map_or_else(|| name.clone(), |pid| format!("{name}[{}]", self.expr(pid)))
+    }
+
+    fn list(&self, exprs: &[Expr]) -> String {
+        exprs.iter().map(|expr| self.expr(expr)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn unary_sign(op: UnaryOp) -> &'static str {
+    match op {
+        UnaryOp::Not => "!",
+        UnaryOp::Negate => "-",
+        UnaryOp::Complement => "~",
+    }
+}
+
+fn test_name(test: ChannelTest) -> &'static str {
+    match test {
+        ChannelTest::Full => "full",
+        ChannelTest::NotFull => "nfull",
+        ChannelTest::Empty => "empty",
+        ChannelTest::NotEmpty => "nempty",
+    }
+}
+
+/// An operator's sign and how tightly it binds.
+fn binary_sign(op: BinaryOp) -> (&'static str, u8) {
+    match op {
+        BinaryOp::Or => ("||", 1),
+        BinaryOp::And => ("&&", 2),
+        BinaryOp::BitOr => ("|", 3),
+        BinaryOp::BitXor => ("^", 4),
+        BinaryOp::BitAnd => ("&", 5),
+        BinaryOp::Equal => ("==", 6),
+        BinaryOp::NotEqual => ("!=", 6),
+        BinaryOp::Less => ("<", 7),
+        BinaryOp::LessEqual => ("<=", 7),
+        BinaryOp::Greater => (">", 7),
+        BinaryOp::GreaterEqual => (">=", 7),
+        BinaryOp::ShiftLeft => ("<<", 8),
+        BinaryOp::ShiftRight => (">>", 8),
+        BinaryOp::Add => ("+", 9),
+        BinaryOp::Subtract => ("-", 9),
+        BinaryOp::Multiply => ("*", 10),
+        BinaryOp::Divide => ("/", 10),
+        BinaryOp::Remainder => ("%", 10),
+    }
 }

@@ -1,0 +1,388 @@
+//! Why a process cannot go on: the false condition with its operands, the full or empty channel, the
+//! message that does not match, the partner that is missing.
+
+use fabius_base::Span;
+use fabius_program::{Action, BinaryOp, Edge, EdgeId, Expr, Program, Receive, Send, meaning::Fault};
+
+use crate::evaluate::Evaluation;
+use crate::interpret::{Trial, ending};
+use crate::show::{Names, Writer};
+use crate::state::State;
+use crate::{Ending, Outcome};
+
+/// Where a process stands in a state, and what it waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// Number of the process.
+    pub pid: u8,
+    /// Name of its type.
+    pub process: String,
+    /// How it is shown, such as `P[1]`.
+    pub name: String,
+    /// Number of its location.
+    pub location: u32,
+    /// Labels of its location.
+    pub labels: Vec<String>,
+    /// Its location in the text.
+    pub span: Span,
+    /// It may stop here.
+    pub end: bool,
+    /// What could happen next, and why it does not.
+    pub waiting: Vec<Waiting>,
+    /// Its own variables.
+    pub variables: Vec<(String, String)>,
+}
+
+impl Standing {
+    /// It is past its last statement and only waits for younger processes to end.
+    pub fn has_ended(&self) -> bool {
+        self.end && self.waiting.iter().all(|w| matches!(w.reason, Reason::NotYoungest { .. }))
+    }
+}
+
+/// A statement at which a process stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The edge that would execute it.
+    pub edge: EdgeId,
+    /// The statement in the text.
+    pub span: Span,
+    /// The statement.
+    pub text: String,
+    /// Why it is not executed.
+    pub reason: Reason,
+}
+
+/// Why a statement is not executable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// It is executable.
+    Executable,
+    /// It cannot be computed.
+    Faulty(Fault),
+    /// A condition is false.
+    ConditionFalse {
+        /// The part of the statement that decides.
+        condition: String,
+        /// What it is made of: names and values.
+        operands: Vec<(String, String)>,
+    },
+    /// There is no room in the channel.
+    ChannelFull {
+        /// The channel.
+        channel: String,
+        /// How many messages it holds.
+        capacity: u32,
+    },
+    /// There is no message in the channel.
+    ChannelEmpty {
+        /// The channel.
+        channel: String,
+    },
+    /// No message that may be taken is the wanted one.
+    NoMatch {
+        /// The channel.
+        channel: String,
+        /// The fields wanted.
+        wanted: String,
+        /// The contents of the channel.
+        contents: String,
+        /// Every message was looked at, not only the oldest.
+        any: bool,
+    },
+    /// No process is at a matching receive.
+    NoReceiver {
+        /// The channel.
+        channel: String,
+    },
+    /// No process is at a matching send.
+    NoSender {
+        /// The channel.
+        channel: String,
+    },
+    /// Younger processes have to end first.
+    NotYoungest {
+        /// They.
+        younger: Vec<String>,
+    },
+    /// Another option is executable.
+    NotElse,
+    /// The `provided` of the process is false.
+    NotProvided {
+        /// The condition.
+        condition: String,
+        /// What it is made of: names and values.
+        operands: Vec<(String, String)>,
+    },
+    /// A process of higher priority can move.
+    Outranked,
+}
+
+impl Reason {
+    /// The reason as a sentence without its full stop.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Executable => "it can be executed".to_owned(),
+            Self::Faulty(fault) => format!("it cannot be computed: {fault}"),
+            Self::ConditionFalse { condition, operands } => is_false(condition, operands),
+            Self::ChannelFull { channel, capacity: 1 } => format!("channel {channel} is full (it holds 1 message)"),
+            Self::ChannelFull { channel, capacity } => {
+                format!("channel {channel} is full (it holds {capacity} messages)")
+            }
+            Self::ChannelEmpty { channel } => format!("channel {channel} is empty"),
+            Self::NoMatch { channel, wanted, contents, any: false } => {
+                format!("the oldest message in {channel} is not ({wanted}); the channel holds {contents}")
+            }
+            Self::NoMatch { channel, wanted, contents, any: true } => {
+                format!("no message in {channel} is ({wanted}); the channel holds {contents}")
+            }
+            Self::NoReceiver { channel } => {
+                format!("no other process is ready to receive this message from {channel}")
+            }
+            Self::NoSender { channel } => format!("no other process is ready to send such a message to {channel}"),
+            Self::NotYoungest { younger } => {
+                format!("it can only go after the processes created later: {}", younger.join(", "))
+            }
+            Self::NotElse => "another option is executable".to_owned(),
+            Self::NotProvided { condition, operands } => {
+                format!("its `provided` does not hold: {}", is_false(condition, operands))
+            }
+            Self::Outranked => "a process of higher priority can move".to_owned(),
+        }
+    }
+}
+
+fn is_false(condition: &str, operands: &[(String, String)]) -> String {
+    match operands {
+        [] => format!("`{condition}` is false"),
+        [(name, _)] if name == condition => format!("`{condition}` is false"),
+        _ => {
+            let values: Vec<_> = operands.iter().map(|(name, value)| format!("{name} is {value}")).collect();
+            format!("`{condition}` is false: {}", values.join(", "))
+        }
+    }
+}
+
+/// Where every process stands in a state, and why it does not move.
+pub fn standings(program: &Program, state: &State) -> Vec<Standing> {
+    let timed_out = matches!(ending(program, state), Ending::Valid | Ending::Invalid);
+    let names = Names::of(program, state);
+    (0..state.processes.len()).map(|pid| Inquiry { program, state, names: &names, pid, timed_out }.standing()).collect()
+}
+
+/// The question why one process does not move.
+struct Inquiry<'a> {
+    program: &'a Program,
+    state: &'a State,
+    names: &'a Names<'a>,
+    pid: usize,
+    /// Nothing can move, so `timeout` is true.
+    timed_out: bool,
+}
+
+impl<'a> Inquiry<'a> {
+    fn standing(&self) -> Standing {
+        let process = &self.state.processes[self.pid];
+        let data = self.program.process(process.process);
+        let location = &data.locations[process.location.0 as usize];
+        let edges: Vec<_> = self.program.edges_of(location).collect();
+        Standing {
+            pid: self.pid as u8,
+            process: data.name.clone(),
+            name: self.names.process(self.pid as u8),
+            location: location.number,
+            labels: location.labels.clone(),
+            span: location.span,
+            end: location.end,
+            waiting: edges.into_iter().flat_map(|(id, edge)| self.waiting(id, edge)).collect(),
+            variables: crate::trace::variables_of(self.names, &data.locals, &process.locals, ""),
+        }
+    }
+
+    fn trial(&self) -> Trial<'a> {
+        Trial::asking(self.program, self.state, self.timed_out, &[])
+    }
+
+    fn evaluation(&self) -> Evaluation<'a> {
+        Evaluation::within(self.program, self.state, self.pid, self.timed_out, &[])
+    }
+
+    fn writer(&self) -> Writer<'a> {
+        Writer::new(self.program, self.state.processes[self.pid].process)
+    }
+
+    fn waiting(&self, id: EdgeId, edge: &Edge) -> Vec<Waiting> {
+        let statement = self.program.statement(edge.process, id);
+        let waiting = |text: String, span, reason| Waiting { edge: id, span, text, reason };
+        match &statement.action {
+            Action::Block(block) if block.nodes.first().is_some_and(|node| 1 < node.options.len()) => block.nodes[0]
+                .options
+                .iter()
+                .map(|option| waiting(self.option_text(&option.action), option.span, self.reason(id, &option.action)))
+                .collect(),
+            Action::Block(block) => {
+                let first = block.nodes.first().and_then(|node| node.options.first()).map(|option| &option.action);
+                let reason = first.map_or(Reason::Executable, |action| self.reason(id, action));
+                vec![waiting(statement.text.clone(), statement.span, reason)]
+            }
+            Action::Merged(actions) => {
+                let reason = actions.first().map_or(Reason::Executable, |action| self.reason(id, action));
+                vec![waiting(statement.text.clone(), statement.span, reason)]
+            }
+            action => vec![waiting(statement.text.clone(), statement.span, self.reason(id, action))],
+        }
+    }
+
+    fn option_text(&self, action: &Action) -> String {
+        let writer = self.writer();
+        match action {
+            Action::Guard(expr) => writer.expr(expr),
+            Action::Receive(receive) => {
+                format!("{}?{}", writer.expr(&receive.channel), writer.patterns(&receive.fields))
+            }
+            Action::Send(send) => format!("{}!", writer.expr(&send.channel)),
+            Action::Else => "else".to_owned(),
+            _ => "…".to_owned(),
+        }
+    }
+
+    fn reason(&self, edge: EdgeId, action: &Action) -> Reason {
+        if let Some(condition) = &self.program.process(self.state.processes[self.pid].process).provided
+            && self.trial().provided(self.pid) == Ok(false)
+        {
+            let (condition, operands) = self.why_false(condition);
+            return Reason::NotProvided { condition, operands };
+        }
+        if self.trial().outranked(self.pid) {
+            return Reason::Outranked;
+        }
+        self.reason_of(edge, action).unwrap_or_else(Reason::Faulty)
+    }
+
+    fn reason_of(&self, edge: EdgeId, action: &Action) -> Result<Reason, Fault> {
+        Ok(match action {
+            Action::Guard(expr) if self.evaluation().value(expr)? == 0 => {
+                let (condition, operands) = self.why_false(expr);
+                Reason::ConditionFalse { condition, operands }
+            }
+            Action::Send(send) => self.send_reason(edge, send)?,
+            Action::Receive(receive) => self.receive_reason(receive)?,
+            Action::End if self.pid + 1 < self.state.processes.len() => {
+                let younger = self.pid + 1..self.state.processes.len();
+                Reason::NotYoungest { younger: younger.map(|pid| self.names.process(pid as u8)).collect() }
+            }
+            Action::Else => {
+                let steps = self.trial().steps_of(self.pid);
+                if steps.iter().any(|(step, _)| step.edge == edge) { Reason::Executable } else { Reason::NotElse }
+            }
+            _ => Reason::Executable,
+        })
+    }
+
+    fn send_reason(&self, edge: EdgeId, send: &Send) -> Result<Reason, Fault> {
+        let mut evaluation = self.evaluation();
+        let index = evaluation.channel(&send.channel)?;
+        evaluation.check_field_count(index, send.fields.len())?;
+        let channel = self.names.channel(index as i32 + 1);
+        let capacity = evaluation.channel_type(index).capacity;
+        if capacity == 0 {
+            let steps = self.trial().steps_of(self.pid);
+            return Ok(match steps.iter().find(|(step, _)| step.edge == edge) {
+                Some((_, Outcome::Broken(fault))) => Reason::Faulty(*fault),
+                Some(_) => Reason::Executable,
+                None => Reason::NoReceiver { channel },
+            });
+        }
+        let full = capacity as usize <= self.state.channels[index].messages.len();
+        Ok(if full { Reason::ChannelFull { channel, capacity } } else { Reason::Executable })
+    }
+
+    fn receive_reason(&self, receive: &Receive) -> Result<Reason, Fault> {
+        let mut evaluation = self.evaluation();
+        let index = evaluation.channel(&receive.channel)?;
+        let channel = self.names.channel(index as i32 + 1);
+        if evaluation.channel_type(index).capacity == 0 {
+            return if receive.keep { Err(Fault::PollOnRendezvous) } else { Ok(Reason::NoSender { channel }) };
+        }
+        if evaluation.find_message(index, receive.any, &receive.fields)?.is_some() {
+            return Ok(Reason::Executable);
+        }
+        let queue = &self.state.channels[index];
+        if queue.messages.is_empty() {
+            return Ok(Reason::ChannelEmpty { channel });
+        }
+        let wanted = self.wanted(receive, &mut evaluation)?;
+        Ok(Reason::NoMatch { channel, wanted, contents: self.names.contents(queue), any: receive.any })
+    }
+
+    /// The fields a receive wants, with values where it wants certain ones.
+    fn wanted(&self, receive: &Receive, evaluation: &mut Evaluation<'_>) -> Result<String, Fault> {
+        let index = evaluation.channel(&receive.channel)?;
+        let types = &evaluation.channel_type(index).fields;
+        let mut shown = Vec::new();
+        for (pattern, ty) in receive.fields.iter().zip(types) {
+            shown.push(match pattern {
+                fabius_program::Pattern::Match(expr) => self.names.value(ty.kind, evaluation.value(expr)?),
+                _ => "any".to_owned(),
+            });
+        }
+        Ok(shown.join(", "))
+    }
+
+    /// The part of a false condition that makes it false, and the values it is made of.
+    fn why_false(&self, expr: &Expr) -> (String, Vec<(String, String)>) {
+        if let Expr::Binary(BinaryOp::And, left, right) = expr {
+            let left_is_false = self.evaluation().value(left) == Ok(0);
+            return self.why_false(if left_is_false { left } else { right });
+        }
+        let mut leaves = Vec::new();
+        collect_leaves(expr, &mut leaves);
+        let writer = self.writer();
+        let mut operands: Vec<(String, String)> = Vec::new();
+        for leaf in leaves {
+            let name = writer.expr(leaf);
+            if let Ok(value) = self.evaluation().value(leaf)
+                && operands.iter().all(|(known, _)| *known != name)
+            {
+                operands.push((name, self.leaf_value(leaf, value)));
+            }
+        }
+        (writer.expr(expr), operands)
+    }
+
+    fn leaf_value(&self, leaf: &Expr, value: i32) -> String {
+        match leaf {
+            Expr::Poll { .. }
+            | Expr::Test(..)
+            | Expr::Enabled(_)
+            | Expr::At { .. }
+            | Expr::Timeout
+            | Expr::NonProgress => (value != 0).to_string(),
+            _ => self.names.value(self.writer().kind(leaf), value),
+        }
+    }
+}
+
+/// The parts of an expression whose values are worth showing, from left to right.
+fn collect_leaves<'e>(expr: &'e Expr, leaves: &mut Vec<&'e Expr>) {
+    match expr {
+        Expr::Constant(_) | Expr::Run { .. } => {}
+        Expr::Unary(_, operand) => collect_leaves(operand, leaves),
+        Expr::Binary(_, left, right) => {
+            collect_leaves(left, leaves);
+            collect_leaves(right, leaves);
+        }
+        Expr::Conditional(condition, yes, no) => {
+            for part in [condition, yes, no] {
+                collect_leaves(part, leaves);
+            }
+        }
+        Expr::Load(place) => {
+            for index in &place.indices {
+                collect_leaves(index, leaves);
+            }
+            leaves.push(expr);
+        }
+        _ => leaves.push(expr),
+    }
+}

@@ -1,0 +1,202 @@
+//! Walks a path that somebody found and says whether it is what they claim.
+
+use fabius_program::{Move, Program, meaning::Fault};
+use std::fmt;
+
+use crate::explain::explain;
+use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take};
+use crate::state::State;
+use crate::trace::{Taken, Trace, snapshot};
+
+/// What a path is said to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// It ends where nothing can move and some process may not stop.
+    InvalidEnd,
+    /// Its last step has this fault; without steps, the initial state has.
+    Fault(Fault),
+    /// It is possible, nothing more.
+    Reaches,
+    /// It is possible, and from the state after so many steps it leads back to the same state.
+    Cycle {
+        /// So many steps.
+        start: usize,
+    },
+}
+
+/// Why a path is not what it is said to be. This is a defect in the tool that found the path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Disagreement {
+    /// The initial state cannot be computed, or can although the claim says that it cannot.
+    Initial {
+        /// What it is said to be.
+        claimed: Option<Fault>,
+        /// What it is.
+        found: Option<Fault>,
+    },
+    /// A step is not possible.
+    Step {
+        /// Its number, from 1.
+        number: usize,
+        /// The step.
+        wanted: Move,
+        /// Why.
+        refusal: Refusal,
+        /// What is possible instead.
+        possible: Vec<Move>,
+    },
+    /// A step fails otherwise than claimed.
+    Fault {
+        /// Its number, from 1.
+        number: usize,
+        /// What was claimed.
+        claimed: Option<Fault>,
+        /// What was found.
+        found: Option<Fault>,
+    },
+    /// The last state is not an invalid end state.
+    NotAnInvalidEnd(Ending),
+    /// The path does not come back to where the cycle starts.
+    NoCycle,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fault = |fault: &Option<Fault>| fault.map_or_else(|| "no fault".to_owned(), |fault| fault.to_string());
+        match self {
+            Self::Initial { claimed, found } => {
+                write!(f, "the initial state has {}, not {}", fault(found), fault(claimed))
+            }
+            Self::Step { number, wanted, refusal, possible } => {
+                write!(f, "step {number} is not possible ({refusal:?}): {wanted:?}; possible are {possible:?}")
+            }
+            Self::Fault { number, claimed, found } => {
+                write!(f, "step {number} has {}, not {}", fault(found), fault(claimed))
+            }
+            Self::NotAnInvalidEnd(ending) => write!(f, "the last state is no invalid end state ({ending:?})"),
+            Self::NoCycle => write!(f, "the path does not come back to where its cycle starts"),
+        }
+    }
+}
+
+/// Walks a path and checks that it shows what is claimed.
+///
+/// # Errors
+/// The first thing that is not as claimed.
+pub fn confirm(program: &Program, path: &[Move], claim: Claim) -> Result<Trace, Box<Disagreement>> {
+    let claimed_fault = match claim {
+        Claim::Fault(fault) => Some(fault),
+        _ => None,
+    };
+    let initial = match State::initial(program) {
+        Ok(state) => state,
+        Err(fault) if path.is_empty() && claimed_fault == Some(fault) => return Ok(stillborn(claim)),
+        Err(found) => return Err(Box::new(Disagreement::Initial { claimed: claimed_fault, found: Some(found) })),
+    };
+    if path.is_empty() && claimed_fault.is_some() {
+        return Err(Box::new(Disagreement::Initial { claimed: claimed_fault, found: None }));
+    }
+    let mut walk = Walk { program, state: initial.clone(), steps: Vec::new(), cycle: None };
+    for (index, step) in path.iter().enumerate() {
+        walk.mark_cycle(claim, index);
+        walk.advance(*step, if index + 1 == path.len() { claimed_fault } else { None }, index + 1 == path.len())?;
+    }
+    walk.mark_cycle(claim, path.len());
+    walk.conclude(claim, &initial)
+}
+
+/// The states along a path, the initial one first; ends early if a step is not possible.
+pub fn states_along(program: &Program, path: &[Move]) -> Vec<State> {
+    let Ok(mut state) = State::initial(program) else { return Vec::new() };
+    let mut states = vec![state.clone()];
+    for step in path {
+        match take(program, &state, *step).map(|taken| taken.outcome) {
+            Ok(Outcome::Reaches { state: next, .. }) => state = next,
+            _ => break,
+        }
+        states.push(state.clone());
+    }
+    states
+}
+
+/// A walk along a path.
+struct Walk<'a> {
+    program: &'a Program,
+    state: State,
+    steps: Vec<crate::trace::Step>,
+    /// The state in which the cycle starts.
+    cycle: Option<State>,
+}
+
+impl Walk<'_> {
+    fn mark_cycle(&mut self, claim: Claim, taken: usize) {
+        if claim == (Claim::Cycle { start: taken }) {
+            self.cycle = Some(settled(self.program, &self.state).visible(self.program));
+        }
+    }
+
+    fn advance(&mut self, step: Move, claimed: Option<Fault>, last: bool) -> Result<(), Box<Disagreement>> {
+        let number = self.steps.len() + 1;
+        let taken = take(self.program, &self.state, step).map_err(|refusal| {
+            let possible = crate::interpret::moves(self.program, &self.state).successors;
+            let possible = possible.into_iter().map(|(step, _)| step).collect();
+            Box::new(Disagreement::Step { number, wanted: step, refusal, possible })
+        })?;
+        let found = taken.outcome.fault();
+        let goes_on = !last && found == Some(Fault::AssertionFailed);
+        let unclaimed_assertion = last && claimed.is_none() && found == Some(Fault::AssertionFailed);
+        if found != claimed && !goes_on && !unclaimed_assertion {
+            return Err(Box::new(Disagreement::Fault { number, claimed, found }));
+        }
+        let described = Taken {
+            number,
+            step,
+            before: &self.state,
+            outcome: &taken.outcome,
+            lost_control: taken.lost_control,
+            timeout: taken.timeout,
+        };
+        self.steps.push(described.describe(self.program));
+        if let Outcome::Reaches { state, .. } = taken.outcome {
+            self.state = state;
+        }
+        Ok(())
+    }
+
+    fn conclude(mut self, claim: Claim, initial: &State) -> Result<Trace, Box<Disagreement>> {
+        self.state = settled(self.program, &self.state);
+        let mut explanation = None;
+        let mut cycle_start = None;
+        match claim {
+            Claim::InvalidEnd => {
+                let found = ending(self.program, &self.state);
+                if found != Ending::Invalid {
+                    return Err(Box::new(Disagreement::NotAnInvalidEnd(found)));
+                }
+                explanation = Some(explain(self.program, &self.state));
+            }
+            Claim::Cycle { start } => {
+                let closes = self.cycle == Some(self.state.visible(self.program)) && start < self.steps.len();
+                if !closes {
+                    return Err(Box::new(Disagreement::NoCycle));
+                }
+                cycle_start = Some(start + 1);
+            }
+            Claim::Fault(_) | Claim::Reaches => {}
+        }
+        Ok(Trace {
+            claim,
+            steps: self.steps,
+            start: snapshot(self.program, initial),
+            last: snapshot(self.program, &self.state),
+            cycle_start,
+            explanation,
+        })
+    }
+}
+
+/// The trace of a program whose initial state cannot be computed.
+fn stillborn(claim: Claim) -> Trace {
+    let nothing = crate::trace::Snapshot { variables: Vec::new(), channels: Vec::new(), processes: Vec::new() };
+    Trace { claim, steps: Vec::new(), start: nothing.clone(), last: nothing, cycle_start: None, explanation: None }
+}

@@ -1,0 +1,210 @@
+//! Steps as records for other tools.
+
+use fabius_base::{SourceMap, Span};
+use serde::Serialize;
+
+use crate::blocked::Standing;
+use crate::trace::{Actor, Change, Changed, Step, Trace};
+
+/// A step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StepRecord {
+    /// Number, from 1.
+    pub step: usize,
+    /// Type of the process.
+    pub process: String,
+    /// Its number.
+    pub pid: u8,
+    /// The file that holds the statement.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column in characters, from 1.
+    pub column: u32,
+    /// The statement.
+    pub text: String,
+    /// What changed.
+    pub changes: Vec<ChangeRecord>,
+    /// The receiver of a rendezvous.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partner: Option<ActorRecord>,
+    /// Messages sent and received.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageRecord>,
+    /// What was printed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub printed: String,
+    /// Processes created.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<u8>,
+    /// The process ended.
+    #[serde(skip_serializing_if = "is_false")]
+    pub ended: bool,
+    /// A process holds control after the step.
+    #[serde(skip_serializing_if = "is_false")]
+    pub atomic: bool,
+    /// Several statements were executed as one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub d_step: bool,
+    /// The step was possible only because nothing else was.
+    #[serde(skip_serializing_if = "is_false")]
+    pub timeout: bool,
+    /// What is wrong with the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+/// A process and its statement.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ActorRecord {
+    /// Type of the process.
+    pub process: String,
+    /// Its number.
+    pub pid: u8,
+    /// The file that holds the statement.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column in characters, from 1.
+    pub column: u32,
+    /// The statement.
+    pub text: String,
+}
+
+/// A change.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ChangeRecord {
+    /// Variable or channel, with index and process.
+    pub name: String,
+    /// Value before.
+    pub old: String,
+    /// Value after.
+    pub new: String,
+    /// `variable`, `channel` or `priority`.
+    pub what: &'static str,
+}
+
+/// A message.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct MessageRecord {
+    /// `sent` or `received`.
+    pub direction: &'static str,
+    /// Who did it.
+    pub pid: u8,
+    /// The channel.
+    pub channel: String,
+    /// Its fields.
+    pub fields: String,
+}
+
+/// A process that stands somewhere at the end of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StandingRecord {
+    /// Type of the process.
+    pub process: String,
+    /// Its number.
+    pub pid: u8,
+    /// Whether it may stop there.
+    pub end: bool,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// The statements at which it waits, and why.
+    pub waiting: Vec<WaitingRecord>,
+}
+
+/// A statement at which a process waits.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct WaitingRecord {
+    /// The statement.
+    pub text: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Why it is not executed, as a sentence.
+    pub reason: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// The steps of a trace.
+pub fn steps(trace: &Trace, source: &SourceMap) -> Vec<StepRecord> {
+    trace.steps.iter().map(|step| step_record(step, source)).collect()
+}
+
+/// Where each process stands at the end of a trace.
+pub fn standings(trace: &Trace, source: &SourceMap) -> Vec<StandingRecord> {
+    trace.last.processes.iter().map(|standing| standing_record(standing, source)).collect()
+}
+
+/// One step.
+pub fn step_record(step: &Step, source: &SourceMap) -> StepRecord {
+    let ActorRecord { process, pid, file, line, column, text } = actor(&step.actor, source);
+    let messages = step.messages.iter().map(|message| MessageRecord {
+        direction: if message.sent { "sent" } else { "received" },
+        pid: message.pid,
+        channel: message.channel.clone(),
+        fields: message.fields.clone(),
+    });
+    StepRecord {
+        step: step.number,
+        process,
+        pid,
+        file,
+        line,
+        column,
+        text,
+        changes: step.changes.iter().map(change).collect(),
+        partner: step.partner.as_ref().map(|partner| actor(partner, source)),
+        messages: messages.collect(),
+        printed: step.printed.clone(),
+        created: step.created.iter().map(|created| created.pid).collect(),
+        ended: step.ended,
+        atomic: step.holds,
+        d_step: step.block,
+        timeout: step.timeout,
+        fault: step.fault.map(|fault| fault.to_string()),
+    }
+}
+
+fn actor(actor: &Actor, source: &SourceMap) -> ActorRecord {
+    let (file, line, column) = place(source, actor.span);
+    ActorRecord { process: actor.process.clone(), pid: actor.pid, file, line, column, text: actor.text.clone() }
+}
+
+fn change(change: &Change) -> ChangeRecord {
+    let what = match change.what {
+        Changed::Variable => "variable",
+        Changed::Channel => "channel",
+        Changed::Priority => "priority",
+    };
+    ChangeRecord { name: change.name.clone(), old: change.old.clone(), new: change.new.clone(), what }
+}
+
+fn standing_record(standing: &Standing, source: &SourceMap) -> StandingRecord {
+    let (file, line, column) = place(source, standing.span);
+    let waiting = standing.waiting.iter().map(|waiting| WaitingRecord {
+        text: waiting.text.clone(),
+        line: place(source, waiting.span).1,
+        reason: waiting.reason.sentence(),
+    });
+    StandingRecord {
+        process: standing.process.clone(),
+        pid: standing.pid,
+        end: standing.end,
+        file,
+        line,
+        column,
+        waiting: waiting.collect(),
+    }
+}
+
+fn place(source: &SourceMap, span: Span) -> (String, u32, u32) {
+    let position = source.position(span);
+    (position.file.to_string(), position.line, position.column)
+}

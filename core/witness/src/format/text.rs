@@ -1,0 +1,369 @@
+//! A trace as lines of text; colours are the reader's business.
+
+use fabius_base::SourceMap;
+use fabius_program::meaning::Fault;
+use std::collections::BTreeSet;
+
+use crate::blocked::{Reason, Standing};
+use crate::confirm::Claim;
+use crate::trace::{Change, Step, Trace};
+
+/// What a stretch of text is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Style {
+    /// Nothing special.
+    Plain,
+    /// The name of a process above its steps.
+    Process,
+    /// The number of a step.
+    Number,
+    /// A line in the model.
+    Place,
+    /// A statement of the model.
+    Statement,
+    /// The name of a variable or channel.
+    Name,
+    /// A value that was.
+    Old,
+    /// A value that is.
+    New,
+    /// A remark.
+    Note,
+    /// What is wrong.
+    Error,
+    /// Hardly important.
+    Faint,
+}
+
+/// A line: stretches of text, each with its style.
+pub type Line = Vec<(Style, String)>;
+
+/// How a trace is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Columns to use; lines are a little longer only where a word is.
+    pub width: usize,
+    /// Show at most so many steps at the beginning and at the end; `None` shows all.
+    pub ends: Option<(usize, usize)>,
+    /// Arrows and dots instead of `->` and `...`.
+    pub unicode: bool,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { width: 100, ends: None, unicode: true }
+    }
+}
+
+/// The steps of a trace: consecutive steps of one process stand under its name.
+pub fn steps(trace: &Trace, source: &SourceMap, layout: Layout) -> Vec<Line> {
+    Page::new(trace, source, layout).steps()
+}
+
+/// The state in which a trace ends: what is wrong, where each process stands and why, the variables.
+pub fn ending(trace: &Trace, source: &SourceMap, layout: Layout) -> Vec<Line> {
+    Page::new(trace, source, layout).ending()
+}
+
+/// Lines without their styles, each with a line end.
+pub fn plain(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let start = text.len();
+        line.iter().for_each(|(_, stretch)| text.push_str(stretch));
+        text.truncate(start + text[start..].trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+struct Page<'a> {
+    trace: &'a Trace,
+    source: &'a SourceMap,
+    layout: Layout,
+    /// Places are shown with their file because there are several.
+    with_file: bool,
+    number_width: usize,
+    place_width: usize,
+}
+
+impl<'a> Page<'a> {
+    fn new(trace: &'a Trace, source: &'a SourceMap, layout: Layout) -> Self {
+        let files: BTreeSet<_> = trace.steps.iter().map(|s| source.user_span(s.actor.span).file).collect();
+        let mut page = Self {
+            trace,
+            source,
+            layout,
+            with_file: 1 < files.len(),
+            number_width: trace.steps.len().to_string().len(),
+            place_width: 0,
+        };
+        page.place_width = page.shown().map(|step| width(&page.place(step.actor.span))).max().unwrap_or(0);
+        page
+    }
+
+    /// The steps that are not left out.
+    fn shown(&self) -> impl Iterator<Item = &'a Step> {
+        let (first, last) = self.kept();
+        let steps = &self.trace.steps;
+        steps[..first].iter().chain(&steps[steps.len() - last..])
+    }
+
+    /// How many steps are shown at the beginning and at the end.
+    fn kept(&self) -> (usize, usize) {
+        let total = self.trace.steps.len();
+        match self.layout.ends {
+            Some((first, last)) if first.saturating_add(last) < total => (first, last),
+            _ => (total, 0),
+        }
+    }
+
+    fn steps(&self) -> Vec<Line> {
+        let (first, last) = self.kept();
+        let left_out = self.trace.steps.len() - first - last;
+        let mut lines = Vec::new();
+        let mut under: Option<u8> = None;
+        for (index, step) in self.shown().enumerate() {
+            if index == first && left_out != 0 {
+                lines.push(vec![(Style::Faint, self.left_out(left_out))]);
+                under = None;
+            }
+            if self.trace.cycle_start == Some(step.number) {
+                lines.push(vec![(Style::Note, "The cycle starts here.".to_owned())]);
+                under = None;
+            }
+            if let Some(loser) = &step.lost_control {
+                lines.push(vec![(
+                    Style::Faint,
+                    format!("{loser} cannot go on in its atomic sequence; others may move"),
+                )]);
+                under = None;
+            }
+            if under != Some(step.actor.pid) {
+                lines.push(vec![(Style::Process, step.actor.name.clone())]);
+                under = Some(step.actor.pid);
+            }
+            lines.extend(self.step(step));
+        }
+        if let Some(start) = self.trace.cycle_start {
+            lines.push(vec![(Style::Note, format!("From here it goes on as from step {start}, for ever."))]);
+        }
+        lines
+    }
+
+    fn left_out(&self, count: usize) -> String {
+        let dots = if self.layout.unicode { "…" } else { "..." };
+        let steps = if count == 1 { "step" } else { "steps" };
+        format!("{dots} {count} {steps} {dots}")
+    }
+
+    fn place(&self, span: fabius_base::Span) -> String {
+        let position = self.source.position(span);
+        if self.with_file { format!("{}:{}", position.file, position.line) } else { format!("line {}", position.line) }
+    }
+
+    /// One step: number, place and statement, and beside or beneath it what it did.
+    fn step(&self, step: &Step) -> Vec<Line> {
+        let bar = match (step.held || step.holds, self.layout.unicode) {
+            (true, true) => "┃ ",
+            (true, false) => "| ",
+            (false, _) => "  ",
+        };
+        let head = vec![
+            (Style::Faint, bar.to_owned()),
+            (Style::Number, format!("{:>1$}", step.number, self.number_width)),
+            (Style::Place, format!("  {:<1$}  ", self.place(step.actor.span), self.place_width)),
+        ];
+        let indent = line_width(&head);
+        let column = (indent + STATEMENT_WIDTH).min(self.layout.width / 2).max(indent + 8);
+        let statements = wrap(&step.actor.text, self.layout.width.saturating_sub(indent));
+        let effects = self.effects(step);
+        let widest = effects.iter().map(|effect| line_width(effect)).max().unwrap_or(0);
+        let statement_end = indent + statements.iter().map(|part| width(part)).max().unwrap_or(0);
+        let beside = statements.len() == 1 && statement_end + 2 <= column && column + widest <= self.layout.width;
+        let mut lines: Vec<Line> = Vec::new();
+        for (index, part) in statements.into_iter().enumerate() {
+            let mut line = if index == 0 { head.clone() } else { vec![(Style::Plain, " ".repeat(indent))] };
+            line.push((Style::Statement, part));
+            lines.push(line);
+        }
+        for (index, effect) in effects.into_iter().enumerate() {
+            if beside && index == 0 {
+                let gap = column - statement_end;
+                lines[0].push((Style::Plain, " ".repeat(gap)));
+                lines[0].extend(effect);
+            } else {
+                let margin = if beside { column } else { indent + 2 };
+                let mut line = vec![(Style::Plain, " ".repeat(margin))];
+                line.extend(effect);
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// What a step did, a line for each thing.
+    fn effects(&self, step: &Step) -> Vec<Line> {
+        let mut effects: Vec<Line> = Vec::new();
+        if step.timeout {
+            effects.push(vec![(Style::Note, "timeout: nothing else can move".to_owned())]);
+        }
+        if let Some(partner) = &step.partner {
+            let arrow = if self.layout.unicode { "⇄ " } else { "<> " };
+            effects.push(vec![
+                (Style::Faint, arrow.to_owned()),
+                (Style::Process, partner.name.clone()),
+                (Style::Place, format!(" {}  ", self.place(partner.span))),
+                (Style::Statement, partner.text.clone()),
+            ]);
+            if let Some(message) = step.messages.iter().find(|m| m.sent) {
+                effects.push(vec![
+                    (Style::Faint, "message ".to_owned()),
+                    (Style::New, format!("[{}]", message.fields)),
+                    (Style::Faint, " through ".to_owned()),
+                    (Style::Name, message.channel.clone()),
+                ]);
+            }
+        }
+        effects.extend(step.changes.iter().map(|change| self.change(step, change)));
+        for created in &step.created {
+            let parameters: Vec<_> =
+                created.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            let parameters =
+                if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join(", ")) };
+            effects.push(vec![
+                (Style::Note, "creates ".to_owned()),
+                (Style::Process, created.name.clone()),
+                (Style::Faint, parameters),
+            ]);
+        }
+        for line in step.printed.lines().filter(|line| !line.trim().is_empty()) {
+            effects.push(vec![(Style::Note, "prints ".to_owned()), (Style::Plain, line.to_owned())]);
+        }
+        if step.ended {
+            effects.push(vec![(Style::Note, "ends".to_owned())]);
+        }
+        if let Some(fault) = step.fault {
+            effects.push(vec![(Style::Error, fault.to_string())]);
+        }
+        effects
+    }
+
+    fn change(&self, step: &Step, change: &Change) -> Line {
+        let own = if change.pid == Some(step.actor.pid) { format!("{}:", step.actor.name) } else { String::new() };
+        let name = change.name.strip_prefix(&own).unwrap_or(&change.name);
+        let arrow = if self.layout.unicode { " → " } else { " -> " };
+        vec![
+            (Style::Name, format!("{name}: ")),
+            (Style::Old, change.old.clone()),
+            (Style::Faint, arrow.to_owned()),
+            (Style::New, change.new.clone()),
+        ]
+    }
+
+    fn ending(&self) -> Vec<Line> {
+        let mut lines = vec![vec![(Style::Error, self.verdict())]];
+        for standing in &self.trace.last.processes {
+            lines.extend(self.standing(standing));
+        }
+        let values = self.trace.last.variables.iter().chain(&self.trace.last.channels);
+        let values: Vec<_> = values.map(|(name, value)| format!("{name} = {value}")).collect();
+        if !values.is_empty() {
+            lines.push(vec![(Style::Process, "Variables and channels".to_owned())]);
+            let room = self.layout.width.saturating_sub(2);
+            let values = wrap_items(&values, room);
+            lines.extend(values.into_iter().map(|part| vec![(Style::Plain, format!("  {part}"))]));
+        }
+        if let Some(explanation) = &self.trace.explanation {
+            for part in wrap(&explanation.suggestion, self.layout.width) {
+                lines.push(vec![(Style::Note, part)]);
+            }
+        }
+        lines
+    }
+
+    fn verdict(&self) -> String {
+        match self.trace.claim {
+            Claim::InvalidEnd => "Nothing can move, and not every process is where it may stop.".to_owned(),
+            Claim::Fault(Fault::AssertionFailed) => "The assertion does not hold.".to_owned(),
+            Claim::Fault(fault) => format!("The last step fails: {fault}."),
+            Claim::Reaches => "The run ends here.".to_owned(),
+            Claim::Cycle { .. } => "The run never ends.".to_owned(),
+        }
+    }
+
+    fn standing(&self, standing: &Standing) -> Vec<Line> {
+        let mut lines = vec![vec![(Style::Process, standing.name.clone())]];
+        if standing.has_ended() {
+            lines[0].push((Style::Faint, " has ended".to_owned()));
+            return lines;
+        }
+        let moves = standing.waiting.iter().any(|w| w.reason == Reason::Executable);
+        let doing = match (moves, standing.end) {
+            (true, _) => " is at ",
+            (false, true) => " waits, as it may, at ",
+            (false, false) => " is stuck at ",
+        };
+        lines[0].push((if moves || standing.end { Style::Faint } else { Style::Error }, doing.to_owned()));
+        let first = standing.waiting.first().map_or(standing.span, |w| w.span);
+        lines[0].push((Style::Place, self.place(first)));
+        for waiting in &standing.waiting {
+            let mut line = vec![(Style::Plain, "  ".to_owned())];
+            let text = format!("{}  ", waiting.text);
+            let margin = 2 + width(&text);
+            line.push((Style::Statement, text));
+            let reason = waiting.reason.sentence();
+            if margin + width(&reason) <= self.layout.width {
+                line.push((Style::Note, reason));
+                lines.push(line);
+            } else {
+                lines.push(line);
+                for part in wrap(&reason, self.layout.width.saturating_sub(4)) {
+                    lines.push(vec![(Style::Plain, "    ".to_owned()), (Style::Note, part)]);
+                }
+            }
+        }
+        lines
+    }
+}
+
+/// Room for a statement before its effects.
+const STATEMENT_WIDTH: usize = 32;
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn line_width(line: &[(Style, String)]) -> usize {
+    line.iter().map(|(_, text)| width(text)).sum()
+}
+
+/// Breaks text at spaces into lines that fit, if they can.
+fn wrap(text: &str, room: usize) -> Vec<String> {
+    let words: Vec<_> = text.split(' ').map(str::to_owned).collect();
+    fill(&words, room, " ")
+}
+
+/// Puts items into lines that fit, if they can, with commas between them.
+fn wrap_items(items: &[String], room: usize) -> Vec<String> {
+    let mut items = items.to_vec();
+    let last = items.len().saturating_sub(1);
+    items[..last].iter_mut().for_each(|item| item.push(','));
+    fill(&items, room, " ")
+}
+
+fn fill(words: &[String], room: usize, between: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in words {
+        let line = lines.len() - 1;
+        if lines[line].is_empty() {
+            lines[line].push_str(word);
+        } else if width(&lines[line]) + width(between) + width(word) <= room.max(12) {
+            lines[line].push_str(between);
+            lines[line].push_str(word);
+        } else {
+            lines.push(word.clone());
+        }
+    }
+    lines
+}
