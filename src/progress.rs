@@ -64,7 +64,7 @@ fn text(progress: &Progress, rate: f64) -> String {
         numbers::rough(progress.states as f64),
         numbers::rough(rate),
         numbers::count(progress.depth),
-        numbers::bytes(progress.memory_bytes),
+        numbers::memory(progress.memory_bytes),
         numbers::seconds(progress.seconds),
     )
 }

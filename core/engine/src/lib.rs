@@ -1,1 +1,28 @@
-//! (being written)
+//! The front door: from the text of a model to a report of what was found out about it.
+//!
+//! [`load`] reads the text, [`check`] plans, searches, has every counterexample confirmed by the
+//! reference interpreter, and returns an [`Outcome`]. What happens meanwhile is told as [`Event`]s.
+//!
+//! Nothing in here reads a file or a clock, prints, or starts a thread: text comes through a
+//! function, time and cancellation through [`Surroundings`].
+
+pub mod event;
+pub mod report;
+pub mod settings;
+pub mod words;
+
+mod adapter;
+mod counterexample;
+mod load;
+mod plan;
+mod run;
+mod safety;
+mod unreached;
+
+pub use counterexample::Counterexample;
+pub use event::{Event, Goal, Progress};
+pub use load::{Include, Loaded, load, unreadable};
+pub use plan::{NOT_CHECKED_YET, Plan, Planned, UnknownProperty, plan};
+pub use report::{PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
+pub use run::{Outcome, Surroundings, check, crashed};
+pub use settings::{Order, Settings, Storage};

@@ -3,6 +3,7 @@
 //! The keys are described by `docs/schema/report.schema.json`; keys may be added, never renamed.
 
 use fabius_base::{Finding, SourceMap, Span, StopReason};
+use fabius_witness::format::json::{StandingRecord, StepRecord};
 use serde::Serialize;
 
 /// The name of the tool, as reports carry it.
@@ -111,6 +112,9 @@ pub struct Report {
     pub findings: Vec<FindingReport>,
     /// The properties of the model.
     pub properties: Vec<PropertyReport>,
+    /// Only if Fabius itself is wrong: what happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub internal_error: Option<String>,
 }
 
 /// What a check found out about one property.
@@ -134,7 +138,7 @@ pub struct PropertyReport {
     pub store: &'static str,
     /// States stored.
     pub states: u64,
-    /// Transitions taken; the initial state does not count as one.
+    /// Transitions as Spin counts them: states stored and matched together.
     pub transitions: u64,
     /// Transitions that led to a state already stored.
     pub matched: u64,
@@ -171,72 +175,14 @@ pub struct ViolationReport {
     pub steps: u64,
     /// Whether no shorter run leads to the same violation.
     pub shortest: bool,
-    /// The run.
-    pub trace: Vec<StepReport>,
-    /// For each process that waits at the end: where, and for what.
-    pub blocked: Vec<BlockedReport>,
-}
-
-/// One step of a run.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct StepReport {
-    /// The type of the process that moves; for a rendezvous, of the sender.
-    pub process: String,
-    /// Its number.
-    pub pid: u32,
-    /// The file that holds the statement.
-    pub file: String,
-    /// Its line, from 1.
-    pub line: u32,
-    /// The statement.
-    pub text: String,
-    /// What it changed.
-    pub changes: Vec<ChangeReport>,
-    /// The receiver of a rendezvous.
-    pub partner: Option<PartnerReport>,
-    /// What it printed.
-    pub output: String,
-}
-
-/// The other side of a rendezvous.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct PartnerReport {
-    /// The type of the receiver.
-    pub process: String,
-    /// Its number.
-    pub pid: u32,
-    /// The file that holds the receive.
-    pub file: String,
-    /// Its line, from 1.
-    pub line: u32,
-    /// The receive.
-    pub text: String,
-}
-
-/// A value that a step changed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct ChangeReport {
-    /// The variable or channel, with its indices.
-    pub name: String,
-    /// What was there.
-    pub before: String,
-    /// What is there now.
-    pub after: String,
-}
-
-/// A process that cannot move.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct BlockedReport {
-    /// Its type.
-    pub process: String,
-    /// Its number.
-    pub pid: u32,
-    /// The file in which it waits.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// For what, as a sentence.
-    pub reason: String,
+    /// The run, from the initial state.
+    pub trace: Vec<StepRecord>,
+    /// For an invalid end state: the processes that wait where they may not stop, and for what.
+    pub blocked: Vec<StandingRecord>,
+    /// Why, in sentences.
+    pub explanation: Vec<String>,
+    /// What may be done about it.
+    pub advice: Option<String>,
 }
 
 /// Something to say about the text of a model.
@@ -294,6 +240,31 @@ pub struct ExpansionReport {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
+}
+
+impl PropertyReport {
+    /// The report of a property that was not looked at.
+    pub fn unchecked(name: &str, kind: PropertyClass, reason: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            verdict: Verdict::Undecided,
+            exhaustive: false,
+            reason: reason.to_owned(),
+            stopped: None,
+            search: "",
+            store: "",
+            states: 0,
+            transitions: 0,
+            matched: 0,
+            depth: 0,
+            seconds: 0.0,
+            memory_bytes: 0,
+            bytes_per_state: 0.0,
+            violations: Vec::new(),
+            violation_count: 0,
+        }
+    }
 }
 
 impl FindingReport {

@@ -1,0 +1,171 @@
+//! From a path that a search found to a counterexample that a person may see: confirmed by the
+//! reference interpreter, with a place and a sentence.
+
+use crate::load::Loaded;
+use crate::report::{ViolationClass, ViolationReport};
+use crate::run::internal_error;
+use crate::words::counted;
+use fabius_base::{Code, Finding, Span};
+use fabius_program::{Action, EdgeId, Move, Program, meaning::Fault};
+use fabius_search::{Violation, ViolationKind};
+use fabius_witness::format::json;
+use fabius_witness::{Claim, Standing, Trace, confirm as walk};
+
+/// So many waiting processes are shown in the text.
+const STANDINGS_SHOWN_MAX: usize = 6;
+
+/// A path that a search found.
+pub(crate) struct Found {
+    /// What is wrong, and the path.
+    pub violation: Violation<Move, Fault>,
+    /// Whether no shorter path leads to the same.
+    pub shortest: bool,
+}
+
+/// A run that shows that a property does not hold.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// What goes wrong and where, ready to be shown.
+    pub finding: Finding,
+    /// The run, as the reference interpreter saw it.
+    pub trace: Trace,
+    /// All of it as plain data.
+    pub report: ViolationReport,
+}
+
+/// Walks the path with the reference interpreter and describes what it shows.
+///
+/// # Errors
+/// The text of an internal error, if the path is not what the search says.
+pub(crate) fn confirm(loaded: &Loaded, program: &Program, found: Found) -> Result<Counterexample, String> {
+    let Found { violation, shortest } = found;
+    let claim = match violation.kind {
+        ViolationKind::InvalidEnd => Claim::InvalidEnd,
+        ViolationKind::Fault(fault) => Claim::Fault(fault),
+    };
+    let trace = walk(program, &violation.path, claim).map_err(|disagreement| {
+        let path = paste(&violation.path);
+        internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
+    })?;
+    let finding = finding(program, &violation, &trace);
+    let report = report(loaded, &violation, shortest, &trace, &finding);
+    Ok(Counterexample { finding, trace, report })
+}
+
+/// The class of a violation.
+pub(crate) fn class_of(kind: &ViolationKind<Fault>) -> ViolationClass {
+    match kind {
+        ViolationKind::InvalidEnd => ViolationClass::InvalidEndState,
+        ViolationKind::Fault(Fault::AssertionFailed) => ViolationClass::Assertion,
+        ViolationKind::Fault(_) => ViolationClass::Evaluation,
+    }
+}
+
+/// Where a faulty transition stands in the text.
+pub(crate) fn place_of(program: &Program, edge: EdgeId, fault: Fault) -> Span {
+    let statement = program.statement(program.process_of(edge), edge);
+    let Action::Block(block) = &statement.action else { return statement.span };
+    let options = block.nodes.iter().flat_map(|node| &node.options);
+    let mut asserts = options.filter(|option| matches!(option.action, Action::Assert(_)));
+    match (fault, asserts.next(), asserts.next()) {
+        (Fault::AssertionFailed, Some(only), None) => only.span,
+        _ => statement.span,
+    }
+}
+
+/// A path as one word that can be pasted: per step the process and the edge, with the receiver's.
+fn paste(path: &[Move]) -> String {
+    let step = |step: &Move| match step.partner {
+        None => format!("{}.{}", step.pid, step.edge.0),
+        Some((pid, edge)) => format!("{}.{}+{pid}.{}", step.pid, step.edge.0, edge.0),
+    };
+    path.iter().map(step).collect::<Vec<_>>().join(",")
+}
+
+fn finding(program: &Program, violation: &Violation<Move, Fault>, trace: &Trace) -> Finding {
+    match violation.kind {
+        ViolationKind::InvalidEnd => stuck(trace),
+        ViolationKind::Fault(fault) => faulty(program, fault, trace),
+    }
+}
+
+/// A step that fails.
+fn faulty(program: &Program, fault: Fault, trace: &Trace) -> Finding {
+    let code = if fault == Fault::AssertionFailed { Code::AssertionViolated } else { Code::EvaluationFailed };
+    let Some(step) = trace.steps.last() else {
+        return Finding::new(code, format!("the initial state cannot be computed: {fault}"));
+    };
+    let headline = match fault {
+        Fault::AssertionFailed => "this assertion can fail".to_owned(),
+        fault => fault.to_string(),
+    };
+    let steps = counted(trace.steps.len() as u64, "step");
+    let place = place_of(program, step.taken.edge, fault);
+    Finding::new(code, headline).at(place, format!("{} fails here in step {steps}", step.actor.name))
+}
+
+/// A state in which nothing can move.
+fn stuck(trace: &Trace) -> Finding {
+    let steps = counted(trace.steps.len() as u64, "step");
+    let waiting: Vec<&Standing> = trace.last.processes.iter().filter(|standing| !standing.end).collect();
+    let headline = format!("the processes can get stuck: after {steps} nothing can move");
+    let mut finding = Finding::new(Code::InvalidEndState, headline);
+    for standing in waiting.iter().take(STANDINGS_SHOWN_MAX) {
+        let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
+        finding = finding.at(span, format!("{} waits here{}", standing.name, why(standing)));
+    }
+    if waiting.len() > STANDINGS_SHOWN_MAX {
+        finding = finding.note(format!("{} more processes wait", waiting.len() - STANDINGS_SHOWN_MAX));
+    }
+    if let Some(explanation) = &trace.explanation {
+        // The sentences before tell of one process each, as the labels do.
+        finding.notes.extend(explanation.sentences.iter().skip(waiting.len()).cloned());
+        finding = finding.help(explanation.suggestion.clone());
+    }
+    finding
+}
+
+/// Why a process does not go on, if one reason says it.
+fn why(standing: &Standing) -> String {
+    match standing.waiting.as_slice() {
+        [only] => format!(": {}", only.reason.sentence()),
+        _ => String::new(),
+    }
+}
+
+fn report(
+    loaded: &Loaded,
+    violation: &Violation<Move, Fault>,
+    shortest: bool,
+    trace: &Trace,
+    finding: &Finding,
+) -> ViolationReport {
+    let place = finding.span().map(|span| loaded.map.position(span));
+    let explanation = trace.explanation.as_ref();
+    ViolationReport {
+        kind: class_of(&violation.kind),
+        message: message(violation, trace),
+        file: place.as_ref().map_or_else(|| loaded.name.clone(), |place| place.file.to_string()),
+        line: place.as_ref().map_or(0, |place| place.line),
+        column: place.as_ref().map_or(0, |place| place.column),
+        count: violation.count.max(1),
+        steps: trace.steps.len() as u64,
+        shortest,
+        trace: json::steps(trace, &loaded.map),
+        blocked: match explanation {
+            Some(_) => json::standings(trace, &loaded.map).into_iter().filter(|standing| !standing.end).collect(),
+            None => Vec::new(),
+        },
+        explanation: explanation.map(|explanation| explanation.sentences.clone()).unwrap_or_default(),
+        advice: explanation.map(|explanation| explanation.suggestion.clone()),
+    }
+}
+
+fn message(violation: &Violation<Move, Fault>, trace: &Trace) -> String {
+    let text = trace.steps.last().map_or("the initial state", |step| step.actor.text.as_str());
+    match violation.kind {
+        ViolationKind::InvalidEnd => "invalid end state".to_owned(),
+        ViolationKind::Fault(fault) => format!("{fault}: {text}"),
+    }
+}
+

@@ -1,0 +1,160 @@
+//! From a loaded model to its report: plan, one property after the other, one verdict.
+
+use crate::counterexample::Counterexample;
+use crate::event::Event;
+use crate::load::Loaded;
+use crate::plan::{NOT_CHECKED_YET, Plan, Planned, UnknownProperty, plan};
+use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
+use crate::safety;
+use crate::settings::Settings;
+use fabius_base::{Cancel, Code, Finding};
+use fabius_program::Program;
+use std::time::Duration;
+
+/// What a check needs from outside: it has no clock, and nobody to talk to, of its own.
+pub struct Surroundings<'a> {
+    /// Whoever raises this stops the check.
+    pub cancel: &'a Cancel,
+    /// Time since some moment before the check.
+    pub now: &'a dyn Fn() -> Duration,
+    /// Is told what happens.
+    pub observe: &'a mut dyn FnMut(Event),
+}
+
+/// What a check leaves behind.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// All that was found out, as plain data.
+    pub report: Report,
+    /// The counterexamples, in the order of the report's violations.
+    pub counterexamples: Vec<Counterexample>,
+    /// What the check itself found in the text: statements that are never executed, a property that
+    /// does not exist.
+    pub findings: Vec<Finding>,
+    /// Fabius itself is wrong: what happened, for a person to report.
+    pub failure: Option<String>,
+}
+
+/// Checks a model as the settings say.
+pub fn check(loaded: &Loaded, settings: &Settings, around: &mut Surroundings<'_>) -> Outcome {
+    (around.observe)(Event::Started { tool: TOOL, version: VERSION, file: loaded.name.clone() });
+    for finding in &loaded.findings {
+        (around.observe)(Event::Finding { finding: FindingReport::new(&loaded.map, finding) });
+    }
+    let outcome = match loaded.checkable() {
+        None => faulty(loaded, None),
+        Some(program) => match plan(program, &settings.properties) {
+            Err(unknown) => faulty(loaded, Some(unknown_property(&unknown))),
+            Ok(plan) => check_all(loaded, program, &plan, settings, around),
+        },
+    };
+    (around.observe)(Event::Done { report: outcome.report.clone() });
+    outcome
+}
+
+/// The report of a check that ended in a panic.
+pub fn crashed(name: &str, panic: &str) -> Report {
+    let mut report = report(name, Verdict::Undecided, false, "fabius itself failed".to_owned());
+    report.internal_error = Some(internal_error(panic));
+    report
+}
+
+/// How an internal error is told to a person.
+pub fn internal_error(what: &str) -> String {
+    format!(
+        "internal error of {TOOL} {VERSION}: {what}\n\
+         This is a bug in {TOOL}, not in your model. Please report it, with the model and these lines."
+    )
+}
+
+fn check_all(
+    loaded: &Loaded,
+    program: &Program,
+    plan: &Plan,
+    settings: &Settings,
+    around: &mut Surroundings<'_>,
+) -> Outcome {
+    let mut outcome = Outcome {
+        report: report(&loaded.name, Verdict::Undecided, false, String::new()),
+        counterexamples: Vec::new(),
+        findings: Vec::new(),
+        failure: None,
+    };
+    for planned in &plan.properties {
+        let property = if planned.checkable {
+            let found = safety::check(loaded, program, planned, settings, around);
+            outcome.counterexamples.extend(found.counterexamples);
+            outcome.findings.extend(found.findings);
+            outcome.failure = outcome.failure.or(found.failure);
+            found.report
+        } else {
+            unchecked(planned)
+        };
+        (around.observe)(Event::PropertyDone { property: property.clone() });
+        outcome.report.properties.push(property);
+    }
+    let findings = loaded.findings.iter().chain(&outcome.findings);
+    outcome.report.findings = findings.map(|finding| FindingReport::new(&loaded.map, finding)).collect();
+    outcome.report.internal_error.clone_from(&outcome.failure);
+    conclude(&mut outcome.report, plan);
+    outcome
+}
+
+/// The verdict over all properties: those that cannot be checked yet count only if they were asked for.
+fn conclude(report: &mut Report, plan: &Plan) {
+    let planned = report.properties.iter().zip(&plan.properties);
+    let counted: Vec<&PropertyReport> =
+        planned.filter(|(_, planned)| planned.checkable || planned.asked).map(|(property, _)| property).collect();
+    let any = |verdict: Verdict| counted.iter().any(|property| property.verdict == verdict);
+    let verdict = match () {
+        () if any(Verdict::Violated) => Verdict::Violated,
+        () if any(Verdict::Undecided) || counted.is_empty() => Verdict::Undecided,
+        () => Verdict::Holds,
+    };
+    let exhaustive = !counted.is_empty() && counted.iter().all(|property| property.exhaustive);
+    let mut reason = match counted.iter().find(|property| property.verdict == verdict) {
+        Some(decisive) => decisive.reason.clone(),
+        None => "the model has no property of this kind".to_owned(),
+    };
+    let decisive_is_checked = plan.properties.iter().any(|planned| planned.checkable);
+    let left: Vec<&str> =
+        plan.properties.iter().filter(|planned| !planned.checkable).map(|planned| planned.name.as_str()).collect();
+    if decisive_is_checked && !left.is_empty() {
+        reason = format!("{reason}; not checked yet by this version: {}", left.join(", "));
+    }
+    (report.verdict, report.exhaustive, report.reason) = (verdict, exhaustive, reason);
+}
+
+fn unchecked(planned: &Planned) -> PropertyReport {
+    PropertyReport::unchecked(&planned.name, planned.kind, NOT_CHECKED_YET)
+}
+
+fn unknown_property(unknown: &UnknownProperty) -> Finding {
+    Finding::new(Code::UnknownProperty, format!("this model has no property `{}`", unknown.wish))
+        .help(format!("the properties of this model: {}", unknown.available.join(", ")))
+        .help("or name a kind: safety, progress, acceptance, ltl")
+}
+
+fn faulty(loaded: &Loaded, more: Option<Finding>) -> Outcome {
+    let findings: Vec<Finding> = more.into_iter().collect();
+    let all = loaded.findings.iter().chain(&findings);
+    let errors = all.clone().filter(|finding| finding.is_error()).count();
+    let plural = if errors == 1 { "" } else { "s" };
+    let mut report = report(&loaded.name, Verdict::Faulty, false, format!("not checked, because of {errors} error{plural}"));
+    report.findings = all.map(|finding| FindingReport::new(&loaded.map, finding)).collect();
+    Outcome { report, counterexamples: Vec::new(), findings, failure: None }
+}
+
+fn report(name: &str, verdict: Verdict, exhaustive: bool, reason: String) -> Report {
+    Report {
+        tool: TOOL,
+        version: VERSION,
+        file: name.to_owned(),
+        verdict,
+        exhaustive,
+        reason,
+        findings: Vec::new(),
+        properties: Vec::new(),
+        internal_error: None,
+    }
+}
