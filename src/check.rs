@@ -29,7 +29,8 @@ pub fn run(args: &Check) -> u8 {
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
     }));
     for path in &args.files {
-        let checked = panic::catch_unwind(AssertUnwindSafe(|| check_file(path, args, &settings, &interrupts, &mut face)));
+        let checked =
+            panic::catch_unwind(AssertUnwindSafe(|| check_file(path, args, &settings, &interrupts, &mut face)));
         let code = checked.unwrap_or_else(|_| {
             face.crashed(path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
             EXIT_INTERNAL
@@ -49,7 +50,7 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
     interrupts.watch(&cancel);
     let _timer = Timer::start(args.timeout, &cancel);
     let started = Instant::now();
-    face.begin(path);
+    face.begin();
     let loaded = load(path, args, settings);
     face.loaded(&loaded);
     let face = RefCell::new(face);

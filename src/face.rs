@@ -40,7 +40,17 @@ impl Face {
             Check { events: true, .. } => Kind::Events,
             _ => Kind::Text,
         };
-        Self { kind, args: args.clone(), progress: ProgressLine::new(), out: AutoStream::new(std::io::stdout(), choice) }
+        Self {
+            kind,
+            args: args.clone(),
+            progress: ProgressLine::new(),
+            out: AutoStream::new(std::io::stdout(), choice),
+        }
+    }
+
+    /// A file is next.
+    pub fn begin(&mut self) {
+        self.progress = ProgressLine::new();
     }
 
     /// The text of a file was read and understood, or not.

@@ -9,6 +9,7 @@ mod files;
 mod progress;
 mod render;
 mod stop;
+mod trail;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};

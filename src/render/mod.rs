@@ -1,2 +1,6 @@
-//! x
+//! Results as a person reads them. Everything is written in colour; who wants none strips it.
+
 pub mod findings;
+pub mod numbers;
+pub mod paint;
+pub mod text;

@@ -37,8 +37,21 @@ impl Model for SearchedMachine<'_> {
     type Label = Move;
     type Fault = Fault;
     type Cursor = u32;
-    fn hidden_words(&self) -> usize { todo!() }
-    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Self::Fault> { todo!() }
-    fn begin(&mut self, state: &[u32]) -> Self::Cursor { todo!() }
-    fn next(&mut self, state: &[u32], cursor: &mut Self::Cursor, successor: &mut Vec<u32>) -> Next<Self::Label, Self::Fault> { todo!() }
+    fn hidden_words(&self) -> usize {
+        todo!()
+    }
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Self::Fault> {
+        todo!()
+    }
+    fn begin(&mut self, state: &[u32]) -> Self::Cursor {
+        todo!()
+    }
+    fn next(
+        &mut self,
+        state: &[u32],
+        cursor: &mut Self::Cursor,
+        successor: &mut Vec<u32>,
+    ) -> Next<Self::Label, Self::Fault> {
+        todo!()
+    }
 }

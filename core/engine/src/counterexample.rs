@@ -8,7 +8,7 @@ use crate::words::counted;
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{Action, EdgeId, Move, Program, meaning::Fault};
 use fabius_search::{Violation, ViolationKind};
-use fabius_witness::format::json;
+use fabius_witness::format::{json, trail::trail};
 use fabius_witness::{Claim, Standing, Trace, confirm as walk};
 
 /// So many waiting processes are shown in the text.
@@ -31,6 +31,14 @@ pub struct Counterexample {
     pub trace: Trace,
     /// All of it as plain data.
     pub report: ViolationReport,
+}
+
+impl Counterexample {
+    /// The run as a trail file, which `spin -t -p` replays.
+    pub fn trail(&self, loaded: &Loaded) -> String {
+        let path: Vec<Move> = self.trace.steps.iter().map(|step| step.taken).collect();
+        loaded.program.as_ref().map(|program| trail(program, &path, None)).unwrap_or_default()
+    }
 }
 
 /// Walks the path with the reference interpreter and describes what it shows.
@@ -168,4 +176,3 @@ fn message(violation: &Violation<Move, Fault>, trace: &Trace) -> String {
         ViolationKind::Fault(fault) => format!("{fault}: {text}"),
     }
 }
-

@@ -31,7 +31,13 @@ impl Loaded {
 
 /// Reads a model: preprocessor, parser, names and types, lowering, and the optimisations that were
 /// asked for. `defines` are names and values of macros that exist before the first line.
-pub fn load(name: &str, text: String, defines: &[(String, String)], include: Include<'_>, settings: &Settings) -> Loaded {
+pub fn load(
+    name: &str,
+    text: String,
+    defines: &[(String, String)],
+    include: Include<'_>,
+    settings: &Settings,
+) -> Loaded {
     todo!()
 }
 

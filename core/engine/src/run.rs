@@ -140,7 +140,8 @@ fn faulty(loaded: &Loaded, more: Option<Finding>) -> Outcome {
     let all = loaded.findings.iter().chain(&findings);
     let errors = all.clone().filter(|finding| finding.is_error()).count();
     let plural = if errors == 1 { "" } else { "s" };
-    let mut report = report(&loaded.name, Verdict::Faulty, false, format!("not checked, because of {errors} error{plural}"));
+    let mut report =
+        report(&loaded.name, Verdict::Faulty, false, format!("not checked, because of {errors} error{plural}"));
     report.findings = all.map(|finding| FindingReport::new(&loaded.map, finding)).collect();
     Outcome { report, counterexamples: Vec::new(), findings, failure: None }
 }

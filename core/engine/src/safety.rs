@@ -262,9 +262,9 @@ fn limit_reached(completeness: Completeness, limits: &Limits) -> String {
 fn missed(exactness: Exactness) -> String {
     match exactness {
         Exactness::Exact => String::new(),
-        Exactness::Fingerprint { omission_probability } => format!(
-            "two states may have been taken for one, with a probability of about {omission_probability:.1e}"
-        ),
+        Exactness::Fingerprint { omission_probability } => {
+            format!("two states may have been taken for one, with a probability of about {omission_probability:.1e}")
+        }
         Exactness::Bitstate { omission_probability_per_state, bits_per_state } => format!(
             "with {bits_per_state:.0} bits per state, about one in {:.0} states may have been missed",
             1.0 / omission_probability_per_state.max(1e-15)
@@ -296,7 +296,13 @@ struct Watcher<'a, 'b> {
 }
 
 impl<'a, 'b> Watcher<'a, 'b> {
-    fn new(task: &Task<'a>, around: &'a mut Surroundings<'b>, goal: Goal, places: Places<'a>, hunted: Option<u64>) -> Self {
+    fn new(
+        task: &Task<'a>,
+        around: &'a mut Surroundings<'b>,
+        goal: Goal,
+        places: Places<'a>,
+        hunted: Option<u64>,
+    ) -> Self {
         (around.observe)(Event::Searching { property: task.property.to_owned(), goal });
         let began = (around.now)();
         Self {

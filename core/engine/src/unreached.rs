@@ -49,11 +49,7 @@ fn started(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> BTreeSet<Proc
 }
 
 /// The border of what was executed in a process type.
-fn border(
-    program: &Program,
-    process: &Process,
-    reached: &dyn Fn(EdgeId) -> bool,
-) -> Vec<(Span, String, &'static str)> {
+fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool) -> Vec<(Span, String, &'static str)> {
     let visited = closure(program, process, process.entry, &|edge| reached(edge));
     let mut places = Vec::new();
     for (at, location) in process.locations.iter().enumerate() {

@@ -1,0 +1,164 @@
+//! A report as text: findings, counterexamples, and the verdict with what it rests on.
+
+use crate::args::{Check, SearchOrder};
+use crate::render::findings;
+use crate::render::numbers::{count, counted, seconds};
+use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
+use fabius_base::{Code, Finding, SourceMap};
+use fabius_engine::report::PropertyReport;
+use fabius_engine::{Counterexample, Loaded, Outcome, Verdict, ViolationReport};
+use fabius_witness::format::text::{self as trace, Layout};
+use std::fmt::Write;
+
+/// More findings about one text are counted, not shown.
+const FINDINGS_SHOWN_MAX: usize = 40;
+/// More statements that are never executed are counted, not shown.
+const UNREACHED_SHOWN_MAX: usize = 3;
+/// A run of more steps is shown without its middle: …
+const STEPS_SHOWN_MAX: usize = 80;
+/// … so many steps at the beginning and at the end.
+const STEPS_AT_ENDS: (usize, usize) = (20, 50);
+/// The last state of a run is shown in so many lines.
+const ENDING_LINES_MAX: usize = 40;
+/// So many counterexamples are shown with their runs; the others by what goes wrong.
+const RUNS_SHOWN_MAX: usize = 5;
+
+/// Findings, each with its place in the text.
+pub fn findings(map: &SourceMap, findings: &[Finding]) -> String {
+    let shown = findings.iter().take(FINDINGS_SHOWN_MAX);
+    let mut text: String = shown.map(|finding| findings::render(map, finding) + "\n").collect();
+    if let Some(more) = findings.len().checked_sub(FINDINGS_SHOWN_MAX + 1) {
+        let more = counted(more as u64 + 1, "more finding");
+        let _ = writeln!(text, "{}\n", paint(FAINT, format!("… and {more}; --json lists them all")));
+    }
+    text
+}
+
+/// Everything about a file that is known once its check is over.
+pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
+    let mut text = String::new();
+    for (i, example) in outcome.counterexamples.iter().enumerate() {
+        text.push_str(&counterexample(&loaded.map, example, i < RUNS_SHOWN_MAX));
+    }
+    let (unreached, others): (Vec<Finding>, Vec<Finding>) =
+        outcome.findings.iter().cloned().partition(|finding| finding.code == Code::Unreached);
+    text.push_str(&findings(&loaded.map, &others));
+    text.push_str(&never_executed(&loaded.map, &unreached));
+    text.push_str(&verdict(outcome, args));
+    if !outcome.counterexamples.is_empty() {
+        let _ = writeln!(text, "to see it again: {}", paint(COMMAND, again(args, outcome)));
+    }
+    if args.files.len() > 1 {
+        text.push('\n');
+    }
+    text
+}
+
+/// What goes wrong, where, and the run that leads there.
+fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> String {
+    let mut text = findings::render(map, &example.finding) + "\n";
+    if !with_run {
+        return text;
+    }
+    let many = STEPS_SHOWN_MAX < example.trace.steps.len();
+    let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
+    let _ = writeln!(text, "{}", paint(STRONG, heading(&example.report)));
+    text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
+    text.push('\n');
+    let ending = trace::ending(&example.trace, map, layout);
+    let (shown, left) = ending.split_at(ending.len().min(ENDING_LINES_MAX));
+    let _ = writeln!(text, "{}", paint(STRONG, "in the end:"));
+    text.push_str(&lines(shown, "  "));
+    if !left.is_empty() {
+        let _ = writeln!(text, "  {}", paint(FAINT, format!("… {}", counted(left.len() as u64, "more line"))));
+    }
+    text.push('\n');
+    text
+}
+
+fn heading(violation: &ViolationReport) -> String {
+    let steps = counted(violation.steps, "step");
+    let shortest = if violation.shortest { ", and no shorter run does" } else { "" };
+    let met = if violation.count > 1 { format!(" (met {} times)", count(violation.count)) } else { String::new() };
+    match violation.steps {
+        0 => format!("it happens in the initial state{met}"),
+        _ => format!("a run of {steps} leads there{shortest}{met}:"),
+    }
+}
+
+/// Statements that no run executes: a few, and how many more.
+fn never_executed(map: &SourceMap, unreached: &[Finding]) -> String {
+    let mut text = findings(map, &unreached[..unreached.len().min(UNREACHED_SHOWN_MAX)]);
+    if let Some(more) = unreached.len().checked_sub(UNREACHED_SHOWN_MAX + 1) {
+        let more = counted(more as u64 + 1, "more statement");
+        let _ = writeln!(text, "{}\n", paint(FAINT, format!("… and {more} never executed; --json lists them all")));
+    }
+    text
+}
+
+/// The verdict in one line: the word, the reason, the figures.
+fn verdict(outcome: &Outcome, args: &Check) -> String {
+    let report = &outcome.report;
+    let word = match report.verdict {
+        Verdict::Holds => paint(GOOD, "holds"),
+        Verdict::Violated => paint(BAD, "violated"),
+        Verdict::Undecided => paint(UNSURE, "undecided"),
+        Verdict::Faulty => paint(BAD, "faulty"),
+    };
+    let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
+    let figures: String = report.properties.iter().filter(|property| property.states > 0).map(figures).collect();
+    format!("{file}{word}: {}{figures}\n", report.reason)
+}
+
+fn figures(property: &PropertyReport) -> String {
+    let exhaustive = if property.exhaustive { "exhaustive, " } else { "" };
+    let states = counted(property.states, "state");
+    format!(" ({exhaustive}{states}, depth {}, {})", count(property.depth), seconds(property.seconds))
+}
+
+/// The command that finds the same counterexample again.
+fn again(args: &Check, outcome: &Outcome) -> String {
+    let mut words = vec!["fabius".to_owned(), "check".to_owned()];
+    let mut say = |text: String| words.push(text);
+    let shortest = outcome.counterexamples.iter().any(|example| example.report.shortest);
+    match args.search {
+        _ if shortest => say("--search bfs".to_owned()),
+        Some(SearchOrder::Dfs) => say("--search dfs".to_owned()),
+        _ => {}
+    }
+    for (wanted, flag) in [(args.keep_going, "--keep-going"), (args.no_optimize, "--no-optimize")] {
+        if wanted {
+            say(flag.to_owned());
+        }
+    }
+    if let Some(depth) = args.max_depth {
+        say(format!("--max-depth {depth}"));
+    }
+    args.property.iter().for_each(|property| say(format!("--property {}", quoted(property))));
+    args.define.iter().for_each(|define| say(format!("-D {}", quoted(define))));
+    let file = &outcome.report.file;
+    say(if file == "<stdin>" { "-".to_owned() } else { quoted(file) });
+    words.join(" ")
+}
+
+/// A word as a shell needs it.
+fn quoted(word: &str) -> String {
+    let harmless = |c: char| c.is_alphanumeric() || "-_./=+,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(harmless) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(quoted("models/a.pml"), "models/a.pml");
+        assert_eq!(quoted("my model.pml"), "'my model.pml'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

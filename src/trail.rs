@@ -1,0 +1,65 @@
+//! Counterexamples as trail files, where `spin -t -p` looks for them.
+
+use crate::args::Check;
+use fabius_engine::{Loaded, Outcome};
+use std::path::{Path, PathBuf};
+
+/// Writes the trails that were asked for; returns what to tell about them.
+pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<String> {
+    let Some(wanted) = &args.trail else { return Vec::new() };
+    let many = outcome.counterexamples.len() > 1;
+    let mut told = Vec::new();
+    for (i, example) in outcome.counterexamples.iter().enumerate() {
+        let number = many.then_some(i + 1);
+        let Some(path) = path_of(&loaded.name, wanted.as_deref(), number) else {
+            return vec!["no trail was written: name a file for it, as in --trail=FILE".to_owned()];
+        };
+        told.push(match std::fs::write(&path, example.trail(loaded)) {
+            Ok(()) => {
+                format!("trail written to {}; {}", path.display(), hint(&loaded.name, number, wanted.is_some(), &path))
+            }
+            Err(error) => format!("the trail could not be written to {}: {error}", path.display()),
+        });
+    }
+    told
+}
+
+/// Where a trail goes: as named, or beside the model under the name that Spin expects. Several
+/// trails are numbered as Spin does.
+fn path_of(model: &str, wanted: Option<&Path>, number: Option<usize>) -> Option<PathBuf> {
+    let number = number.map(|number| number.to_string()).unwrap_or_default();
+    match wanted {
+        Some(path) if number.is_empty() => Some(path.to_path_buf()),
+        Some(path) => {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+            Some(path.with_file_name(format!("{stem}{number}{extension}")))
+        }
+        None if model.starts_with('<') => None,
+        None => Some(PathBuf::from(format!("{model}{number}.trail"))),
+    }
+}
+
+/// The command that replays a trail.
+fn hint(model: &str, number: Option<usize>, named: bool, path: &Path) -> String {
+    match number {
+        _ if named => format!("replay it with: spin -k {} -p {model}", path.display()),
+        Some(number) => format!("replay it with: spin -t{number} -p {model}"),
+        None => format!("replay it with: spin -t -p {model}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trail_goes_where_spin_looks_for_it() {
+        let path = |model, wanted: Option<&str>, number| path_of(model, wanted.map(Path::new), number);
+        assert_eq!(path("a/m.pml", None, None), Some("a/m.pml.trail".into()));
+        assert_eq!(path("a/m.pml", None, Some(2)), Some("a/m.pml2.trail".into()));
+        assert_eq!(path("a/m.pml", Some("x/t.trail"), None), Some("x/t.trail".into()));
+        assert_eq!(path("a/m.pml", Some("x/t.trail"), Some(3)), Some("x/t3.trail".into()));
+        assert_eq!(path("<stdin>", None, None), None);
+    }
+}
