@@ -1,0 +1,493 @@
+//! The command line as a person and as a script meet it: the real binary, on files.
+
+#[path = "cli/schema.rs"]
+mod schema;
+
+use schema::Schemas;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A run of the binary that is over.
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("no JSON ({e}): {}\n{}", self.out, self.err))
+    }
+
+    #[track_caller]
+    fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+
+    #[track_caller]
+    fn says(self, text: &str) -> Self {
+        assert!(self.out.contains(text), "no {text:?} in:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+}
+
+/// The folder with the models of these tests.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli")
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.args(args).current_dir(folder()).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(args: &[&str]) -> Run {
+    finished(command(args).output().expect("the binary runs"))
+}
+
+fn check(args: &[&str]) -> Run {
+    run(&[&["check"], args].concat())
+}
+
+fn finished(output: Output) -> Run {
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// A fresh folder that is removed again.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fabius-cli-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a folder can be made");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, content: &[u8]) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).expect("a file can be written");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn array<'a>(value: &'a Value, key: &str) -> &'a Vec<Value> {
+    value[key].as_array().unwrap_or_else(|| panic!("{key} is an array in {value}"))
+}
+
+#[test]
+fn the_exit_code_says_the_verdict() {
+    check(&["holds.pml"]).expect(0).says("holds: no assertion can fail").says("exhaustive");
+    check(&["broken.pml"]).expect(1).says("violated").says("broken.pml:10:3").says("assert(inside == 1)");
+    check(&["stuck.pml"]).expect(1).says("nothing can move");
+    check(&["divide.pml"]).expect(1).says("division by zero").says("divide.pml:10:3");
+    check(&["endless.pml", "--max-states", "5000"]).expect(2).says("undecided").says("not a proof");
+    check(&["faulty.pml"]).expect(3).says("faulty.pml:3:3").says("faulty.pml:4:3");
+}
+
+#[test]
+fn the_worst_of_several_files_decides() {
+    let run = check(&["holds.pml", "broken.pml", "holds.pml"]).expect(1);
+    assert!(run.out.contains("broken.pml: violated") && run.out.contains("holds.pml: holds"), "{}", run.out);
+    check(&["broken.pml", "faulty.pml"]).expect(3);
+    check(&["endless.pml", "broken.pml", "--max-states", "5000"]).expect(1);
+}
+
+#[test]
+fn a_wrong_command_line_is_a_faulty_input() {
+    for args in [&["check"][..], &["check", "--nonsense", "holds.pml"], &["chek"], &[], &["check", "holds.pml", "--max-states", "many"]] {
+        let run = run(args).expect(3);
+        assert!(!run.err.is_empty() && run.out.is_empty(), "{}", run.out);
+    }
+    run(&["--help"]).expect(0).says("Exit codes");
+    run(&["check", "--help"]).expect(0).says("--keep-going").says("Exit codes");
+    run(&["--version"]).expect(0).says(env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn completions_and_manual_page_can_be_printed() {
+    for shell in ["bash", "zsh", "fish"] {
+        run(&["completions", shell]).expect(0).says("keep-going");
+    }
+    run(&["man"]).expect(0).says(".TH fabius").says("keep\\-going");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_a_finding() {
+    let scratch = Scratch::new("unreadable");
+    check(&["no-such-file.pml"]).expect(3).says("F0108").says("no-such-file.pml");
+    check(&[&scratch.0.display().to_string()]).expect(3).says("F0108");
+    let report = check(&["no-such-file.pml", "--json"]).expect(3).json();
+    assert_eq!(report["verdict"], "faulty");
+    assert_eq!(report["findings"][0]["code"], "F0108");
+}
+
+#[test]
+fn bytes_that_are_no_model_are_findings() {
+    let scratch = Scratch::new("bytes");
+    let bytes: Vec<u8> = (0..20_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for content in [&bytes[..], b"\0\0\0", b"\xff\xfe", b"/* never closed", b"active proctype p() { if :: "] {
+        let file = scratch.file("x.pml", content);
+        let run = check(&[&file]).expect(3);
+        assert!(run.out.len() < 200_000, "{} bytes of output", run.out.len());
+        let report = check(&[&file, "--json"]).expect(3).json();
+        assert!(!array(&report, "findings").is_empty());
+    }
+}
+
+#[test]
+fn a_model_that_is_too_large_is_answered_all_the_same() {
+    let scratch = Scratch::new("large");
+    let nested = format!("active proctype p() {{ assert({}1{}) }}", "(".repeat(300_000), ")".repeat(300_000));
+    let file = scratch.file("nested.pml", nested.as_bytes());
+    check(&[&file]).expect(3);
+    let file = scratch.file("array.pml", b"int a[1000000]; active proctype p() { do :: a[5]++ od }");
+    let run = check(&[&file, "--max-states", "20", "--timeout", "10"]);
+    assert!([2, 3].contains(&run.code), "{} {}", run.out, run.err);
+    let file = scratch.file("run.pml", b"proctype p() { do :: run p() od } init { run p() }");
+    let run = check(&[&file, "--max-states", "100000", "--timeout", "10"]);
+    assert!([1, 2].contains(&run.code), "{} {}", run.out, run.err);
+}
+
+#[test]
+fn a_model_may_come_through_standard_input() {
+    for (name, code) in [("holds.pml", 0), ("broken.pml", 1), ("faulty.pml", 3)] {
+        let text = std::fs::read(folder().join(name)).expect("model");
+        let mut child = command(&["check", "-"]).stdin(Stdio::piped()).spawn().expect("the binary runs");
+        child.stdin.take().expect("stdin").write_all(&text).expect("written");
+        let run = finished(child.wait_with_output().expect("it ends")).expect(code);
+        assert!(code == 0 || run.out.contains("<stdin>:"), "{}", run.out);
+    }
+}
+
+#[test]
+fn macros_come_from_the_command_line() {
+    check(&["define.pml"]).expect(0);
+    check(&["define.pml", "-D", "N=7"]).expect(1);
+    check(&["define.pml", "-DN=7"]).expect(1);
+    check(&["define.pml", "-DN"]).expect(0);
+    check(&["define.pml", "-DN=3", "-DOTHER"]).expect(0);
+}
+
+#[test]
+fn included_files_are_found_beside_the_including_one() {
+    check(&["include.pml"]).expect(0);
+    let elsewhere = finished(
+        command(&["check", &folder().join("include.pml").display().to_string()])
+            .current_dir(std::env::temp_dir())
+            .output()
+            .expect("the binary runs"),
+    );
+    elsewhere.expect(0);
+    let scratch = Scratch::new("include");
+    let file = scratch.file("x.pml", b"#include \"missing.h\"\ninit { skip }\n");
+    check(&[&file]).expect(3).says("missing.h").says("x.pml:1:");
+}
+
+#[test]
+fn reports_and_events_are_as_the_schemas_say() {
+    let schemas = Schemas::read();
+    let runs: &[&[&str]] = &[
+        &["holds.pml"],
+        &["broken.pml"],
+        &["broken.pml", "--keep-going", "--no-optimize"],
+        &["several.pml", "--keep-going", "--search", "bfs"],
+        &["stuck.pml", "--search", "dfs"],
+        &["divide.pml"],
+        &["faulty.pml"],
+        &["wishes.pml"],
+        &["wishes.pml", "--property", "ltl"],
+        &["wishes.pml", "--property", "nonsense"],
+        &["no-such-file.pml"],
+        &["endless.pml", "--max-depth", "100", "--store", "hash"],
+        &["endless.pml", "--max-states", "1000", "--store", "bitstate"],
+        &["holds.pml", "--store", "bitstate"],
+        &["holds.pml", "broken.pml"],
+    ];
+    for args in runs {
+        let report = check(&[args, &["--json"][..]].concat()).json();
+        assert_eq!(schemas.errors("report.schema.json", &report), Vec::<String>::new(), "{args:?}");
+        let events = check(&[args, &["--events"][..]].concat());
+        let lines: Vec<Value> = events.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        for line in &lines {
+            assert_eq!(schemas.errors("events.schema.json", line), Vec::<String>::new(), "{args:?}");
+        }
+        assert_eq!(lines.first().expect("an event")["event"], "started");
+        let last = lines.last().expect("an event");
+        assert_eq!(last["event"], "done");
+        if report.is_object() {
+            assert_eq!(last["report"]["verdict"], report["verdict"]);
+            assert_eq!(last["report"]["properties"][0]["violations"], report["properties"][0]["violations"]);
+        }
+    }
+}
+
+#[test]
+fn a_schema_error_is_an_error() {
+    let schemas = Schemas::read();
+    let good = check(&["broken.pml", "--json"]).json();
+    for (pointer, value) in [
+        ("/verdict", Value::from("maybe")),
+        ("/exhaustive", Value::from("no")),
+        ("/properties/0/states", Value::from(-1)),
+        ("/properties/0/violations/0/trace/0/line", Value::from("3")),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(pointer).expect("the key exists") = value;
+        assert_ne!(schemas.errors("report.schema.json", &bad), Vec::<String>::new(), "{pointer}");
+    }
+    let mut bad = good;
+    bad.as_object_mut().expect("object").remove("tool");
+    assert_ne!(schemas.errors("report.schema.json", &bad), Vec::<String>::new());
+}
+
+#[test]
+fn the_keys_of_the_contract_are_there() {
+    let report = check(&["broken.pml", "--json"]).expect(1).json();
+    assert_eq!(report["tool"], "fabius");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["file"], "broken.pml");
+    assert_eq!(report["verdict"], "violated");
+    let property = &report["properties"][0];
+    assert_eq!((&property["name"], &property["kind"]), (&Value::from("safety"), &Value::from("safety")));
+    let violation = &property["violations"][0];
+    assert_eq!(violation["kind"], "assertion");
+    assert_eq!(violation["line"], 10);
+    let trace = array(violation, "trace");
+    assert_eq!(violation["steps"], trace.len());
+    let last = trace.last().expect("a step");
+    assert_eq!((&last["process"], &last["line"]), (&Value::from("user"), &Value::from(10)));
+    assert!(trace.iter().any(|step| !array(step, "changes").is_empty()));
+}
+
+#[test]
+fn several_files_make_one_document() {
+    let reports = check(&["holds.pml", "broken.pml", "--json"]).expect(1).json();
+    let files: Vec<&str> = reports.as_array().expect("array").iter().filter_map(|r| r["file"].as_str()).collect();
+    assert_eq!(files, ["holds.pml", "broken.pml"]);
+}
+
+#[test]
+fn keep_going_lists_every_violation_once_and_counts() {
+    let report = check(&["several.pml", "--json", "--keep-going"]).expect(1).json();
+    let violations = array(&report["properties"][0], "violations");
+    let mut places: Vec<(String, u64)> = violations
+        .iter()
+        .map(|v| (v["kind"].as_str().expect("kind").to_owned(), v["line"].as_u64().expect("line")))
+        .collect();
+    places.sort();
+    assert_eq!(places, [("assertion".into(), 7), ("assertion".into(), 8), ("invalid_end_state".into(), 9)]);
+    assert_eq!(report["exhaustive"], true);
+
+    let report = check(&["broken.pml", "--json", "--keep-going"]).expect(1).json();
+    let property = &report["properties"][0];
+    assert_eq!(array(property, "violations").len(), 1, "one place, although both processes fail there");
+    assert!(property["violations"][0]["count"].as_u64() > Some(1), "{property}");
+    assert_eq!(property["violation_count"], property["violations"][0]["count"]);
+}
+
+#[test]
+fn breadth_first_is_shortest_and_depth_first_as_asked() {
+    let steps = |args: &[&str]| {
+        let report = check(&[&["broken.pml", "--json"], args].concat()).expect(1).json();
+        let violation = &report["properties"][0]["violations"][0];
+        (violation["steps"].as_u64().expect("steps"), violation["shortest"].as_bool().expect("shortest"))
+    };
+    let (shortest, is_shortest) = steps(&["--search", "bfs"]);
+    assert!(is_shortest);
+    assert_eq!(steps(&[]), (shortest, true), "the default shortens what depth-first found");
+    let (first, claims_shortest) = steps(&["--search", "dfs"]);
+    assert!(first >= shortest && !claims_shortest);
+}
+
+#[test]
+fn limits_leave_the_verdict_open() {
+    for (args, stopped) in [
+        (["--max-states", "1000"], "states"),
+        (["--max-depth", "50"], "depth"),
+        (["--max-memory", "8M"], "memory"),
+        (["--timeout", "200ms"], "timeout"),
+    ] {
+        let began = Instant::now();
+        let report = check(&[&["endless.pml", "--json"], &args[..]].concat()).expect(2).json();
+        assert_eq!(report["verdict"], "undecided");
+        assert_eq!(report["exhaustive"], false);
+        assert_eq!(report["properties"][0]["stopped"], stopped, "{args:?}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{args:?} took {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn lossy_stores_do_not_prove() {
+    for store in ["hash", "bitstate"] {
+        let report = check(&["holds.pml", "--json", "--store", store]).expect(2).json();
+        assert_eq!(report["verdict"], "undecided");
+        assert_eq!(report["properties"][0]["store"], store);
+        check(&["broken.pml", "--store", store]).expect(1);
+    }
+    check(&["holds.pml", "--store", "tree"]).expect(0);
+}
+
+#[test]
+fn properties_of_other_kinds_are_listed_and_decide_only_if_asked_for() {
+    let run = check(&["wishes.pml"]).expect(0).says("again");
+    assert!(run.out.contains("not checked"), "{}", run.out);
+    let report = check(&["wishes.pml", "--json"]).expect(0).json();
+    let kinds: Vec<&str> = array(&report, "properties").iter().filter_map(|p| p["kind"].as_str()).collect();
+    assert!(kinds.contains(&"safety") && kinds.contains(&"ltl"), "{kinds:?}");
+    check(&["wishes.pml", "--property", "safety"]).expect(0);
+    check(&["wishes.pml", "--property", "again"]).expect(2);
+    check(&["wishes.pml", "--property", "ltl"]).expect(2);
+    check(&["wishes.pml", "--property", "agian"]).expect(3).says("again");
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let coloured = |args: &[&str]| check(args).out.contains('\u{1b}');
+    for file in ["holds.pml", "broken.pml", "faulty.pml"] {
+        assert!(!coloured(&[file]));
+        assert!(!coloured(&[file, "--color", "never"]));
+        assert!(coloured(&[file, "--color", "always"]));
+        assert!(!coloured(&[file, "--color", "always", "--json"]), "JSON has no colours");
+    }
+}
+
+#[test]
+fn a_pipe_sees_no_progress() {
+    let run = check(&["endless.pml", "--timeout", "1500ms"]).expect(2);
+    assert!(!run.out.contains('\r') && run.err.is_empty(), "{} {}", run.out, run.err);
+}
+
+#[test]
+fn every_accepted_flag_is_accepted() {
+    check(&["holds.pml", "--no-reduction", "--no-cache", "--no-optimize", "--property", "safety"]).expect(0);
+}
+
+#[test]
+fn the_command_to_see_it_again_shows_it_again() {
+    let out = check(&["define.pml", "-D", "N=7"]).expect(1).out;
+    let command = out.lines().find_map(|line| line.strip_prefix("to see it again: fabius ")).expect("a command");
+    let words: Vec<&str> = command.split(' ').collect();
+    run(&words).expect(1).says("assert(N < 5)");
+}
+
+/// Waits for a process, but not for ever.
+fn wait(mut child: Child) -> Run {
+    let began = Instant::now();
+    while child.try_wait().expect("it can be waited for").is_none() {
+        assert!(began.elapsed() < Duration::from_secs(30), "the process does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    finished(child.wait_with_output().expect("its output can be read"))
+}
+
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_prints_what_is_known() {
+    let child = command(&["check", "endless.pml", "holds.pml"]).spawn().expect("the binary runs");
+    std::thread::sleep(Duration::from_millis(700));
+    interrupt(&child);
+    let run = wait(child).expect(2).says("undecided").says("interrupted").says("not a proof");
+    assert!(!run.out.contains("holds.pml"), "the files that follow are left out: {}", run.out);
+
+    let child = command(&["check", "endless.pml", "--json"]).spawn().expect("the binary runs");
+    std::thread::sleep(Duration::from_millis(700));
+    interrupt(&child);
+    let report = wait(child).expect(2).json();
+    assert_eq!(report["properties"][0]["stopped"], "cancelled");
+    assert!(report["properties"][0]["states"].as_u64() > Some(1000));
+}
+
+#[test]
+fn events_arrive_while_the_search_runs() {
+    let mut child = command(&["check", "endless.pml", "--events"]).spawn().expect("the binary runs");
+    let mut out = child.stdout.take().expect("stdout");
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    while text.matches("\"progress\"").count() < 3 {
+        let read = out.read(&mut buffer).expect("readable");
+        assert!(read > 0, "it ended: {text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..read]));
+    }
+    child.kill().expect("it can be ended");
+    let _ = child.wait();
+    assert!(text.starts_with("{\"event\":\"started\""), "{text}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = command(&["check", "broken.pml", "--color", "always"]).spawn().expect("the binary runs");
+    drop(child.stdout.take());
+    assert_eq!(wait(child).expect(1).err, "");
+}
+
+/// Whether `spin` can be used; says so if not.
+fn spin_is_there() -> bool {
+    let there = Command::new("spin").arg("-V").output().is_ok_and(|output| output.status.success());
+    if !there {
+        println!("spin is not installed: trails were not replayed");
+    }
+    there
+}
+
+#[test]
+fn spin_replays_the_trail_to_the_same_error() {
+    if !spin_is_there() {
+        return;
+    }
+    let scratch = Scratch::new("trail");
+    for (name, flags, error) in [
+        ("broken.pml", &[][..], "assertion violated"),
+        ("broken.pml", &["--no-optimize"][..], "assertion violated"),
+        ("broken.pml", &["--search", "dfs"][..], "assertion violated"),
+        ("stuck.pml", &[][..], "trail ends after"),
+        ("several.pml", &["--search", "bfs"][..], "assertion violated"),
+    ] {
+        let text = std::fs::read(folder().join(name)).expect("model");
+        let file = scratch.file(name, &text);
+        let report = check(&[&[file.as_str(), "--trail", "--json"], flags].concat()).expect(1).json();
+        let steps = report["properties"][0]["violations"][0]["steps"].as_u64().expect("steps");
+        let output = Command::new("spin").args(["-t", "-p", name]).current_dir(&scratch.0).output().expect("spin runs");
+        let replay = finished(output);
+        assert!(replay.out.contains(error), "{name} {flags:?}: {}", replay.out);
+        let expected = format!("trail ends after {steps} steps");
+        assert!(replay.out.contains(&expected), "{name} {flags:?} {expected}: {}", replay.out);
+    }
+}
+
+#[test]
+fn trails_go_where_they_are_told() {
+    let scratch = Scratch::new("trail-names");
+    let text = std::fs::read(folder().join("several.pml")).expect("model");
+    let file = scratch.file("several.pml", &text);
+    check(&[&file, "--trail", "--keep-going"]).expect(1).says("spin -t2 -p");
+    for number in 1..=3 {
+        assert!(scratch.0.join(format!("several.pml{number}.trail")).exists());
+    }
+    let named = scratch.0.join("mine.trail").display().to_string();
+    check(&[&file, &format!("--trail={named}")]).expect(1).says("mine.trail");
+    assert!(Path::new(&named).exists());
+    check(&["broken.pml", "--trail=/no/such/folder/x.trail"]).expect(1).says("could not be written");
+}
