@@ -78,7 +78,7 @@ fn load(path: &Path, args: &Check, settings: &Settings) -> Loaded {
             };
             fabius_engine::load(&name, text, &defines(args), &mut include, settings)
         }
-        Err(error) => fabius_engine::unreadable(&name, &error.to_string()),
+        Err(why) => fabius_engine::unreadable(&name, &why),
     }
 }
 

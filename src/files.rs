@@ -13,19 +13,28 @@ const MEMORY_BYTES_FALLBACK: u64 = 2 << 30;
 ///
 /// # Errors
 /// If there is no such file, if it cannot be read, or if it is too large.
-pub fn read(path: &Path) -> io::Result<String> {
+pub fn read(path: &Path) -> Result<String, String> {
     if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        return Err("it is a folder".to_owned());
     }
-    read_text(File::open(path)?)
+    File::open(path).and_then(read_text).map_err(|error| sentence(&error))
 }
 
 /// Reads standard input to its end.
 ///
 /// # Errors
 /// If it cannot be read, or if it is too large.
-pub fn read_stdin() -> io::Result<String> {
-    read_text(io::stdin().lock())
+pub fn read_stdin() -> Result<String, String> {
+    read_text(io::stdin().lock()).map_err(|error| sentence(&error))
+}
+
+/// Half a sentence that says what is wrong with a file.
+fn sentence(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "you may not read it".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 fn read_text(source: impl Read) -> io::Result<String> {

@@ -6,7 +6,7 @@ use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::PropertyReport;
-use fabius_engine::{Counterexample, Loaded, Outcome, Verdict, ViolationReport};
+use fabius_engine::{Counterexample, Loaded, NOT_CHECKED_YET, Outcome, Verdict, ViolationReport};
 use fabius_witness::format::text::{self as trace, Layout};
 use std::fmt::Write;
 
@@ -96,7 +96,7 @@ fn never_executed(map: &SourceMap, unreached: &[Finding]) -> String {
     text
 }
 
-/// The verdict in one line: the word, the reason, the figures.
+/// The verdict: the word, the reason, the figures; then what was left out.
 fn verdict(outcome: &Outcome, args: &Check) -> String {
     let report = &outcome.report;
     let word = match report.verdict {
@@ -106,8 +106,24 @@ fn verdict(outcome: &Outcome, args: &Check) -> String {
         Verdict::Faulty => paint(BAD, "faulty"),
     };
     let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
-    let figures: String = report.properties.iter().filter(|property| property.states > 0).map(figures).collect();
-    format!("{file}{word}: {}{figures}\n", report.reason)
+    let searched = report.properties.iter().find(|property| property.states > 0);
+    let mut text = match searched.filter(|property| property.verdict == report.verdict) {
+        Some(property) => format!("{file}{word}: {}{}\n", property.reason, figures(property)),
+        None => format!("{file}{word}: {}\n", report.reason),
+    };
+    let unchecked: Vec<String> = report
+        .properties
+        .iter()
+        .filter(|property| property.reason == NOT_CHECKED_YET)
+        .map(|property| match property.kind.as_str() {
+            kind if kind == property.name => property.name.clone(),
+            kind => format!("{} ({kind})", property.name),
+        })
+        .collect();
+    if searched.is_some() && !unchecked.is_empty() {
+        let _ = writeln!(text, "{NOT_CHECKED_YET}: {}", unchecked.join(", "));
+    }
+    text
 }
 
 fn figures(property: &PropertyReport) -> String {

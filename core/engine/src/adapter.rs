@@ -48,8 +48,12 @@ impl Places<'_> {
     pub(crate) fn first_stuck(&self, state: &[u32]) -> Option<Span> {
         let states = self.states.borrow();
         let state = &states[state[0] as usize];
-        state.processes.iter().map(|p| &self.program.process(p.process).locations[p.location.0 as usize])
-            .find(|l| !l.end).map(|l| l.span)
+        state
+            .processes
+            .iter()
+            .map(|p| &self.program.process(p.process).locations[p.location.0 as usize])
+            .find(|l| !l.end)
+            .map(|l| l.span)
     }
 }
 
@@ -96,7 +100,7 @@ impl Model for SearchedMachine<'_> {
                 let fault = assertion_failed.then_some(Fault::AssertionFailed);
                 Next::Successor { label: Some(*label), transient: state.holder.is_some(), fault }
             }
-            Some((label, Outcome::Broken(fault))) => Next::Broken { label: *label, fault: *fault },
+            Some((label, Outcome::Broken { fault, .. })) => Next::Broken { label: *label, fault: *fault },
             None => Next::Done(match m.ending {
                 fabius_witness::Ending::Valid => Ending::ValidEnd,
                 fabius_witness::Ending::Invalid => Ending::InvalidEnd,

@@ -1,0 +1,155 @@
+//! The front door from text to report.
+
+use fabius_base::{Cancel, Code};
+use fabius_engine::report::{Stopped, ViolationClass};
+use fabius_engine::{Event, Goal, Loaded, Order, Outcome, Settings, Surroundings, Verdict, check, load};
+use std::cell::Cell;
+use std::time::Duration;
+
+fn read(text: &str, settings: &Settings) -> Loaded {
+    load("m.pml", text.to_owned(), &[], &mut |_, _| None, settings)
+}
+
+/// Checks a text under a clock that advances by a millisecond each time it is read.
+fn run_with(text: &str, settings: &Settings, cancel: &Cancel, tick: Duration) -> (Outcome, Vec<Event>) {
+    let loaded = read(text, settings);
+    let clock = Cell::new(Duration::ZERO);
+    let now = || {
+        clock.set(clock.get() + tick);
+        clock.get()
+    };
+    let mut events = Vec::new();
+    let mut observe = |event| events.push(event);
+    let outcome = check(&loaded, settings, &mut Surroundings { cancel, now: &now, observe: &mut observe });
+    (outcome, events)
+}
+
+fn run(text: &str, settings: &Settings) -> Outcome {
+    run_with(text, settings, &Cancel::new(), Duration::from_millis(1)).0
+}
+
+fn run_default(text: &str) -> Outcome {
+    run(text, &Settings::default())
+}
+
+const SAFE: &str = "byte x; active proctype p() { do :: x < 5 -> x++ :: x == 5 -> break od; assert(x == 5) }";
+/// Two ways to fail, the first one that depth-first tries is long.
+const LONG_WAY: &str =
+    "byte x; active proctype p() { if :: do :: x < 40 -> x++ :: else -> break od :: skip fi; bad: assert(false) }";
+const STUCK: &str = "chan c = [0] of { byte }; active proctype p() { c ! 1 } active proctype q() { end: c ? 2 }";
+
+#[test]
+fn a_safe_model_holds() {
+    let outcome = run_default(SAFE);
+    assert_eq!(outcome.report.verdict, Verdict::Holds, "{:#?}", outcome.report);
+    assert!(outcome.report.exhaustive && outcome.failure.is_none() && outcome.counterexamples.is_empty());
+    assert!(outcome.report.properties[0].states > 5);
+}
+
+#[test]
+fn a_counterexample_has_kind_place_and_run() {
+    let report = run_default(STUCK).report;
+    assert_eq!(report.verdict, Verdict::Violated);
+    let violation = &report.properties[0].violations[0];
+    assert_eq!(violation.kind, ViolationClass::InvalidEndState);
+    assert_eq!(violation.steps, 0);
+    assert_eq!(violation.blocked.len(), 1, "q may stop where it is: {:?}", violation.blocked);
+    assert_eq!(violation.blocked[0].process, "p");
+    assert_eq!(report.properties[0].stopped, Some(Stopped::Violation));
+
+    let report = run_default("active proctype p() { int a[3]; int i = 3; a[i] = 1 }").report;
+    assert_eq!(report.properties[0].violations[0].kind, ViolationClass::Evaluation);
+}
+
+#[test]
+fn a_found_run_is_shortened_if_time_allows() {
+    let shortened = run_default(LONG_WAY);
+    let violation = &shortened.report.properties[0].violations[0];
+    let first = run(LONG_WAY, &Settings { search: Order::DepthFirst, ..Settings::default() });
+    let unshortened = &first.report.properties[0].violations[0];
+    assert!(violation.shortest && !unshortened.shortest);
+    assert!(violation.steps < unshortened.steps, "{} {}", violation.steps, unshortened.steps);
+    assert_eq!((violation.line, violation.column), (unshortened.line, unshortened.column));
+
+    let (hasty, _) = run_with(LONG_WAY, &Settings::default(), &Cancel::new(), Duration::from_secs(5));
+    let violation = &hasty.report.properties[0].violations[0];
+    assert_eq!((violation.steps, violation.shortest), (unshortened.steps, false), "no time was left");
+}
+
+#[test]
+fn the_events_tell_the_story_in_order() {
+    let (outcome, events) = run_with(LONG_WAY, &Settings::default(), &Cancel::new(), Duration::from_millis(1));
+    assert!(matches!(events.first(), Some(Event::Started { .. })));
+    let goals: Vec<Goal> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Searching { goal, .. } => Some(*goal),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(goals, [Goal::Violation, Goal::ShorterRun]);
+    assert!(events.iter().any(|event| matches!(event, Event::Progress { .. })));
+    assert!(events.iter().any(|event| matches!(event, Event::Violation { .. })));
+    assert!(matches!(&events[events.len() - 2], Event::PropertyDone { .. }));
+    assert_eq!(events.last(), Some(&Event::Done { report: outcome.report }));
+}
+
+#[test]
+fn work_that_is_cancelled_before_it_starts_says_so() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let (outcome, _) = run_with(SAFE, &Settings::default(), &cancel, Duration::from_millis(1));
+    assert_eq!(outcome.report.verdict, Verdict::Undecided);
+    assert_eq!(outcome.report.properties[0].stopped, Some(Stopped::Cancelled));
+    assert!(!outcome.report.exhaustive && outcome.report.reason.contains("not a proof"));
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    for text in [SAFE, LONG_WAY, STUCK] {
+        let settings = Settings { keep_going: true, ..Settings::default() };
+        assert_eq!(run(text, &settings).report, run(text, &settings).report);
+    }
+}
+
+#[test]
+fn what_is_never_executed_is_told_only_if_everything_was_looked_at() {
+    let text = "byte x;\nactive proctype p() {\n  do\n  :: x < 3 -> x++\n  :: x > 9 ->\n     x = 0;\n     x = 1\n  :: x == 3 -> break\n  od\n}\nproctype never_run() { skip }\n";
+    let lines = |outcome: &Outcome| -> Vec<u32> {
+        let findings = outcome.report.findings.iter().filter(|finding| finding.code == Code::Unreached.as_str());
+        findings.map(|finding| finding.line).collect()
+    };
+    assert_eq!(lines(&run_default(text)), [5, 11], "what follows `x > 9` goes without saying");
+    let mut settings = Settings::default();
+    settings.limits.states_max = Some(2);
+    assert!(lines(&run(text, &settings)).is_empty());
+    let unoptimised = Settings { optimize: false, ..Settings::default() };
+    assert_eq!(lines(&run(text, &unoptimised)), [5, 11]);
+}
+
+#[test]
+fn an_unknown_property_and_embedded_c_are_faulty() {
+    let settings = Settings { properties: vec!["nonsense".to_owned()], ..Settings::default() };
+    let outcome = run(SAFE, &settings);
+    assert_eq!(outcome.report.verdict, Verdict::Faulty);
+    assert_eq!(outcome.report.findings[0].code, Code::UnknownProperty.as_str());
+
+    let outcome = run_default("c_code { int x; } active proctype p() { skip }");
+    assert_eq!(outcome.report.verdict, Verdict::Faulty);
+    assert_eq!(outcome.report.findings[0].code, Code::NotChecked.as_str());
+}
+
+#[test]
+fn a_bound_on_anything_is_kept() {
+    let endless = "int x; active proctype p() { do :: x++ :: x = x - 3 od }";
+    let mut settings = Settings::default();
+    settings.limits.states_max = Some(100);
+    let report = run(endless, &settings).report;
+    assert_eq!((report.verdict, report.properties[0].states), (Verdict::Undecided, 100));
+    assert!(report.reason.contains("100 states"), "{}", report.reason);
+    let mut settings = Settings::default();
+    settings.limits.depth_max = Some(50);
+    let report = run(endless, &settings).report;
+    assert_eq!(report.properties[0].stopped, Some(Stopped::Depth));
+    assert!(report.properties[0].depth <= 50);
+}
