@@ -238,7 +238,7 @@ impl<'a> Inquiry<'a> {
         match action {
             Action::Guard(expr) => writer.expr(expr),
             Action::Receive(receive) => {
-                format!("{}?{}", writer.expr(&receive.channel), writer.patterns(&receive.fields))
+                format!("{}?{}", writer.expr(&receive.channel), writer.patterns(&receive.channel, &receive.fields))
             }
             Action::Send(send) => format!("{}!", writer.expr(&send.channel)),
             Action::Else => "else".to_owned(),
@@ -288,7 +288,7 @@ impl<'a> Inquiry<'a> {
         if capacity == 0 {
             let steps = self.trial().steps_of(self.pid);
             return Ok(match steps.iter().find(|(step, _)| step.edge == edge) {
-                Some((_, Outcome::Broken(fault))) => Reason::Faulty(*fault),
+                Some((_, Outcome::Broken { fault, .. })) => Reason::Faulty(*fault),
                 Some(_) => Reason::Executable,
                 None => Reason::NoReceiver { channel },
             });
@@ -340,25 +340,31 @@ impl<'a> Inquiry<'a> {
         let writer = self.writer();
         let mut operands: Vec<(String, String)> = Vec::new();
         for leaf in leaves {
-            let name = writer.expr(leaf);
-            if let Ok(value) = self.evaluation().value(leaf)
+            let (name, value) = self.leaf(leaf, &writer);
+            if let Some(value) = value
                 && operands.iter().all(|(known, _)| *known != name)
             {
-                operands.push((name, self.leaf_value(leaf, value)));
+                operands.push((name, value));
             }
         }
         (writer.expr(expr), operands)
     }
 
-    fn leaf_value(&self, leaf: &Expr, value: i32) -> String {
+    /// A part of a condition and its value; of a test of a channel, the channel and its contents.
+    fn leaf(&self, leaf: &Expr, writer: &Writer<'_>) -> (String, Option<String>) {
         match leaf {
-            Expr::Poll { .. }
-            | Expr::Test(..)
-            | Expr::Enabled(_)
-            | Expr::At { .. }
-            | Expr::Timeout
-            | Expr::NonProgress => (value != 0).to_string(),
-            _ => self.names.value(self.writer().kind(leaf), value),
+            Expr::Poll { channel, .. } | Expr::Test(_, channel) => {
+                let index = self.evaluation().channel(channel);
+                let contents = index.map(|index| self.names.contents(&self.state.channels[index]));
+                (writer.expr(channel), contents.ok())
+            }
+            Expr::Enabled(_) | Expr::At { .. } | Expr::Timeout | Expr::NonProgress => {
+                (writer.expr(leaf), self.evaluation().value(leaf).map(|value| (value != 0).to_string()).ok())
+            }
+            _ => {
+                let kind = writer.kind(leaf);
+                (writer.expr(leaf), self.evaluation().value(leaf).map(|value| self.names.value(kind, value)).ok())
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What an action does to a state.
 
+use fabius_base::Span;
 use fabius_program::{
     Action, Block, BlockExit, Edge, Expr, Pattern, Place, PrintPiece, Program, Receive, Send, Slot,
     meaning::{BLOCK_STEPS_MAX, Fault},
@@ -44,8 +45,16 @@ pub enum Happening {
     /// The process ended.
     Ended,
     /// An assertion did not hold.
-    AssertionFailed,
+    AssertionFailed {
+        /// The part of a [`Block`] that it is.
+        inside: Option<Span>,
+    },
+    /// A part of a [`Block`] was executed; only the first thousand are told.
+    Executed(Span),
 }
+
+/// So many parts of a block are told.
+const PARTS_TOLD_MAX: u32 = 1000;
 
 /// A message on its way in a rendezvous.
 #[derive(Clone, Debug)]
@@ -67,6 +76,8 @@ pub(crate) struct Execution<'a> {
     /// What the process is to receive in a rendezvous.
     incoming: Option<Offer>,
     ended: bool,
+    /// The part of a block that is being executed.
+    pub(crate) inside: Option<Span>,
 }
 
 impl<'a> Execution<'a> {
@@ -81,6 +92,7 @@ impl<'a> Execution<'a> {
             offered: None,
             incoming: None,
             ended: false,
+            inside: None,
         }
     }
 
@@ -95,6 +107,7 @@ impl<'a> Execution<'a> {
             offered: None,
             incoming: Some(offer.clone()),
             ended: false,
+            inside: None,
         }
     }
 
@@ -110,7 +123,7 @@ impl<'a> Execution<'a> {
             Action::Receive(receive) => self.receive(receive)?,
             Action::Assert(expr) => {
                 if self.value(expr)? == 0 {
-                    self.happened(Happening::AssertionFailed);
+                    self.happened(Happening::AssertionFailed { inside: self.inside });
                 }
             }
             Action::Print(pieces) => self.print(pieces)?,
@@ -135,7 +148,7 @@ impl<'a> Execution<'a> {
 
     /// Whether an assertion failed on the way.
     pub(crate) fn assertion_failed(&self) -> bool {
-        self.events.iter().any(|event| event.what == Happening::AssertionFailed)
+        self.events.iter().any(|event| matches!(event.what, Happening::AssertionFailed { .. }))
     }
 
     fn happened(&mut self, what: Happening) {
@@ -277,9 +290,17 @@ impl<'a> Execution<'a> {
 
     fn run_block(&mut self, block: &Block, start: usize) -> Result<(), Fault> {
         let mut option = &block.nodes[0].options[start];
-        for _ in 0..BLOCK_STEPS_MAX {
+        for taken in 0..BLOCK_STEPS_MAX {
+            self.inside = Some(option.span);
+            if taken < PARTS_TOLD_MAX {
+                self.happened(Happening::Executed(option.span));
+            }
             self.perform(&option.action, 0)?;
-            let BlockExit::Node(next) = option.next else { return Ok(()) };
+            let BlockExit::Node(next) = option.next else {
+                self.inside = None;
+                return Ok(());
+            };
+            self.inside = Some(block.nodes[next as usize].span);
             let mut chosen = None;
             for candidate in &block.nodes[next as usize].options {
                 if self.executable_inside(&candidate.action, true)? {

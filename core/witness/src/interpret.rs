@@ -3,6 +3,7 @@
 //! It follows [`fabius_program::meaning`] sentence by sentence and is written to be read; nothing in
 //! here is done for speed. It is the second pair of eyes for the machine that searches.
 
+use fabius_base::Span;
 use fabius_program::{Action, Edge, EdgeId, Move, Program, Receive, meaning::Fault};
 
 use crate::evaluate::Evaluation;
@@ -22,7 +23,12 @@ pub enum Outcome {
         assertion_failed: bool,
     },
     /// Nowhere.
-    Broken(Fault),
+    Broken {
+        /// Why.
+        fault: Fault,
+        /// The part of a `d_step` that cannot be computed.
+        inside: Option<Span>,
+    },
 }
 
 impl Outcome {
@@ -30,7 +36,7 @@ impl Outcome {
     pub fn fault(&self) -> Option<Fault> {
         match self {
             Self::Reaches { assertion_failed, .. } => assertion_failed.then_some(Fault::AssertionFailed),
-            Self::Broken(fault) => Some(*fault),
+            Self::Broken { fault, .. } => Some(*fault),
         }
     }
 
@@ -38,7 +44,7 @@ impl Outcome {
     pub fn state(&self) -> Option<&State> {
         match self {
             Self::Reaches { state, .. } => Some(state),
-            Self::Broken(_) => None,
+            Self::Broken { .. } => None,
         }
     }
 }
@@ -298,10 +304,7 @@ impl<'a> Trial<'a> {
 
     fn broken_first_edge(&self, pid: usize, fault: Fault) -> Vec<(Move, Outcome)> {
         let first = self.edges_of(self.state, pid).next();
-        first
-            .map(|(edge, _)| (Move { pid: pid as u8, edge, partner: None }, Outcome::Broken(fault)))
-            .into_iter()
-            .collect()
+        first.map(|(edge, _)| (Move { pid: pid as u8, edge, partner: None }, broken(fault))).into_iter().collect()
     }
 
     /// The steps that the edges of a process's location make possible.
@@ -318,7 +321,7 @@ impl<'a> Trial<'a> {
                 continue;
             }
             if deterministic && !found.is_empty() {
-                steps = vec![(steps[0].0, Outcome::Broken(Fault::NotDeterministic))];
+                steps = vec![(steps[0].0, broken(Fault::NotDeterministic))];
             }
             escape = edge.escape;
             found.append(&mut steps);
@@ -332,9 +335,7 @@ impl<'a> Trial<'a> {
             match self.steps_from(pid, edge, start, else_holds) {
                 Ok(steps) if steps.is_empty() => {}
                 Ok(steps) => return steps,
-                Err(fault) => {
-                    return vec![(Move { pid: pid as u8, edge, partner: None }, Outcome::Broken(fault))];
-                }
+                Err(fault) => return vec![(Move { pid: pid as u8, edge, partner: None }, broken(fault))],
             }
         }
         Vec::new()
@@ -354,7 +355,10 @@ impl<'a> Trial<'a> {
             return Ok(Vec::new());
         }
         let mut execution = Execution::new(self.program, self.state, pid, self.timeout);
-        execution.perform(action, start)?;
+        if let Err(fault) = execution.perform(action, start) {
+            let outcome = Outcome::Broken { fault, inside: execution.inside };
+            return Ok(vec![(Move { pid: pid as u8, edge, partner: None }, outcome)]);
+        }
         let offer = execution.offered.take();
         let edge_data = self.program.edge(edge);
         execution.arrive(edge_data, edge_data.atomic && offer.is_none());
@@ -394,7 +398,7 @@ impl<'a> Trial<'a> {
             let outcome = match trial.start_that_takes(partner, self.action(id), offer) {
                 Ok(None) => continue,
                 Ok(Some(start)) => receive_offer(sender, partner, offer, edge, self.action(id), start),
-                Err(fault) => Outcome::Broken(fault),
+                Err(fault) => broken(fault),
             };
             escape = edge.escape;
             found.push((id, outcome));
@@ -455,8 +459,12 @@ fn receive_offer(
             receiver.arrive(edge, edge.atomic);
             reached(receiver)
         }
-        Err(fault) => Outcome::Broken(fault),
+        Err(fault) => Outcome::Broken { fault, inside: receiver.inside },
     }
+}
+
+fn broken(fault: Fault) -> Outcome {
+    Outcome::Broken { fault, inside: None }
 }
 
 fn reached(execution: Execution<'_>) -> Outcome {

@@ -1,7 +1,7 @@
 //! Names, values and expressions as a person reads them.
 
 use fabius_program::{
-    BinaryOp, ChannelTest, EnumId, Expr, Kind, Pattern, Place, ProcessId, Program, Slot, UnaryOp, Variable,
+    BinaryOp, ChannelTest, EnumId, Expr, Initial, Kind, Pattern, Place, ProcessId, Program, Slot, UnaryOp, Variable,
 };
 
 use crate::state::{ChannelState, State};
@@ -132,7 +132,7 @@ fn with_indices(name: &str, indices: &[String]) -> String {
 }
 
 fn name_channels(names: &mut Vec<String>, owner: &str, variable: &Variable) {
-    if matches!(variable.initial, fabius_program::Initial::Channel(_)) {
+    if matches!(variable.initial, Initial::Channel(_)) {
         let elements = 0..variable.element_count() as usize;
         names.extend(elements.map(|element| format!("{owner}{}", element_name(variable, element))));
     }
@@ -160,15 +160,34 @@ impl<'a> Writer<'a> {
         with_indices(&self.variable(place.slot).name, &indices)
     }
 
-    /// The fields of a receive or a poll.
-    pub(crate) fn patterns(&self, fields: &[Pattern]) -> String {
-        let shown = fields.iter().map(|field| match field {
+    /// The fields of a receive from a channel, or of a poll.
+    pub(crate) fn patterns(&self, channel: &Expr, fields: &[Pattern]) -> String {
+        let kinds = self.field_kinds(channel);
+        let shown = fields.iter().enumerate().map(|(index, field)| match field {
             Pattern::Store(place) => self.place(place),
-            Pattern::Match(expr) if expr.constant().is_some() => self.expr(expr),
+            Pattern::Match(Expr::Constant(value)) => {
+                self.constant(kinds.get(index).copied().unwrap_or_default(), *value)
+            }
             Pattern::Match(expr) => format!("eval({})", self.expr(expr)),
             Pattern::Ignore => "_".to_owned(),
         });
         shown.collect::<Vec<_>>().join(",")
+    }
+
+    /// What the fields of a channel stand for, if the text says which channel type it is.
+    fn field_kinds(&self, channel: &Expr) -> Vec<Kind> {
+        let Expr::Load(place) = channel else { return Vec::new() };
+        let Initial::Channel(id) = self.variable(place.slot).initial else { return Vec::new() };
+        self.program.channel_types[id.0 as usize].fields.iter().map(|ty| ty.kind).collect()
+    }
+
+    /// A constant that stands where a value of some kind is wanted.
+    fn constant(&self, kind: Kind, value: i32) -> String {
+        match (kind, value) {
+            (Kind::Enum(id), _) => enum_name(self.program, Some(id), value),
+            (Kind::Boolean, 0..=1) => (value == 1).to_string(),
+            _ => value.to_string(),
+        }
     }
 
     /// What an expression's value stands for.
@@ -208,7 +227,7 @@ impl<'a> Writer<'a> {
             Expr::Length(channel) => format!("len({})", self.expr(channel)),
             Expr::Test(test, channel) => format!("{}({})", test_name(*test), self.expr(channel)),
             Expr::Poll { channel, any, fields } => {
-                format!("{}{}[{}]", self.expr(channel), if *any { "??" } else { "?" }, self.patterns(fields))
+                format!("{}{}[{}]", self.expr(channel), if *any { "??" } else { "?" }, self.patterns(channel, fields))
             }
             Expr::Run { process, arguments, .. } => {
                 format!("run {}({})", self.program.process(*process).name, self.list(arguments))
@@ -237,9 +256,8 @@ impl<'a> Writer<'a> {
 
     /// An operand; a constant compared with something that has names for its values is named.
     fn beside(&self, operand: &Expr, other: &Expr, binds: u8) -> String {
-        match (operand, self.kind(other)) {
-            (Expr::Constant(value), Kind::Enum(id)) => enum_name(self.program, Some(id), *value),
-            (Expr::Constant(value @ 0..=1), Kind::Boolean) => (*value == 1).to_string(),
+        match operand {
+            Expr::Constant(value) => self.constant(self.kind(other), *value),
             _ => self.within(operand, binds),
         }
     }

@@ -91,6 +91,10 @@ pub struct Step {
     pub block: bool,
     /// What is wrong with the step.
     pub fault: Option<Fault>,
+    /// Where it goes wrong: the statement, or the part of it that fails.
+    pub fault_span: Span,
+    /// The parts that a `d_step` executed, in order (the first thousand).
+    pub parts: Vec<Span>,
 }
 
 /// A value that a step changed.
@@ -210,7 +214,12 @@ impl Taken<'_> {
             timeout: self.timeout,
             block: matches!(action(program, self.step.edge), Action::Block(_)),
             fault: self.outcome.fault(),
+            fault_span: program.span_of(self.step.edge),
+            parts: Vec::new(),
         };
+        if let Outcome::Broken { inside: Some(part), .. } = self.outcome {
+            step.fault_span = *part;
+        }
         if let Outcome::Reaches { state, events, .. } = self.outcome {
             step.holds = state.holder.is_some();
             step.changes = changes(program, self.before, state);
@@ -259,7 +268,8 @@ impl Taken<'_> {
             Happening::Printed(text) => step.printed.push_str(text),
             Happening::Created(pid) => step.created.extend(created(program, names_after, after, *pid)),
             Happening::Ended => step.ended = true,
-            Happening::AssertionFailed => {}
+            Happening::AssertionFailed { inside } => step.fault_span = inside.unwrap_or(step.fault_span),
+            Happening::Executed(part) => step.parts.push(*part),
         }
     }
 }

@@ -41,7 +41,7 @@ fn value(build: impl FnOnce(&mut Builder) -> Expr) -> Result<i32, Fault> {
     b.active("P", |p| p.edge(0, "it", set(x, expr), 1));
     match outcome(&b) {
         Outcome::Reaches { state, .. } => Ok(state.globals[x as usize][0]),
-        Outcome::Broken(fault) => Err(fault),
+        Outcome::Broken { fault, .. } => Err(fault),
     }
 }
 
@@ -295,7 +295,7 @@ fn there_are_at_most_so_many_processes() {
         state = steps.into_iter().find_map(|(_, o)| o.state().cloned()).expect("there is room");
         state.processes[0].location = LocationId(0);
     }
-    assert_eq!(moves(&b.program, &state).successors[0].1, Outcome::Broken(Fault::TooManyProcesses));
+    assert_eq!(moves(&b.program, &state).successors[0].1.fault(), Some(Fault::TooManyProcesses));
 }
 
 fn queue(state: &State, channel: usize) -> Vec<Vec<i32>> {
@@ -324,10 +324,8 @@ fn a_sorted_send_goes_before_the_first_greater_message() {
     );
     let i = b.global("i", BYTE, 0);
     let at_i = || Expr::Load(g_at(x, g(i)));
-    let fields = vec![
-        Expr::binary(BinaryOp::Divide, at_i(), num(10)),
-        Expr::binary(BinaryOp::Remainder, at_i(), num(10)),
-    ];
+    let fields =
+        vec![Expr::binary(BinaryOp::Divide, at_i(), num(10)), Expr::binary(BinaryOp::Remainder, at_i(), num(10))];
     b.active("A", |p| {
         p.edge(0, "q!!", Action::Send(Send { channel: g(q), sorted: true, fields }), 1);
         p.edge(1, "i++", set(i, Expr::binary(BinaryOp::Add, g(i), num(1))), 0);
@@ -566,8 +564,8 @@ fn priorities_can_be_set() {
         outcome(&b)
     };
     assert_eq!(set_to(0, 7).state().expect("it is possible").processes[0].priority, 7);
-    assert_eq!(set_to(0, 0), Outcome::Broken(Fault::PriorityOutOfRange(0)));
-    assert_eq!(set_to(0, 256), Outcome::Broken(Fault::PriorityOutOfRange(256)));
+    assert_eq!(set_to(0, 0).fault(), Some(Fault::PriorityOutOfRange(0)));
+    assert_eq!(set_to(0, 256).fault(), Some(Fault::PriorityOutOfRange(256)));
     assert_eq!(set_to(3, 256).fault(), None);
 }
 

@@ -231,10 +231,9 @@ pub fn block(nodes: Vec<Vec<(Action, Option<u32>)>>) -> Action {
         next: next.map_or(BlockExit::Leave, BlockExit::Node),
         span: Span::default(),
     };
-    let nodes = nodes.into_iter().map(|options| BlockNode {
-        options: options.into_iter().map(option).collect(),
-        span: Span::default(),
-    });
+    let nodes = nodes
+        .into_iter()
+        .map(|options| BlockNode { options: options.into_iter().map(option).collect(), span: Span::default() });
     Action::Block(Block { nodes: nodes.collect() })
 }
 
