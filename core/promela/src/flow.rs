@@ -103,6 +103,8 @@ pub(crate) enum Body {
 pub(crate) struct Element {
     pub node: Node,
     pub head: Head,
+    /// Process type it belongs to.
+    pub process: u32,
     /// Number of the state before it, within its process type.
     pub state: u32,
     pub status: u16,
@@ -183,6 +185,10 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    pub fn new() -> Self {
+        Self { at_start: true, ..Self::default() }
+    }
+
     pub fn el(&self, el: El) -> &Element {
         &self.elements[el.0 as usize]
     }
@@ -286,6 +292,7 @@ impl Flow {
         self.elements.push(Element {
             node,
             head,
+            process: self.process,
             state: self.states,
             status: 0,
             sub: Vec::new(),

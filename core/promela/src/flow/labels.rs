@@ -94,6 +94,7 @@ impl Flow {
         if matches!(self.el(el).node, Node::Goto(_)) {
             let mut copy = self.el(el).clone();
             copy.status = 0;
+            copy.process = process;
             copy.escapes.clear();
             copy.state = match self.done_states.get_mut(process as usize) {
                 Some(states) if *states > 0 && process != self.process => {
@@ -120,17 +121,20 @@ impl Flow {
     /// State number of a label that a remote reference looks at.
     pub fn remote_state(&mut self, process: u32, at: &LabelRef, names: &Names) -> Option<u32> {
         let matching = |l: &Label| l.process == process && l.at.name == at.name;
-        let mut found = None;
+        let (mut near, mut far) = (None, None);
         for i in (0..self.labels.len()).rev().filter(|&i| matching(&self.labels[i])) {
             let label = &self.labels[i];
             if label.at.scope == at.scope {
-                found = Some(i);
+                near = Some(i);
                 break;
             }
-            if found.is_none() || names.encloses(label.at.scope, at.scope) {
-                found = Some(i);
+            if names.encloses(label.at.scope, at.scope) {
+                near = Some(i);
+            } else {
+                far = Some(i);
             }
         }
+        let found = near.or(far);
         let label = found?;
         self.labels[label].visible = true;
         Some(self.el(self.labels[label].el).state)

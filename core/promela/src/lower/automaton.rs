@@ -1,0 +1,192 @@
+//! From a table of transitions to locations, edges and statements.
+
+use super::Draft;
+use super::block::Builder;
+use super::table::{Forward, Table, Transition};
+use crate::flow::{ATOM, El, Flow, Node};
+use crate::names::Names;
+use fabius_base::{Code, Finding, Span};
+use fabius_program::{
+    Action, Edge, Expr, Location, LocationId, Place, Process, ProcessId, ProcessKind, Slot, Statement, StatementId,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// A process type with its edges, and the location of each state number.
+pub(super) struct Automaton {
+    pub process: Process,
+    pub edges: Vec<Edge>,
+    pub locations: BTreeMap<u32, LocationId>,
+}
+
+/// Builds the automaton of one process type; `first_edge` is the number of its first edge.
+pub(super) fn build(
+    flow: &mut Flow,
+    names: &Names,
+    draft: Draft,
+    index: u32,
+    merging: bool,
+    first_edge: u32,
+) -> Automaton {
+    let Some(body) = draft.body else {
+        return Automaton { process: empty(draft), edges: Vec::new(), locations: BTreeMap::new() };
+    };
+    let mut table = Table::build(flow, names, index, body, merging);
+    let entry = table.entry(body);
+    let transitions = std::mem::take(&mut table.transitions);
+    let marks = std::mem::take(&mut table.marks);
+    let merged = std::mem::take(&mut table.merged);
+    check(flow, &draft, &transitions);
+    let states = places(flow, index);
+    let locations = reachable(flow, index, entry, &transitions);
+    let mut process = empty(draft);
+    let mut statements: HashMap<El, StatementId> = HashMap::new();
+    let mut edges = Vec::new();
+    for (&state, &id) in &locations {
+        let start = first_edge + edges.len() as u32;
+        let list = transitions.get(state as usize).map_or(&[][..], Vec::as_slice);
+        for transition in list.iter().filter(|t| t.forward != Forward::Nothing) {
+            let statement = *statements.entry(transition.el).or_insert_with(|| {
+                process.statements.push(statement(flow, names, transition, &merged));
+                StatementId(process.statements.len() as u32 - 1)
+            });
+            edges.push(Edge {
+                process: ProcessId(index),
+                source: id,
+                statement,
+                target: locations.get(&transition.to).copied().unwrap_or(id),
+                atomic: transition.atom & ATOM != 0,
+                escape: transition.escape,
+            });
+        }
+        let mark = marks.get(state as usize).copied().unwrap_or_default();
+        process.locations.push(Location {
+            number: state,
+            edges: start..first_edge + edges.len() as u32,
+            end: mark.end,
+            progress: mark.progress,
+            accept: mark.accept,
+            labels: labels(flow, index, state),
+            span: states.get(&state).copied().unwrap_or(process.span),
+        });
+    }
+    process.entry = locations.get(&entry).copied().unwrap_or(LocationId(0));
+    Automaton { process, edges, locations }
+}
+
+fn empty(draft: Draft) -> Process {
+    let shown = draft.name.trim_matches(':').to_string();
+    Process {
+        name: shown,
+        kind: draft.kind,
+        parameter_count: draft.parameter_count,
+        locals: draft.locals,
+        locations: Vec::new(),
+        entry: LocationId(0),
+        statements: Vec::new(),
+        provided: draft.provided,
+        deterministic: draft.deterministic,
+        span: draft.span,
+    }
+}
+
+/// Where each state of a process type stands in the text.
+fn places(flow: &Flow, process: u32) -> HashMap<u32, Span> {
+    flow.elements.iter().filter(|e| e.process == process).map(|e| (e.state, e.head.span)).collect()
+}
+
+fn labels(flow: &Flow, process: u32, state: u32) -> Vec<String> {
+    flow.labels
+        .iter()
+        .filter(|l| l.process == process && !l.moved && !l.at.name.starts_with(':'))
+        .filter(|l| flow.el(l.el).state == state)
+        .map(|l| l.at.name.to_string())
+        .collect()
+}
+
+/// States that a process can be in, and those that have labels, in the order of their numbers.
+fn reachable(
+    flow: &Flow,
+    process: u32,
+    entry: u32,
+    transitions: &[Vec<Transition>],
+) -> BTreeMap<u32, LocationId> {
+    let mut found = BTreeMap::new();
+    let labelled = flow.labels.iter().filter(|l| l.process == process && !l.at.name.starts_with(':'));
+    let mut waiting: Vec<u32> = labelled.map(|l| flow.el(l.el).state).collect();
+    waiting.push(entry);
+    while let Some(state) = waiting.pop() {
+        if found.insert(state, LocationId(0)).is_some() {
+            continue;
+        }
+        let list = transitions.get(state as usize).map_or(&[][..], Vec::as_slice);
+        waiting.extend(list.iter().filter(|t| t.forward != Forward::Nothing && t.to != 0).map(|t| t.to));
+    }
+    for (index, id) in found.values_mut().enumerate() {
+        *id = LocationId(index as u32);
+    }
+    found
+}
+
+fn statement(flow: &mut Flow, names: &Names, transition: &Transition, merged: &HashMap<El, Vec<El>>) -> Statement {
+    let el = transition.el;
+    let action = match transition.forward {
+        Forward::Else => Action::Else,
+        Forward::Skip | Forward::Nothing => Action::Skip,
+        Forward::Step => step(flow, names, el, merged.get(&el).map_or(&[][..], Vec::as_slice)),
+    };
+    let head = &flow.el(el).head;
+    let text = if matches!(flow.el(el).node, Node::End) { String::new() } else { head.text.clone() };
+    Statement { number: el.0, action, text, span: head.span }
+}
+
+/// What an element does, together with the elements merged into it and the variables reset behind it.
+fn step(flow: &mut Flow, names: &Names, el: El, rest: &[El]) -> Action {
+    let mut actions = Vec::new();
+    for (index, el) in std::iter::once(el).chain(rest.iter().copied()).enumerate() {
+        let action = match flow.el(el).node.clone() {
+            Node::Action(action) => action,
+            Node::DStep(body) => Action::Block(Builder::build(flow, names, body)),
+            Node::End => Action::End,
+            _ => Action::Skip,
+        };
+        let nothing = matches!(action, Action::Skip | Action::Guard(Expr::Constant(1)));
+        if index == 0 || !nothing {
+            actions.push(action);
+        }
+        for variable in &flow.el(el).merge.dead {
+            let place = Place { slot: Slot::Local(*variable), indices: Vec::new() };
+            actions.push(Action::Assign(place, Expr::Constant(0)));
+        }
+    }
+    if actions.len() > 1 && matches!(actions[0], Action::Skip) {
+        actions.remove(0);
+    }
+    if actions.len() == 1 { actions.swap_remove(0) } else { Action::Merged(actions) }
+}
+
+/// What Spin's verifier refuses when it looks at its tables.
+fn check(flow: &mut Flow, draft: &Draft, transitions: &[Vec<Transition>]) {
+    for (state, list) in transitions.iter().enumerate() {
+        let elses: Vec<El> = list.iter().filter(|t| t.forward == Forward::Else).map(|t| t.el).collect();
+        if let [first, second, ..] = elses[..] {
+            let finding = Finding::new(Code::BadElse, "two `else` meet in one choice")
+                .at(flow.el(second).head.span, "this one")
+                .at(flow.el(first).head.span, "and this one")
+                .note("a selection that begins an option of another one adds its options to that one's")
+                .help("put a `skip` before the inner selection");
+            flow.report_once(finding);
+        }
+        let turns = list.iter().find(|t| {
+            t.to == state as u32
+                && t.forward == Forward::Skip
+                && matches!(flow.el(t.el).node, Node::Action(Action::Guard(_)))
+        });
+        if let (Some(transition), ProcessKind::Process) = (turns, draft.kind) {
+            let finding = Finding::new(Code::EndlessStep, "this step only leads back to itself")
+                .at(flow.el(transition.el).head.span, "can be taken for ever")
+                .note("Spin refuses such a model")
+                .help("use `(false)` if the process is to stop here");
+            flow.report_once(finding);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The end of lowering: checks that need the whole model, automata, and the program itself.
+
+use super::automaton::{self, Automaton};
+use super::{Argument, Lowered, Lowering, RemoteTarget};
+use crate::ast;
+use fabius_base::{Code, Finding};
+use fabius_program::{
+    Action, Enumeration, Expr, Formula, Initial, LocationId, Pattern, Place, PrintPiece, Process, Program, Property,
+    PropertyKind, Slot, Variable, VariableId,
+};
+
+impl Lowering<'_> {
+    pub(super) fn finish(mut self, name: &str) -> Lowered {
+        self.flow.tie_loose_ends();
+        self.check_calls();
+        self.check_sends();
+        self.check_parameters();
+        if self.initial.is_empty() {
+            self.no_process();
+        }
+        self.optimise();
+        let merging = self.options.merge && !self.has_provided && !self.has_remote_variables;
+        let mut automata: Vec<Automaton> = Vec::new();
+        let mut edge_count = 0;
+        for (index, draft) in std::mem::take(&mut self.drafts).into_iter().enumerate() {
+            let one = automaton::build(&mut self.flow, &self.names, draft, index as u32, merging, edge_count);
+            edge_count += one.edges.len() as u32;
+            automata.push(one);
+        }
+        let patch = self.patch(&automata);
+        let findings = std::mem::take(&mut self.flow.findings);
+        self.findings.extend(findings);
+        let mut program = self.program(name, automata);
+        let mut findings = std::mem::take(&mut self.findings);
+        findings.sort_by_key(|f| f.span().map(|s| (self.map.user_span(s).file.0, self.map.user_span(s).start)));
+        let mut seen: Vec<Finding> = Vec::new();
+        for finding in findings {
+            if !seen.contains(&finding) {
+                seen.push(finding);
+            }
+        }
+        patch.program(&mut program);
+        let broken = seen.iter().any(Finding::is_error);
+        Lowered { program: (!broken).then_some(program), findings: seen }
+    }
+
+    fn optimise(&mut self) {}
+
+    fn no_process(&mut self) {
+        let span = self.drafts.first().map(|d| d.span).unwrap_or_default();
+        self.report(
+            Finding::new(Code::NoProcess, "no process is created at the start")
+                .at(span, "nothing runs")
+                .help("write `active` before a `proctype`, or add an `init` that runs one"),
+        );
+    }
+
+    /// The number of arguments, and symbolic constants for parameters that hold them.
+    fn check_calls(&mut self) {
+        for call in std::mem::take(&mut self.calls) {
+            let draft = &self.drafts[call.process as usize];
+            let (name, declared, parameters) = (draft.name.clone(), draft.span, draft.parameters.clone());
+            if call.arguments.len() != parameters.len() {
+                let headline = format!(
+                    "`{name}` has {} parameters, but is run with {}",
+                    parameters.len(),
+                    call.arguments.len()
+                );
+                let finding = Finding::new(Code::WrongCount, headline).at(call.span, "").at(declared, "declared here");
+                self.report(finding);
+                continue;
+            }
+            for (parameter, argument) in parameters.iter().zip(&call.arguments) {
+                let Some(set) = &parameter.mtype else { continue };
+                let fault = match argument {
+                    Argument::Other => None,
+                    Argument::Named(name) => Some(format!("`{name}` is not a symbolic constant")),
+                    Argument::Constant(name) => match self.set_of(name) {
+                        Some(own) if own != *set => Some(format!("`{name}` belongs to another set of constants")),
+                        _ => None,
+                    },
+                };
+                if let Some(fault) = fault {
+                    let headline = format!("a parameter of `{name}` is declared `mtype`, but {fault}");
+                    self.report(
+                        Finding::new(Code::TypeMismatch, headline)
+                            .at(call.span, "a symbolic constant is needed")
+                            .note("Spin accepts only a constant here, not a variable")
+                            .help("declare the parameter as `byte`"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn check_sends(&mut self) {
+        let most = self.message_fields_max;
+        for (count, span) in std::mem::take(&mut self.sends) {
+            if count > most {
+                let headline = format!("a message of {count} fields is sent, but no channel has more than {most}");
+                self.error(Code::WrongCount, span, headline, "");
+            }
+        }
+    }
+
+    fn check_parameters(&mut self) {
+        for draft in &self.drafts {
+            let _ = draft.parameters.iter().filter(|p| p.channel).count();
+        }
+    }
+
+    /// Where placeholders lead: remote references, and globals in their final order.
+    fn patch(&mut self, automata: &[Automaton]) -> Patch {
+        let mut targets = Vec::new();
+        for remote in std::mem::take(&mut self.remotes) {
+            let target = match &remote.target {
+                RemoteTarget::Label(at) => {
+                    let state = self.flow.remote_state(remote.process, at, &self.names);
+                    state.and_then(|s| automata[remote.process as usize].locations.get(&s)).map_or(0, |l| l.0)
+                }
+                RemoteTarget::Variable { name, indices } => {
+                    let process = &automata[remote.process as usize].process;
+                    self.remote_slot(process, name, *indices)
+                }
+            };
+            targets.push(target);
+        }
+        let mut order: Vec<usize> = (0..self.globals.len()).collect();
+        order.sort_by_key(|&i| self.ranks[i]);
+        let mut globals = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            globals[old] = new as u32;
+        }
+        let mut list: Vec<Option<Variable>> = std::mem::take(&mut self.globals).into_iter().map(Some).collect();
+        self.globals = order.iter().filter_map(|&i| list[i].take()).collect();
+        Patch { targets, globals }
+    }
+
+    fn remote_slot(&mut self, process: &Process, name: &ast::Name, indices: usize) -> u32 {
+        let found = process.locals.iter().position(|v| v.name == *name.text);
+        let Some(slot) = found else {
+            let near = crate::names::nearest(&name.text, process.locals.iter().map(|v| &*v.name));
+            let headline = format!("`{}` has no variable `{}`", process.name, name.text);
+            let mut finding = Finding::new(Code::UndeclaredName, headline).at(name.span, "");
+            finding.help.extend(near.map(|near| format!("did you mean `{near}`?")));
+            self.report(finding);
+            return 0;
+        };
+        if process.locals[slot].dimensions.len() != indices {
+            let headline = format!("`{}` needs {} index", name.text, process.locals[slot].dimensions.len());
+            self.error(Code::WrongIndex, name.span, headline, format!("has {indices}"));
+        }
+        slot as u32
+    }
+
+    fn program(&mut self, name: &str, automata: Vec<Automaton>) -> Program {
+        let mut program = Program {
+            name: name.to_string(),
+            globals: std::mem::take(&mut self.globals),
+            channel_types: std::mem::take(&mut self.channel_types),
+            enumerations: self.enumerations(),
+            initial: std::mem::take(&mut self.initial),
+            uses: self.uses,
+            ..Program::default()
+        };
+        let labels = |prefix: &str| {
+            automata.iter().any(|a| {
+                a.process.kind == fabius_program::ProcessKind::Process
+                    && a.process.locations.iter().any(|l| l.labels.iter().any(|n| n.starts_with(prefix)))
+            })
+        };
+        let plain = |name: &str, kind| Property { name: name.into(), kind, span: None };
+        program.properties.push(plain("safety", PropertyKind::Safety));
+        if labels("progress") {
+            program.properties.push(plain("progress", PropertyKind::Progress));
+        }
+        if labels("accept") {
+            program.properties.push(plain("acceptance", PropertyKind::Acceptance));
+        }
+        program.properties.append(&mut self.properties);
+        for one in automata {
+            program.edges.extend(one.edges);
+            program.processes.push(one.process);
+        }
+        program
+    }
+
+    fn enumerations(&self) -> Vec<Enumeration> {
+        let constants = |names: &[std::sync::Arc<str>]| {
+            names.iter().enumerate().map(|(i, n)| (i as i32 + 1, n.to_string())).collect()
+        };
+        let one = |set: &super::Set| Enumeration { name: set.name.to_string(), constants: constants(&set.names) };
+        self.sets.iter().map(one).collect()
+    }
+}
+
+/// Replaces placeholders in expressions.
+struct Patch {
+    /// By number of a remote reference: location or variable.
+    targets: Vec<u32>,
+    /// New number of each global.
+    globals: Vec<u32>,
+}
+
+impl Patch {
+    fn program(&self, program: &mut Program) {
+        for variable in &mut program.globals {
+            self.initial(&mut variable.initial);
+        }
+        for process in &mut program.processes {
+            for variable in &mut process.locals {
+                self.initial(&mut variable.initial);
+            }
+            process.provided.iter_mut().for_each(|e| self.expr(e));
+            for statement in &mut process.statements {
+                self.action(&mut statement.action);
+            }
+        }
+        for property in &mut program.properties {
+            if let PropertyKind::Ltl(formula) = &mut property.kind {
+                self.formula(formula);
+            }
+        }
+    }
+
+    fn initial(&self, initial: &mut Initial) {
+        match initial {
+            Initial::Value(e) => self.expr(e),
+            Initial::List(list) => list.iter_mut().for_each(|e| self.expr(e)),
+            Initial::Zero | Initial::Channel(_) => {}
+        }
+    }
+
+    fn formula(&self, formula: &mut Formula) {
+        match formula {
+            Formula::Proposition(e) => self.expr(e),
+            Formula::Not(a) | Formula::Next(a) | Formula::Always(a) | Formula::Eventually(a) => self.formula(a),
+            Formula::And(a, b)
+            | Formula::Or(a, b)
+            | Formula::Implies(a, b)
+            | Formula::Equivalent(a, b)
+            | Formula::Until(a, b)
+            | Formula::WeakUntil(a, b)
+            | Formula::Release(a, b) => {
+                self.formula(a);
+                self.formula(b);
+            }
+        }
+    }
+
+    fn action(&self, action: &mut Action) {
+        match action {
+            Action::Skip | Action::Else | Action::End => {}
+            Action::Guard(e) | Action::Assert(e) => self.expr(e),
+            Action::Assign(place, e) => {
+                self.place(place);
+                self.expr(e);
+            }
+            Action::Send(send) => {
+                self.expr(&mut send.channel);
+                send.fields.iter_mut().for_each(|e| self.expr(e));
+            }
+            Action::Receive(receive) => {
+                self.expr(&mut receive.channel);
+                self.patterns(&mut receive.fields);
+            }
+            Action::Print(pieces) => pieces.iter_mut().for_each(|p| self.piece(p)),
+            Action::SetPriority(a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            Action::Merged(actions) => actions.iter_mut().for_each(|a| self.action(a)),
+            Action::Block(block) => {
+                for option in block.nodes.iter_mut().flat_map(|n| &mut n.options) {
+                    self.action(&mut option.action);
+                }
+            }
+        }
+    }
+
+    fn piece(&self, piece: &mut PrintPiece) {
+        match piece {
+            PrintPiece::Text(_) => {}
+            PrintPiece::Decimal(e)
+            | PrintPiece::Unsigned(e)
+            | PrintPiece::Hex(e)
+            | PrintPiece::Octal(e)
+            | PrintPiece::Character(e)
+            | PrintPiece::Name(e, _) => self.expr(e),
+        }
+    }
+
+    fn patterns(&self, patterns: &mut [Pattern]) {
+        for pattern in patterns {
+            match pattern {
+                Pattern::Store(place) => self.place(place),
+                Pattern::Match(e) => self.expr(e),
+                Pattern::Ignore => {}
+            }
+        }
+    }
+
+    fn place(&self, place: &mut Place) {
+        if let Slot::Global(id) = &mut place.slot {
+            *id = VariableId(self.globals.get(id.0 as usize).copied().unwrap_or(0));
+        }
+        place.indices.iter_mut().for_each(|e| self.expr(e));
+    }
+
+    fn expr(&self, e: &mut Expr) {
+        match e {
+            Expr::Load(place) => self.place(place),
+            Expr::Unary(_, a) | Expr::Length(a) | Expr::Test(_, a) => self.expr(a),
+            Expr::Enabled(a) | Expr::LocationOf(a) | Expr::PriorityOf(a) => self.expr(a),
+            Expr::Binary(_, a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            Expr::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|x| self.expr(x)),
+            Expr::Poll { channel, fields, .. } => {
+                self.expr(channel);
+                self.patterns(fields);
+            }
+            Expr::Run { arguments, .. } => arguments.iter_mut().for_each(|a| self.expr(a)),
+            Expr::At { pid, location, .. } => {
+                pid.iter_mut().for_each(|p| self.expr(p));
+                *location = LocationId(self.targets.get(location.0 as usize).copied().unwrap_or(0));
+            }
+            Expr::Remote { pid, variable, indices, .. } => {
+                pid.iter_mut().for_each(|p| self.expr(p));
+                indices.iter_mut().for_each(|i| self.expr(i));
+                *variable = VariableId(self.targets.get(variable.0 as usize).copied().unwrap_or(0));
+            }
+            Expr::Constant(_)
+            | Expr::Pid
+            | Expr::ProcessCount
+            | Expr::Last
+            | Expr::Timeout
+            | Expr::NonProgress => {}
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Formulas of `ltl` properties.
+
+use super::Lowering;
+use crate::ast::{self, BinOp, Expr, ExprKind, UnOp};
+use fabius_base::{Code, Finding};
+use fabius_program::{Formula, Property, PropertyKind};
+
+impl Lowering<'_> {
+    /// `ltl name { formula }`
+    pub(super) fn ltl(&mut self, ltl: &ast::Ltl) {
+        self.in_ltl = true;
+        let unnamed = self.properties.iter().filter(|p| p.name.starts_with("ltl_")).count();
+        let name = ltl.name.as_ref().map_or_else(|| format!("ltl_{unnamed}"), |n| n.text.to_string());
+        if self.properties.iter().any(|p| p.name == name) {
+            let headline = format!("there are two properties `{name}`");
+            self.error(Code::Redeclared, ltl.span, headline, "the second one");
+        }
+        let formula = self.formula(&ltl.formula);
+        self.properties.push(Property { name, kind: PropertyKind::Ltl(formula), span: Some(ltl.span) });
+        self.in_ltl = false;
+    }
+
+    fn formula(&mut self, e: &Expr) -> Formula {
+        if !temporal(e) {
+            return Formula::Proposition(self.expression(e));
+        }
+        match &e.kind {
+            ExprKind::Unary(op, a) => {
+                if *op == UnOp::Next {
+                    self.report(
+                        Finding::new(Code::NotAllowedHere, "the operator `X` (next) cannot be used")
+                            .at(e.span, "what the next step is depends on how steps are divided")
+                            .note("Spin is built without it as well"),
+                    );
+                }
+                let a = Box::new(self.formula(a));
+                match op {
+                    UnOp::Not => Formula::Not(a),
+                    UnOp::Next => Formula::Next(a),
+                    UnOp::Always => Formula::Always(a),
+                    UnOp::Eventually => Formula::Eventually(a),
+                    UnOp::Neg | UnOp::BitNot => self.misplaced(e),
+                }
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = (Box::new(self.formula(a)), Box::new(self.formula(b)));
+                match op {
+                    BinOp::And => Formula::And(a, b),
+                    BinOp::Or => Formula::Or(a, b),
+                    BinOp::Implies => Formula::Implies(a, b),
+                    BinOp::Equiv => Formula::Equivalent(a, b),
+                    BinOp::Until => Formula::Until(a, b),
+                    BinOp::WeakUntil => Formula::WeakUntil(a, b),
+                    BinOp::Release => Formula::Release(a, b),
+                    _ => self.misplaced(e),
+                }
+            }
+            _ => self.misplaced(e),
+        }
+    }
+
+    fn misplaced(&mut self, e: &Expr) -> Formula {
+        let headline = "a temporal operator stands inside an expression";
+        self.error(Code::NotAllowedHere, e.span, headline, "it says something about runs, not about one state");
+        Formula::Proposition(fabius_program::Expr::Constant(0))
+    }
+}
+
+/// Whether a temporal operator occurs.
+fn temporal(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Unary(UnOp::Next | UnOp::Always | UnOp::Eventually, _) => true,
+        ExprKind::Unary(_, a) => temporal(a),
+        ExprKind::Binary(BinOp::Until | BinOp::WeakUntil | BinOp::Release, ..) => true,
+        ExprKind::Binary(_, a, b) => temporal(a) || temporal(b),
+        ExprKind::Conditional(a, b, c) => temporal(a) || temporal(b) || temporal(c),
+        _ => false,
+    }
+}

@@ -1,0 +1,806 @@
+//! Steps: every statement of a body becomes elements of the flow, in Spin's order.
+
+use super::Lowering;
+use super::access::Access;
+use super::text;
+use crate::ast::{self, ExprKind, Sequence, Step, StepKind, VarRef};
+use crate::flow::{Body, Closing, D_ATOM, LabelRef, Node, Pending, Seq};
+use crate::names::Meaning;
+use crate::types::{Basic, VarType};
+use fabius_base::{Code, Finding, Severity, Span};
+use fabius_program::{
+    Action, BinaryOp, EnumId, Expr, Initial, Pattern, Place, PrintPiece, ProcessKind, Receive, Send, Slot, Type,
+    Variable, VariableId,
+};
+
+/// Between so few constants `select` becomes a choice, between more a loop.
+const SELECT_CHOICE_MAX: i64 = 32;
+
+impl Lowering<'_> {
+    pub(super) fn sequence(&mut self, sequence: &Sequence) {
+        for step in &sequence.steps {
+            if let Some(pending) = self.step(step) {
+                self.flow.add(pending);
+            }
+        }
+    }
+
+    /// A sequence between braces.
+    fn braces(&mut self, sequence: &Sequence) {
+        self.names.open_scope();
+        self.sequence(sequence);
+        self.names.close_scope();
+    }
+
+    /// Builds everything inside a step; the step itself is still to be added.
+    fn step(&mut self, step: &Step) -> Option<Pending> {
+        let labels: Vec<LabelRef> = step.labels.iter().map(|name| self.label(name)).collect();
+        if matches!(step.kind, StepKind::Declaration(_) | StepKind::Exclusive { .. })
+            && let Some(label) = step.labels.first()
+        {
+            let headline = "a label stands before a declaration";
+            self.report(
+                Finding::new(Code::LabelMisplaced, headline)
+                    .at(label.span, "a declaration is not a step")
+                    .help("put the label before the next statement"),
+            );
+        }
+        if self.kind().is_some_and(|k| matches!(k, ProcessKind::Trace | ProcessKind::NoTrace)) {
+            self.check_event(step);
+        }
+        let mut pending = self.body_of(step)?;
+        self.flow.at_start = false;
+        let inner = std::mem::take(&mut pending.labels);
+        pending.labels = labels.into_iter().chain(inner).collect();
+        Some(pending)
+    }
+
+    /// A label, or the name a `goto` leads to.
+    fn label(&mut self, name: &ast::Name) -> LabelRef {
+        let id = self.names.lookup(&name.text, name.span);
+        let meaning = self.names.symbol(id).meaning;
+        if !matches!(meaning, Meaning::Untyped | Meaning::Label) {
+            let declared = self.names.symbol(id).span;
+            let headline = format!("`{}` cannot be a label, it stands for something else", name.text);
+            self.report(
+                Finding::new(Code::WrongName, headline)
+                    .at(name.span, "")
+                    .at(declared, "declared here")
+                    .help("give the label another name"),
+            );
+        } else {
+            self.names.symbol_mut(id).meaning = Meaning::Label;
+        }
+        let symbol = self.names.symbol(id);
+        LabelRef { name: symbol.name.clone(), scope: symbol.scope, context: symbol.context }
+    }
+
+    /// An event trace consists of sends and receives only.
+    fn check_event(&mut self, step: &Step) {
+        let fine = match &step.kind {
+            StepKind::Send { sorted, .. } => !sorted,
+            StepKind::Receive { any, keep, .. } => !any && !keep,
+            StepKind::If(_) | StepKind::Do(_) | StepKind::Goto(_) | StepKind::Break | StepKind::Skip => true,
+            StepKind::ForRange { .. } | StepKind::ForIn { .. } | StepKind::Select { .. } => true,
+            StepKind::Declaration(_) | StepKind::Exclusive { .. } | StepKind::Error => true,
+            _ => false,
+        };
+        if !fine {
+            let headline = "only sends and receives can stand in an event trace";
+            self.error(Code::NotAllowedHere, step.span, headline, "this is not an event");
+        }
+    }
+
+    fn body_of(&mut self, step: &Step) -> Option<Pending> {
+        let span = step.span;
+        let words = text::step(&step.kind);
+        let action = match &step.kind {
+            StepKind::Declaration(declaration) => {
+                self.declaration(declaration);
+                return None;
+            }
+            StepKind::Exclusive { channels, .. } => {
+                self.exclusive(channels);
+                return None;
+            }
+            StepKind::Goto(name) => {
+                let label = self.label(name);
+                return Some(self.flow.plain(Node::Goto(label), span, words));
+            }
+            StepKind::Break => return Some(self.break_step(span)),
+            StepKind::Else => return Some(self.flow.plain(Node::Else, span, words)),
+            StepKind::If(_)
+            | StepKind::Do(_)
+            | StepKind::ForRange { .. }
+            | StepKind::ForIn { .. }
+            | StepKind::Select { .. }
+            | StepKind::Atomic(_)
+            | StepKind::DStep(_)
+            | StepKind::Block(_)
+            | StepKind::Unless { .. }
+            | StepKind::Inlined { .. } => return self.compound(step, words),
+            simple => self.action(simple, span),
+        };
+        Some(self.flow.plain(Node::Action(action), span, words))
+    }
+
+    /// What a simple step does.
+    fn action(&mut self, kind: &StepKind, span: Span) -> Action {
+        match kind {
+            StepKind::Skip | StepKind::Error => Action::Guard(Expr::Constant(1)),
+            StepKind::Expr(e) => {
+                self.count_runs(e);
+                Action::Guard(self.expression(e))
+            }
+            StepKind::Assign { target, value } => self.assign(target, value, span),
+            StepKind::Increment(v) => self.count(v, BinaryOp::Add, span),
+            StepKind::Decrement(v) => self.count(v, BinaryOp::Subtract, span),
+            StepKind::Assert(e) => Action::Assert(self.expression(e)),
+            StepKind::Printf { format, arguments } => self.print(format, arguments),
+            StepKind::Printm(e) => {
+                let set = self.enumeration_of(e);
+                Action::Print(vec![PrintPiece::Name(self.expression(e), set)])
+            }
+            StepKind::Send { channel, sorted, arguments } => self.send(channel, *sorted, arguments, span),
+            StepKind::Receive { channel, any, keep, arguments } => self.receive(channel, *any, *keep, arguments, span),
+            StepKind::SetPriority { pid, priority } => {
+                self.uses.priority = true;
+                let pid = self.expression(pid);
+                Action::SetPriority(pid, self.expression(priority))
+            }
+            StepKind::Return(e) => self.return_step(e, span),
+            StepKind::EmbeddedC(c) => {
+                self.embedded(c);
+                Action::Skip
+            }
+            _ => Action::Skip,
+        }
+    }
+
+    fn exclusive(&mut self, channels: &[VarRef]) {
+        self.flow.exclusive = true;
+        for channel in channels {
+            let in_for = std::mem::replace(&mut self.in_for, true);
+            let access = self.access(channel);
+            self.in_for = in_for;
+            let fine = match access {
+                Some(Access::Leaf { basic, .. }) => basic == Basic::Chan,
+                Some(Access::Structure { .. }) | None => true,
+                Some(_) => false,
+            };
+            if !fine {
+                let headline = format!("`{}` is not a channel", text::variable(channel));
+                self.error(Code::TypeMismatch, channel.span, headline, "`xr` and `xs` are about channels");
+            }
+        }
+    }
+
+    fn break_step(&mut self, span: Span) -> Pending {
+        let Some(label) = self.flow.break_label() else {
+            self.report(
+                Finding::new(Code::MisplacedBreak, "`break` stands outside of any loop")
+                    .at(span, "there is nothing to leave")
+                    .help("use `goto` with a label, or remove it"),
+            );
+            return self.flow.plain(Node::Action(Action::Guard(Expr::Constant(1))), span, "break");
+        };
+        self.flow.plain(Node::Goto(label), span, "break")
+    }
+
+    fn compound(&mut self, step: &Step, words: String) -> Option<Pending> {
+        let span = step.span;
+        Some(match &step.kind {
+            StepKind::If(options) => {
+                let options = self.options(options, span);
+                let head = self.flow.head(span, words);
+                self.flow.prune(&options);
+                Pending { labels: Vec::new(), body: Body::If(options), head }
+            }
+            StepKind::Do(options) => {
+                self.push_break();
+                let options = self.options(options, span);
+                let head = self.flow.head(span, words);
+                self.flow.prune(&options);
+                Pending { labels: Vec::new(), body: Body::Do(options), head }
+            }
+            StepKind::ForRange { variable, from, to, body } => self.for_range(variable, from, to, body, span)?,
+            StepKind::ForIn { variable, container, body } => self.for_in(variable, container, body, span)?,
+            StepKind::Select { variable, from, to } => self.select(variable, from, to, span)?,
+            StepKind::Atomic(inner) => {
+                self.flow.open();
+                self.braces(inner);
+                let head = self.flow.head(span, words);
+                let seq = self.flow.close(Closing::Atomic, span);
+                self.flow.make_atomic(seq, 0);
+                Pending { labels: Vec::new(), body: Body::Plain(Node::Atomic(seq)), head }
+            }
+            StepKind::DStep(inner) => {
+                self.flow.open();
+                self.flow.dstep_start = Some(self.flow.elements.len() as u32);
+                self.braces(inner);
+                let head = self.flow.head(span, words);
+                let seq = self.flow.close(Closing::DStep, span);
+                self.flow.make_atomic(seq, D_ATOM);
+                self.flow.dstep_start = None;
+                Pending { labels: Vec::new(), body: Body::Plain(Node::DStep(seq)), head }
+            }
+            StepKind::Block(inner) => self.block(inner, span, words),
+            StepKind::Inlined { name, result, body } => {
+                self.flow.at_start = false;
+                self.results.push(result.clone());
+                self.flow.inlines.push(name.text.clone());
+                let block = self.block(body, span, words);
+                self.flow.inlines.pop();
+                self.results.pop();
+                block
+            }
+            StepKind::Unless { main, escape } => self.unless(main, escape, span)?,
+            _ => return None,
+        })
+    }
+
+    fn block(&mut self, inner: &Sequence, span: Span, words: String) -> Pending {
+        self.flow.open();
+        self.braces(inner);
+        let head = self.flow.head(span, words);
+        let seq = self.flow.close(Closing::Block, span);
+        Pending { labels: Vec::new(), body: Body::Plain(Node::Block(seq)), head }
+    }
+
+    fn push_break(&mut self) {
+        let (scope, context) = (self.names.scope(), self.names.context());
+        self.flow.push_break(scope, context);
+    }
+
+    fn options(&mut self, options: &[Sequence], span: Span) -> Vec<Seq> {
+        let mut seqs = Vec::new();
+        for option in options {
+            self.flow.open();
+            self.sequence(option);
+            let span = if option.span == Span::default() { span } else { option.span };
+            seqs.push(self.flow.close(Closing::Option, span));
+        }
+        seqs
+    }
+
+    fn unless(&mut self, main: &Step, escape: &Step, span: Span) -> Option<Pending> {
+        let main_step = self.step(main)?;
+        let hidden = match main_step.body {
+            Body::Do(_) if main_step.labels.is_empty() => self.flow.hide_break(),
+            _ => None,
+        };
+        let escape_step = self.step(escape);
+        self.flow.restore_break(hidden);
+        let escape_step = escape_step?;
+        let head = self.flow.head(span, "unless");
+        let escape = match escape_step.body {
+            Body::Plain(Node::Block(seq)) if escape_step.labels.is_empty() => seq,
+            _ => self.alone(escape_step, Closing::Escape, escape.span),
+        };
+        let Pending { labels, body, .. } = &main_step;
+        let (seq, rebuild): (Seq, fn(Seq) -> Node) = match (body, labels.len()) {
+            (Body::Plain(Node::Block(seq)), 0) => {
+                return Some(Pending { labels: Vec::new(), body: Body::Unless(*seq, escape), head });
+            }
+            (Body::Plain(Node::Block(seq)), 1) => (*seq, Node::Block),
+            (Body::Plain(Node::Atomic(seq)), 1) => (*seq, Node::Atomic),
+            (Body::Plain(Node::DStep(seq)), 1) => (*seq, Node::DStep),
+            _ => {
+                let seq = self.alone(main_step, Closing::Guarded, main.span);
+                return Some(Pending { labels: Vec::new(), body: Body::Unless(seq, escape), head });
+            }
+        };
+        // The label moves outside: it marks the whole, not its first step.
+        let labels = labels.clone();
+        let inner = Pending { labels: Vec::new(), body: Body::Unless(seq, escape), head: head.clone() };
+        let seq = self.alone(inner, Closing::Other, span);
+        Some(Pending { labels, body: Body::Plain(rebuild(seq)), head: main_step.head })
+    }
+
+    /// A sequence of one step.
+    fn alone(&mut self, step: Pending, closing: Closing, span: Span) -> Seq {
+        self.flow.open();
+        self.flow.add(step);
+        self.flow.close(closing, span)
+    }
+
+    fn add_action(&mut self, action: Action, span: Span, words: String) {
+        let step = self.flow.plain(Node::Action(action), span, words);
+        self.flow.add(step);
+    }
+
+    /// The variable of a `for` or `select`: a scalar.
+    fn loop_variable(&mut self, v: &VarRef) -> Option<Place> {
+        let (place, declared, basic) = self.place(v)?;
+        let whole = Self::whole(v) && self.variable(declared).length.is_none();
+        if basic == Basic::Chan || !whole {
+            let headline = format!("`{}` cannot count", text::variable(v));
+            self.error(Code::TypeMismatch, v.span, headline, "a simple variable is needed here");
+            return None;
+        }
+        self.mark_read(v, declared);
+        Some(place)
+    }
+
+    fn for_range(
+        &mut self,
+        v: &VarRef,
+        from: &ast::Expr,
+        to: &ast::Expr,
+        body: &Sequence,
+        span: Span,
+    ) -> Option<Pending> {
+        let in_for = std::mem::replace(&mut self.in_for, true);
+        let place = self.loop_variable(v);
+        self.push_break();
+        let first = self.expression(from);
+        let last = self.expression(to);
+        self.in_for = in_for;
+        self.check_range(v, &first, &last, span);
+        let Some(place) = place else {
+            self.flow.hide_break();
+            return None;
+        };
+        self.begin_for(v, &place, first, last, span, (&text::expr(from), &text::expr(to)));
+        self.braces(body);
+        Some(self.end_loop(v, place, true, span))
+    }
+
+    fn check_range(&mut self, v: &VarRef, first: &Expr, last: &Expr, span: Span) {
+        if let (Some(first), Some(last)) = (first.constant(), last.constant())
+            && first > last
+        {
+            let headline = format!("`{}` starts behind its end", text::variable(v));
+            self.error(Code::BadDeclaration, span, headline, format!("{first} is greater than {last}"));
+        }
+    }
+
+    fn begin_for(&mut self, v: &VarRef, place: &Place, first: Expr, last: Expr, span: Span, shown: (&str, &str)) {
+        let name = text::variable(v);
+        self.add_action(Action::Assign(place.clone(), first), span, format!("{name} = {}", shown.0));
+        self.flow.open();
+        let condition = Expr::binary(BinaryOp::LessEqual, Expr::Load(place.clone()), last);
+        self.add_action(Action::Guard(condition), span, format!("{name} <= {}", shown.1));
+    }
+
+    /// The end of a loop over numbers: one more, and again; or, at the end or at any time, out.
+    fn end_loop(&mut self, v: &VarRef, place: Place, with_else: bool, span: Span) -> Pending {
+        let name = text::variable(v);
+        let next = Expr::binary(BinaryOp::Add, Expr::Load(place.clone()), Expr::Constant(1));
+        self.add_action(Action::Assign(place, next), span, format!("{name}++"));
+        let main = self.flow.close(Closing::Other, span);
+        self.flow.open();
+        if with_else {
+            let step = self.flow.plain(Node::Else, span, "else");
+            self.flow.add(step);
+        }
+        let leave = self.break_step(span);
+        self.flow.add(leave);
+        let leave = self.flow.close(Closing::Other, span);
+        let head = self.flow.head(span, "for");
+        Pending { labels: Vec::new(), body: Body::Do(vec![leave, main]), head }
+    }
+
+    fn for_in(&mut self, v: &VarRef, container: &VarRef, body: &Sequence, span: Span) -> Option<Pending> {
+        let in_for = std::mem::replace(&mut self.in_for, true);
+        self.push_break();
+        let element = self.base(v);
+        let over = self.base(container);
+        let known = self.access(v).is_some() & self.access(container).is_some();
+        self.in_for = in_for;
+        let (Some(element), Some(over), true) = (element, over, known) else {
+            self.flow.hide_break();
+            return None;
+        };
+        if !Self::whole(v) || !Self::whole(container) {
+            self.error(Code::NotAllowedHere, span, "`for (… in …)` needs plain names", "without index and field");
+        }
+        let pending = match self.variable(element).ty {
+            VarType::Struct(_) => self.for_messages(v, container, body, span),
+            VarType::Basic(_) => self.for_elements(v, over, body, span),
+        };
+        if pending.is_none() {
+            self.flow.hide_break();
+        }
+        pending
+    }
+
+    /// `for (i in array)`: all indices.
+    fn for_elements(
+        &mut self,
+        v: &VarRef,
+        over: crate::names::DeclaredId,
+        body: &Sequence,
+        span: Span,
+    ) -> Option<Pending> {
+        let Some(length) = self.variable(over).length else {
+            let declared = self.variable(over).span;
+            let finding = Finding::new(Code::TypeMismatch, "a `for` runs over an array or a channel")
+                .at(span, "this is neither")
+                .at(declared, "declared here");
+            self.report(finding);
+            return None;
+        };
+        let place = self.loop_variable(v)?;
+        let last = length as i32 - 1;
+        self.begin_for(v, &place, Expr::Constant(0), Expr::Constant(last), span, ("0", &last.to_string()));
+        self.braces(body);
+        Some(self.end_loop(v, place, true, span))
+    }
+
+    /// `for (m in channel)`: takes every message out and puts it back.
+    fn for_messages(&mut self, v: &VarRef, channel: &VarRef, body: &Sequence, span: Span) -> Option<Pending> {
+        let over = self.base(channel)?;
+        let variable = self.variable(over).clone();
+        let list = match variable.process {
+            Some(process) => &self.drafts[process as usize].locals,
+            None => &self.globals,
+        };
+        let made = match list.get(variable.leaf as usize).map(|l| l.initial.clone()) {
+            Some(Initial::Channel(id)) if variable.ty.is_channel() => id,
+            _ => {
+                let headline = format!("`{}` must be a channel that is made where it is declared", text::variable(channel));
+                self.error(Code::TypeMismatch, channel.span, headline, "its messages must be known");
+                return None;
+            }
+        };
+        let capacity = self.channel_types[made.0 as usize].capacity;
+        let Some(Access::Structure { declared, leaf, ty, indices }) = self.access(v) else { return None };
+        let leaves = self.leaves(declared, leaf, ty, &indices);
+        if leaves.len() != self.channel_types[made.0 as usize].fields.len() || capacity == 0 {
+            let headline = format!("messages of `{}` are not of this type", text::variable(channel));
+            self.error(Code::TypeMismatch, v.span, headline, "");
+            return None;
+        }
+        let counter = self.counter(span, capacity > 255);
+        let source = self.channel(channel);
+        self.add_action(Action::Assign(counter.clone(), Expr::Constant(0)), span, "round = 0".into());
+        self.flow.open();
+        let length = Expr::Length(Box::new(source.clone()));
+        let condition = Expr::binary(BinaryOp::Less, Expr::Load(counter.clone()), length);
+        self.add_action(Action::Guard(condition), span, format!("round < len({})", text::variable(channel)));
+        let (name, message) = (text::variable(channel), text::variable(v));
+        let fields = leaves.iter().map(|(place, _)| Pattern::Store(place.clone())).collect();
+        let take = Receive { channel: source.clone(), any: false, keep: false, fields };
+        self.add_action(Action::Receive(take), span, format!("{name}?{message}"));
+        let fields = leaves.into_iter().map(|(place, _)| Expr::Load(place)).collect();
+        let put = Send { channel: source, sorted: false, fields };
+        self.add_action(Action::Send(put), span, format!("{name}!{message}"));
+        self.braces(body);
+        let round = VarRef {
+            parts: vec![ast::VarPart { name: ast::Name { text: "round".into(), span }, index: None }],
+            span,
+        };
+        Some(self.end_loop(&round, counter, true, span))
+    }
+
+    /// `select (x : from .. to)`
+    fn select(&mut self, v: &VarRef, from: &ast::Expr, to: &ast::Expr, span: Span) -> Option<Pending> {
+        let place = self.loop_variable(v)?;
+        let name = text::variable(v);
+        if let Some((first, last)) = self.spelled_range(v, from, to) {
+            if first > last {
+                let headline = "the range of a `select` is empty";
+                self.error(Code::BadDeclaration, span, headline, format!("{first} is greater than {last}"));
+                return None;
+            }
+            if i64::from(last) - i64::from(first) <= SELECT_CHOICE_MAX {
+                return Some(self.choice(&name, &place, first, last, span));
+            }
+            self.add_action(Action::Assign(place.clone(), Expr::Constant(first)), span, format!("{name} = {first}"));
+            self.push_break();
+            return Some(self.count_up(&name, place, last, span));
+        }
+        let (first, last) = (self.expression(from), self.expression(to));
+        self.check_range(v, &first, &last, span);
+        self.add_action(Action::Assign(place.clone(), first), span, format!("{name} = {}", text::expr(from)));
+        self.flow.open();
+        let condition = Expr::binary(BinaryOp::Less, Expr::Load(place.clone()), last);
+        self.add_action(Action::Guard(condition), span, format!("{name} < {}", text::expr(to)));
+        self.push_break();
+        Some(self.end_loop(v, place, false, span))
+    }
+
+    /// The bounds of a `select` that Spin rewrites before it parses: a plain name and two plain numbers.
+    fn spelled_range(&self, v: &VarRef, from: &ast::Expr, to: &ast::Expr) -> Option<(i32, i32)> {
+        let plain = Self::whole(v) && v.parts[0].name.text.chars().all(|c| c.is_ascii_alphanumeric());
+        if !plain || !self.flow.inlines.is_empty() {
+            return None;
+        }
+        let number = |e: &ast::Expr| match &e.kind {
+            ExprKind::Constant(c) if c.name.is_none() => {
+                let digits = self.map.text(c.span).bytes().all(|b| b.is_ascii_digit());
+                digits.then_some(c.value)
+            }
+            _ => None,
+        };
+        Some((number(from)?, number(to)?))
+    }
+
+    fn choice(&mut self, name: &str, place: &Place, first: i32, last: i32, span: Span) -> Pending {
+        let mut options = Vec::new();
+        for value in first..=last {
+            self.flow.open();
+            self.add_action(Action::Assign(place.clone(), Expr::Constant(value)), span, format!("{name} = {value}"));
+            options.push(self.flow.close(Closing::Option, span));
+        }
+        let head = self.flow.head(span, "select");
+        Pending { labels: Vec::new(), body: Body::If(options), head }
+    }
+
+    fn count_up(&mut self, name: &str, place: Place, last: i32, span: Span) -> Pending {
+        self.flow.open();
+        let condition = Expr::binary(BinaryOp::Less, Expr::Load(place.clone()), Expr::Constant(last));
+        self.add_action(Action::Guard(condition), span, format!("{name} < {last}"));
+        let next = Expr::binary(BinaryOp::Add, Expr::Load(place.clone()), Expr::Constant(1));
+        self.add_action(Action::Assign(place, next), span, format!("{name}++"));
+        let again = self.flow.close(Closing::Option, span);
+        self.flow.open();
+        let leave = self.break_step(span);
+        self.flow.add(leave);
+        let leave = self.flow.close(Closing::Option, span);
+        let head = self.flow.head(span, "select");
+        Pending { labels: Vec::new(), body: Body::Do(vec![again, leave]), head }
+    }
+
+    /// `return e` inside an inline assigns the variable that waits for it.
+    fn return_step(&mut self, e: &ast::Expr, span: Span) -> Action {
+        match self.results.last().cloned().flatten() {
+            Some(target) => self.assign(&target, e, span),
+            None => {
+                let headline = "`return` gives a value that nobody waits for";
+                self.report(
+                    Finding::new(Code::NotAllowedHere, headline)
+                        .at(span, "not inside an inline that was called as `x = name(…)`"),
+                );
+                Action::Skip
+            }
+        }
+    }
+
+    fn assign(&mut self, target: &VarRef, value: &ast::Expr, span: Span) -> Action {
+        if self.kind() == Some(ProcessKind::Claim) {
+            let mut finding = Finding::new(Code::NotAllowedHere, "a claim changes a variable").at(span, "");
+            finding.severity = Severity::Warning;
+            self.report(finding.note("a claim should only look at the model"));
+        }
+        let Some(access) = self.access(target) else {
+            self.expression(value);
+            return Action::Skip;
+        };
+        match &access {
+            Access::Predefined(name) if &**name == "_" => {
+                let value = self.expression(value);
+                return Action::Assign(self.nowhere(span), value);
+            }
+            Access::Predefined(name) if &**name == "_priority" => {
+                return Action::SetPriority(Expr::Pid, self.expression(value));
+            }
+            _ => {}
+        }
+        if target.parts.len() == 1 {
+            let declared = self.base(target);
+            self.check_constant_set(&text::variable(target), declared, value);
+            if self.basic_of(target) != Some(Basic::Chan) {
+                self.check_channel_use(false, value);
+            } else if matches!(value.kind, ExprKind::Constant(_)) {
+                let headline = format!("`{}` is a channel, a number cannot be assigned to it", text::variable(target));
+                self.error(Code::TypeMismatch, value.span, headline, "");
+            }
+        }
+        self.check_self_index(target);
+        let place = self.place_of(access, target).map(|(place, ..)| place);
+        let value = self.expression(value);
+        place.map_or(Action::Skip, |place| Action::Assign(place, value))
+    }
+
+    /// Where `_ = e` goes: a variable that is not part of the state.
+    fn nowhere(&mut self, span: Span) -> Place {
+        let found = self.globals.iter().position(|g| g.name == "_");
+        let index = found.unwrap_or_else(|| {
+            self.globals.push(Variable {
+                name: "_".into(),
+                ty: Type::signed(32),
+                dimensions: Vec::new(),
+                initial: Initial::Zero,
+                hidden: true,
+                span,
+            });
+            self.ranks.push(0);
+            self.globals.len() - 1
+        });
+        Place { slot: Slot::Global(VariableId(index as u32)), indices: Vec::new() }
+    }
+
+    fn count(&mut self, v: &VarRef, op: BinaryOp, span: Span) -> Action {
+        if self.basic_of(v) == Some(Basic::Chan) {
+            let headline = format!("nothing can be computed with the channel `{}`", text::variable(v));
+            self.error(Code::TypeMismatch, span, headline, "its identity is not a number");
+        }
+        self.check_self_index(v);
+        let Some((place, ..)) = self.place(v) else { return Action::Skip };
+        let value = Expr::binary(op, Expr::Load(place.clone()), Expr::Constant(1));
+        Action::Assign(place, value)
+    }
+
+    /// `a[a[i]] = e` cannot be undone by Spin, which therefore refuses it.
+    fn check_self_index(&mut self, v: &VarRef) {
+        fn names(e: &ast::Expr, base: &str) -> bool {
+            match &e.kind {
+                ExprKind::Var(v) => {
+                    v.parts.iter().any(|p| p.index.is_some() && &*p.name.text == base)
+                        || v.parts.iter().filter_map(|p| p.index.as_ref()).any(|i| names(i, base))
+                }
+                _ => false,
+            }
+        }
+        for part in &v.parts {
+            if let Some(index) = &part.index
+                && v.parts.len() == 1
+                && names(index, &part.name.text)
+            {
+                let headline = format!("`{}` is indexed with one of its own elements", part.name.text);
+                self.report(
+                    Finding::new(Code::WrongIndex, headline)
+                        .at(index.span, "the assignment might change its own index")
+                        .help("keep the index in a variable of its own"),
+                );
+            }
+        }
+    }
+
+    /// A `run` stands alone in a condition.
+    fn count_runs(&mut self, e: &ast::Expr) {
+        let runs = super::expression::count_runs(e);
+        if runs > 1 || runs == 1 && !matches!(e.kind, ExprKind::Run { .. }) {
+            let headline = "`run` must stand alone in a condition";
+            self.report(
+                Finding::new(Code::NotAllowedHere, headline)
+                    .at(e.span, if runs > 1 { "there are several" } else { "it is part of a larger expression" })
+                    .note("it creates a process, whatever becomes of the condition")
+                    .help("assign its value first: `x = run P(…)`, then use `x`"),
+            );
+        }
+    }
+
+    fn send(&mut self, channel: &VarRef, sorted: bool, arguments: &[ast::Expr], span: Span) -> Action {
+        self.check_io(channel, span);
+        if arguments.iter().any(|a| super::expression::count_runs(a) > 0) {
+            let headline = "`run` cannot be part of a message";
+            self.error(Code::NotAllowedHere, span, headline, "assign its value to a variable first");
+        }
+        let channel = self.channel(channel);
+        let fields = self.arguments(arguments);
+        self.sends.push((fields.len(), span));
+        Action::Send(Send { channel, sorted, fields })
+    }
+
+    fn receive(
+        &mut self,
+        channel: &VarRef,
+        any: bool,
+        keep: bool,
+        arguments: &[ast::ReceiveArg],
+        span: Span,
+    ) -> Action {
+        self.check_io(channel, span);
+        let channel = self.channel(channel);
+        let fields = self.patterns(arguments, false);
+        for (i, field) in fields.iter().enumerate() {
+            if let Pattern::Store(place) = field
+                && place.indices.is_empty()
+                && fields[..i].contains(field)
+                && self.is_plain(place)
+            {
+                let headline = "two fields of a message are received into one variable";
+                self.error(Code::NotAllowedHere, span, headline, "use `_` for a field that is not needed");
+                break;
+            }
+        }
+        Action::Receive(Receive { channel, any, keep, fields })
+    }
+
+    fn is_plain(&self, place: &Place) -> bool {
+        let name = match place.slot {
+            Slot::Local(id) => self.drafts[self.flow.process as usize].locals.get(id.0 as usize),
+            Slot::Global(id) => self.globals.get(id.0 as usize),
+        };
+        name.is_some_and(|v| !v.name.contains('.'))
+    }
+
+    fn check_io(&mut self, channel: &VarRef, span: Span) {
+        if self.kind() == Some(ProcessKind::Claim) {
+            let headline = "a claim cannot send or receive";
+            self.error(Code::NotAllowedHere, span, headline, "it only looks at the model");
+        }
+        if let Some(basic) = self.basic_of(channel)
+            && basic != Basic::Chan
+        {
+            let headline = format!("`{}` is not a channel", text::variable(channel));
+            self.error(Code::TypeMismatch, channel.span, headline, "a channel is needed here");
+        }
+    }
+
+    /// The set of constants an expression's value is shown with.
+    fn enumeration_of(&mut self, e: &ast::Expr) -> Option<EnumId> {
+        let find = |lowering: &Self, name: &str| lowering.sets.iter().position(|s| &*s.name == name);
+        let index = match &e.kind {
+            ExprKind::Constant(c) => {
+                let set = self.set_of(&c.name.as_ref()?.text)?;
+                find(self, &set)?
+            }
+            ExprKind::Var(v) => {
+                let declared = self.base(v)?;
+                let set = self.variable(declared).set.clone().unwrap_or_else(|| "".into());
+                find(self, &set)?
+            }
+            _ => find(self, "")?,
+        };
+        Some(EnumId(index as u32))
+    }
+
+    fn print(&mut self, format: &ast::StringLit, arguments: &[ast::Expr]) -> Action {
+        let reading = std::mem::replace(&mut self.reading, false);
+        let mut values = Vec::new();
+        for argument in arguments {
+            let set = self.enumeration_of(argument);
+            values.push((self.expression(argument), set));
+        }
+        self.reading = reading;
+        Action::Print(pieces(&format.text, values))
+    }
+}
+
+/// Splits a format into text and places for values.
+fn pieces(format: &str, values: Vec<(Expr, Option<EnumId>)>) -> Vec<PrintPiece> {
+    let mut out = Vec::new();
+    let mut text = String::new();
+    let mut values = values.into_iter();
+    let mut chars = format.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some('r') => text.push('\r'),
+                Some(other) => text.push(other),
+                None => text.push('\\'),
+            },
+            '%' => {
+                while chars.peek().is_some_and(|c| c.is_ascii_digit() || *c == '-') {
+                    chars.next();
+                }
+                let kind = chars.next().unwrap_or('%');
+                let piece: Option<fn(Expr, Option<EnumId>) -> PrintPiece> = match kind {
+                    'd' | 'i' => Some(|e, _| PrintPiece::Decimal(e)),
+                    'u' => Some(|e, _| PrintPiece::Unsigned(e)),
+                    'x' => Some(|e, _| PrintPiece::Hex(e)),
+                    'o' => Some(|e, _| PrintPiece::Octal(e)),
+                    'c' => Some(|e, _| PrintPiece::Character(e)),
+                    'e' => Some(PrintPiece::Name),
+                    _ => None,
+                };
+                match (piece, kind) {
+                    (Some(piece), _) => {
+                        if let Some((value, set)) = values.next() {
+                            if !text.is_empty() {
+                                out.push(PrintPiece::Text(std::mem::take(&mut text)));
+                            }
+                            out.push(piece(value, set));
+                        }
+                    }
+                    (None, '%') => text.push('%'),
+                    (None, other) => {
+                        text.push('%');
+                        text.push(other);
+                    }
+                }
+            }
+            other => text.push(other),
+        }
+    }
+    if !text.is_empty() {
+        out.push(PrintPiece::Text(text));
+    }
+    out
+}
