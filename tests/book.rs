@@ -32,13 +32,10 @@ fn wrong_answers(tool: &Tool, rule: &Rule) -> Vec<String> {
     let Some(expect) = &rule.expect else { return vec![format!("{}: nothing is expected", place(rule))] };
     let scratch = Scratch::new().expect("a scratch directory");
     let model = scratch.write("model.pml", &rule.model).expect("a scratch file");
-    let said = Said {
-        first: tool.check(&model, &[]),
-        plain: tool.check(&model, &["--no-optimize", "--keep-going"]),
-        optimised: tool.check(&model, &["--keep-going"]),
-    };
-    let expected = expect.expected();
-    compare(&expected, &said).iter().map(|d| format!("{}: {}, expected {}", place(rule), d.tool, d.spin)).collect()
+    compare(&expect.expected(), &Said::by(tool, &model, &[]))
+        .iter()
+        .map(|d| format!("{}: {}, expected {}", place(rule), d.tool, d.spin))
+        .collect()
 }
 
 #[test]

@@ -52,9 +52,8 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(10));
     };
-    let text = |reader: thread::JoinHandle<Vec<u8>>| {
-        String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned()
-    };
+    let text =
+        |reader: thread::JoinHandle<Vec<u8>>| String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
     Ok(Output { status, stdout: text(stdout), stderr: text(stderr), elapsed: start.elapsed() })
 }
 

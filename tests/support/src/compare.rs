@@ -3,8 +3,9 @@
 use crate::Kind;
 use crate::corpus::Entry;
 use crate::spin::{Answer, Run};
-use crate::tool::Report;
+use crate::tool::{Report, Tool};
 use std::fmt;
+use std::path::Path;
 
 /// In what two answers can differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -27,15 +28,8 @@ pub enum Aspect {
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Crash,
-        Self::Syntax,
-        Self::Verdict,
-        Self::Kinds,
-        Self::FirstKind,
-        Self::States,
-        Self::OptimisedStates,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Crash, Self::Syntax, Self::Verdict, Self::Kinds, Self::FirstKind, Self::States, Self::OptimisedStates];
 
     /// The word used in files and tables.
     pub fn as_str(self) -> &'static str {
@@ -146,10 +140,12 @@ impl Expected {
     }
 }
 
-/// What the tool says of a model, in the three ways in which it is asked.
+/// What the tool says of a model, in the ways in which it is asked.
 #[derive(Clone, Debug)]
 pub struct Said {
-    /// As a person asks: the first violation.
+    /// As a person asks.
+    pub default: Result<Report, String>,
+    /// `--no-optimize --search dfs`: what a depth-first search of the model as it stands meets first.
     pub first: Result<Report, String>,
     /// `--no-optimize --keep-going`.
     pub plain: Result<Report, String>,
@@ -157,33 +153,51 @@ pub struct Said {
     pub optimised: Result<Report, String>,
 }
 
+impl Said {
+    /// Asks in all ways; `flags` are added to each.
+    pub fn by(tool: &Tool, model: &Path, flags: &[&str]) -> Self {
+        let ask = |more: &[&str]| tool.check(model, &[flags, more].concat());
+        Self {
+            default: ask(&[]),
+            first: ask(&["--no-optimize", "--search", "dfs"]),
+            plain: ask(&["--no-optimize", "--keep-going"]),
+            optimised: ask(&["--keep-going"]),
+        }
+    }
+
+    fn all(&self) -> [&Result<Report, String>; 4] {
+        [&self.default, &self.first, &self.plain, &self.optimised]
+    }
+}
+
 /// All differences between what Spin says and what the tool says.
 pub fn compare(expected: &Expected, said: &Said) -> Vec<Disagreement> {
     let mut found = Vec::new();
-    let (first, plain, optimised) = match (&said.first, &said.plain, &said.optimised) {
-        (Ok(first), Ok(plain), Ok(optimised)) => (first, plain, optimised),
-        _ => {
-            for failure in [&said.first, &said.plain, &said.optimised].into_iter().filter_map(|r| r.as_ref().err()) {
-                found.push(Disagreement::new(Aspect::Crash, "nothing", failure));
-            }
+    let reports = match said.all().map(Result::as_ref) {
+        [Ok(default), Ok(first), Ok(plain), Ok(optimised)] => [default, first, plain, optimised],
+        results => {
+            let mut failures: Vec<&String> = results.into_iter().filter_map(Result::err).collect();
+            failures.dedup();
+            found.extend(failures.into_iter().map(|failure| Disagreement::new(Aspect::Crash, "nothing", failure)));
             return found;
         }
     };
-    let accepted = first.verdict != "faulty" || first.not_checked();
+    let [default, first, plain, optimised] = reports;
+    let accepted = default.verdict != "faulty" || default.not_checked();
     if accepted != expected.accepted {
         let word = |accepted| if accepted { "accepted" } else { "rejected" };
         found.push(Disagreement::new(Aspect::Syntax, word(expected.accepted), word(accepted)));
     }
-    if !accepted || !expected.accepted || first.not_checked() {
+    if !accepted || !expected.accepted || default.not_checked() {
         return found;
     }
-    compare_verdicts(expected, [first, plain, optimised], &mut found);
+    compare_verdicts(expected, reports, &mut found);
     compare_kinds(expected, first, plain, optimised, &mut found);
     compare_counts(expected, plain, optimised, &mut found);
     found
 }
 
-fn compare_verdicts(expected: &Expected, reports: [&Report; 3], found: &mut Vec<Disagreement>) {
+fn compare_verdicts(expected: &Expected, reports: [&Report; 4], found: &mut Vec<Disagreement>) {
     let Some(safe) = expected.safe else { return };
     let word = if safe { "holds" } else { "violated" };
     let mut wrong: Vec<&str> = reports.iter().map(|r| r.verdict.as_str()).filter(|verdict| *verdict != word).collect();
@@ -239,8 +253,7 @@ mod tests {
     use crate::tool::{Finding, Property, Violation};
 
     fn report(verdict: &str, states: u64, kinds: &[&str]) -> Report {
-        let violation =
-            |kind: &&str| Violation { kind: (*kind).to_owned(), message: String::new(), steps: 1 };
+        let violation = |kind: &&str| Violation { kind: (*kind).to_owned(), message: String::new(), steps: 1 };
         Report {
             verdict: verdict.to_owned(),
             exhaustive: true,
@@ -263,7 +276,12 @@ mod tests {
     }
 
     fn thrice(report: Report) -> Said {
-        Said { first: Ok(report.clone()), plain: Ok(report.clone()), optimised: Ok(report) }
+        Said {
+            default: Ok(report.clone()),
+            first: Ok(report.clone()),
+            plain: Ok(report.clone()),
+            optimised: Ok(report),
+        }
     }
 
     fn safe(states: u64, optimised: u64) -> Expected {

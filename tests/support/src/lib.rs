@@ -1,5 +1,6 @@
 //! What the whole-tool tests share: [Spin](spin) as oracle, [the tool](tool) as a person runs it, the
 //! [corpus](corpus) and the [book](book) of the semantics, the [comparison](compare) of two answers,
+//! and [models made at random](generate) that are [made smaller](shrink) when they disagree.
 //!
 //! Nothing of the tool itself is linked in here: it is run as a program, and judged by what it prints.
 
@@ -8,8 +9,11 @@ pub mod command;
 pub mod compare;
 pub mod corpus;
 pub mod explained;
+pub mod generate;
 pub mod parallel;
 pub mod scratch;
+pub mod shrink;
+pub mod sketch;
 pub mod spin;
 pub mod tool;
 

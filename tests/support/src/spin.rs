@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How long any one of the programs may take.
+/// How long `spin` and the compiler may take, and the verifier if nobody says otherwise.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Spin, and a C compiler for the verifiers it makes.
 #[derive(Clone, Debug)]
 pub struct Spin {
     compiler: Compiler,
+    /// How long a verifier may run.
+    limit: Duration,
 }
 
 /// A C compiler.
@@ -110,10 +112,10 @@ impl Spin {
             return Err("`spin` is not installed".to_owned());
         }
         if answers("tcc", "-v") {
-            return Ok(Self { compiler: Compiler::Tcc });
+            return Ok(Self { compiler: Compiler::Tcc, limit: LIMIT });
         }
         if answers("gcc", "--version") {
-            return Ok(Self { compiler: Compiler::Gcc });
+            return Ok(Self { compiler: Compiler::Gcc, limit: LIMIT });
         }
         Err("neither `tcc` nor `gcc` is installed".to_owned())
     }
@@ -121,7 +123,13 @@ impl Spin {
     /// The same with another compiler.
     #[must_use]
     pub fn with(self, compiler: Compiler) -> Self {
-        Self { compiler }
+        Self { compiler, ..self }
+    }
+
+    /// The same with another limit on the time of the verifier.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        Self { limit, ..self }
     }
 
     /// Asks about a model given as text.
@@ -138,7 +146,7 @@ impl Spin {
             return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
         }
         self.compile(scratch.path())?;
-        verify(scratch.path(), question)
+        self.verify(scratch.path(), question)
     }
 
     fn compile(&self, directory: &Path) -> Result<PathBuf, String> {
@@ -156,6 +164,23 @@ impl Spin {
             Err(format!("{program} rejects the verifier: {}", output.stderr))
         }
     }
+
+    fn verify(&self, directory: &Path, question: Question) -> Result<Answer, String> {
+        let mut command = Command::new(directory.join("pan"));
+        command.current_dir(directory).arg(format!("-m{}", question.depth_max)).arg("-w18");
+        command.arg(if question.keep_going { "-c0" } else { "-c1" });
+        let output = command::run(&mut command, self.limit).map_err(|e| e.to_string())?;
+        let Some(status) = output.status else {
+            return Ok(Answer::Unknown { reason: "the verifier did not end in time".to_owned() });
+        };
+        let mut run = read_run(&output.stdout);
+        if status.code().is_none() {
+            run.complete = false;
+            run.errors += 1;
+            run.messages.push("the verifier crashed".to_owned());
+        }
+        Ok(Answer::Run(run))
+    }
 }
 
 fn answers(program: &str, argument: &str) -> bool {
@@ -169,23 +194,6 @@ fn generate(directory: &Path, question: Question) -> Result<Output, String> {
         command.args(["-o1", "-o2", "-o3"]);
     }
     command::run(command.args(["-a", "model.pml"]), LIMIT).map_err(|e| e.to_string())
-}
-
-fn verify(directory: &Path, question: Question) -> Result<Answer, String> {
-    let mut command = Command::new(directory.join("pan"));
-    command.current_dir(directory).arg(format!("-m{}", question.depth_max)).arg("-w18");
-    command.arg(if question.keep_going { "-c0" } else { "-c1" });
-    let output = command::run(&mut command, LIMIT).map_err(|e| e.to_string())?;
-    let Some(status) = output.status else {
-        return Ok(Answer::Unknown { reason: "the verifier did not end in time".to_owned() });
-    };
-    let mut run = read_run(&output.stdout);
-    if status.code().is_none() {
-        run.complete = false;
-        run.errors += 1;
-        run.messages.push("the verifier crashed".to_owned());
-    }
-    Ok(Answer::Run(run))
 }
 
 /// Reads what a verifier printed.
