@@ -1,3 +1,17 @@
 //! Promela in, [`fabius_program::Program`] out.
 
 pub mod ast;
+mod flow;
+mod lex;
+pub mod lower;
+mod names;
+mod optimise;
+mod parse;
+mod preprocess;
+mod syntax;
+mod token;
+mod types;
+
+pub use lower::{Lowered, Options, lower};
+pub use preprocess::{Loader, NoLoader};
+pub use syntax::{Parsed, parse};
