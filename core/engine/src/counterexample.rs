@@ -9,10 +9,15 @@ use fabius_base::{Code, Finding, Span};
 use fabius_program::{Action, EdgeId, Move, Program, meaning::Fault};
 use fabius_search::{Violation, ViolationKind};
 use fabius_witness::format::{json, trail::trail};
-use fabius_witness::{Claim, Standing, Trace, confirm as walk};
+use fabius_witness::{Claim, Standing, Trace, confirm as walk, shorten};
 
 /// So many waiting processes are shown in the text.
 const STANDINGS_SHOWN_MAX: usize = 6;
+
+/// A longer run is told as it was found.
+const CALMED_STEPS_MAX: usize = 5_000;
+/// The reference interpreter may take so many steps to make a run easier to read.
+const CALMING_STEPS_MAX: u64 = 20_000;
 
 /// A path that a search found.
 pub(crate) struct Found {
@@ -20,6 +25,8 @@ pub(crate) struct Found {
     pub violation: Violation<Move, Fault>,
     /// Whether no shorter path leads to the same.
     pub shortest: bool,
+    /// Whether it is to be told as it is, even if a calmer path shows the same.
+    pub as_found: bool,
 }
 
 /// A run that shows that a property does not hold.
@@ -46,16 +53,19 @@ impl Counterexample {
 /// # Errors
 /// The text of an internal error, if the path is not what the search says.
 pub(crate) fn confirm(loaded: &Loaded, program: &Program, found: Found) -> Result<Counterexample, String> {
-    let Found { violation, shortest } = found;
+    let Found { mut violation, shortest, as_found } = found;
     let claim = match violation.kind {
         ViolationKind::InvalidEnd => Claim::InvalidEnd,
         ViolationKind::Fault(fault) => Claim::Fault(fault),
     };
+    if !as_found && violation.path.len() <= CALMED_STEPS_MAX {
+        violation.path = shorten(program, &violation.path, claim, CALMING_STEPS_MAX);
+    }
     let trace = walk(program, &violation.path, claim).map_err(|disagreement| {
         let path = paste(&violation.path);
         internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
     })?;
-    let finding = finding(program, &violation, &trace);
+    let finding = finding(&violation, &trace);
     let report = report(loaded, &violation, shortest, &trace, &finding);
     Ok(Counterexample { finding, trace, report })
 }
@@ -90,15 +100,15 @@ fn paste(path: &[Move]) -> String {
     path.iter().map(step).collect::<Vec<_>>().join(",")
 }
 
-fn finding(program: &Program, violation: &Violation<Move, Fault>, trace: &Trace) -> Finding {
+fn finding(violation: &Violation<Move, Fault>, trace: &Trace) -> Finding {
     match violation.kind {
         ViolationKind::InvalidEnd => stuck(trace),
-        ViolationKind::Fault(fault) => faulty(program, fault, trace),
+        ViolationKind::Fault(fault) => faulty(fault, trace),
     }
 }
 
 /// A step that fails.
-fn faulty(program: &Program, fault: Fault, trace: &Trace) -> Finding {
+fn faulty(fault: Fault, trace: &Trace) -> Finding {
     let code = if fault == Fault::AssertionFailed { Code::AssertionViolated } else { Code::EvaluationFailed };
     let Some(step) = trace.steps.last() else {
         return Finding::new(code, format!("the initial state cannot be computed: {fault}"));
@@ -108,8 +118,7 @@ fn faulty(program: &Program, fault: Fault, trace: &Trace) -> Finding {
         fault => fault.to_string(),
     };
     let steps = counted(trace.steps.len() as u64, "step");
-    let place = place_of(program, step.taken.edge, fault);
-    Finding::new(code, headline).at(place, format!("{} fails here in step {steps}", step.actor.name))
+    Finding::new(code, headline).at(step.fault_span, format!("{} fails here in step {steps}", step.actor.name))
 }
 
 /// A state in which nothing can move.

@@ -35,6 +35,9 @@ const SHORTEN_STATES_MIN: u64 = 100_000;
 /// … and may take so long.
 const SHORTEN_TIME_MAX: Duration = Duration::from_secs(1);
 
+/// Only the first few runs are made easier to read; that takes time.
+const CALMED_RUNS_MAX: usize = 5;
+
 type SearchOutcome = search::Outcome<Move, Fault>;
 
 /// What a search found, and what its store took.
@@ -89,8 +92,12 @@ pub(crate) fn check(
     if outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact() {
         checked.findings = unreached(program, &loaded.map, &|edge| machine.reached(edge));
     }
-    for (violation, &key) in outcome.violations.iter().zip(&explored.keys) {
-        let found = Found { violation: violation.clone(), shortest: settings.search == Order::BreadthFirst };
+    for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
+        let found = Found {
+            violation: violation.clone(),
+            shortest: settings.search == Order::BreadthFirst,
+            as_found: settings.search == Order::DepthFirst || CALMED_RUNS_MAX <= index,
+        };
         let found = shorter(&task, &mut machine, found, key, &outcome.statistics, around);
         match confirm(loaded, program, found) {
             Ok(counterexample) => checked.add(planned, counterexample, around),
@@ -166,7 +173,7 @@ fn shorter(
     let explored = explore(task, machine, watcher, Order::BreadthFirst, limits, StopAt::Never);
     let same = explored.keys.iter().position(|&other| other == key);
     match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
-        Some(violation) if violation.path.len() < found.violation.path.len() => Found { violation, shortest: true },
+        Some(violation) if violation.path.len() < found.violation.path.len() => Found { violation, shortest: true, ..found },
         Some(_) => Found { shortest: true, ..found },
         None => found,
     }
