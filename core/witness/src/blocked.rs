@@ -350,7 +350,8 @@ impl<'a> Inquiry<'a> {
         (writer.expr(expr), operands)
     }
 
-    /// A part of a condition and its value; of a test of a channel, the channel and its contents.
+    /// A part of a condition and its value: an element with its index, of a test of a channel the
+    /// channel and its contents.
     fn leaf(&self, leaf: &Expr, writer: &Writer<'_>) -> (String, Option<String>) {
         match leaf {
             Expr::Poll { channel, .. } | Expr::Test(_, channel) => {
@@ -363,7 +364,12 @@ impl<'a> Inquiry<'a> {
             }
             _ => {
                 let kind = writer.kind(leaf);
-                (writer.expr(leaf), self.evaluation().value(leaf).map(|value| self.names.value(kind, value)).ok())
+                let name = match leaf {
+                    Expr::Load(place) => self.evaluation().element(place).ok().map(|e| writer.element(place, e)),
+                    _ => None,
+                };
+                let value = self.evaluation().value(leaf).map(|value| self.names.value(kind, value)).ok();
+                (name.unwrap_or_else(|| writer.expr(leaf)), value)
             }
         }
     }

@@ -160,6 +160,11 @@ impl<'a> Writer<'a> {
         with_indices(&self.variable(place.slot).name, &indices)
     }
 
+    /// A place whose indices are known.
+    pub(crate) fn element(&self, place: &Place, element: usize) -> String {
+        element_name(self.variable(place.slot), element)
+    }
+
     /// The fields of a receive from a channel, or of a poll.
     pub(crate) fn patterns(&self, channel: &Expr, fields: &[Pattern]) -> String {
         let kinds = self.field_kinds(channel);

@@ -151,6 +151,14 @@ pub struct Created {
     pub parameters: Vec<(String, String)>,
 }
 
+impl Trace {
+    /// The last step that changed a variable or channel, as process `owner` calls it.
+    pub fn last_change(&self, owner: &str, name: &str) -> Option<&Step> {
+        let own = format!("{owner}:{name}");
+        self.steps.iter().rev().find(|step| step.changes.iter().any(|c| c.name == name || c.name == own))
+    }
+}
+
 /// A state as a person reads it.
 pub fn snapshot(program: &Program, state: &State) -> Snapshot {
     let names = Names::of(program, state);

@@ -190,6 +190,7 @@ fn the_end_of_a_trace_says_why_it_ends() {
 Nothing can move, and not every process is where it may stop.
 init is stuck at line 3
   done == 0 && q?[3,nack]  `q?[3,nack]` is false: q is [7, ack]
+    q was last changed by Worker[1] in step 2
 Worker[1] is stuck at line 8
   q?_,nack  the oldest message in q is not (any, nack); the channel holds [7, ack]
 Variables and channels
@@ -288,6 +289,17 @@ fn a_false_condition_is_shown_with_its_operands() {
     });
     assert_eq!(cause(&trace), Cause::NobodyChanges);
     assert_eq!(trace.last.processes[0].waiting[0].reason.sentence(), "`turn == 1` is false: turn is 2");
+}
+
+#[test]
+fn an_element_is_named_with_the_value_of_its_index() {
+    let trace = stuck(|b| {
+        let flag = b.variable("flag", BIT, vec![2], fabius_program::Initial::Zero);
+        let other = Expr::binary(BinaryOp::Subtract, num(1), Expr::Pid);
+        b.active("A", |p| p.edge(0, "flag[1 - _pid]", guard(Expr::Load(g_at(flag, other))), 1));
+    });
+    let reason = trace.last.processes[0].waiting[0].reason.sentence();
+    assert_eq!(reason, "`flag[1 - _pid]` is false: _pid is 0, flag[1] is false");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use fabius_base::SourceMap;
 use fabius_program::meaning::Fault;
 use std::collections::BTreeSet;
 
-use crate::blocked::{Reason, Standing};
+use crate::blocked::{Reason, Standing, Waiting};
 use crate::confirm::Claim;
 use crate::trace::{Change, Step, Trace};
 
@@ -308,19 +308,27 @@ impl<'a> Page<'a> {
         let first = standing.waiting.first().map_or(standing.span, |w| w.span);
         lines[0].push((Style::Place, self.place(first)));
         for waiting in &standing.waiting {
-            let mut line = vec![(Style::Plain, "  ".to_owned())];
-            let text = format!("{}  ", waiting.text);
-            let margin = 2 + width(&text);
-            line.push((Style::Statement, text));
-            let reason = waiting.reason.sentence();
-            if margin + width(&reason) <= self.layout.width {
-                line.push((Style::Note, reason));
-                lines.push(line);
-            } else {
-                lines.push(line);
-                for part in wrap(&reason, self.layout.width.saturating_sub(4)) {
-                    lines.push(vec![(Style::Plain, "    ".to_owned()), (Style::Note, part)]);
-                }
+            lines.extend(self.waiting(standing, waiting));
+        }
+        lines
+    }
+
+    fn waiting(&self, standing: &Standing, waiting: &Waiting) -> Vec<Line> {
+        let text = format!("{}  ", waiting.text);
+        let margin = 2 + width(&text);
+        let mut lines = vec![vec![(Style::Plain, "  ".to_owned()), (Style::Statement, text)]];
+        let reason = waiting.reason.sentence();
+        if margin + width(&reason) <= self.layout.width {
+            lines[0].push((Style::Note, reason));
+        } else {
+            let parts = wrap(&reason, self.layout.width.saturating_sub(4));
+            lines.extend(parts.into_iter().map(|part| vec![(Style::Plain, "    ".to_owned()), (Style::Note, part)]));
+        }
+        let Reason::ConditionFalse { operands, .. } = &waiting.reason else { return lines };
+        for (name, _) in operands {
+            if let Some(step) = self.trace.last_change(&standing.name, name) {
+                let remark = format!("    {name} was last changed by {} in step {}", step.actor.name, step.number);
+                lines.push(vec![(Style::Faint, remark)]);
             }
         }
         lines
