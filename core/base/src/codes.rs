@@ -45,8 +45,14 @@ codes! {
     ExpansionTooLarge = "F0106", Error, "macros expand without bound";
     UnknownCharacter = "F0107", Error, "a character has no meaning in Promela";
     FileUnreadable = "F0108", Error, "a file cannot be read";
+    MacroRedefined = "F0109", Warning, "a macro is defined twice, differently";
+    UserMessage = "F0110", Error, "the model stops the preprocessor with a message";
+    NumberTooLarge = "F0111", Warning, "a number does not fit into 32 bits";
     UnexpectedToken = "F0201", Error, "something else was expected here";
     NestedTooDeep = "F0202", Error, "nesting is too deep";
+    SpinRefuses = "F0203", Warning, "Spin refuses what is accepted here";
+    BadInlineCall = "F0204", Error, "an inline is called wrongly";
+    TooManyFindings = "F0205", Note, "there are more findings than are shown";
     UndeclaredName = "F0301", Error, "a name is not declared";
     Redeclared = "F0302", Error, "a name is declared twice";
     UnknownField = "F0303", Error, "a structure has no such field";

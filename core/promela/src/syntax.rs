@@ -1,0 +1,37 @@
+//! Text to syntax tree.
+
+use crate::ast;
+use crate::preprocess::{Loader, preprocess};
+use crate::token::Interner;
+use fabius_base::{FileId, Finding, SourceMap, Span};
+
+/// What reading a model gives: always a tree, and what is to be said about the text.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// The syntax tree; what could not be read is missing or an error node.
+    pub model: ast::Model,
+    /// Errors, warnings and notes about the text.
+    pub findings: Vec<Finding>,
+}
+
+impl Parsed {
+    /// Whether the text has no errors.
+    pub fn is_ok(&self) -> bool {
+        !self.findings.iter().any(Finding::is_error)
+    }
+}
+
+/// Reads the model in `file`. `defines` are macros as from a command line (an empty value means 1);
+/// `loader` finds the text of included files, which are added to `map`.
+pub fn parse(map: &mut SourceMap, file: FileId, defines: &[(String, String)], loader: &mut dyn Loader) -> Parsed {
+    let mut findings = Vec::new();
+    let mut names = Interner::new();
+    let end = map.file(file).text.len() as u32;
+    let pieces = preprocess(map, &mut names, &mut findings, file, defines, loader);
+    if pieces.is_empty() && findings.iter().any(Finding::is_error) {
+        return Parsed { model: ast::Model::default(), findings };
+    }
+    let tokens = crate::lex::lex(&pieces, &mut names, &mut findings, Span::new(file, end, end));
+    let model = crate::parse::parse(map, &mut names, &mut findings, tokens);
+    Parsed { model, findings }
+}
