@@ -1,1 +1,284 @@
-//! (being written)
+//! From a [`Program`] to something that runs fast: a layout of states, instructions, successors.
+//!
+//! A state is a sequence of words: a head (how many processes, who holds control), the globals and their
+//! channels, the processes in the order of creation, each followed by its channels, and at the very end the
+//! hidden globals. Two different states never have the same words. What stands where follows from the types
+//! of the processes alone; such a sequence of types is a [`shape`].
+//!
+//! Every statement is a short row of [`code`]: its guard reads the state, and only when that has passed the
+//! state is copied and changed. Nothing is allocated per successor, and nothing recurses, except for
+//! questions of being enabled, which ask about other processes.
+//!
+//! This crate never reads a file, a clock or the environment, and it never prints.
+
+mod arith;
+mod assemble;
+mod code;
+mod layout;
+mod run;
+mod shape;
+mod view;
+
+use code::{Code, Pc};
+use fabius_program::meaning::Fault;
+use fabius_program::{EdgeId, Expr, LocationId, Move, ProcessId, Program};
+use layout::{COUNT_MASK, HOLDER_MASK};
+use run::{Interpreter, NOT_BEGUN, Scratch, Seat};
+use shape::Shapes;
+use std::fmt;
+use std::sync::Arc;
+pub use view::{ChannelView, View};
+
+/// Why a program cannot be run by a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// A process, a channel or the globals take more memory than a state may have.
+    TooLarge,
+    /// An expression is nested too deeply, or a message has too many fields.
+    TooDeep,
+    /// The program breaks its invariants: what is wrong.
+    Malformed(&'static str),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => write!(f, "a state of this model would be too large"),
+            Self::TooDeep => write!(f, "an expression is nested too deeply"),
+            Self::Malformed(what) => write!(f, "the program is malformed: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// What [`Machine::next`] found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A successor was written.
+    Successor {
+        /// The transition; `None` if an atomic sequence that blocked lost control.
+        label: Option<Move>,
+        /// A process holds control: the successor is passed through, not stored and not counted.
+        transient: bool,
+        /// The transition violates something, but the search may go on.
+        fault: Option<Fault>,
+    },
+    /// The transition cannot be computed; there is no successor.
+    Broken {
+        /// The transition.
+        label: Move,
+        /// Why.
+        fault: Fault,
+    },
+    /// All successors have been listed.
+    Done(Ending),
+}
+
+/// What is known of a state once all its successors are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// It has successors.
+    Moves,
+    /// It has none, and may stop there.
+    ValidEnd,
+    /// It has none, and may not stop there.
+    InvalidEnd,
+}
+
+/// How far the successors of a state have been listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cursor {
+    shape: u32,
+    /// The edge to try next, or none, or the process was not looked at yet.
+    edge: u32,
+    pid: u8,
+    flags: u8,
+    /// Escape group of the last edge that was executable.
+    escape: u16,
+    seat: Seat,
+}
+
+impl Cursor {
+    /// A successor was found.
+    const MOVED: u8 = 1;
+    /// An edge of the present process was executable.
+    const FOUND: u8 = 2;
+    /// This is the second trial.
+    const TIMEOUT: u8 = 4;
+    /// A process holds control.
+    const HELD: u8 = 8;
+    /// Everything was tried.
+    const FINISHED: u8 = 16;
+
+    #[inline(always)]
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    #[inline(always)]
+    fn to_process(&mut self, pid: u8) {
+        self.pid = pid;
+        self.edge = NOT_BEGUN;
+        self.escape = 0;
+        self.flags &= !Self::FOUND;
+        self.seat = Seat::START;
+    }
+}
+
+/// A condition over states that belongs to no process, made by [`Machine::condition`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Condition(Pc);
+
+/// Lists the successors of the states of a program.
+///
+/// Cloning gives a machine that understands the same states; each thread has its own.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    program: Arc<Program>,
+    code: Arc<Code>,
+    map: Arc<assemble::Map>,
+    shapes: Shapes,
+    scratch: Scratch,
+    spare: Vec<u32>,
+    /// For each edge, whether it was executed.
+    reached: Vec<u8>,
+}
+
+impl Machine {
+    /// Assembles a program.
+    ///
+    /// # Errors
+    /// If the program needs more than a machine has, or breaks its invariants.
+    pub fn new(program: Arc<Program>) -> Result<Self, Refusal> {
+        let (code, map) = assemble::assemble(&program)?;
+        Ok(Self {
+            shapes: Shapes::new(&code),
+            scratch: Scratch::new(),
+            spare: Vec::new(),
+            reached: vec![0; program.edges.len()],
+            program,
+            code: Arc::new(code),
+            map: Arc::new(map),
+        })
+    }
+
+    /// The program that the machine runs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Words at the end of a state that do not distinguish it from others.
+    pub fn hidden_words(&self) -> usize {
+        self.code.hidden_words as usize
+    }
+
+    /// Bytes of a state that distinguish it from others.
+    pub fn visible_bytes(&self, state: &[u32]) -> usize {
+        (state.len() - self.hidden_words()) * 4
+    }
+
+    /// Writes the initial state.
+    ///
+    /// # Errors
+    /// A fault if the initial state cannot be computed.
+    pub fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
+        let nothing = vec![0; (self.code.global_words + self.code.hidden_words) as usize];
+        self.interpreter(&nothing, 0, state).initial()
+    }
+
+    fn interpreter<'m>(&'m mut self, state: &'m [u32], shape: u32, successor: &'m mut Vec<u32>) -> Interpreter<'m> {
+        let Self { code, shapes, scratch, reached, .. } = self;
+        Interpreter::new(code, shapes, scratch, reached, (state, shape), successor)
+    }
+
+    /// A cursor before the first successor.
+    pub fn begin(&mut self, state: &[u32]) -> Cursor {
+        let mut cursor = Cursor { shape: 0, edge: NOT_BEGUN, pid: 0, flags: 0, escape: 0, seat: Seat::START };
+        let Some(shape) = self.shapes.find(&self.code, state) else {
+            cursor.flags = Cursor::FINISHED | Cursor::MOVED;
+            return cursor;
+        };
+        cursor.shape = shape;
+        let count = state[0] & COUNT_MASK;
+        match (state[0] & HOLDER_MASK) >> layout::HOLDER_SHIFT {
+            0 if count == 0 => cursor.flags = Cursor::FINISHED,
+            0 => cursor.pid = count as u8 - 1,
+            holder => {
+                cursor.pid = holder.min(count.max(1)) as u8 - 1;
+                cursor.flags = if count == 0 { Cursor::FINISHED } else { Cursor::HELD };
+            }
+        }
+        cursor
+    }
+
+    /// Writes the next successor of `state` into `successor` (whose old content is dropped) and moves the
+    /// cursor past it. The order is that of [`fabius_program::meaning`].
+    #[inline]
+    pub fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Step {
+        match self.shapes.words(cursor.shape) {
+            Some(words) if words as usize == state.len() => {
+                self.interpreter(state, cursor.shape, successor).next(cursor)
+            }
+            _ => Step::Done(Ending::Moves),
+        }
+    }
+
+    /// Prepares a condition over states: one that belongs to no process, so it reads no locals but those it
+    /// names with their process.
+    ///
+    /// # Errors
+    /// If the condition needs more than a machine has, or creates a process.
+    pub fn condition(&mut self, condition: &Expr) -> Result<Condition, Refusal> {
+        let code = std::mem::take(Arc::make_mut(&mut self.code));
+        let map = std::mem::take(Arc::make_mut(&mut self.map));
+        let (code, map, written) = assemble::assemble_condition(&self.program, code, map, condition);
+        self.code = Arc::new(code);
+        self.map = Arc::new(map);
+        written.map(Condition)
+    }
+
+    /// Whether a condition holds in a state.
+    ///
+    /// # Errors
+    /// A fault if it cannot be evaluated.
+    pub fn holds(&mut self, state: &[u32], condition: Condition) -> Result<bool, Fault> {
+        let Some(shape) = self.shapes.find(&self.code, state) else { return Ok(false) };
+        let mut spare = std::mem::take(&mut self.spare);
+        let holds = self.interpreter(state, shape, &mut spare).holds(condition.0);
+        self.spare = spare;
+        holds
+    }
+
+    /// Whether an edge was executed by [`Machine::next`].
+    pub fn reached(&self, edge: EdgeId) -> bool {
+        self.reached.get(edge.0 as usize).is_some_and(|reached| *reached != 0)
+    }
+
+    /// Counts the edges that another machine for the same program executed as executed here too.
+    pub fn merge_reached(&mut self, other: &Self) {
+        for (mine, theirs) in self.reached.iter_mut().zip(&other.reached) {
+            *mine |= theirs;
+        }
+    }
+
+    /// Number of processes of a state.
+    pub fn process_count(&self, state: &[u32]) -> usize {
+        state.first().map_or(0, |head| (head & COUNT_MASK) as usize)
+    }
+
+    /// Type of the process with a number, if it exists.
+    pub fn process_of(&self, state: &[u32], pid: usize) -> Option<ProcessId> {
+        self.view(state)?.process_of(pid)
+    }
+
+    /// Location of the process with a number, if it exists.
+    pub fn location_of(&self, state: &[u32], pid: usize) -> Option<LocationId> {
+        self.view(state)?.location_of(pid)
+    }
+
+    /// What the words of a state mean; `None` for words that are no state.
+    pub fn view<'s>(&'s self, state: &'s [u32]) -> Option<View<'s>> {
+        View::new(self, state)
+    }
+}

@@ -1,0 +1,609 @@
+//! What a program is assembled into: one flat list of small instructions, and the tables they refer to.
+
+use crate::layout::{Array, ChannelLayout, Slot};
+use fabius_program::meaning::Fault;
+
+/// Index of an instruction.
+pub(crate) type Pc = u32;
+
+/// No edge, no instruction, no process.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The instruction that says that an edge is not executable; the first of every program.
+pub(crate) const BLOCKED: Pc = 0;
+/// The instruction that faults because a later part of an edge is not executable.
+pub(crate) const BLOCKED_INSIDE: Pc = 1;
+
+/// A register. There are as many as a byte can name, so no access needs a check.
+pub(crate) type Reg = u8;
+
+/// Which outcomes of a comparison count as true.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Relation(u8);
+
+impl Relation {
+    pub(crate) const LESS: Self = Self(1);
+    pub(crate) const EQUAL: Self = Self(2);
+    pub(crate) const GREATER: Self = Self(4);
+    pub(crate) const LESS_EQUAL: Self = Self(3);
+    pub(crate) const GREATER_EQUAL: Self = Self(6);
+    pub(crate) const NOT_EQUAL: Self = Self(5);
+
+    /// True where `self` is false.
+    pub(crate) fn not(self) -> Self {
+        Self(7 ^ self.0)
+    }
+
+    /// The same with the operands exchanged.
+    pub(crate) fn flip(self) -> Self {
+        Self(self.0 & 2 | self.0 << 2 & 4 | self.0 >> 2)
+    }
+
+    /// Whether `a` and `b` are in this relation. Without a branch: the outcome of a guard is hard to predict
+    /// once, not twice.
+    #[inline(always)]
+    pub(crate) fn holds(self, a: i32, b: i32) -> bool {
+        let outcome = u8::from(a < b) | u8::from(a == b) << 1 | u8::from(a > b) << 2;
+        self.0 & outcome != 0
+    }
+}
+
+/// Operators that compute with two numbers and are no comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// An instruction. `to` is where to go on if the condition fails, unless the name says otherwise.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Instr {
+    // How an edge goes.
+    /// The edge is not executable.
+    Blocked,
+    /// The guard held: the state is copied, and what follows changes the copy.
+    Commit,
+    /// The state is copied, but the guard has not held yet.
+    Copy,
+    /// The guard held on the copy.
+    Passed,
+    /// The step is complete; a condition holds.
+    Finish,
+    /// A condition does not lead here: back from initialising a process.
+    Return,
+    /// A fault, by its index.
+    Raise {
+        fault: u32,
+    },
+    /// An assertion failed; the step goes on.
+    AssertFailed,
+    /// An edge before this one was executable.
+    ElseGuard {
+        to: Pc,
+    },
+    /// The process is not the youngest.
+    EndGuard {
+        to: Pc,
+    },
+    /// Removes the process.
+    End,
+    /// Always.
+    Jump {
+        to: Pc,
+    },
+    /// Always, and counts a step of a block.
+    Tick {
+        to: Pc,
+    },
+
+    // Conditions.
+    JumpIf {
+        a: Reg,
+        to: Pc,
+    },
+    JumpUnless {
+        a: Reg,
+        to: Pc,
+    },
+    UnlessRegs {
+        relation: Relation,
+        a: Reg,
+        b: Reg,
+        to: Pc,
+    },
+    UnlessConst {
+        relation: Relation,
+        a: Reg,
+        k: i32,
+        to: Pc,
+    },
+    UnlessSlot {
+        relation: Relation,
+        slot: Slot,
+        k: i32,
+        to: Pc,
+    },
+    UnlessSlots {
+        relation: Relation,
+        a: Slot,
+        b: Slot,
+        to: Pc,
+    },
+    /// `array[index]` against a constant.
+    UnlessAt {
+        relation: Relation,
+        array: u16,
+        index: Slot,
+        k: i32,
+        to: Pc,
+    },
+    UnlessTimeout {
+        to: Pc,
+    },
+
+    // Values.
+    Const {
+        d: Reg,
+        k: i32,
+    },
+    Pid {
+        d: Reg,
+    },
+    ProcessCount {
+        d: Reg,
+    },
+    Last {
+        d: Reg,
+    },
+    NonProgress {
+        d: Reg,
+    },
+    Enabled {
+        d: Reg,
+        a: Reg,
+    },
+    LocationOf {
+        d: Reg,
+        a: Reg,
+    },
+    PriorityOf {
+        d: Reg,
+        a: Reg,
+    },
+    /// Chooses the process with number `a`, or with `first` the first of its type; without one, `to`.
+    Select {
+        first: bool,
+        a: Reg,
+        process: u16,
+        to: Pc,
+    },
+    /// Whether the chosen process is at a location.
+    RemoteAt {
+        d: Reg,
+        process: u16,
+        location: u32,
+    },
+    Load {
+        d: Reg,
+        slot: Slot,
+    },
+    LoadAt {
+        d: Reg,
+        array: u16,
+        i: Reg,
+    },
+    LoadBySlot {
+        d: Reg,
+        array: u16,
+        index: Slot,
+    },
+    TableAt {
+        d: Reg,
+        table: u16,
+        i: Reg,
+    },
+    CheckIndex {
+        a: Reg,
+        length: u32,
+    },
+    /// `d = d * k + a`.
+    Scale {
+        d: Reg,
+        a: Reg,
+        k: u32,
+    },
+    Not {
+        d: Reg,
+        a: Reg,
+    },
+    Negate {
+        d: Reg,
+        a: Reg,
+    },
+    Complement {
+        d: Reg,
+        a: Reg,
+    },
+    Compare {
+        relation: Relation,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    CompareConst {
+        relation: Relation,
+        d: Reg,
+        a: Reg,
+        k: i32,
+    },
+    Add {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    AddConst {
+        d: Reg,
+        a: Reg,
+        k: i32,
+    },
+    Compute {
+        op: Arithmetic,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    ComputeConst {
+        op: Arithmetic,
+        d: Reg,
+        a: Reg,
+        k: i32,
+    },
+
+    // Assignments.
+    Store {
+        slot: Slot,
+        a: Reg,
+    },
+    StoreConst {
+        slot: Slot,
+        k: i32,
+    },
+    StoreSlot {
+        slot: Slot,
+        from: Slot,
+    },
+    /// `slot = from + k`.
+    StoreSum {
+        slot: Slot,
+        from: Slot,
+        k: i32,
+    },
+    StoreAt {
+        array: u16,
+        i: Reg,
+        a: Reg,
+    },
+    StoreAtConst {
+        array: u16,
+        i: Reg,
+        k: i32,
+    },
+    StoreBySlot {
+        array: u16,
+        index: Slot,
+        a: Reg,
+    },
+    StoreBySlotConst {
+        array: u16,
+        index: Slot,
+        k: i32,
+    },
+    /// Every element.
+    Fill {
+        array: u16,
+        a: Reg,
+    },
+    SetPriority {
+        a: Reg,
+        b: Reg,
+    },
+    /// Creates a process with `count` arguments from register `a` on, and initialises it; registers before
+    /// `d` keep their values.
+    Spawn {
+        d: Reg,
+        a: Reg,
+        count: u8,
+        priority: u8,
+        process: u16,
+    },
+    /// Identity of a channel that the process created, counted from 0.
+    OwnChannel {
+        d: Reg,
+        k: u32,
+    },
+
+    // Channels. A site says which channel, and what the fields are.
+    /// Makes the channel in `a` the current one.
+    Resolve {
+        a: Reg,
+    },
+    /// The current channel has no room; or it is a rendezvous.
+    SendReady {
+        site: u16,
+        rendezvous: Pc,
+        to: Pc,
+    },
+    /// Appends or inserts the message.
+    Append {
+        site: u16,
+    },
+    /// The whole step of a process that offers a message, except for its partner's part.
+    Offer {
+        site: u16,
+        to: Pc,
+    },
+    /// Keeps the message for a partner while the rest of the step runs; `to` if none will be found.
+    OfferLater {
+        site: u16,
+        ordinal: u8,
+        to: Pc,
+    },
+    /// No message of the channel matches.
+    Find {
+        site: u16,
+        to: Pc,
+    },
+    /// The first message of a narrow, non-empty channel does not match.
+    UnlessHead {
+        base: u8,
+        word: u16,
+        mask: u32,
+        value: u32,
+        to: Pc,
+    },
+    /// The current channel has no message; or it is a rendezvous.
+    ReceiveReady {
+        site: u16,
+        to: Pc,
+    },
+    /// Stores the fields of the message that was found, and removes it.
+    Take {
+        site: u16,
+    },
+    /// Puts the fields of the message that was found into registers from `d` on.
+    Peek {
+        site: u16,
+        d: Reg,
+    },
+    /// Removes the message that was found.
+    Remove {
+        site: u16,
+    },
+    /// The channel in `a` is not the one offered.
+    UnlessOffered {
+        a: Reg,
+        to: Pc,
+    },
+    /// The message offered does not match.
+    MatchOffer {
+        site: u16,
+        to: Pc,
+    },
+    /// The process can be partner; what follows is its part of the step.
+    Partner,
+    /// Stores the fields of the message offered.
+    TakeOffer {
+        site: u16,
+    },
+    /// Puts the fields of the message offered into registers from `d` on.
+    PeekOffer {
+        d: Reg,
+    },
+    Length {
+        d: Reg,
+        a: Reg,
+    },
+    /// Room left in the channel in `a`; that of a rendezvous counts as 1.
+    Room {
+        d: Reg,
+        a: Reg,
+    },
+    /// Whether a receive would find a message.
+    Poll {
+        site: u16,
+        d: Reg,
+    },
+}
+
+impl Instr {
+    /// Where the instruction may lead beside its successor.
+    pub(crate) fn targets_mut(&mut self) -> [Option<&mut Pc>; 2] {
+        match self {
+            Self::ElseGuard { to }
+            | Self::EndGuard { to }
+            | Self::Jump { to }
+            | Self::Tick { to }
+            | Self::UnlessRegs { to, .. }
+            | Self::UnlessConst { to, .. }
+            | Self::UnlessSlot { to, .. }
+            | Self::UnlessSlots { to, .. }
+            | Self::UnlessAt { to, .. }
+            | Self::UnlessTimeout { to }
+            | Self::Select { to, .. }
+            | Self::Offer { to, .. }
+            | Self::OfferLater { to, .. }
+            | Self::ReceiveReady { to, .. }
+            | Self::Find { to, .. }
+            | Self::UnlessHead { to, .. }
+            | Self::UnlessOffered { to, .. }
+            | Self::MatchOffer { to, .. } => [Some(to), None],
+            Self::SendReady { rendezvous, to, .. } => [Some(rendezvous), Some(to)],
+            _ => [None, None],
+        }
+    }
+}
+
+/// Which channel a site is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ChannelRef {
+    /// Known when the program is assembled.
+    Static { base: u8, word: u16, layout: u32 },
+    /// The current one.
+    Current,
+    /// The one whose identity is in a register.
+    Register(Reg),
+}
+
+/// One field of a message in a send, a receive or a poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Term {
+    /// The value to send or to match.
+    Const(i32),
+    /// The value to send or to match.
+    Slot(Slot),
+    /// The value to send or to match.
+    Register(Reg),
+    /// Where to store.
+    Store(Slot),
+    /// Anything.
+    Ignore,
+}
+
+/// A send, a receive or a poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Site {
+    pub channel: ChannelRef,
+    /// Insert in order.
+    pub sorted: bool,
+    /// Look at every message.
+    pub any: bool,
+    /// Leave the message.
+    pub keep: bool,
+    /// The message found is the oldest.
+    pub head: bool,
+    /// Range in [`Code::terms`].
+    pub first: u32,
+    pub count: u32,
+}
+
+/// What an edge needs at run time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EdgeCode {
+    /// Its instructions.
+    pub start: Pc,
+    /// Its instructions as partner of a rendezvous; [`NONE`] if it cannot be one.
+    pub partner: Pc,
+    /// The location it leads to.
+    pub target: u32,
+    /// The process type it belongs to.
+    pub process: u32,
+    /// Escape group, numbered within its location.
+    pub escape: u16,
+    /// The channel on which it can be partner, if that is known; else 0.
+    pub channel: u16,
+    pub flags: u8,
+}
+
+impl EdgeCode {
+    /// The last of its location.
+    pub(crate) const LAST: u8 = 1;
+    /// The process holds control afterwards.
+    pub(crate) const ATOMIC: u8 = 2;
+    /// The process is gone afterwards.
+    pub(crate) const ENDS: u8 = 4;
+
+    #[inline(always)]
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// What a location needs at run time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocationCode {
+    /// Its first edge, or [`NONE`].
+    pub first: u32,
+    pub number: u32,
+    pub flags: u8,
+}
+
+impl LocationCode {
+    pub(crate) const END: u8 = 1;
+    pub(crate) const PROGRESS: u8 = 2;
+    /// Some edge can be partner of a rendezvous.
+    pub(crate) const PARTNER: u8 = 4;
+
+    #[inline(always)]
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// A process type.
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessCode {
+    /// Index of its first location in [`Code::locations`]; there are `location_mask + 1`.
+    pub locations: u32,
+    /// The bits of its first word that hold the location, once shifted down.
+    pub location_mask: u32,
+    /// First word of a new process: location and type.
+    pub fresh: u32,
+    /// Its number among the types that can run, as stored in its first word.
+    pub rank: u32,
+    /// Where its priority stands, if priorities are used.
+    pub priority: Slot,
+    /// Where its parameters stand; `None` for one whose value never matters.
+    pub parameters: Vec<Slot>,
+    /// Initialises its locals.
+    pub initialise: Pc,
+    /// Its `provided`, or [`NONE`].
+    pub provided: Pc,
+    pub deterministic: bool,
+    /// Words of the process itself and of its channels.
+    pub words: u32,
+    /// Its channels: word relative to the process, and layout.
+    pub channels: Vec<(u32, u32)>,
+}
+
+/// Everything that does not change while a program runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    pub instrs: Vec<Instr>,
+    pub edges: Vec<EdgeCode>,
+    pub locations: Vec<LocationCode>,
+    pub processes: Vec<ProcessCode>,
+    pub arrays: Vec<Array>,
+    pub tables: Vec<Box<[i32]>>,
+    pub sites: Vec<Site>,
+    pub terms: Vec<Term>,
+    pub faults: Vec<Fault>,
+    pub layouts: Vec<ChannelLayout>,
+    /// Types that can run, in the order of their ranks.
+    pub ranks: Vec<u32>,
+    /// Types of the processes at the start.
+    pub initial: Vec<(u32, u8)>,
+    /// The low bits of a process's first word hold its rank; without `Run`, it is not stored.
+    pub rank_mask: u32,
+    /// The location follows the rank.
+    pub location_shift: u32,
+    /// Whether processes are created after the start.
+    pub dynamic: bool,
+    /// Words before the first process: header, globals, their channels.
+    pub global_words: u32,
+    /// Global channels: word and layout.
+    pub global_channels: Vec<(u32, u32)>,
+    pub hidden_words: u32,
+    /// Initialises the globals.
+    pub initialise: Pc,
+    pub uses_last: bool,
+    pub uses_priority: bool,
+    pub uses_timeout: bool,
+}

@@ -1,0 +1,509 @@
+//! The order of exploration: which processes, which edges, which partners.
+
+use super::{Interpreter, Outcome, Scratch};
+use crate::code::{EdgeCode, LocationCode, NONE, Pc};
+use crate::layout::{COUNT_MASK, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT};
+use crate::shape::Placed;
+use crate::{Cursor, Ending, Step};
+use fabius_program::meaning::Fault;
+use fabius_program::{EdgeId, Move};
+
+/// No process has been looked at yet.
+pub(crate) const NOT_BEGUN: u32 = u32::MAX - 1;
+
+/// How far the partners of an offer have been listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Seat {
+    /// The edge to try next, [`NONE`] if the process has no more, [`NOT_BEGUN`] if it was not looked at.
+    pub edge: u32,
+    pub pid: u8,
+    /// Which offer of the sender's statement found partners; 0 for none yet.
+    pub ordinal: u8,
+    /// Escape group of the last edge that matched.
+    pub escape: u16,
+}
+
+impl Seat {
+    pub(crate) const START: Self = Self { edge: NOT_BEGUN, pid: u8::MAX, ordinal: 0, escape: 0 };
+}
+
+/// What came of trying an edge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Trial {
+    Blocked,
+    /// The successor is written, but for its first word.
+    Taken {
+        partner: Option<(u32, u32)>,
+    },
+    Fault {
+        fault: Fault,
+        partner: Option<(u32, u32)>,
+    },
+}
+
+/// What came of looking for a partner: its number, and the edge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sought {
+    Nobody,
+    Found { pid: u32, edge: u32, rest: Pc },
+    Fault { pid: u32, edge: u32, fault: Fault },
+}
+
+impl Interpreter<'_> {
+    /// Writes the next successor.
+    pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Step {
+        if cursor.has(Cursor::FINISHED) {
+            return self.ending(cursor);
+        }
+        self.timeout = cursor.has(Cursor::TIMEOUT);
+        self.evaluates = true;
+        loop {
+            if cursor.edge == NOT_BEGUN {
+                if let Some(step) = self.enter(cursor) {
+                    return step;
+                }
+            } else if !self.resume(cursor) {
+                return Step::Done(Ending::Moves);
+            }
+            while cursor.edge != NONE {
+                let edge = self.code.edges[cursor.edge as usize];
+                if cursor.escape != 0 && edge.escape != cursor.escape {
+                    break;
+                }
+                if let Some(step) = self.attempt(cursor, &edge) {
+                    return step;
+                }
+            }
+            if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
+                cursor.to_process(cursor.pid - 1);
+            } else if let Some(step) = self.all_tried(cursor) {
+                return step;
+            }
+        }
+    }
+
+    /// Starts with a process: finds its first edge, if it may move at all.
+    #[inline]
+    fn enter(&mut self, cursor: &mut Cursor) -> Option<Step> {
+        self.restart();
+        let pid = u32::from(cursor.pid);
+        self.seat(pid);
+        let placed = self.shapes.get(self.shape).processes[pid as usize];
+        cursor.edge = self.location(placed).first;
+        if cursor.edge == NONE {
+            return None;
+        }
+        if self.code.uses_priority && self.is_outranked(pid) {
+            cursor.edge = NONE;
+            return None;
+        }
+        let provided = self.code.processes[placed.process as usize].provided;
+        if provided == NONE {
+            return None;
+        }
+        match self.run(provided) {
+            Outcome::Done => None,
+            Outcome::Raised(fault) => {
+                let edge = std::mem::replace(&mut cursor.edge, NONE);
+                cursor.flags |= Cursor::MOVED;
+                Some(self.broken(cursor.pid, edge, None, fault))
+            }
+            _ => {
+                cursor.edge = NONE;
+                None
+            }
+        }
+    }
+
+    /// Goes on with a process; false if the cursor belongs to another state.
+    #[inline]
+    fn resume(&mut self, cursor: &Cursor) -> bool {
+        if cursor.edge == NONE {
+            return true;
+        }
+        let Some(placed) = self.placed(i32::from(cursor.pid)) else { return false };
+        self.pid = u32::from(cursor.pid);
+        self.bases[1] = placed.base;
+        self.code.edges.get(cursor.edge as usize).is_some_and(|edge| edge.process == placed.process)
+    }
+
+    /// Tries the cursor's edge, and moves the cursor.
+    #[inline]
+    fn attempt(&mut self, cursor: &mut Cursor, edge: &EdgeCode) -> Option<Step> {
+        let (pid, id) = (cursor.pid, cursor.edge);
+        let found_before = cursor.has(Cursor::FOUND) && cursor.seat.ordinal == 0;
+        self.found = cursor.has(Cursor::FOUND);
+        let trial = self.trial(edge, &mut cursor.seat);
+        if cursor.seat.ordinal == 0 || trial == Trial::Blocked {
+            cursor.seat = Seat::START;
+            cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+        }
+        if trial == Trial::Blocked {
+            return None;
+        }
+        cursor.escape = edge.escape;
+        cursor.flags |= Cursor::FOUND | Cursor::MOVED;
+        let (partner, fault) = match trial {
+            Trial::Taken { partner } => (partner, None),
+            Trial::Fault { fault, partner } => (partner, Some(fault)),
+            Trial::Blocked => (None, None),
+        };
+        if found_before && self.is_deterministic(edge) {
+            cursor.seat = Seat::START;
+            cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+            return Some(self.broken(pid, id, partner, Fault::NotDeterministic));
+        }
+        if let Some(fault) = fault {
+            return Some(self.broken(pid, id, partner, fault));
+        }
+        Some(self.complete(pid, id, edge, partner))
+    }
+
+    fn is_deterministic(&self, edge: &EdgeCode) -> bool {
+        self.code.processes[edge.process as usize].deterministic
+    }
+
+    fn broken(&mut self, pid: u8, edge: u32, partner: Option<(u32, u32)>, fault: Fault) -> Step {
+        self.mark(edge, partner);
+        Step::Broken { label: label(pid, edge, partner), fault }
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, edge: u32, partner: Option<(u32, u32)>) {
+        self.reached[edge as usize] = 1;
+        if let Some((_, edge)) = partner {
+            self.reached[edge as usize] = 1;
+        }
+    }
+
+    /// Says in the first word who holds control and who moved last.
+    #[inline]
+    fn complete(&mut self, pid: u8, id: u32, edge: &EdgeCode, partner: Option<(u32, u32)>) -> Step {
+        self.mark(id, partner);
+        let (mover, last_edge) = match partner {
+            Some((partner, id)) => (partner, &self.code.edges[id as usize]),
+            None => (u32::from(pid), edge),
+        };
+        let transient = last_edge.flags & (EdgeCode::ATOMIC | EdgeCode::ENDS) == EdgeCode::ATOMIC;
+        let mut head = self.memory.get(0) & !HOLDER_MASK;
+        if transient {
+            head |= (mover + 1) << HOLDER_SHIFT;
+        }
+        if self.code.uses_last {
+            head = head & !LAST_MASK | mover << LAST_SHIFT;
+        }
+        self.memory.set(0, head);
+        Step::Successor {
+            label: Some(label(pid, id, partner)),
+            transient,
+            fault: self.assertion_failed.then_some(Fault::AssertionFailed),
+        }
+    }
+
+    /// After the last process of a trial: an end, a second trial (`None`), or the loss of control.
+    #[cold]
+    fn all_tried(&mut self, cursor: &mut Cursor) -> Option<Step> {
+        if cursor.has(Cursor::MOVED) {
+            cursor.flags |= Cursor::FINISHED;
+            return Some(Step::Done(Ending::Moves));
+        }
+        if cursor.has(Cursor::HELD) {
+            cursor.flags |= Cursor::FINISHED | Cursor::MOVED;
+            self.successor.clear();
+            self.successor.extend_from_slice(self.state);
+            self.successor[0] &= !HOLDER_MASK;
+            return Some(Step::Successor { label: None, transient: false, fault: None });
+        }
+        if self.code.uses_timeout && !cursor.has(Cursor::TIMEOUT) {
+            self.timeout = true;
+            cursor.flags |= Cursor::TIMEOUT;
+            cursor.to_process((self.state[0] & COUNT_MASK) as u8 - 1);
+            return None;
+        }
+        cursor.flags |= Cursor::FINISHED;
+        Some(self.ending(cursor))
+    }
+
+    fn ending(&mut self, cursor: &Cursor) -> Step {
+        self.restart();
+        let is_at_end = |placed: &Placed| self.location(*placed).has(LocationCode::END);
+        Step::Done(if cursor.has(Cursor::MOVED) {
+            Ending::Moves
+        } else if self.shapes.get(self.state_shape).processes.iter().all(is_at_end) {
+            Ending::ValidEnd
+        } else {
+            Ending::InvalidEnd
+        })
+    }
+
+    /// Tries an edge of the seated process.
+    #[inline]
+    fn trial(&mut self, edge: &EdgeCode, seat: &mut Seat) -> Trial {
+        self.restart();
+        self.assertion_failed = false;
+        self.later = None;
+        self.ordinal = seat.ordinal;
+        self.ticks = 0;
+        if !self.scratch.frames.is_empty() {
+            self.scratch.frames.clear();
+            self.scratch.saved.clear();
+        }
+        match self.run(edge.start) {
+            Outcome::Done if self.later.is_none() => {
+                if !self.probing {
+                    self.arrive(edge);
+                }
+                Trial::Taken { partner: None }
+            }
+            Outcome::Raised(fault) => Trial::Fault { fault, partner: None },
+            Outcome::Blocked | Outcome::Partner(_) => Trial::Blocked,
+            Outcome::Done => self.trial_with_partner(edge, seat),
+            Outcome::Offering => self.rendezvous(edge, seat, 1),
+        }
+    }
+
+    /// The seated process is where its edge leads.
+    #[inline(always)]
+    fn arrive(&mut self, edge: &EdgeCode) {
+        if edge.has(EdgeCode::ENDS) {
+            return;
+        }
+        let shift = self.code.location_shift;
+        let mask = self.code.processes[edge.process as usize].location_mask << shift;
+        let at = self.bases[1] as usize;
+        self.memory.set(at, self.memory.get(at) & !mask | edge.target << shift);
+    }
+
+    /// The sender's part has run and a message waits; if nobody takes it, other options may do.
+    fn trial_with_partner(&mut self, edge: &EdgeCode, seat: &mut Seat) -> Trial {
+        let sender = self.pid;
+        loop {
+            let Some((otherwise, ordinal)) = self.later else { return Trial::Blocked };
+            self.arrive(edge);
+            match self.rendezvous(edge, seat, ordinal) {
+                Trial::Blocked if seat.ordinal == 0 => {}
+                trial => return trial,
+            }
+            *seat = Seat::START;
+            self.restart();
+            self.seat(sender);
+            self.later = None;
+            self.assertion_failed = false;
+            self.ticks = 0;
+            match self.run(otherwise) {
+                Outcome::Done if self.later.is_some() => {}
+                Outcome::Done => {
+                    if !self.probing {
+                        self.arrive(edge);
+                    }
+                    return Trial::Taken { partner: None };
+                }
+                Outcome::Raised(fault) => return Trial::Fault { fault, partner: None },
+                _ => return Trial::Blocked,
+            }
+        }
+    }
+
+    /// Finds the next partner for the message offered, and lets it take its part.
+    fn rendezvous(&mut self, edge: &EdgeCode, seat: &mut Seat, ordinal: u8) -> Trial {
+        let sender = self.pid;
+        match self.seek(sender, seat) {
+            Sought::Nobody => Trial::Blocked,
+            Sought::Fault { pid, edge, fault } => {
+                seat.ordinal = ordinal;
+                Trial::Fault { fault, partner: Some((pid, edge)) }
+            }
+            Sought::Found { pid, edge: id, rest } => {
+                seat.ordinal = ordinal;
+                let partner = Some((pid, id));
+                if self.probing {
+                    return Trial::Taken { partner };
+                }
+                if self.later.is_none() {
+                    self.copy();
+                    self.seat(sender);
+                    self.arrive(edge);
+                }
+                self.seat(pid);
+                self.ticks = 0;
+                match self.run(rest) {
+                    Outcome::Raised(fault) => Trial::Fault { fault, partner },
+                    _ => {
+                        let edge = self.code.edges[id as usize];
+                        self.arrive(&edge);
+                        Trial::Taken { partner }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next process, from the youngest on, that takes the message offered.
+    fn seek(&mut self, sender: u32, seat: &mut Seat) -> Sought {
+        if seat.edge == NOT_BEGUN && seat.pid == u8::MAX {
+            seat.pid = self.count() as u8 - 1;
+        }
+        let best = if self.code.uses_priority { self.best_partner(sender) } else { 0 };
+        loop {
+            let pid = u32::from(seat.pid);
+            let sought = self.seek_in(pid, sender, best, seat);
+            if sought != Sought::Nobody {
+                return sought;
+            }
+            if pid == 0 {
+                seat.edge = NONE;
+                return Sought::Nobody;
+            }
+            (seat.pid, seat.edge) = (seat.pid - 1, NOT_BEGUN);
+        }
+    }
+
+    /// The next edge of a process that takes the message offered.
+    #[inline]
+    fn seek_in(&mut self, pid: u32, sender: u32, best: i32, seat: &mut Seat) -> Sought {
+        let Some(placed) = self.placed(pid as i32).filter(|_| pid != sender) else { return Sought::Nobody };
+        if seat.edge == NOT_BEGUN {
+            let location = *self.location(placed);
+            if !location.has(LocationCode::PARTNER) || best > 0 && self.priority_of(pid as i32) < best {
+                return Sought::Nobody;
+            }
+            if !self.is_provided(pid, placed) {
+                return Sought::Nobody;
+            }
+            (seat.edge, seat.escape) = (location.first, 0);
+        }
+        while seat.edge != NONE {
+            let id = seat.edge;
+            let edge = self.code.edges[id as usize];
+            if edge.process != placed.process || seat.escape != 0 && edge.escape != seat.escape {
+                break;
+            }
+            seat.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+            if edge.partner == NONE || edge.channel != 0 && u32::from(edge.channel) != self.scratch.offered {
+                continue;
+            }
+            self.seat(pid);
+            match self.run(edge.partner) {
+                Outcome::Partner(rest) => {
+                    seat.escape = edge.escape;
+                    return Sought::Found { pid, edge: id, rest };
+                }
+                Outcome::Raised(fault) => {
+                    seat.escape = edge.escape;
+                    return Sought::Fault { pid, edge: id, fault };
+                }
+                _ => {}
+            }
+        }
+        Sought::Nobody
+    }
+
+    /// The highest priority among those who could take the message offered.
+    #[cold]
+    fn best_partner(&mut self, sender: u32) -> i32 {
+        let mut best = 0;
+        for pid in 0..self.count() {
+            let mut seat = Seat { pid: pid as u8, ..Seat::START };
+            if self.seek_in(pid, sender, 0, &mut seat) != Sought::Nobody {
+                best = best.max(self.priority_of(pid as i32));
+            }
+        }
+        best
+    }
+
+    /// Whether a process's `provided` holds; a fault counts as no.
+    #[inline]
+    fn is_provided(&mut self, pid: u32, placed: Placed) -> bool {
+        let provided = self.code.processes[placed.process as usize].provided;
+        if provided == NONE {
+            return true;
+        }
+        self.seat(pid);
+        self.run(provided) == Outcome::Done
+    }
+
+    /// Whether a process of higher priority is enabled.
+    #[cold]
+    fn is_outranked(&mut self, pid: u32) -> bool {
+        let priority = self.priority_of(pid as i32);
+        (0..self.count())
+            .any(|other| other != pid && self.priority_of(other as i32) > priority && self.could_step(other))
+    }
+
+    /// Whether the process with a number exists and could make a step.
+    #[cold]
+    pub(super) fn enabled(&mut self, pid: i32) -> Result<bool, Fault> {
+        if self.placed(pid).is_none() {
+            return Ok(false);
+        }
+        if self.evaluates && pid == self.pid as i32 || self.scratch.trying.contains(&(pid as u32)) {
+            return Err(Fault::EnabledOfSelf);
+        }
+        Ok(self.could_step(pid as u32))
+    }
+
+    /// Tries the edges of a process without taking one.
+    fn could_step(&mut self, pid: u32) -> bool {
+        let words = self.words().to_vec();
+        let mut spare = Vec::new();
+        let mut scratch = Scratch::new();
+        scratch.trying.clone_from(&self.scratch.trying);
+        scratch.trying.push(pid);
+        let mut inner = Interpreter::new(
+            self.code,
+            self.shapes,
+            &mut scratch,
+            &mut *self.reached,
+            (&words, self.shape),
+            &mut spare,
+        );
+        inner.probing = true;
+        inner.evaluates = true;
+        inner.timeout = self.timeout;
+        inner.has_edge(pid)
+    }
+
+    fn has_edge(&mut self, pid: u32) -> bool {
+        let Some(placed) = self.placed(pid as i32) else { return false };
+        if !self.is_provided(pid, placed) {
+            return false;
+        }
+        let mut id = self.location(placed).first;
+        while id != NONE {
+            let edge = self.code.edges[id as usize];
+            self.seat(pid);
+            if self.trial(&edge, &mut { Seat::START }) != Trial::Blocked {
+                return true;
+            }
+            id = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+        }
+        false
+    }
+
+    /// Writes the initial state to the copy.
+    pub(crate) fn initial(&mut self) -> Result<(), Fault> {
+        self.scratch.frames.clear();
+        self.scratch.saved.clear();
+        self.copy();
+        if let Outcome::Raised(fault) = self.run(self.code.initialise) {
+            return Err(fault);
+        }
+        for &(process, priority) in &self.code.initial {
+            self.create(process, priority)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a condition that belongs to no process holds.
+    pub(crate) fn holds(&mut self, condition: Pc) -> Result<bool, Fault> {
+        match self.run(condition) {
+            Outcome::Raised(fault) => Err(fault),
+            outcome => Ok(outcome == Outcome::Done),
+        }
+    }
+}
+
+fn label(pid: u8, edge: u32, partner: Option<(u32, u32)>) -> Move {
+    let partner = partner.map(|(pid, edge)| (pid as u8, EdgeId(edge)));
+    Move { pid, edge: EdgeId(edge), partner }
+}

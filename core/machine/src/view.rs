@@ -1,0 +1,126 @@
+//! What the words of a state mean.
+
+use crate::Machine;
+use crate::assemble::Storage;
+use crate::layout::{Base, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT, Slot};
+use crate::shape::Shape;
+use fabius_program::{ChannelTypeId, LocationId, ProcessId, VariableId};
+
+/// A state, taken apart.
+#[derive(Clone, Debug)]
+pub struct View<'s> {
+    machine: &'s Machine,
+    state: &'s [u32],
+    shape: Shape,
+}
+
+/// A channel, taken apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChannelView {
+    /// Its type.
+    pub ty: ChannelTypeId,
+    /// Its messages, the oldest first; one value per field.
+    pub messages: Vec<Vec<i32>>,
+}
+
+impl<'s> View<'s> {
+    pub(crate) fn new(machine: &'s Machine, state: &'s [u32]) -> Option<Self> {
+        Some(Self { machine, state, shape: Shape::read(&machine.code, state)? })
+    }
+
+    /// Number of processes.
+    pub fn process_count(&self) -> usize {
+        self.shape.processes.len()
+    }
+
+    /// Type of a process.
+    pub fn process_of(&self, pid: usize) -> Option<ProcessId> {
+        self.shape.processes.get(pid).map(|placed| ProcessId(placed.process))
+    }
+
+    /// Location of a process.
+    pub fn location_of(&self, pid: usize) -> Option<LocationId> {
+        let placed = self.shape.processes.get(pid)?;
+        let code = &self.machine.code;
+        let word = self.state[placed.base as usize] >> code.location_shift;
+        Some(LocationId(word & code.processes[placed.process as usize].location_mask))
+    }
+
+    /// Priority of a process.
+    pub fn priority_of(&self, pid: usize) -> Option<u8> {
+        let placed = self.shape.processes.get(pid)?;
+        let code = &self.machine.code;
+        if !code.uses_priority {
+            return Some(1);
+        }
+        let slot = code.processes[placed.process as usize].priority;
+        Some(slot.get(self.state[placed.base as usize]) as u8)
+    }
+
+    /// The process that holds control.
+    pub fn holder(&self) -> Option<usize> {
+        ((self.state[0] & HOLDER_MASK) >> HOLDER_SHIFT).checked_sub(1).map(|pid| pid as usize)
+    }
+
+    /// The process that moved last, if the program looks at it.
+    pub fn last(&self) -> Option<usize> {
+        self.machine.code.uses_last.then(|| ((self.state[0] & LAST_MASK) >> LAST_SHIFT) as usize)
+    }
+
+    /// Values of the elements of a global; empty for one that does not exist.
+    pub fn global(&self, variable: VariableId) -> Vec<i32> {
+        self.machine.map.globals.get(variable.0 as usize).map_or(Vec::new(), |storage| self.values(storage, 0))
+    }
+
+    /// Values of the elements of a process's variable; empty for one that does not exist.
+    pub fn local(&self, pid: usize, variable: VariableId) -> Vec<i32> {
+        let Some(placed) = self.shape.processes.get(pid) else { return Vec::new() };
+        let locals = &self.machine.map.locals[placed.process as usize];
+        locals.get(variable.0 as usize).map_or(Vec::new(), |storage| self.values(storage, placed.base))
+    }
+
+    fn values(&self, storage: &Storage, process: u32) -> Vec<i32> {
+        match storage {
+            Storage::Constant(values) => values.to_vec(),
+            Storage::Scalar(slot) => vec![self.value(*slot, process)],
+            Storage::Array(array) => {
+                let array = &self.machine.code.arrays[usize::from(*array)];
+                (0..array.length).map(|i| self.value(array.slot(i), process)).collect()
+            }
+        }
+    }
+
+    fn value(&self, slot: Slot, process: u32) -> i32 {
+        let base = if slot.base() == Base::Global as usize {
+            0
+        } else if slot.base() == Base::Hidden as usize {
+            self.state.len() - self.machine.hidden_words()
+        } else {
+            process as usize
+        };
+        slot.get(self.state[base + usize::from(slot.word)])
+    }
+
+    /// Number of channels.
+    pub fn channel_count(&self) -> usize {
+        self.shape.channels.len()
+    }
+
+    /// The channel with an identity, counted from 1.
+    pub fn channel(&self, id: usize) -> Option<ChannelView> {
+        let placed = self.shape.channels.get(id.checked_sub(1)?)?;
+        let layout = &self.machine.code.layouts[placed.layout as usize];
+        let base = placed.base as usize;
+        let length = if layout.capacity == 0 {
+            0
+        } else {
+            (self.state[base] & (u32::MAX >> (32 - u32::from(layout.length_bits)))).min(layout.capacity)
+        };
+        let field = |position: u32, field: &crate::layout::Field| {
+            let bit = layout.message_bit(position) + field.bit;
+            field.get(self.state[base + (bit >> 5) as usize], bit)
+        };
+        let message = |position| layout.fields.iter().map(|f| field(position, f)).collect();
+        Some(ChannelView { ty: ChannelTypeId(placed.layout), messages: (0..length).map(message).collect() })
+    }
+}
