@@ -309,7 +309,12 @@ impl<'a> Lowering<'a> {
                 let name = self.drafts[process as usize].name.clone();
                 let twin = self.properties.iter().any(|p| p.name == name);
                 if twin {
-                    self.error(Code::Redeclared, claim.span, format!("there are two claims `{name}`"), "the second one");
+                    self.error(
+                        Code::Redeclared,
+                        claim.span,
+                        format!("there are two claims `{name}`"),
+                        "the second one",
+                    );
                 }
                 let kind = program::PropertyKind::Never(ProcessId(process));
                 self.properties.push(Property { name, kind, span: Some(claim.span) });
@@ -397,7 +402,12 @@ impl<'a> Lowering<'a> {
     fn create(&mut self, process: u32, priority: Option<i32>, span: Span) {
         let priority = priority.unwrap_or(1);
         let Ok(priority @ 1..) = u8::try_from(priority) else {
-            self.error(Code::BadDeclaration, span, "a priority must be between 1 and 255", format!("this is {priority}"));
+            self.error(
+                Code::BadDeclaration,
+                span,
+                "a priority must be between 1 and 255",
+                format!("this is {priority}"),
+            );
             return;
         };
         if self.initial.len() < program::PROCESSES_MAX {

@@ -128,7 +128,13 @@ impl Lowering<'_> {
     }
 
     /// All leaves of a structure, in order: one place per element of each.
-    pub(super) fn leaves(&self, declared: DeclaredId, leaf: u32, ty: StructId, indices: &[Expr]) -> Vec<(Place, Basic)> {
+    pub(super) fn leaves(
+        &self,
+        declared: DeclaredId,
+        leaf: u32,
+        ty: StructId,
+        indices: &[Expr],
+    ) -> Vec<(Place, Basic)> {
         let local = self.variable(declared).process.is_some();
         let mut places = Vec::new();
         for (offset, template) in self.types.get(ty).leaves.iter().enumerate() {

@@ -104,12 +104,7 @@ fn labels(flow: &Flow, process: u32, state: u32) -> Vec<String> {
 }
 
 /// States that a process can be in, and those that have labels, in the order of their numbers.
-fn reachable(
-    flow: &Flow,
-    process: u32,
-    entry: u32,
-    transitions: &[Vec<Transition>],
-) -> BTreeMap<u32, LocationId> {
+fn reachable(flow: &Flow, process: u32, entry: u32, transitions: &[Vec<Transition>]) -> BTreeMap<u32, LocationId> {
     let mut found = BTreeMap::new();
     let labelled = flow.labels.iter().filter(|l| l.process == process && !l.at.name.starts_with(':'));
     let mut waiting: Vec<u32> = labelled.map(|l| flow.el(l.el).state).collect();

@@ -20,8 +20,7 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub fn build(flow: &'a mut Flow, names: &'a Names, body: Seq) -> Block {
-        let mut builder =
-            Self { flow, names, nodes: Vec::new(), by_element: HashMap::new(), waiting: Vec::new() };
+        let mut builder = Self { flow, names, nodes: Vec::new(), by_element: HashMap::new(), waiting: Vec::new() };
         let first = builder.flow.first(body);
         builder.entry(first);
         while let Some((el, index)) = builder.waiting.pop() {

@@ -199,12 +199,12 @@ impl Lowering<'_> {
             TypeName::Mtype(set) => set.as_ref().map(|n| n.text.clone()),
             _ => None,
         };
-        let enumeration =
-            (ty == VarType::Basic(Basic::Mtype)).then(|| EnumId(self.set(set.as_ref()) as u32));
+        let enumeration = (ty == VarType::Basic(Basic::Mtype)).then(|| EnumId(self.set(set.as_ref()) as u32));
         let (initial, constant) = self.initial(d, ty, parameter);
         // Behind the first statement, a value is assigned by a step of its own.
         let as_step = !self.flow.at_start && process.is_some();
-        let at_creation = if as_step && !matches!(initial, Initial::Channel(_)) { Initial::Zero } else { initial.clone() };
+        let at_creation =
+            if as_step && !matches!(initial, Initial::Channel(_)) { Initial::Zero } else { initial.clone() };
         let own = OwnLeaf { enumeration, initial: at_creation };
         let hidden = declaration.visibility == Some(Visibility::Hidden);
         let leaf = self.add_leaves(d, ty, length, own, hidden);
@@ -216,8 +216,7 @@ impl Lowering<'_> {
             self.error(Code::NotAllowedHere, d.name.span, headline, "declare it outside");
         }
         let span = d.name.span;
-        let declared =
-            Declared { process, leaf, ty, length, constant, set, read: false, hidden, parameter, span };
+        let declared = Declared { process, leaf, ty, length, constant, set, read: false, hidden, parameter, span };
         Some(Fresh { symbol, declared })
     }
 
@@ -506,8 +505,14 @@ impl Lowering<'_> {
             }
             Some(own) if own != set => {
                 let shown = |s: &str| if s.is_empty() { "mtype".to_string() } else { format!("mtype:{s}") };
-                let headline = format!("`{target}` is of type `{}`, but `{}` of `{}`", shown(&own), name.text, shown(&set));
-                self.error(Code::TypeMismatch, value.span, headline, "the numbers of both have nothing to do with each other");
+                let headline =
+                    format!("`{target}` is of type `{}`, but `{}` of `{}`", shown(&own), name.text, shown(&set));
+                self.error(
+                    Code::TypeMismatch,
+                    value.span,
+                    headline,
+                    "the numbers of both have nothing to do with each other",
+                );
             }
             Some(_) => {}
         }
@@ -561,7 +566,6 @@ impl Lowering<'_> {
             _ => None,
         }
     }
-
 }
 
 fn kind_of(ty: Type) -> Option<EnumId> {

@@ -7,9 +7,7 @@ use crate::flow::LabelRef;
 use crate::names::Meaning;
 use crate::types::Basic;
 use fabius_base::{Code, Finding, Span};
-use fabius_program::{
-    BinaryOp, ChannelTest, Expr, LocationId, Pattern, Place, ProcessId, Slot, UnaryOp, VariableId,
-};
+use fabius_program::{BinaryOp, ChannelTest, Expr, LocationId, Pattern, Place, ProcessId, Slot, UnaryOp, VariableId};
 
 impl Lowering<'_> {
     /// Lowers an expression; what is wrong with it is reported and reads as 0.

@@ -61,11 +61,8 @@ impl Lowering<'_> {
             let draft = &self.drafts[call.process as usize];
             let (name, declared, parameters) = (draft.name.clone(), draft.span, draft.parameters.clone());
             if call.arguments.len() != parameters.len() {
-                let headline = format!(
-                    "`{name}` has {} parameters, but is run with {}",
-                    parameters.len(),
-                    call.arguments.len()
-                );
+                let headline =
+                    format!("`{name}` has {} parameters, but is run with {}", parameters.len(), call.arguments.len());
                 let finding = Finding::new(Code::WrongCount, headline).at(call.span, "").at(declared, "declared here");
                 self.report(finding);
                 continue;
@@ -331,12 +328,7 @@ impl Patch {
                 indices.iter_mut().for_each(|i| self.expr(i));
                 *variable = VariableId(self.targets.get(variable.0 as usize).copied().unwrap_or(0));
             }
-            Expr::Constant(_)
-            | Expr::Pid
-            | Expr::ProcessCount
-            | Expr::Last
-            | Expr::Timeout
-            | Expr::NonProgress => {}
+            Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => {}
         }
     }
 }

@@ -439,7 +439,8 @@ impl Lowering<'_> {
         let made = match list.get(variable.leaf as usize).map(|l| l.initial.clone()) {
             Some(Initial::Channel(id)) if variable.ty.is_channel() => id,
             _ => {
-                let headline = format!("`{}` must be a channel that is made where it is declared", text::variable(channel));
+                let headline =
+                    format!("`{}` must be a channel that is made where it is declared", text::variable(channel));
                 self.error(Code::TypeMismatch, channel.span, headline, "its messages must be known");
                 return None;
             }
@@ -467,10 +468,8 @@ impl Lowering<'_> {
         let put = Send { channel: source, sorted: false, fields };
         self.add_action(Action::Send(put), span, format!("{name}!{message}"));
         self.braces(body);
-        let round = VarRef {
-            parts: vec![ast::VarPart { name: ast::Name { text: "round".into(), span }, index: None }],
-            span,
-        };
+        let round =
+            VarRef { parts: vec![ast::VarPart { name: ast::Name { text: "round".into(), span }, index: None }], span };
         Some(self.end_loop(&round, counter, true, span))
     }
 
