@@ -70,8 +70,9 @@
 //! receive with `keep` on a channel of capacity 0 is a fault where it is tried in an ordinary trial.
 //!
 //! *Block*: from node to node, always the first executable option, until one leaves. `Else` is
-//! executable if no option before it in the node is. A node other than the first where nothing is
-//! executable is a fault.
+//! executable if no option before it in the node is; at the very beginning of a block, where no option
+//! is before it, it speaks of the edges before the block's edge. A node other than the first where
+//! nothing is executable is a fault.
 //!
 //! *Details.* A `Store`'s indices are evaluated when its turn comes, before the message is removed. An
 //! action that is not executable in the later part of a `Merged` is the fault `BlockedInside`, except a

@@ -269,8 +269,8 @@ impl<'a> Trial<'a> {
             Action::End => Ok(pid + 1 == self.state.processes.len()),
             Action::Merged(actions) => actions.first().map_or(Ok(true), |a| self.executable(pid, a, else_holds)),
             Action::Block(block) => {
-                for option in &block.nodes[0].options {
-                    if self.executable(pid, &option.action, true)? {
+                for (index, option) in block.nodes[0].options.iter().enumerate() {
+                    if self.executable(pid, &option.action, else_holds || 0 < index)? {
                         return Ok(true);
                     }
                 }
@@ -350,7 +350,7 @@ impl<'a> Trial<'a> {
         else_holds: bool,
     ) -> Result<Vec<(Move, Outcome)>, Fault> {
         let action = self.action(edge);
-        let else_holds = else_holds || matches!(action, Action::Block(_));
+        let else_holds = else_holds || 0 < start;
         if !self.executable(pid, first_action(action, start), else_holds)? {
             return Ok(Vec::new());
         }

@@ -506,6 +506,21 @@ fn a_block_takes_the_first_executable_option() {
 }
 
 #[test]
+fn an_else_at_the_beginning_of_a_block_speaks_of_the_edges_before() {
+    let with_guard = |value: i32| {
+        let mut b = Builder::new();
+        b.active("A", |p| {
+            p.edge(0, "guard", guard(num(value)), 1);
+            p.edge(0, "d_step { else }", block(vec![vec![(Action::Else, None)]]), 1);
+            p.edge(0, "d_step { if", block(vec![vec![(guard(num(0)), None), (Action::Else, None)]]), 1);
+        });
+        possible(&b.program, &start(&b.program))
+    };
+    assert_eq!(with_guard(1), ["0:guard", "0:d_step { if"]);
+    assert_eq!(with_guard(0), ["0:d_step { else }", "0:d_step { if"]);
+}
+
+#[test]
 fn a_block_must_not_block_or_go_on_for_ever() {
     assert_eq!(
         fault_of(|_| block(vec![vec![(Action::Skip, Some(1))], vec![(guard(num(0)), None)]])),
