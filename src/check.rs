@@ -85,6 +85,8 @@ fn load(path: &Path, args: &Check, settings: &Settings) -> Loaded {
 /// The definitions of `-D`, as name and value.
 fn defines(args: &Check) -> Vec<(String, String)> {
     let split = |text: &String| match text.split_once('=') {
+        // To the preprocessor an empty value means 1; a blank is a macro without content.
+        Some((name, "")) => (name.to_owned(), " ".to_owned()),
         Some((name, value)) => (name.to_owned(), value.to_owned()),
         None => (text.clone(), "1".to_owned()),
     };

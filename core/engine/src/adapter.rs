@@ -1,110 +1,77 @@
 //! A program as a model that the searches understand: the machine behind the trait.
 
-use fabius_base::{Finding, Span};
+use fabius_base::Span;
+use fabius_machine::{Cursor, Machine, Refusal, Step};
 use fabius_program::{EdgeId, Move, Program, meaning::Fault};
 use fabius_search::{Ending, Model, Next};
-use fabius_witness::{Outcome, State, moves, released};
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
-
-type Shared = Rc<RefCell<Vec<State>>>;
+use std::sync::Arc;
 
 /// The machine of a program, as a search sees it.
-pub(crate) struct SearchedMachine<'p> {
-    program: &'p Program,
-    states: Shared,
-    by: HashMap<State, u32>,
-    reached: HashSet<EdgeId>,
+pub(crate) struct SearchedMachine {
+    machine: Machine,
 }
 
 /// Tells where the processes of a state are.
-pub(crate) struct Places<'p> {
-    program: &'p Program,
-    states: Shared,
+pub(crate) struct Places {
+    machine: Machine,
 }
 
-impl<'p> SearchedMachine<'p> {
-    pub(crate) fn new(program: &'p Program) -> Result<Self, Finding> {
-        Ok(Self { program, states: Shared::default(), by: HashMap::new(), reached: HashSet::new() })
+impl SearchedMachine {
+    /// Assembles the program.
+    pub(crate) fn new(program: Arc<Program>) -> Result<Self, Refusal> {
+        Ok(Self { machine: Machine::new(program)? })
     }
-    pub(crate) fn places(&self) -> Places<'p> {
-        Places { program: self.program, states: self.states.clone() }
+
+    /// A reader of the states that this machine makes.
+    pub(crate) fn places(&self) -> Places {
+        Places { machine: self.machine.clone() }
     }
+
+    /// Whether some search took this edge.
     pub(crate) fn reached(&self, edge: EdgeId) -> bool {
-        self.reached.contains(&edge)
-    }
-    fn intern(&mut self, state: &State) -> u32 {
-        *self.by.entry(state.clone()).or_insert_with(|| {
-            let mut states = self.states.borrow_mut();
-            states.push(state.clone());
-            states.len() as u32 - 1
-        })
+        self.machine.reached(edge)
     }
 }
 
-impl Places<'_> {
+impl Places {
     /// Where the oldest process stands that may not stop where it is.
     pub(crate) fn first_stuck(&self, state: &[u32]) -> Option<Span> {
-        let states = self.states.borrow();
-        let state = &states[state[0] as usize];
-        state
-            .processes
-            .iter()
-            .map(|p| &self.program.process(p.process).locations[p.location.0 as usize])
-            .find(|l| !l.end)
-            .map(|l| l.span)
+        let program = self.machine.program();
+        let locations = (0..self.machine.process_count(state)).filter_map(|pid| {
+            let process = program.process(self.machine.process_of(state, pid)?);
+            process.locations.get(self.machine.location_of(state, pid)?.0 as usize)
+        });
+        locations.into_iter().find(|location| !location.end).map(|location| location.span)
     }
 }
 
-impl Model for SearchedMachine<'_> {
+impl Model for SearchedMachine {
     type Label = Move;
     type Fault = Fault;
-    type Cursor = u32;
+    type Cursor = Cursor;
+
     fn hidden_words(&self) -> usize {
-        0
+        self.machine.hidden_words()
     }
-    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Self::Fault> {
-        let s = State::initial(self.program)?;
-        let id = self.intern(&s);
-        state.clear();
-        state.push(id);
-        Ok(())
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
+        self.machine.initial(state)
     }
-    fn begin(&mut self, _: &[u32]) -> Self::Cursor {
-        0
+
+    #[inline]
+    fn begin(&mut self, state: &[u32]) -> Cursor {
+        self.machine.begin(state)
     }
-    fn next(&mut self, state: &[u32], cursor: &mut Self::Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
-        let s = self.states.borrow()[state[0] as usize].clone();
-        let m = moves(self.program, &s);
-        let i = *cursor as usize;
-        *cursor += 1;
-        if m.ending == fabius_witness::Ending::LosesControl {
-            if i == 0 {
-                let id = self.intern(&released(&s));
-                successor.clear();
-                successor.push(id);
-                return Next::Successor { label: None, transient: false, fault: None };
-            }
-            return Next::Done(Ending::Moves);
-        }
-        match m.successors.get(i) {
-            Some((label, Outcome::Reaches { state, assertion_failed, .. })) => {
-                self.reached.insert(label.edge);
-                if let Some(p) = label.partner {
-                    self.reached.insert(p.1);
-                }
-                let id = self.intern(state);
-                successor.clear();
-                successor.push(id);
-                let fault = assertion_failed.then_some(Fault::AssertionFailed);
-                Next::Successor { label: Some(*label), transient: state.holder.is_some(), fault }
-            }
-            Some((label, Outcome::Broken { fault, .. })) => Next::Broken { label: *label, fault: *fault },
-            None => Next::Done(match m.ending {
-                fabius_witness::Ending::Valid => Ending::ValidEnd,
-                fabius_witness::Ending::Invalid => Ending::InvalidEnd,
-                _ => Ending::Moves,
+
+    #[inline]
+    fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+        match self.machine.next(state, cursor, successor) {
+            Step::Successor { label, transient, fault } => Next::Successor { label, transient, fault },
+            Step::Broken { label, fault } => Next::Broken { label, fault },
+            Step::Done(ending) => Next::Done(match ending {
+                fabius_machine::Ending::Moves => Ending::Moves,
+                fabius_machine::Ending::ValidEnd => Ending::ValidEnd,
+                fabius_machine::Ending::InvalidEnd => Ending::InvalidEnd,
             }),
         }
     }

@@ -3,6 +3,8 @@
 use crate::settings::Settings;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_program::Program;
+use fabius_promela::{Loader, Options, Parsed, lower, parse};
+use std::sync::Arc;
 
 /// Finds included files: gets the name of the including file and the name as it is written, and
 /// returns the name to show and the text.
@@ -16,14 +18,14 @@ pub struct Loaded {
     /// Its text and that of the files it includes.
     pub map: SourceMap,
     /// What it means; `None` if the text is too wrong to say.
-    pub program: Option<Program>,
+    pub program: Option<Arc<Program>>,
     /// What there is to say about the text.
     pub findings: Vec<Finding>,
 }
 
 impl Loaded {
     /// The program, if nothing in the text keeps it from being checked.
-    pub fn checkable(&self) -> Option<&Program> {
+    pub fn checkable(&self) -> Option<&Arc<Program>> {
         let faulty = self.findings.iter().any(Finding::is_error);
         self.program.as_ref().filter(|_| !faulty)
     }
@@ -38,7 +40,26 @@ pub fn load(
     include: Include<'_>,
     settings: &Settings,
 ) -> Loaded {
-    todo!()
+    let mut map = SourceMap::new();
+    let file = map.add_file(name, text);
+    let Parsed { model, mut findings } = parse(&mut map, file, defines, &mut Includer(include));
+    let mut program = None;
+    if !findings.iter().any(Finding::is_error) {
+        let options = if settings.optimize { Options::ALL } else { Options::NONE };
+        let lowered = lower(&model, &map, name, options);
+        program = lowered.program.map(Arc::new);
+        findings.extend(lowered.findings);
+    }
+    Loaded { name: name.to_owned(), map, program, findings }
+}
+
+/// Asks for included files on behalf of the preprocessor.
+struct Includer<'a>(Include<'a>);
+
+impl Loader for Includer<'_> {
+    fn load(&mut self, includer: &str, name: &str) -> Option<(String, String)> {
+        (self.0)(includer, name.trim_matches(['"', '<', '>']))
+    }
 }
 
 /// A model whose text could not be read; `why` is half a sentence.

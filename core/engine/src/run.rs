@@ -9,6 +9,7 @@ use crate::safety;
 use crate::settings::Settings;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_program::Program;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a check needs from outside: it has no clock, and nobody to talk to, of its own.
@@ -69,7 +70,7 @@ pub fn internal_error(what: &str) -> String {
 
 fn check_all(
     loaded: &Loaded,
-    program: &Program,
+    program: &Arc<Program>,
     plan: &Plan,
     settings: &Settings,
     around: &mut Surroundings<'_>,

@@ -6,11 +6,12 @@ use crate::event::{Event, Goal, Progress};
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict};
-use crate::run::Surroundings;
+use crate::run::{Surroundings, internal_error};
 use crate::settings::{Order, Settings, Storage};
 use crate::unreached::unreached;
 use crate::words::{counted, grouped, memory};
-use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
+use fabius_base::{Code, Finding, Limits, SourceMap, Span, StopReason};
+use fabius_machine::Refusal;
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::store::Exactness;
 use fabius_search::{
@@ -18,6 +19,7 @@ use fabius_search::{
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -67,15 +69,15 @@ pub(crate) struct Task<'a> {
 /// Searches the reachable states, and confirms what was found.
 pub(crate) fn check(
     loaded: &Loaded,
-    program: &Program,
+    program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
     around: &mut Surroundings<'_>,
 ) -> Checked {
     let task = Task { loaded, program, property: &planned.name, settings };
-    let mut machine = match SearchedMachine::new(program) {
+    let mut machine = match SearchedMachine::new(Arc::clone(program)) {
         Ok(machine) => machine,
-        Err(finding) => return too_large(planned, finding),
+        Err(refusal) => return refused(planned, refusal),
     };
     let began = (around.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
@@ -119,7 +121,7 @@ impl Checked {
 /// Runs one search in the order and with the store that were asked for.
 fn explore(
     task: &Task<'_>,
-    machine: &mut SearchedMachine<'_>,
+    machine: &mut SearchedMachine,
     watcher: Watcher<'_, '_>,
     order: Order,
     limits: Limits,
@@ -139,7 +141,7 @@ fn explore(
 }
 
 fn run<S: search::Store>(
-    machine: &mut SearchedMachine<'_>,
+    machine: &mut SearchedMachine,
     mut store: S,
     mut watcher: Watcher<'_, '_>,
     settings: &search::Settings,
@@ -156,7 +158,7 @@ fn run<S: search::Store>(
 /// Looks for a shorter run to the violation that a depth-first search found, with a small budget.
 fn shorter(
     task: &Task<'_>,
-    machine: &mut SearchedMachine<'_>,
+    machine: &mut SearchedMachine,
     found: Found,
     key: u64,
     spent: &Statistics,
@@ -173,7 +175,9 @@ fn shorter(
     let explored = explore(task, machine, watcher, Order::BreadthFirst, limits, StopAt::Never);
     let same = explored.keys.iter().position(|&other| other == key);
     match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
-        Some(violation) if violation.path.len() < found.violation.path.len() => Found { violation, shortest: true, ..found },
+        Some(violation) if violation.path.len() < found.violation.path.len() => {
+            Found { violation, shortest: true, ..found }
+        }
         Some(_) => Found { shortest: true, ..found },
         None => found,
     }
@@ -279,12 +283,16 @@ fn missed(exactness: Exactness) -> String {
     }
 }
 
-/// A model that the machine cannot hold.
-fn too_large(planned: &Planned, finding: Finding) -> Checked {
-    let reason = format!("not checked: {}", finding.headline);
+/// A model that the machine cannot run.
+fn refused(planned: &Planned, refusal: Refusal) -> Checked {
+    let reason = format!("not checked: {refusal}");
     let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &reason);
     report.verdict = Verdict::Faulty;
-    Checked { report, counterexamples: Vec::new(), findings: vec![finding], failure: None }
+    let (findings, failure) = match refusal {
+        Refusal::TooLarge | Refusal::TooDeep => (vec![Finding::new(Code::TooMany, refusal.to_string())], None),
+        Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
+    };
+    Checked { report, counterexamples: Vec::new(), findings, failure }
 }
 
 /// Watches a search on behalf of the one who asked for the check.
@@ -293,7 +301,7 @@ struct Watcher<'a, 'b> {
     program: &'a Program,
     map: &'a SourceMap,
     around: &'a mut Surroundings<'b>,
-    places: Places<'a>,
+    places: Places,
     goal: Goal,
     began: Duration,
     /// The violation whose shorter run is looked for, by its key.
@@ -303,13 +311,7 @@ struct Watcher<'a, 'b> {
 }
 
 impl<'a, 'b> Watcher<'a, 'b> {
-    fn new(
-        task: &Task<'a>,
-        around: &'a mut Surroundings<'b>,
-        goal: Goal,
-        places: Places<'a>,
-        hunted: Option<u64>,
-    ) -> Self {
+    fn new(task: &Task<'a>, around: &'a mut Surroundings<'b>, goal: Goal, places: Places, hunted: Option<u64>) -> Self {
         (around.observe)(Event::Searching { property: task.property.to_owned(), goal });
         let began = (around.now)();
         Self {
