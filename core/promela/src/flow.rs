@@ -58,6 +58,8 @@ pub(crate) struct Label {
 pub(crate) enum Node {
     Action(Action),
     Else,
+    /// `_priority = e`
+    Prioritise(Expr),
     Goto(LabelRef),
     Dot,
     Break,
@@ -77,6 +79,8 @@ pub(crate) struct Head {
     pub text: String,
     /// Number of the first element of the `d_step` around it.
     pub dstep: Option<u32>,
+    /// Values that are computed, but used for nothing: more arguments of a print than its format shows.
+    pub unused: Vec<Expr>,
 }
 
 /// A step that has not been added to its sequence yet.
@@ -215,7 +219,7 @@ impl Flow {
     }
 
     pub fn head(&self, span: Span, text: impl Into<String>) -> Head {
-        Head { span, text: text.into(), dstep: self.dstep_start }
+        Head { span, text: text.into(), dstep: self.dstep_start, unused: Vec::new() }
     }
 
     pub fn plain(&self, node: Node, span: Span, text: impl Into<String>) -> Pending {
@@ -334,7 +338,7 @@ impl Flow {
             && self.label_on(el, labels::SPECIAL).is_some()
             && let Some(label) = self.label_on(el, labels::ANY)
         {
-            let head = Head { text: "skip".into(), dstep: self.dstep_start, span: self.el(el).head.span };
+            let head = self.head(self.el(el).head.span, "skip");
             let skip = self.new_element(Node::Action(Action::Guard(Expr::Constant(1))), head);
             self.labels[label].el = skip;
             self.link(skip, seq);
@@ -349,7 +353,7 @@ impl Flow {
     /// `if` or `do`: the element itself, a join after it, and for a loop the place where `break` leads.
     fn selection(&mut self, node: Node, mut options: Vec<Seq>, head: Head) -> El {
         let is_loop = matches!(node, Node::Do);
-        let join_head = Head { text: String::new(), dstep: self.dstep_start, span: head.span };
+        let join_head = self.head(head.span, "");
         let el = self.new_element(node, head);
         let mut join = self.new_element(Node::Dot, join_head.clone());
         self.order_else(&mut options);
@@ -404,7 +408,7 @@ impl Flow {
     }
 
     fn unless(&mut self, main: Seq, escape: Seq, head: Head) -> El {
-        let join_head = Head { text: String::new(), dstep: self.dstep_start, span: head.span };
+        let join_head = self.head(head.span, "");
         let el = self.new_element(Node::Unless, head);
         let join = self.new_element(Node::Dot, join_head);
         self.el_mut(el).sub = vec![main, escape];

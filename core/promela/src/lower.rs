@@ -87,9 +87,6 @@ struct Declared {
     set: Option<Arc<str>>,
     /// Its value is used somewhere.
     read: bool,
-    /// `hidden`.
-    hidden: bool,
-    parameter: bool,
     span: Span,
 }
 
@@ -106,6 +103,8 @@ struct Draft {
     parameters: Vec<Parameter>,
     provided: Option<Expr>,
     deterministic: bool,
+    /// First values of its variables may depend on globals.
+    reads_globals_at_start: bool,
     span: Span,
 }
 
@@ -113,7 +112,6 @@ struct Draft {
 #[derive(Clone, Debug)]
 struct Parameter {
     mtype: Option<Arc<str>>,
-    channel: bool,
 }
 
 /// A remote reference, resolved when all bodies are known.
@@ -121,7 +119,6 @@ struct Parameter {
 struct Remote {
     process: u32,
     target: RemoteTarget,
-    span: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -164,6 +161,10 @@ struct Lowering<'a> {
     globals: Vec<program::Variable>,
     /// Rank of each global in Spin's layout.
     ranks: Vec<u8>,
+    /// Which globals are declared `local`.
+    local_globals: Vec<bool>,
+    /// What `xr` and `xs` promise, and what claims look at.
+    exclusive: HashMap<(Option<u32>, program::VariableId), u8>,
     channel_types: Vec<program::ChannelType>,
     sets: Vec<Set>,
     drafts: Vec<Draft>,
@@ -185,6 +186,8 @@ struct Lowering<'a> {
     /// Whole structures stand for all their fields.
     expanding: bool,
     in_ltl: bool,
+    /// Values that the print which was read last does not show.
+    unused_values: Vec<Expr>,
     /// Where `return` puts its value, per inline that is being expanded.
     results: Vec<Option<ast::VarRef>>,
     has_provided: bool,
@@ -206,6 +209,8 @@ impl<'a> Lowering<'a> {
             declared: Vec::new(),
             globals: Vec::new(),
             ranks: Vec::new(),
+            local_globals: Vec::new(),
+            exclusive: HashMap::new(),
             channel_types: Vec::new(),
             sets: Vec::new(),
             drafts: Vec::new(),
@@ -223,6 +228,7 @@ impl<'a> Lowering<'a> {
             in_for: false,
             expanding: false,
             in_ltl: false,
+            unused_values: Vec::new(),
             results: Vec::new(),
             has_provided: false,
             has_remote_variables: false,
@@ -287,6 +293,7 @@ impl<'a> Lowering<'a> {
                 parameters: Vec::new(),
                 provided: None,
                 deterministic: false,
+                reads_globals_at_start: false,
                 span,
             });
         }

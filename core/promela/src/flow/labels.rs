@@ -1,6 +1,6 @@
 //! Labels: where they stand, which one a `goto` means, and what may not be labelled or jumped to.
 
-use super::{Closing, El, Flow, Head, Label, LabelRef, Node, Seq};
+use super::{Closing, El, Flow, Label, LabelRef, Node, Seq};
 use crate::names::{Names, nearest};
 use fabius_base::{Code, Finding, Severity, Span};
 use fabius_program::{Action, Expr};
@@ -108,7 +108,7 @@ impl Flow {
             };
             let goto = El(self.elements.len() as u32);
             self.elements.push(copy);
-            let head = Head { text: "skip".into(), ..self.el(el).head.clone() };
+            let head = super::Head { text: "skip".into(), ..self.el(el).head.clone() };
             let original = self.el_mut(el);
             original.node = Node::Action(Action::Guard(Expr::Constant(1)));
             original.head = head;

@@ -140,6 +140,7 @@ fn step(flow: &mut Flow, names: &Names, el: El, rest: &[El]) -> Action {
     for (index, el) in std::iter::once(el).chain(rest.iter().copied()).enumerate() {
         let action = match flow.el(el).node.clone() {
             Node::Action(action) => action,
+            Node::Prioritise(e) => Action::SetPriority(Expr::Pid, e),
             Node::DStep(body) => Action::Block(Builder::build(flow, names, body)),
             Node::End => Action::End,
             _ => Action::Skip,

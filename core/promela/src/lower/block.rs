@@ -103,6 +103,7 @@ impl<'a> Builder<'a> {
         let (action, follow) = match element.node {
             Node::Action(Action::Guard(Expr::Constant(1))) => (Action::Skip, element.next),
             Node::Action(action) => (action, element.next),
+            Node::Prioritise(e) => (Action::SetPriority(Expr::Pid, e), element.next),
             Node::Else => (Action::Else, element.next),
             _ => (Action::Skip, Some(first)),
         };

@@ -162,9 +162,8 @@ impl Lowering<'_> {
                 TypeName::Mtype(set) => Some(set.as_ref().map_or_else(|| "".into(), |n| n.text.clone())),
                 _ => None,
             };
-            for leaf in &leaves {
-                let channel = leaf.basic == Basic::Chan;
-                self.draft().parameters.push(Parameter { mtype: mtype.clone(), channel });
+            for _ in &leaves {
+                self.draft().parameters.push(Parameter { mtype: mtype.clone() });
             }
             self.draft().parameter_count += leaves.len() as u32;
             fresh.push(one);
@@ -208,6 +207,9 @@ impl Lowering<'_> {
         let own = OwnLeaf { enumeration, initial: at_creation };
         let hidden = declaration.visibility == Some(Visibility::Hidden);
         let leaf = self.add_leaves(d, ty, length, own, hidden);
+        if process.is_none() {
+            self.local_globals.resize(self.globals.len(), declaration.visibility == Some(Visibility::Local));
+        }
         if as_step {
             self.initial_step(d, ty, leaf, length.is_some(), initial);
         }
@@ -216,7 +218,7 @@ impl Lowering<'_> {
             self.error(Code::NotAllowedHere, d.name.span, headline, "declare it outside");
         }
         let span = d.name.span;
-        let declared = Declared { process, leaf, ty, length, constant, set, read: false, hidden, parameter, span };
+        let declared = Declared { process, leaf, ty, length, constant, set, read: false, span };
         Some(Fresh { symbol, declared })
     }
 
@@ -246,6 +248,7 @@ impl Lowering<'_> {
         match &d.initial {
             None => (Initial::Zero, Some(0)),
             Some(Initializer::List(values, span)) => {
+                self.start_reads_globals(true);
                 if d.length.is_none() {
                     let headline = format!("`{}` is not an array", d.name.text);
                     self.error(Code::TypeMismatch, *span, headline, "a list of values is for arrays");
@@ -267,6 +270,13 @@ impl Lowering<'_> {
                 let declared_set = None;
                 self.check_constant_set(&d.name.text, declared_set, e);
                 self.check_channel_use(false, e);
+                let local = |v: &VarRef| self.base(v).is_some_and(|b| self.variable(b).process.is_some());
+                let global = match &e.kind {
+                    ExprKind::Constant(_) => false,
+                    ExprKind::Var(v) => !local(v),
+                    _ => true,
+                };
+                self.start_reads_globals(global);
                 // Behind the first statement nothing is remembered of it.
                 let forgotten = !self.flow.at_start && self.names.context().is_some();
                 let constant = match &e.kind {
@@ -277,6 +287,7 @@ impl Lowering<'_> {
                 (Initial::Value(value), constant)
             }
             Some(Initializer::Channel { capacity, fields, span }) => {
+                self.start_reads_globals(true);
                 if !self.flow.at_start && self.names.context().is_some() && !parameter {
                     self.report(
                         Finding::new(Code::BadDeclaration, "a channel must be made before the first statement")
@@ -287,6 +298,13 @@ impl Lowering<'_> {
                 let id = self.channel_type(capacity, fields, *span);
                 if ty.is_channel() { (Initial::Channel(id), Some(0)) } else { (Initial::Zero, Some(0)) }
             }
+        }
+    }
+
+    /// Notes whether the first value that was read last may depend on globals.
+    fn start_reads_globals(&mut self, global: bool) {
+        if self.names.context().is_some() {
+            self.draft().reads_globals_at_start = global;
         }
     }
 
@@ -481,8 +499,6 @@ impl Lowering<'_> {
             constant: None,
             set: None,
             read: true,
-            hidden: false,
-            parameter: false,
             span,
         };
         self.bind(vec![Fresh { symbol, declared }]);
@@ -559,7 +575,7 @@ impl Lowering<'_> {
     }
 
     /// The variable behind the first name of a reference.
-    pub(super) fn base(&mut self, v: &VarRef) -> Option<DeclaredId> {
+    pub(super) fn base(&self, v: &VarRef) -> Option<DeclaredId> {
         let symbol = self.names.find(&v.parts.first()?.name.text)?;
         match self.names.symbol(symbol).meaning {
             Meaning::Variable(declared) => Some(declared),

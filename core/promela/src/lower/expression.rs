@@ -5,9 +5,17 @@ use super::{Argument, Call, Lowering, Remote, RemoteTarget};
 use crate::ast::{self, BinOp, ExprKind, ReceiveArg, UnOp, VarRef};
 use crate::flow::LabelRef;
 use crate::names::Meaning;
+use crate::optimise::SEEN_BY_CLAIM;
 use crate::types::Basic;
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{BinaryOp, ChannelTest, Expr, LocationId, Pattern, Place, ProcessId, Slot, UnaryOp, VariableId};
+
+/// What Spin takes a temporal operator for where it does not expect one.
+const ALWAYS: i32 = 333;
+const EVENTUALLY: i32 = 334;
+const UNTIL: i32 = 335;
+const RELEASE: i32 = 337;
+const NEXT: i32 = 338;
 
 impl Lowering<'_> {
     /// Lowers an expression; what is wrong with it is reported and reads as 0.
@@ -22,11 +30,11 @@ impl Lowering<'_> {
                 Expr::Conditional(a, b, c)
             }
             ExprKind::Run { process, arguments, priority } => self.run(process, arguments, priority.as_ref(), e.span),
-            ExprKind::Len(v) => Expr::Length(Box::new(self.channel(v))),
-            ExprKind::Full(v) => Expr::Test(ChannelTest::Full, Box::new(self.channel(v))),
-            ExprKind::NFull(v) => Expr::Test(ChannelTest::NotFull, Box::new(self.channel(v))),
-            ExprKind::Empty(v) => Expr::Test(ChannelTest::Empty, Box::new(self.channel(v))),
-            ExprKind::NEmpty(v) => Expr::Test(ChannelTest::NotEmpty, Box::new(self.channel(v))),
+            ExprKind::Len(v) => Expr::Length(Box::new(self.looked_at(v))),
+            ExprKind::Full(v) => Expr::Test(ChannelTest::Full, Box::new(self.looked_at(v))),
+            ExprKind::NFull(v) => Expr::Test(ChannelTest::NotFull, Box::new(self.looked_at(v))),
+            ExprKind::Empty(v) => Expr::Test(ChannelTest::Empty, Box::new(self.looked_at(v))),
+            ExprKind::NEmpty(v) => Expr::Test(ChannelTest::NotEmpty, Box::new(self.looked_at(v))),
             ExprKind::Enabled(pid) => {
                 self.uses.enabled = true;
                 Expr::Enabled(Box::new(self.expression(pid)))
@@ -37,7 +45,7 @@ impl Lowering<'_> {
             }
             ExprKind::PcValue(pid) => Expr::LocationOf(Box::new(self.expression(pid))),
             ExprKind::Poll { channel, any, arguments } => {
-                let channel = Box::new(self.channel(channel));
+                let channel = Box::new(self.looked_at(channel));
                 let fields = self.patterns(arguments, true);
                 Expr::Poll { channel, any: *any, fields }
             }
@@ -62,21 +70,27 @@ impl Lowering<'_> {
             UnOp::Not => UnaryOp::Not,
             UnOp::Neg => UnaryOp::Negate,
             UnOp::BitNot => UnaryOp::Complement,
-            UnOp::Next | UnOp::Always | UnOp::Eventually => {
-                self.temporal(span);
-                return Expr::Constant(0);
-            }
+            UnOp::Always => return self.temporal(span, ALWAYS),
+            UnOp::Eventually => return self.temporal(span, EVENTUALLY),
+            UnOp::Next => return self.temporal(span, NEXT),
         };
         Expr::unary(op, operand)
     }
 
-    fn temporal(&mut self, span: Span) {
-        self.error(
-            Code::NotAllowedHere,
-            span,
-            "a temporal operator can only stand in a formula",
-            "and there only above the expressions over one state",
-        );
+    /// A temporal operator inside an expression over one state. In a formula, Spin takes it for a number.
+    fn temporal(&mut self, span: Span, number: i32) -> Expr {
+        let mut finding = Finding::new(Code::NotAllowedHere, "a temporal operator stands inside an expression")
+            .at(span, "says something about a run, not about one state");
+        if self.in_ltl {
+            finding.severity = fabius_base::Severity::Warning;
+            finding = finding
+                .note(format!("Spin takes it for the number {number} and checks something else than it says"))
+                .help("put parentheses around what the operator applies to, as in `[] (x == 1)`");
+        } else {
+            finding = finding.help("such operators can be used in `ltl` formulas only");
+        }
+        self.report(finding);
+        Expr::Constant(number)
     }
 
     fn binary(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Expr {
@@ -108,10 +122,9 @@ impl Lowering<'_> {
                 let truth = |e| Expr::unary(UnaryOp::Not, e);
                 return Expr::binary(BinaryOp::Equal, truth(left), truth(right));
             }
-            BinOp::Until | BinOp::WeakUntil | BinOp::Release => {
-                self.temporal(span);
-                return Expr::Constant(0);
-            }
+            BinOp::Until => return self.temporal(span, UNTIL),
+            BinOp::WeakUntil => return self.temporal(span, 1),
+            BinOp::Release => return self.temporal(span, RELEASE),
         };
         Expr::binary(op, left, right)
     }
@@ -170,6 +183,25 @@ impl Lowering<'_> {
             }
             None => Expr::Constant(0),
         }
+    }
+
+    /// A channel that is only looked at. What a claim looks at is not exclusive any more.
+    fn looked_at(&mut self, v: &VarRef) -> Expr {
+        let channel = self.channel(v);
+        if self.in_claim() {
+            self.promise(&channel, SEEN_BY_CLAIM);
+        }
+        channel
+    }
+
+    /// Notes something about a channel.
+    pub(super) fn promise(&mut self, channel: &Expr, what: u8) {
+        let Expr::Load(place) = channel else { return };
+        let key = match place.slot {
+            Slot::Global(id) => (None, id),
+            Slot::Local(id) => (self.names.context(), id),
+        };
+        *self.exclusive.entry(key).or_insert(0) |= what;
     }
 
     /// Arguments of a send or a `run`: structures stand for all their fields.
@@ -343,7 +375,7 @@ impl Lowering<'_> {
         }
         let at = LabelRef { name: label.text.clone(), scope: self.names.scope(), context: self.names.context() };
         let number = self.remotes.len() as u32;
-        self.remotes.push(Remote { process: index, target: RemoteTarget::Label(at), span: label.span });
+        self.remotes.push(Remote { process: index, target: RemoteTarget::Label(at) });
         Expr::At { process: ProcessId(index), pid, location: LocationId(number) }
     }
 
@@ -360,7 +392,7 @@ impl Lowering<'_> {
         let indices: Vec<Expr> = first.index.iter().map(|i| self.expression(i)).collect();
         let number = self.remotes.len() as u32;
         let target = RemoteTarget::Variable { name: first.name.clone(), indices: indices.len() };
-        self.remotes.push(Remote { process: index, target, span: v.span });
+        self.remotes.push(Remote { process: index, target });
         Expr::Remote { process: ProcessId(index), pid, variable: VariableId(number), indices }
     }
 

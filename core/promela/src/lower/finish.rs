@@ -3,9 +3,11 @@
 use super::automaton::{self, Automaton};
 use super::{Argument, Lowered, Lowering, RemoteTarget};
 use crate::ast;
+use crate::optimise::{Facts, What, optimise};
+use crate::types::{Basic, VarType};
 use fabius_base::{Code, Finding};
 use fabius_program::{
-    Action, Enumeration, Expr, Formula, Initial, LocationId, Pattern, Place, PrintPiece, Process, Program, Property,
+    Action, Enumeration, Expr, Formula, Initial, Kind, LocationId, Pattern, Place, PrintPiece, Process, Program, Property,
     PropertyKind, Slot, Variable, VariableId,
 };
 
@@ -14,7 +16,6 @@ impl Lowering<'_> {
         self.flow.tie_loose_ends();
         self.check_calls();
         self.check_sends();
-        self.check_parameters();
         if self.initial.is_empty() {
             self.no_process();
         }
@@ -44,7 +45,57 @@ impl Lowering<'_> {
         Lowered { program: (!broken).then_some(program), findings: seen }
     }
 
-    fn optimise(&mut self) {}
+    /// Annotates all elements as Spin's optimiser would.
+    fn optimise(&mut self) {
+        if self.options.hide && !self.has_code {
+            self.hide_write_only();
+        }
+        let remote = self.has_remote_variables;
+        let dataflow = self.options.dataflow && !remote;
+        let what = What {
+            // Without elimination of variables (`-o2`) the verifier does not reset them either.
+            reset: dataflow && self.options.hide && !self.has_code,
+            merge: self.options.merge && !remote && !self.has_provided,
+        };
+        if !dataflow && !what.merge {
+            return;
+        }
+        let facts = self.facts();
+        for process in (0..self.drafts.len()).rev() {
+            if let Some(body) = self.drafts[process].body {
+                optimise(&mut self.flow, &self.names, &facts, body, what);
+            }
+        }
+    }
+
+    fn facts(&mut self) -> Facts {
+        let plain = |draft: &super::Draft| {
+            let channel = |v: &Variable| v.ty.kind == Kind::Channel;
+            draft.plain.iter().zip(&draft.locals).map(|(plain, v)| *plain && !channel(v)).collect()
+        };
+        Facts {
+            plain: self.drafts.iter().map(plain).collect(),
+            local_globals: std::mem::take(&mut self.local_globals),
+            exclusive: std::mem::take(&mut self.exclusive),
+            reads_globals_at_start: self.drafts.iter().map(|d| d.reads_globals_at_start).collect(),
+            rendezvous: self.has_rendezvous,
+        }
+    }
+
+    /// Globals that nobody reads are taken out of the state.
+    fn hide_write_only(&mut self) {
+        for declared in &self.declared {
+            let number = matches!(declared.ty, VarType::Basic(basic) if basic != Basic::Chan);
+            if declared.process.is_some() || declared.read || !number {
+                continue;
+            }
+            let variable = &mut self.globals[declared.leaf as usize];
+            variable.hidden = true;
+            if variable.ty.bits < 16 || matches!(declared.ty, VarType::Basic(Basic::Unsigned(_))) {
+                variable.ty.bits = 8;
+            }
+        }
+    }
 
     fn no_process(&mut self) {
         let span = self.drafts.first().map(|d| d.span).unwrap_or_default();
@@ -97,12 +148,6 @@ impl Lowering<'_> {
                 let headline = format!("a message of {count} fields is sent, but no channel has more than {most}");
                 self.error(Code::WrongCount, span, headline, "");
             }
-        }
-    }
-
-    fn check_parameters(&mut self) {
-        for draft in &self.drafts {
-            let _ = draft.parameters.iter().filter(|p| p.channel).count();
         }
     }
 

@@ -21,7 +21,21 @@ impl Lowering<'_> {
     }
 
     fn formula(&mut self, e: &Expr) -> Formula {
-        if !temporal(e) {
+        let over_states = match &e.kind {
+            ExprKind::Unary(op, _) => matches!(op, UnOp::Neg | UnOp::BitNot),
+            ExprKind::Binary(op, ..) => !matches!(
+                op,
+                BinOp::And
+                    | BinOp::Or
+                    | BinOp::Implies
+                    | BinOp::Equiv
+                    | BinOp::Until
+                    | BinOp::WeakUntil
+                    | BinOp::Release
+            ),
+            _ => true,
+        };
+        if over_states || !temporal(e) {
             return Formula::Proposition(self.expression(e));
         }
         match &e.kind {
@@ -59,10 +73,9 @@ impl Lowering<'_> {
         }
     }
 
+    /// An operator over states has a temporal one below it. Spin takes the latter for a number.
     fn misplaced(&mut self, e: &Expr) -> Formula {
-        let headline = "a temporal operator stands inside an expression";
-        self.error(Code::NotAllowedHere, e.span, headline, "it says something about runs, not about one state");
-        Formula::Proposition(fabius_program::Expr::Constant(0))
+        Formula::Proposition(self.expression(e))
     }
 }
 

@@ -6,6 +6,7 @@ use super::text;
 use crate::ast::{self, ExprKind, Sequence, Step, StepKind, VarRef};
 use crate::flow::{Body, Closing, D_ATOM, LabelRef, Node, Pending, Seq};
 use crate::names::Meaning;
+use crate::optimise::{EXCLUSIVE_RECEIVE, EXCLUSIVE_SEND};
 use crate::types::{Basic, VarType};
 use fabius_base::{Code, Finding, Severity, Span};
 use fabius_program::{
@@ -99,8 +100,8 @@ impl Lowering<'_> {
                 self.declaration(declaration);
                 return None;
             }
-            StepKind::Exclusive { channels, .. } => {
-                self.exclusive(channels);
+            StepKind::Exclusive { send, channels } => {
+                self.exclusive(*send, channels);
                 return None;
             }
             StepKind::Goto(name) => {
@@ -121,7 +122,13 @@ impl Lowering<'_> {
             | StepKind::Inlined { .. } => return self.compound(step, words),
             simple => self.action(simple, span),
         };
-        Some(self.flow.plain(Node::Action(action), span, words))
+        let node = match action {
+            Action::SetPriority(Expr::Pid, e) if matches!(step.kind, StepKind::Assign { .. }) => Node::Prioritise(e),
+            other => Node::Action(other),
+        };
+        let mut pending = self.flow.plain(node, span, words);
+        pending.head.unused = std::mem::take(&mut self.unused_values);
+        Some(pending)
     }
 
     /// What a simple step does.
@@ -157,14 +164,20 @@ impl Lowering<'_> {
         }
     }
 
-    fn exclusive(&mut self, channels: &[VarRef]) {
+    fn exclusive(&mut self, send: bool, channels: &[VarRef]) {
         self.flow.exclusive = true;
         for channel in channels {
             let in_for = std::mem::replace(&mut self.in_for, true);
             let access = self.access(channel);
             self.in_for = in_for;
             let fine = match access {
-                Some(Access::Leaf { basic, .. }) => basic == Basic::Chan,
+                Some(Access::Leaf { basic, place, .. }) => {
+                    if channel.parts.len() == 1 {
+                        let what = if send { EXCLUSIVE_SEND } else { EXCLUSIVE_RECEIVE };
+                        self.promise(&Expr::Load(place), what);
+                    }
+                    basic == Basic::Chan
+                }
                 Some(Access::Structure { .. }) | None => true,
                 Some(_) => false,
             };
@@ -606,6 +619,7 @@ impl Lowering<'_> {
                 span,
             });
             self.ranks.push(0);
+            self.local_globals.push(true);
             self.globals.len() - 1
         });
         Place { slot: Slot::Global(VariableId(index as u32)), indices: Vec::new() }
@@ -746,12 +760,14 @@ impl Lowering<'_> {
             values.push((self.expression(argument), set));
         }
         self.reading = reading;
-        Action::Print(pieces(&format.text, values))
+        let (pieces, unused) = pieces(&format.text, values);
+        self.unused_values = unused;
+        Action::Print(pieces)
     }
 }
 
-/// Splits a format into text and places for values.
-fn pieces(format: &str, values: Vec<(Expr, Option<EnumId>)>) -> Vec<PrintPiece> {
+/// Splits a format into text and places for values; the second part is values without a place.
+fn pieces(format: &str, values: Vec<(Expr, Option<EnumId>)>) -> (Vec<PrintPiece>, Vec<Expr>) {
     let mut out = Vec::new();
     let mut text = String::new();
     let mut values = values.into_iter();
@@ -801,5 +817,5 @@ fn pieces(format: &str, values: Vec<(Expr, Option<EnumId>)>) -> Vec<PrintPiece> 
     if !text.is_empty() {
         out.push(PrintPiece::Text(text));
     }
-    out
+    (out, values.map(|(e, _)| e).collect())
 }
