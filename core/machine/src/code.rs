@@ -105,14 +105,6 @@ pub(crate) enum Instr {
     },
 
     // Conditions.
-    JumpIf {
-        a: Reg,
-        to: Pc,
-    },
-    JumpUnless {
-        a: Reg,
-        to: Pc,
-    },
     UnlessRegs {
         relation: Relation,
         a: Reg,

@@ -164,8 +164,10 @@ impl Assembler<'_> {
 
     fn node(&mut self, block: &Block, node: usize, fail: Label, entry: Entry, code: &mut BlockCode) -> Done {
         let options = block.nodes.get(node).map_or(&[][..], |node| &node.options);
-        for option in options {
+        for (index, option) in options.iter().enumerate() {
             let next = self.label();
+            // With no option before it, an `Else` speaks of the edges before this one.
+            let entry = if entry == Entry::Option && index == 0 { Entry::First } else { entry };
             self.action(&option.action, next, entry)?;
             match option.next {
                 BlockExit::Leave => self.emit(Instr::Jump { to: code.exit }),

@@ -308,7 +308,10 @@ impl Interpreter<'_> {
     fn rendezvous(&mut self, edge: &EdgeCode, seat: &mut Seat, ordinal: u8) -> Trial {
         let sender = self.pid;
         match self.seek(sender, seat) {
-            Sought::Nobody => Trial::Blocked,
+            Sought::Nobody => {
+                self.seat(sender);
+                Trial::Blocked
+            }
             Sought::Fault { pid, edge, fault } => {
                 seat.ordinal = ordinal;
                 Trial::Fault { fault, partner: Some((pid, edge)) }
