@@ -549,11 +549,9 @@ impl Lowering<'_> {
     /// Identities of channels are not numbers: nothing can be computed with them.
     pub(super) fn check_channel_use(&mut self, inner: bool, value: &ast::Expr) {
         match &value.kind {
-            ExprKind::Var(v) => {
-                if inner && self.is_channel(value) {
-                    let headline = format!("nothing can be computed with the channel `{}`", super::text::variable(v));
-                    self.error(Code::TypeMismatch, value.span, headline, "its identity is not a number");
-                }
+            ExprKind::Var(v) if inner && self.is_channel(value) => {
+                let headline = format!("nothing can be computed with the channel `{}`", super::text::variable(v));
+                self.error(Code::TypeMismatch, value.span, headline, "its identity is not a number");
             }
             ExprKind::Unary(_, a) => self.check_channel_use(true, a),
             ExprKind::Binary(_, a, b) => {

@@ -7,8 +7,8 @@ use crate::optimise::{Facts, What, optimise};
 use crate::types::{Basic, VarType};
 use fabius_base::{Code, Finding};
 use fabius_program::{
-    Action, Enumeration, Expr, Formula, Initial, Kind, LocationId, Pattern, Place, PrintPiece, Process, Program, Property,
-    PropertyKind, Slot, Variable, VariableId,
+    Action, Enumeration, Expr, Formula, Initial, Kind, LocationId, Pattern, Place, PrintPiece, Process, Program,
+    Property, PropertyKind, Slot, Variable, VariableId,
 };
 
 impl Lowering<'_> {

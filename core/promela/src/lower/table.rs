@@ -335,7 +335,8 @@ impl<'a> Table<'a> {
                 }
                 changed = true;
                 let mut flat = vec![list[0].clone()];
-                for option in self.transitions[state][1..].to_vec() {
+                let options = self.transitions[state][1..].to_vec();
+                for option in options {
                     let marks = self.marks_of(option.to);
                     let inner: Vec<_> = self.list(option.to).iter().skip(1).cloned().collect();
                     if inner.is_empty() {
@@ -361,7 +362,8 @@ impl<'a> Table<'a> {
                 continue;
             }
             let mut list = Vec::new();
-            for link in self.transitions[state][1..].to_vec() {
+            let links = self.transitions[state][1..].to_vec();
+            for link in links {
                 if let Some(first) = self.list(link.to).first().cloned() {
                     self.mark(first.to, self.marks_of(link.to));
                     list.push(first);

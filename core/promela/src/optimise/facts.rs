@@ -116,9 +116,7 @@ impl Facts {
             Expr::Test(ChannelTest::NotEmpty | ChannelTest::Full, channel) => broken(channel, EXCLUSIVE_RECEIVE),
             Expr::Test(ChannelTest::NotFull | ChannelTest::Empty, channel) => broken(channel, EXCLUSIVE_SEND),
             Expr::Poll { channel, fields, .. } => self.global_patterns(fields, process) || broken(channel, both),
-            Expr::Run { process, .. } => {
-                self.reads_globals_at_start.get(process.0 as usize).copied().unwrap_or(false)
-            }
+            Expr::Run { process, .. } => self.reads_globals_at_start.get(process.0 as usize).copied().unwrap_or(false),
             Expr::PriorityOf(pid) => !matches!(**pid, Expr::Pid),
             Expr::ProcessCount
             | Expr::Last
@@ -242,12 +240,7 @@ impl Collector<'_> {
                 pid.iter().for_each(|e| self.expr(e));
                 indices.iter().for_each(|e| self.expr(e));
             }
-            Expr::Constant(_)
-            | Expr::Pid
-            | Expr::ProcessCount
-            | Expr::Last
-            | Expr::Timeout
-            | Expr::NonProgress => {}
+            Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => {}
         }
     }
 }
