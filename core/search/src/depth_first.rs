@@ -45,7 +45,6 @@ pub fn depth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
         observer,
         budget: Budget::new(settings),
         stack: Vec::new(),
-        successor: Vec::new(),
         depth: 0,
         passes: 0,
         statistics: Statistics::default(),
@@ -64,7 +63,6 @@ struct DepthFirst<'a, M: Model, S, O> {
     /// The state on top of the stack.
     position: Position,
     stack: Vec<Frame<M::Cursor, M::Label>>,
-    successor: Vec<u32>,
     /// Labels on the stack.
     depth: u64,
     /// Transient states visited since an ordinary one was entered or left.
@@ -87,7 +85,7 @@ struct Frame<C, L> {
 
 impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O> {
     fn run(&mut self) -> ControlFlow<Halt> {
-        if let Err(fault) = self.model.initial(&mut self.successor) {
+        if let Err(fault) = self.model.initial(self.position.state_and_successor().1) {
             return self.report(ViolationKind::Fault(fault), None);
         }
         self.arrive(None, false)?;
@@ -96,7 +94,8 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
                 self.look()?;
                 continue;
             }
-            match self.model.next(self.position.state(), &mut frame.cursor, &mut self.successor) {
+            let (state, successor) = self.position.state_and_successor();
+            match self.model.next(state, &mut frame.cursor, successor) {
                 Next::Successor { label, transient, fault } => {
                     if let Some(fault) = fault {
                         self.report(ViolationKind::Fault(fault), label)?;
@@ -125,15 +124,14 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
             self.statistics.matched += 1;
             return ControlFlow::Continue(());
         }
-        let log_len = self.position.log_len();
-        self.position.advance(&self.successor);
+        self.position.propose();
         let stale_run = if transient { self.pass() } else { self.store()? };
         let Some(stale_run) = stale_run else {
-            self.position.retreat(self.position.log_len() - log_len);
+            self.position.reject();
             return ControlFlow::Continue(());
         };
+        let changes = self.position.accept() as u32;
         let cursor = self.model.begin(self.position.state());
-        let changes = (self.position.log_len() - log_len) as u32;
         self.stack.push(Frame { cursor, label, changes, stale_run, transient });
         self.depth = depth;
         self.statistics.depth = self.statistics.depth.max(depth);

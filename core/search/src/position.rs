@@ -1,8 +1,13 @@
-//! The state a search stands on: moves to a successor are logged, so that they can be taken back.
+//! The state a search stands on, and a successor of it: moves are logged, so that they can be taken back.
 //!
 //! One run of cells holds, in this order, the *memo* (cells in which a store keeps what it wants to
 //! remember about the state, so that inserting a neighbour costs less), the visible words of the
 //! state, and its hidden words. A single log of `(cell, old value)` covers all three.
+//!
+//! A successor lies beside the state until it is clear whether the search goes there: most often it
+//! does not. [`Position::propose`] logs where it differs, a store looks at the words that differ and
+//! changes the memo, and then [`Position::accept`] makes the successor the state, or
+//! [`Position::reject`] undoes what the store did.
 //!
 //! The memo may lag behind the words: passing through a state without inserting it changes words
 //! only. What changed since the memo was last right is exactly what the log holds from a certain
@@ -21,10 +26,15 @@ const RESIZED: u32 = u32::MAX;
 /// Words compared at a time.
 const CHUNK: usize = 8;
 
-/// The state a search stands on, and how it got there.
+/// The state a search stands on, how it got there, and the successor it looks at.
 #[derive(Debug)]
 pub struct Position {
     cells: Vec<u32>,
+    successor: Vec<u32>,
+    /// Entries of the log before the successor's.
+    log_before: usize,
+    /// The successor was of another length, and is the state already.
+    resized: bool,
     /// Cells of the memo, which are the first.
     memo: usize,
     visible: usize,
@@ -39,7 +49,18 @@ impl Position {
     /// A position that stands on the state without words. `memo_per_word` is
     /// [`crate::Store::MEMO_PER_WORD`] of the store, `hidden` is [`crate::Model::hidden_words`].
     pub fn new(memo_per_word: usize, hidden: usize) -> Self {
-        Self { cells: Vec::new(), memo: 0, visible: 0, hidden, memo_per_word, log: Vec::new(), stale_from: 0 }
+        Self {
+            cells: Vec::new(),
+            successor: Vec::new(),
+            log_before: 0,
+            resized: false,
+            memo: 0,
+            visible: 0,
+            hidden,
+            memo_per_word,
+            log: Vec::new(),
+            stale_from: 0,
+        }
     }
 
     /// All words of the state, hidden ones included.
@@ -47,19 +68,19 @@ impl Position {
         &self.cells[self.memo..]
     }
 
-    /// The words that distinguish the state from others.
+    /// The state, and where to write a successor.
+    pub fn state_and_successor(&mut self) -> (&[u32], &mut Vec<u32>) {
+        (&self.cells[self.memo..], &mut self.successor)
+    }
+
+    /// The words that distinguish the successor from other states.
     pub fn visible(&self) -> &[u32] {
-        &self.cells[self.memo..self.memo + self.visible]
+        &self.successor[..self.visible]
     }
 
     /// The words that do not.
     pub fn hidden(&self) -> &[u32] {
-        &self.cells[self.memo + self.visible..]
-    }
-
-    /// The memo, followed by the visible words.
-    pub fn memo_and_visible(&self) -> &[u32] {
-        &self.cells[..self.memo + self.visible]
+        &self.successor[self.visible..]
     }
 
     /// Entries in the log.
@@ -69,19 +90,21 @@ impl Position {
 
     /// Bytes in use.
     pub fn memory_bytes(&self) -> u64 {
-        (self.log.len() * size_of::<Change>() + self.cells.len() * size_of::<u32>()) as u64
+        (size_of_val::<[Change]>(&self.log) + size_of_val::<[u32]>(&self.cells) * 2) as u64
     }
 
-    /// Moves to another state.
-    pub fn advance(&mut self, successor: &[u32]) {
+    /// Finds out where the successor differs from the state.
+    pub fn propose(&mut self) {
+        self.log_before = self.log.len();
         let memo = self.memo;
-        let state = &mut self.cells[memo..];
-        if state.len() != successor.len() {
-            self.resize(successor);
+        let state = &self.cells[memo..];
+        self.resized = state.len() != self.successor.len();
+        if self.resized {
+            self.resize();
             return;
         }
-        let mut old_chunks = state.chunks_exact_mut(CHUNK);
-        let mut new_chunks = successor.chunks_exact(CHUNK);
+        let mut old_chunks = state.chunks_exact(CHUNK);
+        let mut new_chunks = self.successor.chunks_exact(CHUNK);
         let mut first_cell = memo;
         for (old, new) in (&mut old_chunks).zip(&mut new_chunks) {
             let mut differing = 0_u32;
@@ -91,17 +114,49 @@ impl Position {
             while differing != 0 {
                 let i = differing.trailing_zeros() as usize % CHUNK;
                 self.log.push(Change { cell: (first_cell + i) as u32, old: old[i] });
-                old[i] = new[i];
                 differing &= differing - 1;
             }
             first_cell += CHUNK;
         }
-        for (i, (old, new)) in old_chunks.into_remainder().iter_mut().zip(new_chunks.remainder()).enumerate() {
-            if old != new {
-                self.log.push(Change { cell: (first_cell + i) as u32, old: *old });
-                *old = *new;
+        for (i, (&old, new)) in old_chunks.remainder().iter().zip(new_chunks.remainder()).enumerate() {
+            if old != *new {
+                self.log.push(Change { cell: (first_cell + i) as u32, old });
             }
         }
+    }
+
+    /// Makes the successor the state; returns how many entries of the log lead back.
+    pub fn accept(&mut self) -> usize {
+        if !self.resized {
+            for change in &self.log[self.log_before..] {
+                if let Some(word) = (change.cell as usize).checked_sub(self.memo) {
+                    self.cells[change.cell as usize] = self.successor[word];
+                }
+            }
+        }
+        self.log.len() - self.log_before
+    }
+
+    /// Stays at the state, and gives back the memo that a store changed for the successor.
+    pub fn reject(&mut self) {
+        if self.resized {
+            self.retreat(self.log.len() - self.log_before);
+            return;
+        }
+        for change in self.log.drain(self.log_before..).rev() {
+            if self.memo <= change.cell as usize {
+                break;
+            }
+            self.cells[change.cell as usize] = change.old;
+        }
+    }
+
+    /// Moves to another state.
+    pub fn advance(&mut self, state: &[u32]) {
+        self.successor.clear();
+        self.successor.extend_from_slice(state);
+        self.propose();
+        self.accept();
     }
 
     /// Takes back the last `count` entries of the log.
@@ -143,9 +198,13 @@ impl Position {
         Some(())
     }
 
-    /// A cell of memo and visible words.
+    /// A cell of the memo, or beyond it a word of the successor.
+    #[inline]
     pub(crate) fn cell(&self, index: usize) -> u32 {
-        self.cells[index]
+        match index.checked_sub(self.memo) {
+            None => self.cells[index],
+            Some(word) => self.successor[word],
+        }
     }
 
     /// Changes a cell of the memo.
@@ -159,13 +218,13 @@ impl Position {
         self.cells[index] = value;
     }
 
-    /// Logs every cell, then starts anew with a memo that is not right.
+    /// Logs every cell, then starts anew with the successor and a memo that is not right.
     #[cold]
-    fn resize(&mut self, successor: &[u32]) {
+    fn resize(&mut self) {
         self.log.extend(self.cells.iter().enumerate().map(|(i, &old)| Change { cell: i as u32, old }));
         self.log.push(Change { cell: RESIZED, old: self.cells.len() as u32 });
-        self.lay_out(successor.len());
-        self.cells[self.memo..].copy_from_slice(successor);
+        self.lay_out(self.successor.len());
+        self.cells[self.memo..].copy_from_slice(&self.successor);
     }
 
     /// Gives the cells the length they had; the entries before restore the content.
@@ -201,10 +260,16 @@ mod tests {
             let mut lengths = Vec::new();
             for state in &states {
                 lengths.push(position.log_len());
+                let before = position.state().to_vec();
+                for other in &states {
+                    position.state_and_successor().1.clone_from(other);
+                    position.propose();
+                    position.reject();
+                    assert_eq!(position.state(), before);
+                }
                 position.advance(state);
                 assert_eq!(position.state(), state);
                 assert_eq!(position.visible(), &state[..state.len().saturating_sub(2)]);
-                assert_eq!(position.memo_and_visible().len(), position.visible().len() * (memo_per_word + 1));
             }
             for (state, length) in states.iter().zip(&lengths).rev() {
                 assert_eq!(position.state(), state);

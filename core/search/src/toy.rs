@@ -59,6 +59,11 @@ impl Toy {
         &self.nodes
     }
 
+    /// Words at the end of a node that are hidden.
+    pub fn hidden_words(&self) -> usize {
+        self.hidden_words
+    }
+
     /// The node with these words.
     pub fn node_of(&self, words: &[u32]) -> Option<usize> {
         self.by_words.get(words).copied()
@@ -105,7 +110,7 @@ impl Model for Toy {
     type Cursor = u32;
 
     fn hidden_words(&self) -> usize {
-        self.hidden_words
+        Toy::hidden_words(self)
     }
 
     fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), u32> {

@@ -16,6 +16,13 @@ pub unsafe trait Plain: Copy + Default {}
 unsafe impl Plain for u32 {}
 // SAFETY: every bit pattern is a value.
 unsafe impl Plain for u64 {}
+// SAFETY: as for its elements; it has no padding.
+unsafe impl Plain for Line {}
+
+/// Eight words that lie in one cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Line(pub [u64; 8]);
 
 /// A zeroed array of fixed length.
 #[derive(Debug)]

@@ -1,19 +1,23 @@
 //! A set of 64-bit hashes in little more memory than the hashes take.
 //!
-//! Open addressing with linear probing. The home of a hash is its place in the order of all hashes,
-//! scaled to the table's size, so that a table can grow by any factor by copying from front to back.
+//! Open addressing with linear probing, a cache line at a time. The home of a hash is the line at its
+//! place in the order of all hashes, scaled to the table's size, so that a table can grow by any factor
+//! by copying from front to back. A line is compared as a whole, without branches: a processor that
+//! guesses that the hash is there goes on to the next transition while it waits for memory.
 //! The table is cut into segments that grow one at a time, at different fills: hardly any memory is
 //! needed beyond the table while it grows, the mean load is steady, and no pause is long.
 
 use super::hash::scale;
-use super::pages::Pages;
+use super::pages::{Line, Pages};
 
 /// Segments of a table; the top bits of a hash choose one.
-const SEGMENT_BITS: u32 = 6;
+const SEGMENT_BITS: u32 = 5;
 /// Slots in use, out of 20, that make a segment grow.
 const LOAD_MAX_OF_20: usize = 17;
-/// Below this many slots a segment doubles; above, it grows by a quarter.
-const SMALL: usize = 1 << 10;
+/// Below this many lines a segment doubles; above, it grows by a quarter.
+const SMALL: usize = 1 << 7;
+/// Slots of a line.
+const LINE: usize = 8;
 
 /// A set of hashes, each with a payload.
 #[derive(Debug)]
@@ -27,7 +31,7 @@ pub struct HashTable<P> {
 
 #[derive(Debug, Default)]
 struct Segment<P> {
-    slots: Pages<u64>,
+    lines: Pages<Line>,
     payloads: Box<[P]>,
     len: usize,
     len_max: usize,
@@ -74,21 +78,24 @@ impl<P: Copy + Default> Segment<P> {
     /// Whether the hash was there already, and its slot. There is a free slot.
     #[inline]
     fn insert(&mut self, hash: u64) -> (bool, usize) {
-        let slots = &mut *self.slots;
-        let mut slot = scale(hash << SEGMENT_BITS, slots.len());
+        let lines = &mut *self.lines;
+        let mut home = scale(hash << SEGMENT_BITS, lines.len());
         loop {
-            let found = slots[slot];
-            if found == hash {
-                return (true, slot);
+            let line = &mut lines[home].0;
+            let found = places(line, hash);
+            if found != 0 {
+                return (true, home * LINE + found.trailing_zeros() as usize);
             }
-            if found == 0 {
-                slots[slot] = hash;
+            let free = places(line, 0);
+            if free != 0 {
+                let slot = free.trailing_zeros() as usize % LINE;
+                line[slot] = hash;
                 self.len += 1;
-                return (false, slot);
+                return (false, home * LINE + slot);
             }
-            slot += 1;
-            if slot == slots.len() {
-                slot = 0;
+            home += 1;
+            if home == lines.len() {
+                home = 0;
             }
         }
     }
@@ -97,16 +104,17 @@ impl<P: Copy + Default> Segment<P> {
     /// so that segments with the same fill do not all grow at once.
     #[cold]
     fn grow(&mut self, index: usize) -> u64 {
-        let size = match self.slots.len() {
-            0 => 32 + (index * 32 >> SEGMENT_BITS),
+        let size = match self.lines.len() {
+            0 => 4 + ((index * 4) >> SEGMENT_BITS),
             few if few < SMALL => few * 2,
             many => many + many / 4,
         };
         let bytes_before = self.memory_bytes();
-        let payloads = vec![P::default(); size].into_boxed_slice();
-        let new = Segment { slots: Pages::zeroed(size), payloads, len: 0, len_max: size * LOAD_MAX_OF_20 / 20 };
-        let old = std::mem::replace(self, new);
-        for (&hash, &payload) in old.slots.iter().zip(&old.payloads) {
+        let payloads = vec![P::default(); size * LINE].into_boxed_slice();
+        let len_max = size * LINE * LOAD_MAX_OF_20 / 20;
+        let old = std::mem::replace(self, Segment { lines: Pages::zeroed(size), payloads, len: 0, len_max });
+        let slots = old.lines.iter().flat_map(|line| line.0);
+        for (hash, &payload) in slots.zip(&old.payloads) {
             if hash != 0 {
                 let (_, slot) = self.insert(hash);
                 self.payloads[slot] = payload;
@@ -116,8 +124,18 @@ impl<P: Copy + Default> Segment<P> {
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.slots.memory_bytes() + size_of_val::<[P]>(&self.payloads) as u64
+        self.lines.memory_bytes() + size_of_val::<[P]>(&self.payloads) as u64
     }
+}
+
+/// A bit for each word of the line that is `wanted`.
+#[inline]
+fn places(line: &[u64; LINE], wanted: u64) -> u32 {
+    let mut found = 0;
+    for (i, &word) in line.iter().enumerate() {
+        found |= u32::from(word == wanted) << i;
+    }
+    found
 }
 
 #[cfg(test)]
