@@ -12,10 +12,12 @@ pub fn rough(value: f64) -> String {
     }
 }
 
-/// Seconds as `0.04 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`.
+/// Seconds as `4 ms`, `0.04 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`.
 pub fn seconds(value: f64) -> String {
     let whole = value as u64;
     match value {
+        v if v < 0.0005 => "0 ms".to_owned(),
+        v if v < 0.01 => format!("{:.0} ms", v * 1000.0),
         v if v < 10.0 => format!("{v:.2} s"),
         v if v < 60.0 => format!("{v:.1} s"),
         v if v < 3600.0 => format!("{} min {} s", whole / 60, whole % 60),
@@ -31,6 +33,7 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(rough(1_234_567.0), "1.23 M");
         assert_eq!(rough(9_999.0), "9 999");
+        assert_eq!(seconds(0.0041), "4 ms");
         assert_eq!(seconds(0.041), "0.04 s");
         assert_eq!(seconds(125.0), "2 min 5 s");
     }

@@ -56,10 +56,12 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
 
 /// What goes wrong, where, and the run that leads there.
 fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> String {
-    let mut text = findings::render(map, &example.finding) + "\n";
     if !with_run {
-        return text;
+        return findings::render(map, &example.finding) + "\n";
     }
+    // What to do about it is told at the end of the run.
+    let finding = Finding { help: Vec::new(), ..example.finding.clone() };
+    let mut text = findings::render(map, &finding) + "\n";
     let many = STEPS_SHOWN_MAX < example.trace.steps.len();
     let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
     let _ = writeln!(text, "{}", paint(STRONG, heading(&example.report)));

@@ -5,14 +5,16 @@ use crate::load::Loaded;
 use crate::report::{ViolationClass, ViolationReport};
 use crate::run::internal_error;
 use crate::words::counted;
-use fabius_base::{Code, Finding, Span};
+use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::{Action, EdgeId, Move, Program, meaning::Fault};
 use fabius_search::{Violation, ViolationKind};
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::{Claim, Standing, Trace, confirm as walk, shorten};
 
-/// So many waiting processes are shown in the text.
-const STANDINGS_SHOWN_MAX: usize = 6;
+/// So many places at which processes wait are shown in the text, …
+const PLACES_SHOWN_MAX: usize = 6;
+/// … and so many processes are named at each.
+const NAMES_SHOWN_MAX: usize = 6;
 
 /// A longer run is told as it was found.
 const CALMED_STEPS_MAX: usize = 5_000;
@@ -65,7 +67,7 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, found: Found) -> Resul
         let path = paste(&violation.path);
         internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
     })?;
-    let finding = finding(&violation, &trace);
+    let finding = finding(&loaded.map, &violation, &trace);
     let report = report(loaded, &violation, shortest, &trace, &finding);
     Ok(Counterexample { finding, trace, report })
 }
@@ -100,9 +102,9 @@ fn paste(path: &[Move]) -> String {
     path.iter().map(step).collect::<Vec<_>>().join(",")
 }
 
-fn finding(violation: &Violation<Move, Fault>, trace: &Trace) -> Finding {
+fn finding(map: &SourceMap, violation: &Violation<Move, Fault>, trace: &Trace) -> Finding {
     match violation.kind {
-        ViolationKind::InvalidEnd => stuck(trace),
+        ViolationKind::InvalidEnd => stuck(map, trace),
         ViolationKind::Fault(fault) => faulty(fault, trace),
     }
 }
@@ -117,22 +119,28 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
         Fault::AssertionFailed => "this assertion can fail".to_owned(),
         fault => fault.to_string(),
     };
-    let steps = counted(trace.steps.len() as u64, "step");
-    Finding::new(code, headline).at(step.fault_span, format!("{} fails here in step {steps}", step.actor.name))
+    Finding::new(code, headline).at(step.fault_span, format!("{} fails here, in step {}", step.actor.name, step.number))
 }
 
 /// A state in which nothing can move.
-fn stuck(trace: &Trace) -> Finding {
+fn stuck(map: &SourceMap, trace: &Trace) -> Finding {
     let steps = counted(trace.steps.len() as u64, "step");
     let waiting: Vec<&Standing> = trace.last.processes.iter().filter(|standing| !standing.end).collect();
     let headline = format!("the processes can get stuck: after {steps} nothing can move");
     let mut finding = Finding::new(Code::InvalidEndState, headline);
-    for standing in waiting.iter().take(STANDINGS_SHOWN_MAX) {
-        let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
-        finding = finding.at(span, format!("{} waits here{}", standing.name, why(standing)));
+    let mut places: Vec<(Span, Vec<&Standing>)> = Vec::new();
+    for standing in waiting.iter().copied() {
+        let span = map.user_span(standing.waiting.first().map_or(standing.span, |waiting| waiting.span));
+        match places.iter_mut().find(|(known, _)| (known.file, known.start) == (span.file, span.start)) {
+            Some((_, there)) => there.push(standing),
+            None => places.push((span, vec![standing])),
+        }
     }
-    if waiting.len() > STANDINGS_SHOWN_MAX {
-        finding = finding.note(format!("{} more processes wait", waiting.len() - STANDINGS_SHOWN_MAX));
+    for (span, there) in places.iter().take(PLACES_SHOWN_MAX) {
+        finding = finding.at(*span, waits_here(there));
+    }
+    if places.len() > PLACES_SHOWN_MAX {
+        finding = finding.note(format!("processes wait at {} more places", places.len() - PLACES_SHOWN_MAX));
     }
     if let Some(explanation) = &trace.explanation {
         // The sentences before tell of one process each, as the labels do.
@@ -142,11 +150,18 @@ fn stuck(trace: &Trace) -> Finding {
     finding
 }
 
-/// Why a process does not go on, if one reason says it.
-fn why(standing: &Standing) -> String {
-    match standing.waiting.as_slice() {
-        [only] => format!(": {}", only.reason.sentence()),
-        _ => String::new(),
+/// Who waits at a place, and why if one reason says it.
+fn waits_here(standings: &[&Standing]) -> String {
+    if let [only] = standings {
+        return match only.waiting.as_slice() {
+            [waiting] => format!("{} waits here: {}", only.name, waiting.reason.sentence()),
+            _ => format!("{} waits here", only.name),
+        };
+    }
+    let names: Vec<&str> = standings.iter().take(NAMES_SHOWN_MAX).map(|standing| standing.name.as_str()).collect();
+    match standings.len().checked_sub(NAMES_SHOWN_MAX + 1) {
+        None => format!("{} wait here", names.join(", ")),
+        Some(more) => format!("{} and {} more wait here", names.join(", "), more + 1),
     }
 }
 

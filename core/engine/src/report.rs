@@ -63,6 +63,17 @@ pub enum ViolationClass {
     Evaluation,
 }
 
+impl ViolationClass {
+    /// What it means, as a sentence without its full stop.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Assertion => "an assertion can fail",
+            Self::InvalidEndState => "the processes can get stuck",
+            Self::Evaluation => "a statement can have no result",
+        }
+    }
+}
+
 /// Why a search stopped before it had seen everything.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -108,6 +108,7 @@ fn conclude(report: &mut Report, plan: &Plan) {
         planned.filter(|(_, planned)| planned.checkable || planned.asked).map(|(property, _)| property).collect();
     let any = |verdict: Verdict| counted.iter().any(|property| property.verdict == verdict);
     let verdict = match () {
+        () if any(Verdict::Faulty) => Verdict::Faulty,
         () if any(Verdict::Violated) => Verdict::Violated,
         () if any(Verdict::Undecided) || counted.is_empty() => Verdict::Undecided,
         () => Verdict::Holds,

@@ -1,7 +1,7 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
 use crate::adapter::{Places, SearchedMachine};
-use crate::counterexample::{Counterexample, Found, confirm, place_of};
+use crate::counterexample::{Counterexample, Found, class_of, confirm, place_of};
 use crate::event::{Event, Goal, Progress};
 use crate::load::Loaded;
 use crate::plan::Planned;
@@ -12,10 +12,11 @@ use crate::unreached::unreached;
 use crate::words::{counted, grouped, memory};
 use fabius_base::{Code, Finding, Limits, SourceMap, Span, StopReason};
 use fabius_machine::Refusal;
-use fabius_program::{Move, Program, meaning::Fault};
+use fabius_program::{Move, Program, Variable, meaning::Fault};
 use fabius_search::store::Exactness;
 use fabius_search::{
-    self as search, BitstateStore, Completeness, FingerprintStore, Statistics, StopAt, TreeStore, ViolationKind,
+    self as search, BitstateStore, Completeness, FingerprintStore, Statistics, StopAt, TreeStore, Violation,
+    ViolationKind,
 };
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -77,7 +78,7 @@ pub(crate) fn check(
     let task = Task { loaded, program, property: &planned.name, settings };
     let mut machine = match SearchedMachine::new(Arc::clone(program)) {
         Ok(machine) => machine,
-        Err(refusal) => return refused(planned, refusal),
+        Err(refusal) => return refused(planned, program, refusal),
     };
     let began = (around.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
@@ -175,7 +176,8 @@ fn shorter(
     let explored = explore(task, machine, watcher, Order::BreadthFirst, limits, StopAt::Never);
     let same = explored.keys.iter().position(|&other| other == key);
     match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
-        Some(violation) if violation.path.len() < found.violation.path.len() => {
+        Some(shorter) if shorter.path.len() < found.violation.path.len() => {
+            let violation = Violation { count: found.violation.count, ..shorter };
             Found { violation, shortest: true, ..found }
         }
         Some(_) => Found { shortest: true, ..found },
@@ -230,7 +232,10 @@ fn reason(outcome: &SearchOutcome, limits: &Limits) -> String {
             let limit = limit_reached(outcome.completeness, limits);
             format!("no error found in {states}; this is not a proof: {limit}")
         }
-        (_, Completeness::FirstViolation) => "stopped at the first violation".to_owned(),
+        (_, Completeness::FirstViolation) => {
+            let what = outcome.violations.first().map_or("", |violation| class_of(&violation.kind).sentence());
+            format!("{what}; stopped at the first violation")
+        }
         (found, completeness) => {
             let kinds = counted(outcome.violations.len() as u64, "different violation");
             let all = format!("{kinds}, met {} in {states}", times(found));
@@ -284,12 +289,19 @@ fn missed(exactness: Exactness) -> String {
 }
 
 /// A model that the machine cannot run.
-fn refused(planned: &Planned, refusal: Refusal) -> Checked {
+fn refused(planned: &Planned, program: &Program, refusal: Refusal) -> Checked {
     let reason = format!("not checked: {refusal}");
+    let mut finding = Finding::new(Code::TooMany, refusal.to_string());
+    let bytes = |variable: &Variable| u64::from(variable.element_count()) * u64::from(variable.ty.bits).div_ceil(8);
+    let variables = program.globals.iter().chain(program.processes.iter().flat_map(|process| &process.locals));
+    if let (Refusal::TooLarge, Some(variable)) = (refusal, variables.max_by_key(|variable| bytes(variable))) {
+        let text = format!("`{}` alone takes {}", variable.name, memory(bytes(variable)));
+        finding = finding.at(variable.span, text);
+    }
     let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &reason);
     report.verdict = Verdict::Faulty;
     let (findings, failure) = match refusal {
-        Refusal::TooLarge | Refusal::TooDeep => (vec![Finding::new(Code::TooMany, refusal.to_string())], None),
+        Refusal::TooLarge | Refusal::TooDeep => (vec![finding], None),
         Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
     };
     Checked { report, counterexamples: Vec::new(), findings, failure }
