@@ -48,7 +48,7 @@ pub fn breadth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
         violations: Violations::new(settings.stop_at),
     };
     let run = search.run();
-    search.statistics.memory_bytes = search.memory_bytes();
+    search.statistics.memory_bytes = search.statistics.memory_bytes.max(search.memory_bytes());
     search.violations.conclude(run, search.store.exactness(), search.statistics)
 }
 
@@ -175,7 +175,8 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
 
     #[cold]
     fn look(&mut self) -> ControlFlow<Halt> {
-        self.statistics.memory_bytes = self.memory_bytes();
+        let now = self.memory_bytes();
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
         self.budget.look(&self.statistics, self.store.is_full(), self.observer)
     }
 

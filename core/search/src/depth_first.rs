@@ -13,6 +13,10 @@
 //! A frame of the stack holds no state. It holds how far its successors are listed, the label that
 //! led to it, and how many entries of the [`Position`]'s log lead back to the frame below.
 //!
+//! Most of the time goes into waiting for the memory of the visited set. While it is on its way, the next
+//! successor is listed already, if the last one was known: then this one is likely to be known, too. If
+//! it is not, what was listed ahead is forgotten, and listed again later. This changes no order.
+//!
 //! Transient states are not stored, so a search could go round among them for ever, or along very many
 //! ways from one to another. Where they come in long runs or in great number, they are therefore put
 //! into a set of their own, uncounted: see [`TRANSIENT_RUN_MAX`] and [`TRANSIENT_PASSES_MAX`].
@@ -45,17 +49,19 @@ pub fn depth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
         observer,
         budget: Budget::new(settings),
         stack: Vec::new(),
+        ahead: None,
+        last_was_old: false,
         depth: 0,
         passes: 0,
         statistics: Statistics::default(),
         violations: Violations::new(settings.stop_at),
     };
     let run = search.run();
-    search.statistics.memory_bytes = search.memory_bytes();
+    search.statistics.memory_bytes = search.statistics.memory_bytes.max(search.memory_bytes());
     search.violations.conclude(run, search.store.exactness(), search.statistics)
 }
 
-struct DepthFirst<'a, M: Model, S, O> {
+struct DepthFirst<'a, M: Model, S: Store, O> {
     model: &'a mut M,
     store: &'a mut S,
     observer: &'a mut O,
@@ -63,6 +69,9 @@ struct DepthFirst<'a, M: Model, S, O> {
     /// The state on top of the stack.
     position: Position,
     stack: Vec<Frame<M::Cursor, M::Label>>,
+    /// What comes next at the top of the stack, if it was listed already.
+    ahead: Option<Ahead<M, S::Probe>>,
+    last_was_old: bool,
     /// Labels on the stack.
     depth: u64,
     /// Transient states visited since an ordinary one was entered or left.
@@ -83,24 +92,37 @@ struct Frame<C, L> {
     transient: bool,
 }
 
+/// Something listed before its turn.
+struct Ahead<M: Model, P> {
+    found: Next<M::Label, M::Fault>,
+    /// Of a successor to be stored; then it is proposed to the position.
+    probe: Option<P>,
+    /// How far successors were listed before.
+    cursor: M::Cursor,
+}
+
 impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O> {
     fn run(&mut self) -> ControlFlow<Halt> {
         if let Err(fault) = self.model.initial(self.position.state_and_successor().1) {
             return self.report(ViolationKind::Fault(fault), None);
         }
-        self.arrive(None, false)?;
+        self.arrive(None, false, None)?;
         while let Some(frame) = self.stack.last_mut() {
             if self.budget.step_is_due() {
                 self.look()?;
                 continue;
             }
             let (state, successor) = self.position.state_and_successor();
-            match self.model.next(state, &mut frame.cursor, successor) {
+            let (found, probe) = match self.ahead.take() {
+                Some(ahead) => (ahead.found, ahead.probe),
+                None => (self.model.next(state, &mut frame.cursor, successor), None),
+            };
+            match found {
                 Next::Successor { label, transient, fault } => {
                     if let Some(fault) = fault {
                         self.report(ViolationKind::Fault(fault), label)?;
                     }
-                    self.arrive(label, transient)?;
+                    self.arrive(label, transient, probe)?;
                 }
                 Next::Broken { label, fault } => self.report(ViolationKind::Fault(fault), Some(label))?,
                 Next::Done(ending) => {
@@ -114,9 +136,10 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
         ControlFlow::Continue(())
     }
 
-    /// Goes to the successor, unless it was visited before or lies too deep.
+    /// Goes to the successor, unless it was visited before or lies too deep. With a probe, it is proposed
+    /// to the position already.
     #[inline]
-    fn arrive(&mut self, label: Option<M::Label>, transient: bool) -> ControlFlow<Halt> {
+    fn arrive(&mut self, label: Option<M::Label>, transient: bool, probe: Option<S::Probe>) -> ControlFlow<Halt> {
         let depth = self.depth + u64::from(label.is_some());
         self.statistics.transient += u64::from(transient);
         if self.budget.too_deep(depth) {
@@ -124,12 +147,11 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
             self.statistics.matched += 1;
             return ControlFlow::Continue(());
         }
-        self.position.propose();
-        let stale_run = if transient { self.pass() } else { self.store()? };
-        let Some(stale_run) = stale_run else {
-            self.position.reject();
-            return ControlFlow::Continue(());
-        };
+        if probe.is_none() {
+            self.position.propose();
+        }
+        let stale_run = if transient { self.pass() } else { self.store(probe)? };
+        let Some(stale_run) = stale_run else { return ControlFlow::Continue(()) };
         let changes = self.position.accept() as u32;
         let cursor = self.model.begin(self.position.state());
         self.stack.push(Frame { cursor, label, changes, stale_run, transient });
@@ -138,20 +160,59 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
         ControlFlow::Continue(())
     }
 
-    /// Stores the state arrived at. `None` if it was there already, else its [`Frame::stale_run`].
+    /// Stores the state proposed. `None` if it was there already, else its [`Frame::stale_run`].
     #[inline]
-    fn store(&mut self) -> ControlFlow<Halt, Option<u32>> {
-        if self.store.insert(&mut self.position, Class::Ordinary) == Inserted::Old {
+    fn store(&mut self, probe: Option<S::Probe>) -> ControlFlow<Halt, Option<u32>> {
+        let probe = probe.unwrap_or_else(|| self.store.prepare(&mut self.position, Class::Ordinary));
+        if self.last_was_old {
+            self.look_ahead();
+        }
+        self.last_was_old = self.store.commit(probe) == Inserted::Old;
+        if self.last_was_old {
             self.statistics.matched += 1;
+            if self.ahead.is_none() {
+                self.position.reject();
+            }
             return ControlFlow::Continue(None);
         }
         if self.budget.states_exhausted(self.statistics.states) {
             return ControlFlow::Break(Halt::Reason(StopReason::States));
         }
+        self.forget_ahead();
         self.statistics.states += 1;
         self.passes = 0;
         self.position.memo_is_right_until(self.position.log_len());
         ControlFlow::Continue(Some(0))
+    }
+
+    /// Lists what comes next while the store's memory for the state proposed is on its way.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let Some(frame) = self.stack.last_mut() else { return };
+        let cursor = frame.cursor;
+        self.position.put_aside();
+        let (state, successor) = self.position.state_and_successor();
+        let found = self.model.next(state, &mut frame.cursor, successor);
+        let probe = match found {
+            Next::Successor { label, transient: false, .. }
+                if !self.budget.too_deep(self.depth + u64::from(label.is_some())) =>
+            {
+                self.position.propose();
+                Some(self.store.prepare(&mut self.position, Class::Ordinary))
+            }
+            _ => None,
+        };
+        self.ahead = Some(Ahead { found, probe, cursor });
+    }
+
+    /// Forgets what was listed ahead, and proposes again the state before it.
+    fn forget_ahead(&mut self) {
+        let Some(ahead) = self.ahead.take() else { return };
+        if let Some(frame) = self.stack.last_mut() {
+            frame.cursor = ahead.cursor;
+        }
+        self.position.take_from_aside();
+        self.store.prepare(&mut self.position, Class::Ordinary);
     }
 
     /// Passes through the transient state arrived at. `None` if it is remembered from before, else its
@@ -163,6 +224,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
             return Some(run);
         }
         if self.store.insert(&mut self.position, Class::Transient) == Inserted::Old {
+            self.position.reject();
             return None;
         }
         self.position.memo_is_right_until(self.position.log_len());
@@ -201,7 +263,8 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
 
     #[cold]
     fn look(&mut self) -> ControlFlow<Halt> {
-        self.statistics.memory_bytes = self.memory_bytes();
+        let now = self.memory_bytes();
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
         self.budget.look(&self.statistics, self.store.is_full(), self.observer)
     }
 

@@ -62,7 +62,7 @@ pub struct Statistics {
     /// Length of the longest path walked: in transitions if depth-first, in stored states passed if
     /// breadth-first.
     pub depth: u64,
-    /// Memory of visited set and stack or queue together.
+    /// Memory of visited set and stack or queue together, in bytes; the most seen at any look.
     pub memory_bytes: u64,
 }
 

@@ -31,6 +31,8 @@ const CHUNK: usize = 8;
 pub struct Position {
     cells: Vec<u32>,
     successor: Vec<u32>,
+    /// A successor that waits for an answer while the next one is looked at.
+    aside: Vec<u32>,
     /// Entries of the log before the successor's.
     log_before: usize,
     /// The successor was of another length, and is the state already.
@@ -52,6 +54,7 @@ impl Position {
         Self {
             cells: Vec::new(),
             successor: Vec::new(),
+            aside: Vec::new(),
             log_before: 0,
             resized: false,
             memo: 0,
@@ -149,6 +152,19 @@ impl Position {
             }
             self.cells[change.cell as usize] = change.old;
         }
+    }
+
+    /// Puts the successor aside, so that another one may be proposed.
+    pub fn put_aside(&mut self) {
+        self.reject();
+        std::mem::swap(&mut self.successor, &mut self.aside);
+    }
+
+    /// Drops the successor and proposes the one that was put aside; the memo is to be brought up to date.
+    pub fn take_from_aside(&mut self) {
+        self.reject();
+        std::mem::swap(&mut self.successor, &mut self.aside);
+        self.propose();
     }
 
     /// Moves to another state.

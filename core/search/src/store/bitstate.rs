@@ -1,18 +1,15 @@
 //! Bitstate hashing (supertrace): a few bits in one cache line stand for the state.
 
 use super::hash::{hash_words, mix, scale};
-use super::pages::Pages;
+use super::pages::{Line, Pages, prefetch};
 use super::{Class, Exactness, Inserted, Store};
 use crate::position::Position;
-
-/// Words of 64 bits in a cache line.
-const LINE: usize = 8;
 
 /// Sets some bits per state in an array of fixed size, all in one cache line; a state whose bits are
 /// all set is taken for old. Searches more states than fit in memory otherwise, and proves nothing.
 #[derive(Debug)]
 pub struct BitstateStore {
-    words: Pages<u64>,
+    lines: Pages<Line>,
     bits_per_state: u32,
     seed: u64,
     states: u64,
@@ -23,25 +20,32 @@ impl BitstateStore {
     /// An empty store of a size in bytes (at least one cache line is used) that sets `bits_per_state`
     /// bits, from 1 to 7; 3 is a good choice. States missed with one seed may be found with another.
     pub fn new(size_bytes: u64, bits_per_state: u32, seed: u64) -> Self {
-        let lines = usize::try_from(size_bytes / (LINE as u64 * 8)).unwrap_or(usize::MAX >> 10).max(1);
-        let words = Pages::zeroed(lines * LINE);
-        Self { words, bits_per_state: bits_per_state.clamp(1, 7), seed, states: 0, bits_set: 0 }
+        let lines = usize::try_from(size_bytes / size_of::<Line>() as u64).unwrap_or(usize::MAX >> 10).max(1);
+        let lines = Pages::zeroed(lines);
+        Self { lines, bits_per_state: bits_per_state.clamp(1, 7), seed, states: 0, bits_set: 0 }
     }
 }
 
 impl Store for BitstateStore {
     const MEMO_PER_WORD: usize = 0;
 
+    /// Index of a line, and where the bits in it are.
+    type Probe = (usize, u64);
+
     #[inline]
-    fn insert(&mut self, position: &mut Position, class: Class) -> Inserted {
+    fn prepare(&mut self, position: &mut Position, class: Class) -> (usize, u64) {
         let seed = self.seed.wrapping_mul(2).wrapping_add(u64::from(class == Class::Transient));
-        let line_hash = hash_words(position.visible(), seed);
-        let mut bits = mix(hash_words(position.visible(), !seed));
-        let first = scale(line_hash, self.words.len() / LINE) * LINE;
-        let line = &mut self.words[first..first + LINE];
+        let line = scale(hash_words(position.visible(), seed), self.lines.len());
+        prefetch(&self.lines[line]);
+        (line, mix(hash_words(position.visible(), !seed)))
+    }
+
+    #[inline]
+    fn commit(&mut self, (line, mut bits): (usize, u64)) -> Inserted {
+        let Line(line) = &mut self.lines[line];
         let mut fresh = 0;
         for _ in 0..self.bits_per_state {
-            let (word, bit) = ((bits >> 6) as usize % LINE, bits % 64);
+            let (word, bit) = ((bits >> 6) as usize % line.len(), bits % 64);
             fresh += u64::from(line[word] >> bit & 1 == 0);
             line[word] |= 1 << bit;
             bits >>= 9;
@@ -52,11 +56,11 @@ impl Store for BitstateStore {
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.words.memory_bytes()
+        self.lines.memory_bytes()
     }
 
     fn exactness(&self) -> Exactness {
-        let bits = self.words.len() as f64 * 64.0;
+        let bits = self.lines.memory_bytes() as f64 * 8.0;
         Exactness::Bitstate {
             omission_probability_per_state: (self.bits_set as f64 / bits).powi(self.bits_per_state as i32),
             bits_per_state: bits / self.states.max(1) as f64,

@@ -29,10 +29,19 @@ impl FingerprintStore {
 impl Store for FingerprintStore {
     const MEMO_PER_WORD: usize = 0;
 
+    type Probe = u64;
+
     #[inline]
-    fn insert(&mut self, position: &mut Position, class: Class) -> Inserted {
+    fn prepare(&mut self, position: &mut Position, class: Class) -> u64 {
         let seed = self.seed.wrapping_mul(2).wrapping_add(u64::from(class == Class::Transient));
-        let (old, ()) = self.table.entry(hash_words(position.visible(), seed));
+        let hash = hash_words(position.visible(), seed);
+        self.table.prefetch(hash);
+        hash
+    }
+
+    #[inline]
+    fn commit(&mut self, probe: u64) -> Inserted {
+        let (old, ()) = self.table.entry(probe);
         if old { Inserted::Old } else { Inserted::New }
     }
 

@@ -63,8 +63,22 @@ pub trait Store {
     /// Cells per visible word that the store wants to keep with the [`Position`] of a search.
     const MEMO_PER_WORD: usize;
 
-    /// Asks for the visible words of a position and remembers them; brings the memo up to date.
-    fn insert(&mut self, position: &mut Position, class: Class) -> Inserted;
+    /// What the store needs to know of a state to find and remember it.
+    type Probe: Copy;
+
+    /// Looks at the successor of a position, and brings the memo up to date with it. The memory that
+    /// [`Store::commit`] will need is on its way afterwards.
+    fn prepare(&mut self, position: &mut Position, class: Class) -> Self::Probe;
+
+    /// Whether the state was inserted before. It is remembered afterwards.
+    fn commit(&mut self, probe: Self::Probe) -> Inserted;
+
+    /// Both in one.
+    #[inline]
+    fn insert(&mut self, position: &mut Position, class: Class) -> Inserted {
+        let probe = self.prepare(position, class);
+        self.commit(probe)
+    }
 
     /// Memory in use, in bytes.
     fn memory_bytes(&self) -> u64;

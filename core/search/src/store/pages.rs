@@ -24,6 +24,18 @@ unsafe impl Plain for Line {}
 #[repr(C, align(64))]
 pub struct Line(pub [u64; 8]);
 
+/// Tells the processor that `line` will be needed soon.
+#[inline]
+pub fn prefetch(line: &Line) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is part of the architecture's baseline and reads nothing the program sees.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(line).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
 /// A zeroed array of fixed length.
 #[derive(Debug)]
 pub struct Pages<T: Plain>(Memory<T>);

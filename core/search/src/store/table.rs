@@ -8,7 +8,7 @@
 //! needed beyond the table while it grows, the mean load is steady, and no pause is long.
 
 use super::hash::scale;
-use super::pages::{Line, Pages};
+use super::pages::{Line, Pages, prefetch};
 
 /// Segments of a table; the top bits of a hash choose one.
 const SEGMENT_BITS: u32 = 5;
@@ -53,6 +53,15 @@ impl<P: Copy + Default> HashTable<P> {
     /// Memory in use, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         self.memory_bytes
+    }
+
+    /// Tells the processor that the hash will be asked for soon.
+    #[inline]
+    pub fn prefetch(&self, hash: u64) {
+        let lines = &*self.segments[(hash >> (64 - SEGMENT_BITS)) as usize].lines;
+        if let Some(line) = lines.get(scale(hash << SEGMENT_BITS, lines.len())) {
+            prefetch(line);
+        }
     }
 
     /// Whether the hash was there already, and its payload. It is there afterwards.

@@ -26,6 +26,14 @@ pub struct TreeStore<P = ()> {
     dirty: Vec<u64>,
 }
 
+/// A state, to a [`TreeStore`].
+#[derive(Clone, Copy, Debug)]
+pub struct TreeProbe {
+    hash: u64,
+    length: u32,
+    class: Class,
+}
+
 impl<P: Copy + Default> Default for TreeStore<P> {
     fn default() -> Self {
         Self { interner: Interner::default(), ordinary: Vec::new(), transient: Vec::new(), dirty: Vec::new() }
@@ -43,15 +51,25 @@ impl<P: Copy + Default> TreeStore<P> {
     /// As [`Store::insert`], and gives the payload of the state.
     #[inline]
     pub fn entry(&mut self, position: &mut Position, class: Class) -> (Inserted, &mut P) {
-        self.refresh(position);
+        let probe = self.prepare(position, class);
+        self.commit_entry(probe)
+    }
+
+    /// As [`Store::commit`], and gives the payload of the state.
+    #[inline]
+    pub fn commit_entry(&mut self, probe: TreeProbe) -> (Inserted, &mut P) {
+        let table = self.table(probe.class, probe.length as usize);
+        let (old, payload) = table.entry(probe.hash);
+        (if old { Inserted::Old } else { Inserted::New }, payload)
+    }
+
+    #[inline]
+    fn table(&mut self, class: Class, length: usize) -> &mut HashTable<P> {
         let tables = if class == Class::Ordinary { &mut self.ordinary } else { &mut self.transient };
-        let length = position.visible().len();
         if tables.len() <= length {
             tables.resize_with(length + 1, || None);
         }
-        let table = tables[length].get_or_insert_with(HashTable::new);
-        let (old, payload) = table.entry(mix(root(position, length)));
-        (if old { Inserted::Old } else { Inserted::New }, payload)
+        tables[length].get_or_insert_with(HashTable::new)
     }
 
     /// States in the store.
@@ -143,9 +161,20 @@ fn root(position: &Position, length: usize) -> u64 {
 impl<P: Copy + Default> Store for TreeStore<P> {
     const MEMO_PER_WORD: usize = 1;
 
+    type Probe = TreeProbe;
+
     #[inline]
-    fn insert(&mut self, position: &mut Position, class: Class) -> Inserted {
-        self.entry(position, class).0
+    fn prepare(&mut self, position: &mut Position, class: Class) -> TreeProbe {
+        self.refresh(position);
+        let length = position.visible().len();
+        let hash = mix(root(position, length));
+        self.table(class, length).prefetch(hash);
+        TreeProbe { hash, length: length as u32, class }
+    }
+
+    #[inline]
+    fn commit(&mut self, probe: TreeProbe) -> Inserted {
+        self.commit_entry(probe).0
     }
 
     fn memory_bytes(&self) -> u64 {
