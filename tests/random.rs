@@ -16,8 +16,10 @@ use std::time::Duration;
 
 /// How many models are compared unless someone asks for more.
 const MODELS: u64 = 60;
-/// Questions asked while a failing model is made smaller.
-const SHRINK_TRIES_MAX: usize = 1_500;
+/// So many of the failing models are made smaller, …
+const SHRUNK_MAX: usize = 4;
+/// … with so many questions for each.
+const SHRINK_TRIES_MAX: usize = 600;
 /// More states than this say nothing that fewer would not say.
 const STATES_MAX: u64 = 60_000;
 
@@ -29,7 +31,10 @@ enum Outcome {
     },
     /// Spin gave no answer, or too large a one.
     Skipped,
-    Differed(String),
+    Differed {
+        seed: u64,
+        first: Disagreement,
+    },
 }
 
 #[test]
@@ -42,14 +47,14 @@ fn random_models_get_spins_answers() {
     let first = number("FABIUS_SEED", 1);
     let seeds: Vec<u64> = (first..first + number("FABIUS_MODELS", MODELS)).collect();
     let outcomes = parallel::map(&seeds, |seed| judge(&spin, &tool, *seed));
-    report(&outcomes);
+    report(&spin, &tool, &outcomes);
 }
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-fn report(outcomes: &[Outcome]) {
+fn report(spin: &Spin, tool: &Tool, outcomes: &[Outcome]) {
     let (mut accepted_count, mut rejected_count, mut skipped_count, mut states_sum) = (0, 0, 0, 0);
     let mut failures = Vec::new();
     for outcome in outcomes {
@@ -60,7 +65,7 @@ fn report(outcomes: &[Outcome]) {
             }
             Outcome::Agreed { .. } => rejected_count += 1,
             Outcome::Skipped => skipped_count += 1,
-            Outcome::Differed(why) => failures.push(why.as_str()),
+            Outcome::Differed { seed, first } => failures.push((*seed, first)),
         }
     }
     println!(
@@ -68,20 +73,31 @@ fn report(outcomes: &[Outcome]) {
          {skipped_count} skipped, {} differ",
         failures.len()
     );
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let described = parallel::map(&failures[..failures.len().min(SHRUNK_MAX)], |(seed, first)| {
+        format!("seed {seed}: {}", smallest(spin, tool, *seed, first))
+    });
+    let others = failures.iter().skip(SHRUNK_MAX).map(|(seed, first)| format!("seed {seed}: {first}"));
+    let complaints: Vec<String> = described.into_iter().chain(others).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     assert!(accepted_count * 2 > outcomes.len(), "most of the random models should be models");
 }
 
 fn judge(spin: &Spin, tool: &Tool, seed: u64) -> Outcome {
-    let sketch = generate::model(seed);
-    let Some((expected, disagreements)) = differences(spin, tool, &sketch) else { return Outcome::Skipped };
-    let Some(first) = disagreements.first() else {
-        return Outcome::Agreed { accepted: expected.accepted, states: expected.states.unwrap_or(0) };
+    let Some((expected, disagreements)) = differences(spin, tool, &generate::model(seed)) else {
+        return Outcome::Skipped;
     };
-    let aspect = first.aspect;
-    let small = shrink(sketch, SHRINK_TRIES_MAX, |candidate| differs_in(spin, tool, candidate, aspect).is_some());
-    let difference = differs_in(spin, tool, &small, aspect).map_or_else(|| first.to_string(), |d| d.to_string());
-    Outcome::Differed(format!("seed {seed}: {difference}\n{}", small.text()))
+    match disagreements.into_iter().next() {
+        None => Outcome::Agreed { accepted: expected.accepted, states: expected.states.unwrap_or(0) },
+        Some(first) => Outcome::Differed { seed, first },
+    }
+}
+
+/// The model of a seed, made as small as it will go while it differs in the same way.
+fn smallest(spin: &Spin, tool: &Tool, seed: u64, first: &Disagreement) -> String {
+    let fails = |candidate: &Sketch| differs_in(spin, tool, candidate, first.aspect).is_some();
+    let small = shrink(generate::model(seed), SHRINK_TRIES_MAX, fails);
+    let difference = differs_in(spin, tool, &small, first.aspect).unwrap_or_else(|| first.clone());
+    format!("{difference}\n{}", small.text())
 }
 
 fn differs_in(spin: &Spin, tool: &Tool, sketch: &Sketch, aspect: Aspect) -> Option<Disagreement> {
@@ -96,7 +112,10 @@ fn differences(spin: &Spin, tool: &Tool, sketch: &Sketch) -> Option<(Expected, V
     if matches!(&plain, Answer::Run(run) if run.stored > STATES_MAX) {
         return None;
     }
-    let optimised = spin.ask(&text, Question { optimised: true, ..Question::ALL_STATES });
+    let optimised = match &plain {
+        Answer::Run(_) => spin.ask(&text, Question { optimised: true, ..Question::ALL_STATES }),
+        _ => plain.clone(),
+    };
     let expected = Expected::asked(&plain, &optimised)?;
     let scratch = Scratch::new().expect("a scratch directory");
     let model = scratch.write("model.pml", &text).expect("a scratch file");
