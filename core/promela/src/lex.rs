@@ -35,8 +35,9 @@ fn kept_apart(left: u8, right: u8) -> bool {
         b'>' => matches!(left, b'>' | b'-' | b':' | b'%'),
         b'<' => left == b'<',
         b'%' | b':' => matches!(left, b'<' | b':' | b'%'),
-        b'+' | b'-' | b'&' | b'|' | b'.' | b'#' => left == right,
-        b'0'..=b'9' => left == b'.',
+        b'.' => left == b'.' || is_word(left),
+        b'+' | b'-' | b'&' | b'|' | b'#' => left == right,
+        b'0'..=b'9' => left == b'.' || is_word(left),
         _ => false,
     }
 }
@@ -86,6 +87,7 @@ impl Lexer<'_> {
             };
             let apart = next.space
                 || next.first
+                || next.edge && self.line != Some(next.line)
                 || next.edge && self.run.last().is_none_or(|(left, _)| kept_apart(*left, byte));
             if apart {
                 break;

@@ -32,6 +32,7 @@ pub fn parse(map: &mut SourceMap, file: FileId, defines: &[(String, String)], lo
         return Parsed { model: ast::Model::default(), findings };
     }
     let tokens = crate::lex::lex(&pieces, &mut names, &mut findings, Span::new(file, end, end));
+    drop(pieces);
     let model = crate::parse::parse(map, &mut names, &mut findings, tokens);
     Parsed { model, findings }
 }

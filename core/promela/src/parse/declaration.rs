@@ -142,9 +142,9 @@ impl Parser<'_> {
         let (mut width, mut length) = (None, None);
         match self.peek_kind() {
             Tok::Colon => {
-                self.bump();
+                let colon = self.bump();
                 if self.peek_kind() == Tok::Assign {
-                    let span = self.peek().span;
+                    let span = colon.span.to(self.peek().span);
                     return Err(self.error(span, "`:=` has no meaning in Promela", "", "write `=`"));
                 }
                 width = match self.constant() {
@@ -247,13 +247,13 @@ impl Parser<'_> {
         let mut fields = Vec::new();
         loop {
             fields.push(self.field_type()?);
-            if self.accept(Tok::Comma).is_none() {
+            if self.peek_kind() == Tok::Semi {
+                let span = self.peek().span;
+                self.error(span, "the types of a message's fields stand between commas", "", "write `,`");
+                self.bump();
+            } else if self.accept(Tok::Comma).is_none() {
                 break;
             }
-        }
-        if self.peek_kind() == Tok::Semi {
-            let span = self.peek().span;
-            return Err(self.error(span, "the types of a message's fields stand between commas", "", "write `,`"));
         }
         self.expect(Tok::RBrace, " after the types of the message's fields")?;
         let span = self.span_from(open.span);

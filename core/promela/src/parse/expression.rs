@@ -280,7 +280,7 @@ impl Parser<'_> {
                 "write `==` to compare",
             ));
         }
-        let headline = format!("`)` was expected here, not {}", self.describe(token));
+        let headline = format!("expected `)`, found {}", self.describe(token));
         let finding = fabius_base::Finding::new(fabius_base::Code::UnexpectedToken, headline);
         Err(self.report(finding.at(token.span, "").at(open.span, "opened here"), token.span))
     }

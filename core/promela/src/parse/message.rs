@@ -22,12 +22,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Says that something else was expected here. Once per place.
+    /// Says what was expected here and what was found. Once per place.
     pub(super) fn unexpected(&mut self, expected: &str) -> Bail {
         let token = self.peek();
-        let headline = format!("{expected} was expected here, not {}", self.describe(token));
+        let headline = format!("expected {expected}, found {}", self.describe(token));
         let mut finding = Finding::new(Code::UnexpectedToken, headline).at(token.span, "");
-        if self.previous.implied && self.previous.kind == Tok::Semi && continues(token.kind) {
+        let ended = self.previous.implied && self.previous.kind == Tok::Semi && continues(token.kind);
+        if ended || token.implied {
             finding = finding
                 .note("Spin ends a statement where a line ends, unless parentheses are open")
                 .help("put the operator at the end of the line before, or parentheses around the whole");

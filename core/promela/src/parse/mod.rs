@@ -4,8 +4,10 @@
 //! the next place that looks sure. It looks one token ahead and no further, because Spin's lexer
 //! depends on what was parsed before (see [`stream`]).
 
+mod control;
 mod declaration;
 mod expression;
+mod inline;
 mod message;
 mod recover;
 mod statement;
@@ -13,7 +15,7 @@ mod stream;
 mod unit;
 
 use crate::ast;
-use crate::token::{Interner, Symbol, Tok, Token};
+use crate::token::{Interner, Symbol, Tok, Token, spelling};
 use fabius_base::{Code, Finding, SourceMap, Span};
 use stream::{Stream, Trouble};
 
@@ -58,6 +60,10 @@ struct Parser<'a> {
     open: Vec<(Open, Span)>,
     /// Where the last syntax error was: one place is not complained about twice.
     last_error: Option<Span>,
+    /// Braces that were found to be unclosed where a new unit began: their `}` may still come.
+    unclosed_braces: u32,
+    /// Names at the top level that were complained about.
+    complained: Vec<Symbol>,
     /// Reading `trace` or `notrace`, where only events are allowed.
     in_trace: bool,
     model: ast::Model,
@@ -86,6 +92,8 @@ pub(crate) fn parse(
         inner_depth: 0,
         open: Vec::new(),
         last_error: None,
+        unclosed_braces: 0,
+        complained: Vec::new(),
         in_trace: false,
         model: ast::Model::default(),
         mtypes: Vec::new(),
@@ -138,7 +146,7 @@ impl Parser<'_> {
     fn expect(&mut self, kind: Tok, what: &str) -> Read<Token> {
         match self.accept(kind) {
             Some(token) => Ok(token),
-            None => Err(self.unexpected(&format!("`{}`{what}", crate::token::spelling(kind).unwrap_or("")))),
+            None => Err(self.unexpected(&format!("`{}`{what}", spelling(kind).unwrap_or("")))),
         }
     }
 
@@ -171,7 +179,10 @@ impl Parser<'_> {
     fn tell_troubles(&mut self) {
         for trouble in std::mem::take(&mut self.stream.troubles) {
             let finding = match trouble {
-                Trouble::BadLiteral(token) => self.bad_literal(token),
+                Trouble::BadLiteral(token) => {
+                    self.last_error = Some(token.span);
+                    self.bad_literal(token)
+                }
                 Trouble::Unknown(token) => {
                     let headline = format!("`{}` has no meaning in Promela", self.text(token.symbol).escape_debug());
                     Finding::new(Code::UnknownCharacter, headline).at(token.span, "").help("remove it")

@@ -14,16 +14,26 @@ impl Parser<'_> {
     pub(super) fn sync_statement(&mut self) {
         self.stream.in_for = false;
         let mut nested: Vec<Tok> = Vec::new();
+        let first = self.peek();
+        if first.implied && self.last_error == Some(first.span) {
+            // The end of the line was the error: what follows belongs to the same statement.
+            self.bump();
+        }
         loop {
-            let kind = self.peek_kind();
+            let token = self.peek();
+            let kind = token.kind;
+            // A word such as `init` within a line is more likely a wrong name than a new unit.
+            let unit = kind.begins_unit() && (token.newline || self.previous.kind == Tok::RBrace);
+            if kind == Tok::Eof || unit {
+                return;
+            }
             if nested.is_empty() {
                 // The rest of a line does not end while parentheses count as open.
                 self.stream.parens = 0;
-                if matches!(kind, Tok::Semi | Tok::Arrow) || self.ends_sequence() {
+                let ends = self.ends_sequence() && !kind.begins_unit();
+                if ends || matches!(kind, Tok::Semi | Tok::Arrow) {
                     return;
                 }
-            } else if kind == Tok::Eof || kind.begins_unit() {
-                return;
             }
             match kind {
                 Tok::LBrace => nested.push(Tok::RBrace),

@@ -2,7 +2,7 @@
 
 use super::declaration::Declared;
 use super::{Open, Parser, Read, STATEMENT_DEPTH_MAX};
-use crate::ast::{EmbeddedC, EmbeddedKind, Expr, ExprKind, Name, Sequence, Step, StepKind, StringLit, VarRef};
+use crate::ast::{EmbeddedKind, Expr, ExprKind, Sequence, Step, StepKind, StringLit, VarRef};
 use crate::token::{Tok, Token};
 use fabius_base::{Code, Finding, Span};
 
@@ -13,7 +13,7 @@ impl Parser<'_> {
         self.block_after(brace)
     }
 
-    fn block_after(&mut self, brace: Token) -> Read<Sequence> {
+    pub(super) fn block_after(&mut self, brace: Token) -> Read<Sequence> {
         self.open.push((Open::Brace, brace.span));
         let mut sequence = self.sequence();
         loop {
@@ -23,8 +23,9 @@ impl Parser<'_> {
                 Tok::Fi if !self.is_open(Open::If) => "without an `if`",
                 Tok::Od if !self.is_open(Open::Do) => "without a `do`",
                 Tok::Sep if !self.is_open(Open::If) && !self.is_open(Open::Do) => "outside of `if` and `do`",
-                _ => {
+                kind => {
                     self.open.pop();
+                    self.unclosed_braces += u32::from(kind.begins_unit());
                     return Err(self.unclosed(brace.span, "}"));
                 }
             };
@@ -42,9 +43,9 @@ impl Parser<'_> {
     }
 
     /// Says that something was never closed.
-    fn unclosed(&mut self, opened: Span, closing: &str) -> super::Bail {
+    pub(super) fn unclosed(&mut self, opened: Span, closing: &str) -> super::Bail {
         let token = self.peek();
-        let headline = format!("`{closing}` was expected here, not {}", self.describe(token));
+        let headline = format!("expected `{closing}`, found {}", self.describe(token));
         let finding = Finding::new(Code::UnexpectedToken, headline).at(token.span, "").at(opened, "opened here");
         self.report(finding.help(format!("close it with `{closing}`")), token.span)
     }
@@ -55,12 +56,21 @@ impl Parser<'_> {
         let mut steps = Vec::new();
         if matches!(self.peek_kind(), Tok::Semi | Tok::Arrow) {
             let token = self.peek();
-            self.error(token.span, "a statement was expected here, not a separator", "", "remove it, or write `skip`");
+            self.error(token.span, "expected a statement, found a separator", "", "remove it, or write `skip`");
             self.separators();
         } else if self.ends_sequence() {
             let token = self.peek();
-            let headline = format!("at least one statement was expected before {}", self.describe(token));
-            self.error(token.span, headline, "", "write `skip` if nothing is to be done");
+            let elsewhere = match token.kind {
+                Tok::Fi => !self.is_open(Open::If),
+                Tok::Od => !self.is_open(Open::Do),
+                Tok::Sep => !self.is_open(Open::If) && !self.is_open(Open::Do),
+                kind => kind == Tok::Eof || kind.begins_unit(),
+            };
+            // What cannot end this sequence is the business of whoever began it.
+            if !elsewhere {
+                let headline = format!("expected at least one statement before {}", self.describe(token));
+                self.error(token.span, headline, "", "write `skip` if nothing is to be done");
+            }
         }
         while !self.ends_sequence() {
             let taken = self.taken;
@@ -103,15 +113,18 @@ impl Parser<'_> {
         let finding = if token.kind == Tok::Assign {
             let headline = "`=` assigns to a variable, and cannot stand inside an expression";
             Finding::new(Code::UnexpectedToken, headline).at(token.span, "").help("write `==` to compare")
-        } else if previous.kind == Tok::Else && token.kind == Tok::If {
-            Finding::new(Code::UnexpectedToken, "`else if` is not Promela")
-                .at(token.span, "")
-                .help("write `:: else -> if … fi`")
+        } else if previous.kind == Tok::Ident && token.kind == Tok::LParen {
+            self.not_callable(previous)
         } else {
-            let headline = format!("`;` or `->` was expected before {}", self.describe(token));
+            let headline = format!("expected `;` or `->` before {}", self.describe(token));
             let finding = Finding::new(Code::UnexpectedToken, headline).at(token.span, "");
+            let hexadecimal = previous.kind == Tok::Number && token.glued && self.text(token.symbol).starts_with('x');
             match word {
                 Some(help) => finding.help(help),
+                None if token.kind == Tok::Ident && hexadecimal => {
+                    finding.help("Promela has no hexadecimal numbers: write it in decimal")
+                }
+                None if token.kind == Tok::Comma => finding.help("statements are separated by `;`"),
                 None if can_begin(token.kind) => finding.at(at, "a separator is missing here"),
                 None => finding,
             }
@@ -204,9 +217,9 @@ impl Parser<'_> {
                 let kind = self.after_varref(variable)?;
                 return Ok(Step { labels, kind, span: self.span_from(token.span) });
             }
-            self.bump();
+            let colon = self.bump();
             if self.peek_kind() == Tok::Assign {
-                let span = self.peek().span;
+                let span = colon.span.to(self.peek().span);
                 return Err(self.error(span, "`:=` has no meaning in Promela", "", "write `=` to assign"));
             }
             labels.extend(variable.parts.into_iter().map(|part| part.name));
@@ -269,6 +282,18 @@ impl Parser<'_> {
         }
     }
 
+    /// `name(…)` where no inline has this name.
+    fn not_callable(&self, word: Token) -> Finding {
+        let name = self.text(word.symbol);
+        let finding = Finding::new(Code::UnexpectedToken, format!("`{name}` cannot be called"))
+            .at(word.span, "no inline with this name is defined above");
+        match self.foreign_word(word) {
+            Some(help) => finding.help(help),
+            None => finding
+                .help(format!("define `inline {name}(…) {{ … }}` above, or write `run {name}(…)` for a proctype")),
+        }
+    }
+
     fn assignment(&mut self, target: VarRef) -> Read<StepKind> {
         let sign = self.bump();
         self.event_only(sign.span);
@@ -324,7 +349,7 @@ impl Parser<'_> {
     }
 
     /// In `trace` and `notrace` only sends and receives may stand between the control statements.
-    fn event_only(&mut self, span: Span) {
+    pub(super) fn event_only(&mut self, span: Span) {
         if self.in_trace {
             let help = "a `trace` lists sends `q!x` and receives `q?x`, joined by `if`, `do`, `for`, `goto`";
             self.error(span, "this is not an event", "", help);
@@ -396,138 +421,6 @@ impl Parser<'_> {
         Ok(StepKind::Goto(self.name_of(token)))
     }
 
-    /// `if :: … fi` and `do :: … od`
-    fn options(&mut self, what: Open) -> Read<StepKind> {
-        let word = self.bump();
-        let (closing, close) = if what == Open::If { (Tok::Fi, "fi") } else { (Tok::Od, "od") };
-        if self.peek_kind() == Tok::LParen && what == Open::If {
-            return self.c_style_if(word);
-        }
-        self.open.push((what, word.span));
-        if self.peek_kind() != Tok::Sep {
-            let bail = self.unexpected(&format!(
-                "`::` and the first option of this `{}`",
-                if what == Open::If { "if" } else { "do" }
-            ));
-            self.sync_statement();
-            while matches!(self.peek_kind(), Tok::Semi | Tok::Arrow) {
-                self.bump();
-                self.sync_statement();
-            }
-            if !matches!(self.peek_kind(), Tok::Sep | Tok::Fi | Tok::Od) {
-                self.open.pop();
-                return Err(bail);
-            }
-        }
-        let mut options = Vec::new();
-        while let Some(sep) = self.accept(Tok::Sep) {
-            let mut option = self.sequence();
-            option.span = self.span_from(sep.span);
-            options.push(option);
-        }
-        self.open.pop();
-        let token = self.peek();
-        if token.kind == closing {
-            self.bump();
-        } else {
-            let wrong = matches!((token.kind, what), (Tok::Od, Open::If) | (Tok::Fi, Open::Do));
-            let other = if what == Open::If { Open::Do } else { Open::If };
-            let bail = self.unclosed(word.span, close);
-            if !(wrong && !self.is_open(other)) {
-                return Err(bail);
-            }
-            self.bump();
-        }
-        Ok(if what == Open::If { StepKind::If(options) } else { StepKind::Do(options) })
-    }
-
-    /// `if (x) { … } else { … }` as in C: says what Promela writes, and reads over it.
-    fn c_style_if(&mut self, word: Token) -> Read<StepKind> {
-        self.error(
-            word.span,
-            "this `if` is written as in C",
-            "",
-            "write `if :: condition -> statements :: else -> statements fi`",
-        );
-        loop {
-            if self.full_expr().is_err() {
-                return Err(super::Bail);
-            }
-            if self.accept(Tok::Semi).is_none() {
-                self.accept(Tok::Arrow);
-            }
-            if self.peek_kind() != Tok::LBrace {
-                return Ok(StepKind::Error);
-            }
-            self.block()?;
-            while matches!(self.peek_kind(), Tok::Semi) && self.peek().implied {
-                self.bump();
-            }
-            if self.accept(Tok::Else).is_none() {
-                return Ok(StepKind::Error);
-            }
-            while matches!(self.peek_kind(), Tok::Semi) && self.peek().implied {
-                self.bump();
-            }
-            if self.accept(Tok::If).is_none() {
-                if self.peek_kind() == Tok::LBrace {
-                    self.block()?;
-                }
-                return Ok(StepKind::Error);
-            }
-        }
-    }
-
-    /// `for (x : a .. b) { … }` and `for (x in q) { … }`
-    fn for_loop(&mut self) -> Read<StepKind> {
-        self.bump();
-        self.expect(Tok::LParen, " after `for`")?;
-        self.stream.in_for = true;
-        let variable = self.varref()?;
-        if self.accept(Tok::In).is_some() {
-            let container = self.varref()?;
-            self.expect(Tok::RParen, " after the name of an array or channel")?;
-            self.stream.in_for = false;
-            let body = self.for_body()?;
-            return Ok(StepKind::ForIn { variable, container, body });
-        }
-        let (from, to) = self.range("for (x : from .. to) { … }")?;
-        self.stream.in_for = false;
-        let body = self.for_body()?;
-        Ok(StepKind::ForRange { variable, from, to, body })
-    }
-
-    /// `: a .. b )`
-    fn range(&mut self, example: &str) -> Read<(Expr, Expr)> {
-        if self.peek_kind() == Tok::Assign {
-            let span = self.peek().span;
-            return Err(self.error(span, "a range is not written as in C", "", &format!("write `{example}`")));
-        }
-        self.expect(Tok::Colon, "")?;
-        let from = self.expr()?;
-        self.expect(Tok::DotDot, " between the two ends of the range")?;
-        let to = self.expr()?;
-        self.expect(Tok::RParen, " after the range")?;
-        Ok((from, to))
-    }
-
-    fn for_body(&mut self) -> Read<Sequence> {
-        self.accept(Tok::Semi);
-        if self.peek_kind() != Tok::LBrace {
-            return Err(self.unexpected("`{` and the body of the `for`"));
-        }
-        self.block()
-    }
-
-    /// `select (x : a .. b)`
-    fn select(&mut self) -> Read<StepKind> {
-        self.bump();
-        self.expect(Tok::LParen, " after `select`")?;
-        let variable = self.varref()?;
-        let (from, to) = self.range("select (x : from .. to)")?;
-        Ok(StepKind::Select { variable, from, to })
-    }
-
     fn printf(&mut self) -> Read<StepKind> {
         self.bump();
         let open = self.expect(Tok::LParen, " after `printf`")?;
@@ -573,115 +466,6 @@ impl Parser<'_> {
         let priority = self.expr()?;
         self.close_paren(open)?;
         Ok(StepKind::SetPriority { pid, priority })
-    }
-
-    fn return_statement(&mut self) -> Read<StepKind> {
-        let word = self.bump();
-        let expr = self.full_expr()?;
-        match self.stream.inside_inline() {
-            Some(true) => {}
-            Some(false) => {
-                let help = "call it as `x = name(…)`";
-                self.error(
-                    word.span,
-                    "this inline returns a value, but was called without a variable for it",
-                    "",
-                    help,
-                );
-            }
-            None => {
-                let help = "a process has no caller: assign to a variable or send a message";
-                self.error(word.span, "`return` outside of an inline", "", help);
-            }
-        }
-        Ok(StepKind::Return(expr))
-    }
-
-    /// `name(arguments)`: reads the body of the inline in place of the call.
-    fn inline_call(&mut self, result: Option<VarRef>) -> Read<StepKind> {
-        let token = self.bump();
-        let name: Name = self.name_of(token);
-        let Some(index) = self.stream.role(token.symbol).inline else { return Err(self.unexpected("an inline")) };
-        self.recording = Some(Vec::new());
-        let read = self.inline_arguments();
-        let recorded = self.recording.take().unwrap_or_default();
-        let count = read?;
-        let call = self.span_from(token.span);
-        let inline = &self.stream.inlines[index as usize];
-        let (expected, defined) = (inline.parameters.len(), inline.span);
-        if count != expected {
-            let plural = if expected == 1 { "" } else { "s" };
-            let headline = format!("inline `{}` takes {expected} argument{plural}, not {count}", name.text);
-            let finding = Finding::new(Code::BadInlineCall, headline);
-            self.tell(finding.at(call, "").at(defined, "the inline is defined here"));
-            return Ok(StepKind::Error);
-        }
-        if self.stream.active_inlines().any(|active| active == index) {
-            let headline = format!("inline `{}` calls itself", name.text);
-            let finding =
-                Finding::new(Code::BadInlineCall, headline).at(call, "").at(defined, "the inline is defined here");
-            self.tell(
-                finding
-                    .note("the text of an inline replaces its call, so that it would never end")
-                    .help("use a `do` loop"),
-            );
-            return Ok(StepKind::Error);
-        }
-        let arguments = split_arguments(&recorded, count);
-        let from = self.stream.call_inline(index, arguments, token.symbol, call, result.is_some());
-        let body = self.inlined_body(from)?;
-        Ok(StepKind::Inlined { name, result, body })
-    }
-
-    /// `(a, b)`: how many there are.
-    fn inline_arguments(&mut self) -> Read<usize> {
-        let open = self.expect(Tok::LParen, " and the arguments of the inline")?;
-        let arguments = self.args()?;
-        self.close_paren(open)?;
-        Ok(arguments.len())
-    }
-
-    /// The body of an inline, which now stands in place of its call.
-    fn inlined_body(&mut self, frame: usize) -> Read<Sequence> {
-        let brace = self.expect(Tok::LBrace, "")?;
-        let body = self.block_after(brace);
-        // What is left of a broken body must not be taken for what follows the call.
-        if body.is_err() && self.stream.leave_inline(frame) {
-            self.peeked = None;
-        }
-        body
-    }
-
-    /// The `{…}` of `c_code`, `c_expr`, `c_decl`; an assertion `[…]` may stand before it.
-    pub(super) fn embedded_c(&mut self, kind: EmbeddedKind) -> Read<EmbeddedC> {
-        let word = self.bump();
-        let assertion = self.stream.raw_block(Tok::LBracket, Tok::RBracket);
-        let Some((tokens, closed)) = self.stream.raw_block(Tok::LBrace, Tok::RBrace) else {
-            return Err(self.unexpected("`{` and C code"));
-        };
-        let end = tokens.last().map_or(word.span, |t| t.span);
-        if !closed {
-            self.unclosed(tokens.first().map_or(word.span, |t| t.span), "}");
-        }
-        let inner = tokens.get(1..tokens.len().saturating_sub(1)).unwrap_or(&[]);
-        let mut text = self.c_text(inner);
-        if let Some((assertion, _)) = assertion {
-            text =
-                format!("[{}] {text}", self.c_text(assertion.get(1..assertion.len().saturating_sub(1)).unwrap_or(&[])));
-        }
-        self.taken += tokens.len() as u64;
-        self.previous = tokens.last().copied().unwrap_or(word);
-        Ok(EmbeddedC { kind, text, span: word.span.to(end) })
-    }
-
-    /// C code as it was written, or, where macros made it, token by token.
-    fn c_text(&self, tokens: &[Token]) -> String {
-        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
-        if tokens.iter().all(|t| t.span.via == first.span.via && t.span.file == first.span.file) {
-            return self.stream.map.text(first.span.to(last.span)).to_owned();
-        }
-        let texts: Vec<&str> = tokens.iter().map(|t| self.stream.map.text(t.span)).collect();
-        texts.join(" ")
     }
 }
 
@@ -737,26 +521,4 @@ fn can_begin(kind: Tok) -> bool {
             | Tok::Show
             | Tok::Local
     ) || kind.is_type()
-}
-
-/// The tokens of each argument out of those of `(a, b)`.
-fn split_arguments(recorded: &[Token], count: usize) -> Vec<Vec<Token>> {
-    let inner = recorded.get(1..recorded.len().saturating_sub(1)).unwrap_or(&[]);
-    let mut arguments = vec![Vec::new(); count];
-    let (mut depth, mut index) = (0_u32, 0);
-    for token in inner {
-        match token.kind {
-            Tok::LParen | Tok::LBracket => depth += 1,
-            Tok::RParen | Tok::RBracket => depth = depth.saturating_sub(1),
-            Tok::Comma if depth == 0 => {
-                index += 1;
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(argument) = arguments.get_mut(index) {
-            argument.push(*token);
-        }
-    }
-    arguments
 }

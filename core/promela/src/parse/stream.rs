@@ -10,7 +10,7 @@ use fabius_base::{Expansion, ExpansionId, ExpansionKind, SourceMap, Span};
 use std::rc::Rc;
 
 /// How many tokens inline calls may produce.
-const INLINED_MAX: u64 = 1_000_000;
+const INLINED_MAX: u64 = 2_000_000;
 
 /// What a name stands for, as far as the grammar must know.
 #[derive(Clone, Copy, Default)]
@@ -26,13 +26,13 @@ pub(super) struct Role {
 /// An `inline` that was read.
 pub(super) struct Inline {
     pub(super) parameters: Vec<Symbol>,
-    pub(super) body: Rc<[Token]>,
+    pub(super) body: Rc<Vec<Token>>,
     pub(super) span: Span,
 }
 
 /// Tokens being read.
 struct Frame {
-    tokens: Rc<[Token]>,
+    tokens: Rc<Vec<Token>>,
     next: usize,
     kind: FrameKind,
 }
@@ -46,7 +46,7 @@ enum FrameKind {
 /// A call of an inline that is being read.
 struct Call {
     index: u32,
-    parameters: Vec<(Symbol, Rc<[Token]>)>,
+    parameters: Vec<(Symbol, Rc<Vec<Token>>)>,
     via: ExpansionId,
     /// Expansions inside the body, as they are within this call.
     within: QuickMap<u32, ExpansionId>,
@@ -90,7 +90,7 @@ pub(super) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     pub(super) fn new(map: &'a mut SourceMap, names: &'a mut Interner, tokens: Vec<Token>) -> Self {
-        let frame = Frame { tokens: tokens.into(), next: 0, kind: FrameKind::Text };
+        let frame = Frame { tokens: Rc::new(tokens), next: 0, kind: FrameKind::Text };
         Self {
             map,
             names,
@@ -191,7 +191,7 @@ impl<'a> Stream<'a> {
                 };
             }
             if token.kind == Tok::Eof && !self.deferred.is_empty() {
-                let tokens = std::mem::take(&mut self.deferred).into();
+                let tokens = Rc::new(std::mem::take(&mut self.deferred));
                 self.frames.push(Frame { tokens, next: 0, kind: FrameKind::Argument });
                 continue;
             }
@@ -238,7 +238,8 @@ impl<'a> Stream<'a> {
             Tok::Ltl if !self.in_deferred() => return self.defer(token),
             Tok::BadLiteral => {
                 self.troubles.push(Trouble::BadLiteral(token));
-                token.kind = Tok::Number;
+                let string = self.names.text(token.symbol).starts_with('"');
+                token.kind = if string { Tok::Str } else { Tok::Number };
             }
             Tok::Unknown => {
                 self.troubles.push(Trouble::Unknown(token));
@@ -345,7 +346,7 @@ impl<'a> Stream<'a> {
 
     /// Keeps an inline for later calls, and gives its index.
     pub(super) fn add_inline(&mut self, parameters: Vec<Symbol>, body: Vec<Token>, span: Span) -> u32 {
-        self.inlines.push(Inline { parameters, body: body.into(), span });
+        self.inlines.push(Inline { parameters, body: Rc::new(body), span });
         self.inlines.len() as u32 - 1
     }
 
@@ -367,7 +368,7 @@ impl<'a> Stream<'a> {
     ) -> usize {
         let inline = &self.inlines[index as usize];
         let tokens = inline.body.clone();
-        let parameters = inline.parameters.iter().copied().zip(arguments.into_iter().map(Rc::from)).collect();
+        let parameters = inline.parameters.iter().copied().zip(arguments.into_iter().map(Rc::new)).collect();
         let shown = self.names.text(name).clone();
         let via = self.map.add_expansion(Expansion { kind: ExpansionKind::Inline, name: shown, call });
         let within = QuickMap::default();

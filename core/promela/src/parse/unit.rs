@@ -51,12 +51,22 @@ impl Parser<'_> {
                 Declared::Variables(declaration) => Ok(Unit::Variables(declaration)),
                 Declared::Mtype(mtype) => Ok(Unit::Mtype(mtype)),
             },
+            Tok::RBrace if self.unclosed_braces > 0 => {
+                self.unclosed_braces -= 1;
+                Err(super::Bail)
+            }
             Tok::RBrace => {
                 Err(self.error(token.span, "this `}` closes nothing", "", "remove it, or look for a missing `{`"))
             }
             _ => {
                 let help = self.foreign_word(token);
-                let headline = format!("a declaration or a process was expected here, not {}", self.describe(token));
+                if token.kind == Tok::Ident {
+                    if self.complained.contains(&token.symbol) {
+                        return Err(super::Bail);
+                    }
+                    self.complained.push(token.symbol);
+                }
+                let headline = format!("expected a declaration or a process, found {}", self.describe(token));
                 let finding = Finding::new(Code::UnexpectedToken, headline).at(token.span, "");
                 let help = help
                     .unwrap_or("at the top level stand declarations, `proctype`, `init`, `inline`, `ltl` and the like");
@@ -181,7 +191,7 @@ impl Parser<'_> {
         }
         if self.peek_kind() != Tok::RBrace {
             let token = self.peek();
-            let headline = format!("an operator or `}}` was expected here, not {}", self.describe(token));
+            let headline = format!("expected an operator or `}}`, found {}", self.describe(token));
             let finding = Finding::new(Code::UnexpectedToken, headline)
                 .at(token.span, "")
                 .at(open.span, "the formula begins here");

@@ -54,6 +54,8 @@ impl Macro {
 /// An argument: as written, and expanded when first needed.
 struct Argument {
     raw: Vec<PpToken>,
+    /// The rest of a variadic macro's arguments for which there was not even a comma.
+    absent: bool,
     expanded: Option<Vec<PpToken>>,
 }
 
@@ -67,8 +69,8 @@ impl Preprocessor<'_> {
         let Some(definition) = self.macros.get(&name.symbol).cloned() else { return false };
         let (arguments, call) = if definition.parameters.is_some() {
             match self.read_call(name, &definition) {
-                Called::Not => return false,
-                Called::Wrongly => return true,
+                // A name called wrongly stays, so that it is not missing where it stood.
+                Called::Not | Called::Wrongly => return false,
                 Called::With(arguments, end) => (arguments, name.span.to(end)),
             }
         } else {
@@ -101,16 +103,17 @@ impl Preprocessor<'_> {
     }
 
     fn expand_builtin(&mut self, name: PpToken) {
+        let place = self.map.user_span(name.span);
         let (kind, text) = if name.symbol == self.words.line {
-            let (line, _) = self.map.line_column(self.outer_span.file, self.outer_span.start);
+            let (line, _) = self.map.line_column(place.file, place.start);
             (PpKind::Number, line.to_string())
         } else {
-            (PpKind::Str, format!("\"{}\"", self.map.file(self.outer_span.file).name))
+            (PpKind::Str, format!("\"{}\"", self.map.file(place.file).name))
         };
         let shown = self.names.text(name.symbol).clone();
         let via = self.map.add_expansion(Expansion { kind: ExpansionKind::Macro, name: shown, call: name.span });
         let symbol = self.names.intern(&text);
-        let token = PpToken { kind, symbol, span: Span { via, ..name.span }, ..name };
+        let token = PpToken { kind, symbol, edge: true, span: Span { via, ..name.span }, ..name };
         self.spend(1, name.span);
         self.contexts.push(Context { tokens: vec![token], next: 0, owner: None, barrier: false, own_lines: false });
     }
@@ -180,9 +183,11 @@ impl Preprocessor<'_> {
         if expected == 0 && given.len() == 1 && given[0].is_empty() {
             given.clear();
         }
-        if definition.variadic && given.len() + 1 == expected {
+        let left_out = definition.variadic && given.len() + 1 == expected;
+        if left_out {
             given.push(Vec::new());
         }
+        let absent = left_out || (definition.variadic && expected == 1 && given.iter().all(Vec::is_empty));
         if given.len() != expected {
             let text = self.names.text(name.symbol);
             let plural = if expected == 1 { "" } else { "s" };
@@ -191,7 +196,8 @@ impl Preprocessor<'_> {
             self.findings.push(finding.at(call, "").at(definition.span, "the macro is defined here"));
             return Called::Wrongly;
         }
-        let arguments = given.into_iter().map(|raw| Argument { raw, expanded: None }).collect();
+        let argument = |(i, raw)| Argument { raw, absent: absent && i + 1 == expected, expanded: None };
+        let arguments = given.into_iter().enumerate().map(argument).collect();
         Called::With(arguments, call)
     }
 
@@ -246,10 +252,10 @@ impl Preprocessor<'_> {
         out
     }
 
-    /// `, ## rest`: the comma disappears together with an empty rest, and nothing is pasted.
+    /// `, ## rest`: the comma disappears where there is no rest, and nothing is pasted.
     fn comma_rule(&self, definition: &Macro, index: usize, out: &mut Vec<PpToken>, rest: &Argument) -> bool {
         let comma = index > 0 && definition.body[index - 1].token.is(b',');
-        if comma && rest.raw.is_empty() {
+        if comma && rest.absent {
             out.pop();
         }
         comma
@@ -336,7 +342,9 @@ impl Preprocessor<'_> {
         else {
             return;
         };
-        if let (PpKind::Punct(_), PpKind::Punct(_)) = (left.kind, right.kind) {
+        if let (PpKind::Punct(l), PpKind::Punct(r)) = (left.kind, right.kind)
+            && joins_to_a_mark(l, r)
+        {
             out[at].space = false;
             out[at].edge = false;
             return;
@@ -366,6 +374,19 @@ impl Preprocessor<'_> {
             self.findings.push(finding.help(format!("write `#undef {text}` before it if this is meant")));
         }
         self.macros.insert(name.symbol, Rc::new(definition));
+    }
+}
+
+/// Whether C has a mark of two characters that these make.
+fn joins_to_a_mark(left: u8, right: u8) -> bool {
+    match right {
+        b'=' => b"=!<>+-*/%&|^".contains(&left),
+        b'>' => matches!(left, b'>' | b'-' | b':' | b'%'),
+        b'<' => left == b'<',
+        b':' => matches!(left, b':' | b'<' | b'%'),
+        b'%' => left == b'<',
+        b'+' | b'-' | b'&' | b'|' | b'#' => left == right,
+        _ => false,
     }
 }
 

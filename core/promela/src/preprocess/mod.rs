@@ -8,6 +8,8 @@ mod condition;
 mod directive;
 mod macros;
 pub(crate) mod scan;
+#[cfg(test)]
+mod tests;
 
 use crate::token::{Interner, QuickMap, Symbol};
 use fabius_base::{Code, ExpansionId, FileId, Finding, SourceMap, Span};
@@ -198,6 +200,7 @@ impl Preprocessor<'_> {
                         continue;
                     }
                 }
+                PpKind::Number => self.watch_range(&token),
                 _ => {}
             }
             token.edge |= std::mem::take(&mut self.edge);
@@ -290,6 +293,22 @@ impl Preprocessor<'_> {
             let finding = Finding::new(Code::ExpansionTooLarge, headline).at(span, "");
             let finding = finding.note("the rest of the text was not read");
             self.findings.push(if help.is_empty() { finding } else { finding.help(help) });
+        }
+    }
+
+    /// `0..N` is one number for C's preprocessor, so that a macro `N` stays as it is.
+    fn watch_range(&mut self, token: &PpToken) {
+        let text = self.names.text(token.symbol).clone();
+        let Some((from, to)) = text.split_once("..") else { return };
+        let word: &str = to.split('.').next().unwrap_or("");
+        if word.starts_with(|c: char| c.is_ascii_digit()) || word.is_empty() {
+            return;
+        }
+        let symbol = self.names.intern(word);
+        if self.macros.contains_key(&symbol) {
+            let finding = Finding::new(Code::NotExpanded, format!("the macro `{word}` is not replaced here"));
+            let finding = finding.at(token.span, "for the preprocessor this is one number");
+            self.findings.push(finding.help(format!("write `{from} .. {word}` with spaces")));
         }
     }
 
