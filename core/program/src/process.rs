@@ -29,7 +29,8 @@ pub enum ProcessKind {
     Process,
     /// A claim that steps in lock step with the system.
     Claim,
-    /// An automaton that every send and receive on its channels must follow.
+    /// An automaton that every send and receive on its channels must follow. In it, a field of a send or a
+    /// receive that is a constant (or a `Match`) must be equal; any other stands for anything.
     Trace,
     /// An automaton that the sends and receives on its channels must not follow to the end.
     NoTrace,

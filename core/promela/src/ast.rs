@@ -336,6 +336,8 @@ pub enum StepKind {
     /// The expanded body of an inline call. `result` is the `x` of `x = call(…)`.
     Inlined {
         name: Name,
+        /// Expressions at the place of the call; in the body they have replaced the parameters.
+        arguments: Vec<Expr>,
         result: Option<VarRef>,
         body: Sequence,
     },

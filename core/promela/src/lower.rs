@@ -430,6 +430,10 @@ impl<'a> Lowering<'a> {
     /// Embedded C is shown, but not understood.
     fn embedded(&mut self, c: &ast::EmbeddedC) {
         self.has_code = true;
+        if c.kind == ast::EmbeddedKind::Expr && check::changes_something(&c.text) {
+            let headline = "a `c_expr` must not change anything";
+            self.error(Code::NotAllowedHere, c.span, headline, "assigns, or calls a function");
+        }
         let what = match c.kind {
             ast::EmbeddedKind::Code => "`c_code` is a piece of C",
             ast::EmbeddedKind::Expr => "`c_expr` is an expression in C",

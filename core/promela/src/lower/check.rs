@@ -52,3 +52,40 @@ impl Lowering<'_> {
         symbol.context.is_some() && symbol.meaning != Meaning::Predefined
     }
 }
+
+/// Whether a C expression assigns something or calls a function, as far as its text tells.
+pub(super) fn changes_something(text: &str) -> bool {
+    let text = text.trim_start_matches(' ');
+    let bytes = text.as_bytes();
+    let calls = text.find('(').is_some_and(|at| at > 0 && bytes[at - 1].is_ascii_alphanumeric());
+    let quoted = |at: usize| at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
+    let has = |what: &str| text.find(what).is_some_and(|at| !quoted(at));
+    if calls && !text.starts_with("spin_mutex_free(") || has(";") || has("++") || has("--") {
+        return true;
+    }
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find('=')) {
+        let here = at + found;
+        at = match here.checked_sub(1).map(|before| bytes[before]) {
+            Some(b'!' | b'>' | b'<' | b'"' | b'\'') => here + 2,
+            _ if bytes.get(here + 1) == Some(&b'=') => here + 2,
+            _ => return true,
+        };
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes_something;
+
+    #[test]
+    fn assignments_are_told_from_comparisons() {
+        assert!(!changes_something(" now.x == 1 && PP->y >= 2 && z != 3"));
+        assert!(changes_something(" now.x = 1 "));
+        assert!(changes_something(" x++ "));
+        assert!(changes_something(" f(x) "));
+        assert!(changes_something(" x; "));
+        assert!(!changes_something(" (x) "));
+    }
+}

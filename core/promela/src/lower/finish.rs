@@ -32,17 +32,26 @@ impl Lowering<'_> {
         let findings = std::mem::take(&mut self.flow.findings);
         self.findings.extend(findings);
         let mut program = self.program(name, automata);
-        let mut findings = std::mem::take(&mut self.findings);
-        findings.sort_by_key(|f| f.span().map(|s| (self.map.user_span(s).file.0, self.map.user_span(s).start)));
-        let mut seen: Vec<Finding> = Vec::new();
-        for finding in findings {
-            if !seen.contains(&finding) {
-                seen.push(finding);
-            }
-        }
+        let seen = self.in_order();
         patch.program(&mut program);
         let broken = seen.iter().any(Finding::is_error);
         Lowered { program: (!broken).then_some(program), findings: seen }
+    }
+
+    /// The findings in the order of the text, each once.
+    fn in_order(&mut self) -> Vec<Finding> {
+        let mut findings = std::mem::take(&mut self.findings);
+        let place = |f: &Finding| f.span().map(|span| self.map.user_span(span)).map(|s| (s.file.0, s.start));
+        findings.sort_by_key(place);
+        let same = |a: &Finding, b: &Finding| (a.code, &a.headline, place(a)) == (b.code, &b.headline, place(b));
+        let mut seen: Vec<Finding> = Vec::new();
+        for finding in findings {
+            let there = seen.iter().rev().take_while(|f| place(f) == place(&finding)).any(|f| same(f, &finding));
+            if !there {
+                seen.push(finding);
+            }
+        }
+        seen
     }
 
     /// Annotates all elements as Spin's optimiser would.

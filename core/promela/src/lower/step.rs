@@ -238,8 +238,9 @@ impl Lowering<'_> {
                 Pending { labels: Vec::new(), body: Body::Plain(Node::DStep(seq)), head }
             }
             StepKind::Block(inner) => self.block(inner, span, words),
-            StepKind::Inlined { name, result, body } => {
+            StepKind::Inlined { name, arguments, result, body } => {
                 self.flow.at_start = false;
+                self.check_inline_arguments(arguments);
                 self.results.push(result.clone());
                 self.flow.inlines.push(name.text.clone());
                 let block = self.block(body, span, words);
@@ -250,6 +251,26 @@ impl Lowering<'_> {
             StepKind::Unless { main, escape } => self.unless(main, escape, span)?,
             _ => return None,
         })
+    }
+
+    /// Arguments of an inline are read at the place of the call, before they replace the parameters.
+    fn check_inline_arguments(&mut self, arguments: &[ast::Expr]) {
+        // What they create is counted where they stand in the body.
+        let (calls, remotes) = (self.calls.len(), self.remotes.len());
+        for argument in arguments {
+            // A label that was seen before may be passed on to a `goto`, and `_` to a receive.
+            if !matches!(&argument.kind, ExprKind::Var(v) if Self::whole(v) && self.is_no_value(v)) {
+                self.arguments(std::slice::from_ref(argument));
+            }
+        }
+        self.calls.truncate(calls);
+        self.remotes.truncate(remotes);
+    }
+
+    fn is_no_value(&self, v: &VarRef) -> bool {
+        let name = &*v.parts[0].name.text;
+        let symbol = self.names.find(name);
+        name == "_" || symbol.is_some_and(|id| self.names.symbol(id).meaning == Meaning::Label)
     }
 
     fn block(&mut self, inner: &Sequence, span: Span, words: String) -> Pending {
@@ -683,9 +704,27 @@ impl Lowering<'_> {
             self.error(Code::NotAllowedHere, span, headline, "assign its value to a variable first");
         }
         let channel = self.channel(channel);
-        let fields = self.arguments(arguments);
+        let in_trace = self.kind().is_some_and(|k| matches!(k, ProcessKind::Trace | ProcessKind::NoTrace));
+        let fields = if in_trace { self.sent_in_trace(arguments, span) } else { self.arguments(arguments) };
         self.sends.push((fields.len(), span));
         Action::Send(Send { channel, sorted, fields })
+    }
+
+    /// Fields of a send in an event trace: a constant must be equal, all else stands for anything.
+    fn sent_in_trace(&mut self, arguments: &[ast::Expr], span: Span) -> Vec<Expr> {
+        let anything = self.nowhere(span);
+        let mut fields = Vec::new();
+        for argument in arguments {
+            let blank = matches!(&argument.kind, ExprKind::Var(v) if Self::whole(v) && &*v.parts[0].name.text == "_");
+            if blank {
+                fields.push(Expr::Load(anything.clone()));
+                continue;
+            }
+            for field in self.arguments(std::slice::from_ref(argument)) {
+                fields.push(if field.constant().is_some() { field } else { Expr::Load(anything.clone()) });
+            }
+        }
+        fields
     }
 
     fn receive(
