@@ -199,19 +199,20 @@ impl Position {
         self.stale_from = index;
     }
 
-    /// Which cells changed since the memo was last right; `None` if all must be taken as changed.
-    pub(crate) fn stale_parents(&self, dirty: &mut [u64]) -> Option<()> {
+    /// Sets the bit of half the index of each cell that changed since the memo was last right: of its
+    /// parent, if cells form a tree. False if all must be taken as changed.
+    pub(crate) fn mark_stale_parents(&self, dirty: &mut [u64]) -> bool {
         let end = self.memo + self.visible;
         for change in &self.log[self.stale_from..] {
             if change.cell == RESIZED {
-                return None;
+                return false;
             }
             if (change.cell as usize) < end {
                 let parent = change.cell >> 1;
                 dirty[parent as usize >> 6] |= 1 << (parent & 63);
             }
         }
-        Some(())
+        true
     }
 
     /// A cell of the memo, or beyond it a word of the successor.

@@ -11,7 +11,7 @@ use super::hash::scale;
 use super::pages::{Line, Pages, prefetch};
 
 /// Segments of a table; the top bits of a hash choose one.
-const SEGMENT_BITS: u32 = 5;
+const SEGMENT_BITS: u32 = 4;
 /// Slots in use, out of 20, that make a segment grow.
 const LOAD_MAX_OF_20: usize = 17;
 /// Below this many lines a segment doubles; above, it grows by a quarter.

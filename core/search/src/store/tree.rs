@@ -111,7 +111,7 @@ impl<P: Copy + Default> TreeStore<P> {
         if self.dirty.len() < blocks {
             self.dirty.resize(blocks, 0);
         }
-        if position.stale_parents(&mut self.dirty).is_none() {
+        if !position.mark_stale_parents(&mut self.dirty) {
             self.refresh_all(position);
             return;
         }
