@@ -231,6 +231,7 @@ impl<'a> Stream<'a> {
             frame.next += 1;
         }
         let mut token = self.placed(token);
+        self.spend(1, token.span);
         match token.kind {
             Tok::Ident => return self.name(token),
             Tok::In if !self.in_for => token.kind = Tok::Ident,
@@ -255,13 +256,20 @@ impl<'a> Stream<'a> {
     fn placed(&mut self, mut token: Token) -> Token {
         let Some(Frame { kind: FrameKind::Inline(call), .. }) = self.frames.last_mut() else { return token };
         token.span.via = within(self.map, call, token.span.via, 0);
-        self.budget = self.budget.saturating_sub(1);
+        token
+    }
+
+    /// Counts the tokens that inline calls produce, arguments included; stops reading when there are too many.
+    fn spend(&mut self, count: usize, span: Span) {
+        if self.frames.len() < 2 {
+            return;
+        }
+        self.budget = self.budget.saturating_sub(count as u64);
         if self.budget == 0 {
-            self.troubles.push(Trouble::TooManyInlined(token.span));
+            self.troubles.push(Trouble::TooManyInlined(span));
             self.frames.clear();
             self.budget = INLINED_MAX;
         }
-        token
     }
 
     /// Marks that are other operators in a formula.
@@ -432,6 +440,7 @@ impl<'a> Stream<'a> {
         }
         if let Some(last) = tokens.last() {
             self.last_end = last.span;
+            self.spend(length, last.span);
         }
         Some((tokens, found))
     }

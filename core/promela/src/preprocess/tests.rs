@@ -163,6 +163,7 @@ fn written_by_hand() {
     }
 }
 
+/// A number right behind a macro call is left out: GCC glues it to a name that the macro ends with.
 const PIECES: &[&str] = &[
     "A",
     "B",
@@ -175,8 +176,8 @@ const PIECES: &[&str] = &[
     ",",
     "x",
     "y",
-    "1",
-    "0..",
+    " 1",
+    " 0..",
     "..",
     ".",
     "-",
@@ -206,7 +207,7 @@ const PIECES: &[&str] = &[
     "G(x, B)",
     "G(F(y), A)",
     "F(G(1,2))",
-    "__LINE__",
+    " __LINE__",
 ];
 
 const BODIES: &[&str] = &[
