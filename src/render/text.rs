@@ -8,6 +8,7 @@ use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::PropertyReport;
 use fabius_engine::{Counterexample, Loaded, NOT_CHECKED_YET, Outcome, Verdict, ViolationReport};
 use fabius_witness::format::text::{self as trace, Layout};
+use fabius_witness::{Claim, Snapshot, Trace};
 use std::fmt::Write;
 
 /// More findings about one text are counted, not shown.
@@ -20,6 +21,8 @@ const STEPS_SHOWN_MAX: usize = 80;
 const STEPS_AT_ENDS: (usize, usize) = (20, 50);
 /// The last state of a run is shown in so many lines.
 const ENDING_LINES_MAX: usize = 40;
+/// So many processes are told where they are.
+const PROCESSES_SHOWN_MAX: usize = 12;
 /// So many counterexamples are shown with their runs; the others by what goes wrong.
 const RUNS_SHOWN_MAX: usize = 5;
 
@@ -67,15 +70,48 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
     let _ = writeln!(text, "{}", paint(STRONG, heading(&example.report)));
     text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
     text.push('\n');
-    let ending = trace::ending(&example.trace, map, layout);
-    let (shown, left) = ending.split_at(ending.len().min(ENDING_LINES_MAX));
     let _ = writeln!(text, "{}", paint(STRONG, "in the end:"));
+    let ending = match example.trace.claim {
+        Claim::Fault(_) => {
+            text.push_str(&whereabouts(map, &example.trace));
+            values(&example.trace, layout)
+        }
+        _ => trace::ending(&example.trace, map, layout),
+    };
+    let (shown, left) = ending.split_at(ending.len().min(ENDING_LINES_MAX));
     text.push_str(&lines(shown, "  "));
     if !left.is_empty() {
         let _ = writeln!(text, "  {}", paint(FAINT, format!("… {}", counted(left.len() as u64, "more line"))));
     }
     text.push('\n');
     text
+}
+
+/// Where the processes are that did not fail, a line for each.
+fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
+    let failed = trace.steps.last().map(|step| step.actor.pid);
+    let standings =
+        trace.last.processes.iter().filter(|standing| !standing.has_ended() && Some(standing.pid) != failed);
+    let mut text = String::new();
+    for standing in standings.take(PROCESSES_SHOWN_MAX) {
+        let next = standing.waiting.first();
+        let line = map.position(next.map_or(standing.span, |waiting| waiting.span)).line;
+        let statement = next.map(|waiting| format!(": {}", waiting.text)).unwrap_or_default();
+        let _ = writeln!(text, "  {} is at line {line}{statement}", paint(STRONG, &standing.name));
+    }
+    text
+}
+
+/// The values of variables and channels in the last state of a run.
+fn values(trace: &Trace, layout: Layout) -> Vec<trace::Line> {
+    let last = Snapshot { processes: Vec::new(), ..trace.last.clone() };
+    let claim = trace.claim;
+    let start = last.clone();
+    let still = Trace { claim, steps: Vec::new(), start, last, cycle_start: None, explanation: None };
+    let mut lines = trace::ending(&still, &SourceMap::new(), layout);
+    // The first line says what is wrong, which the last step says already.
+    lines.drain(..lines.len().min(1));
+    lines
 }
 
 fn heading(violation: &ViolationReport) -> String {
@@ -129,9 +165,17 @@ fn verdict(outcome: &Outcome, args: &Check) -> String {
 }
 
 fn figures(property: &PropertyReport) -> String {
-    let exhaustive = if property.exhaustive { "exhaustive, " } else { "" };
-    let states = counted(property.states, "state");
-    format!(" ({exhaustive}{states}, depth {}, {})", count(property.depth), seconds(property.seconds))
+    let mut figures = Vec::new();
+    if property.exhaustive {
+        figures.push("exhaustive".to_owned());
+    }
+    // An open verdict names the states in its reason.
+    if property.verdict != Verdict::Undecided {
+        figures.push(counted(property.states, "state"));
+    }
+    figures.push(format!("depth {}", count(property.depth)));
+    figures.push(seconds(property.seconds));
+    format!(" ({})", figures.join(", "))
 }
 
 /// The command that finds the same counterexample again.

@@ -143,8 +143,6 @@ fn stuck(map: &SourceMap, trace: &Trace) -> Finding {
         finding = finding.note(format!("processes wait at {} more places", places.len() - PLACES_SHOWN_MAX));
     }
     if let Some(explanation) = &trace.explanation {
-        // The sentences before tell of one process each, as the labels do.
-        finding.notes.extend(explanation.sentences.iter().skip(waiting.len()).cloned());
         finding = finding.help(explanation.suggestion.clone());
     }
     finding

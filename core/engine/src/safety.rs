@@ -238,7 +238,7 @@ fn reason(outcome: &SearchOutcome, limits: &Limits) -> String {
         }
         (found, completeness) => {
             let kinds = counted(outcome.violations.len() as u64, "different violation");
-            let all = format!("{kinds}, met {} in {states}", times(found));
+            let all = format!("{kinds}, met {} in all", times(found));
             match completeness {
                 Completeness::Exhaustive if outcome.exactness.is_exact() => format!("{all}; everything was explored"),
                 Completeness::Exhaustive => format!("{all}; there may be more: {missed}"),
