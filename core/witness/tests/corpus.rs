@@ -1,6 +1,12 @@
 //! The semantics against Spin: brute-force exploration of real models with the reference interpreter
 //! must find as many states as Spin did, and the same kinds of errors.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "the test reads models and says what it compared"
+)]
+
 #[path = "support/corpus.rs"]
 mod corpus;
 

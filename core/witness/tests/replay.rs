@@ -1,5 +1,7 @@
 //! Trails: Spin replays them step by step and ends up where the trace does.
 
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "the test reads models and runs Spin")]
+
 #[path = "support/corpus.rs"]
 mod corpus;
 

@@ -174,7 +174,6 @@ Worker[1]
 ┃ 2  line 4  q!id,ack                    q: empty → [7, ack]
 ┃ 3  line 5  printf(\"sent %d\\n\", id)     prints sent 7
   4  line 6  r!nack                      ⇄ init line 2  r?nack
-                                         message [nack] through r
   5  line 7  d_step { id = 8; done = 1 }
                done: false → true
                id: 7 → 8
@@ -197,6 +196,24 @@ Variables and channels
   done = true, q = [7, ack], r = empty
 Check who should have made the condition true, and whether it was true too early.
 ";
+    assert_eq!(shown(&text::ending(&trace, &b.source(), Layout::default())), expected);
+}
+
+#[test]
+fn arrays_are_shown_together_and_a_condition_only_once() {
+    let mut b = Builder::new();
+    let a = b.variable("a", BYTE, vec![3], fabius_program::Initial::List(vec![num(4), num(5)]));
+    b.global("x", BYTE, 7);
+    b.active("A", |p| p.edge(0, "a[0] == 1", guard(eq(Expr::Load(g_at(a, num(0))), num(1))), 1));
+    let expected = "\
+Nothing can move, and not every process is where it may stop.
+A[0] is stuck at line 1
+  a[0] == 1  false: a[0] is 4
+Variables and channels
+  a = {4, 5, 5}, x = 7
+Check who should have made the condition true, and whether it was true too early.
+";
+    let trace = confirmed(&b, &[], Claim::InvalidEnd);
     assert_eq!(shown(&text::ending(&trace, &b.source(), Layout::default())), expected);
 }
 

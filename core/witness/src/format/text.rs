@@ -216,7 +216,8 @@ impl<'a> Page<'a> {
                 (Style::Place, format!(" {}  ", self.place(partner.span))),
                 (Style::Statement, partner.text.clone()),
             ]);
-            if let Some(message) = step.messages.iter().find(|m| m.sent) {
+            let told = |fields: &str| step.actor.text.replace(' ', "").contains(&fields.replace(' ', ""));
+            if let Some(message) = step.messages.iter().find(|m| m.sent && !told(&m.fields)) {
                 effects.push(vec![
                     (Style::Faint, "message ".to_owned()),
                     (Style::New, format!("[{}]", message.fields)),
@@ -266,8 +267,7 @@ impl<'a> Page<'a> {
         for standing in &self.trace.last.processes {
             lines.extend(self.standing(standing));
         }
-        let values = self.trace.last.variables.iter().chain(&self.trace.last.channels);
-        let values: Vec<_> = values.map(|(name, value)| format!("{name} = {value}")).collect();
+        let values = grouped(self.trace.last.variables.iter().chain(&self.trace.last.channels));
         if !values.is_empty() {
             lines.push(vec![(Style::Process, "Variables and channels".to_owned())]);
             let room = self.layout.width.saturating_sub(2);
@@ -299,16 +299,21 @@ impl<'a> Page<'a> {
             return lines;
         }
         let moves = standing.waiting.iter().any(|w| w.reason == Reason::Executable);
-        let doing = match (moves, standing.end) {
-            (true, _) => " is at ",
-            (false, true) => " waits, as it may, at ",
-            (false, false) => " is stuck at ",
+        let (style, doing) = match (moves, standing.end, self.trace.claim) {
+            (true, ..) => (Style::Faint, " is at "),
+            (false, true, _) => (Style::Faint, " waits, as it may, at "),
+            (false, false, Claim::InvalidEnd) => (Style::Error, " is stuck at "),
+            (false, false, _) => (Style::Faint, " waits at "),
         };
-        lines[0].push((if moves || standing.end { Style::Faint } else { Style::Error }, doing.to_owned()));
+        lines[0].push((style, doing.to_owned()));
         let first = standing.waiting.first().map_or(standing.span, |w| w.span);
         lines[0].push((Style::Place, self.place(first)));
         for waiting in &standing.waiting {
-            lines.extend(self.waiting(standing, waiting));
+            for line in self.waiting(standing, waiting) {
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
         }
         lines
     }
@@ -317,7 +322,10 @@ impl<'a> Page<'a> {
         let text = format!("{}  ", waiting.text);
         let margin = 2 + width(&text);
         let mut lines = vec![vec![(Style::Plain, "  ".to_owned()), (Style::Statement, text)]];
-        let reason = waiting.reason.sentence();
+        let mut reason = waiting.reason.sentence();
+        if let Some(values) = reason.strip_prefix(&format!("`{}` is ", waiting.text)) {
+            reason = values.to_owned();
+        }
         if margin + width(&reason) <= self.layout.width {
             lines[0].push((Style::Note, reason));
         } else {
@@ -337,6 +345,29 @@ impl<'a> Page<'a> {
 
 /// Room for a statement before its effects.
 const STATEMENT_WIDTH: usize = 32;
+
+/// `name = value` for each variable; the elements of an array together, as `name = {v, v, v}`.
+fn grouped<'v>(values: impl Iterator<Item = &'v (String, String)>) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&str>, bool)> = Vec::new();
+    for (name, value) in values {
+        let (base, index) = array_element(name).map_or((name.as_str(), None), |(base, index)| (base, Some(index)));
+        match (groups.last_mut(), index) {
+            (Some((known, values, true)), Some(index)) if *known == base && values.len() == index => values.push(value),
+            (_, Some(0)) => groups.push((base, vec![value], true)),
+            _ => groups.push((name, vec![value], false)),
+        }
+    }
+    let shown = groups.iter().map(|(name, values, array)| {
+        if *array { format!("{name} = {{{}}}", values.join(", ")) } else { format!("{name} = {}", values[0]) }
+    });
+    shown.collect()
+}
+
+/// The array and the index in the name of an element.
+fn array_element(name: &str) -> Option<(&str, usize)> {
+    let (base, index) = name.strip_suffix(']')?.rsplit_once('[')?;
+    Some((base, index.parse().ok()?))
+}
 
 fn width(text: &str) -> usize {
     text.chars().count()

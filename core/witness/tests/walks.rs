@@ -1,0 +1,86 @@
+//! Random walks through real models: every one is confirmed, and what is shown of it is decent text.
+
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "the test reads models and shows walks")]
+
+#[path = "support/corpus.rs"]
+mod corpus;
+
+use corpus::{corpus, load, manifest};
+use fabius_program::{Move, Program};
+use fabius_witness::format::{chart, json, text, trail};
+use fabius_witness::{Claim, Ending, State, confirm, moves, released};
+
+/// A small generator of random numbers (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+/// A random path and what is true of its end.
+fn walk(program: &Program, random: &mut Random, steps_max: usize) -> (Vec<Move>, Claim) {
+    let mut path = Vec::new();
+    let mut state = match State::initial(program) {
+        Ok(state) => state,
+        Err(fault) => return (path, Claim::Fault(fault)),
+    };
+    while path.len() < steps_max {
+        let mut next = moves(program, &state);
+        match next.ending {
+            Ending::LosesControl => {
+                state = released(&state);
+                continue;
+            }
+            Ending::Invalid => return (path, Claim::InvalidEnd),
+            Ending::Valid => break,
+            Ending::Moves => {}
+        }
+        let (step, outcome) = next.successors.swap_remove(random.below(next.successors.len()));
+        path.push(step);
+        if let Some(fault) = outcome.fault() {
+            return (path, Claim::Fault(fault));
+        }
+        if let Some(reached) = outcome.state() {
+            state = reached.clone();
+        }
+    }
+    (path, Claim::Reaches)
+}
+
+#[test]
+fn random_walks_are_confirmed_and_can_be_shown() {
+    let Some(corpus) = corpus() else { return };
+    let only = std::env::var("FABIUS_ONLY").unwrap_or_default();
+    let mut walked = 0;
+    for model in manifest(&corpus) {
+        let path = model["path"].as_str().expect("a model has a path");
+        let Some((program, source)) =
+            Some(path).filter(|p| p.contains(&only)).and_then(|p| load(&corpus.join("models").join(p)).ok())
+        else {
+            continue;
+        };
+        let mut random = Random(0x9E37_79B9_7F4A_7C15);
+        let (steps, claim) = walk(&program, &mut random, 150);
+        let trace = confirm(&program, &steps, claim).unwrap_or_else(|why| panic!("{path}: {why}"));
+        let layout = text::Layout { width: 80, ..text::Layout::default() };
+        let mut lines = text::steps(&trace, &source, layout);
+        lines.extend(text::ending(&trace, &source, layout));
+        let shown = text::plain(&lines);
+        assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{path}: a control character is shown");
+        assert!(shown.lines().all(|line| !line.ends_with(' ')), "{path}: a line ends in a space");
+        assert_eq!(json::steps(&trace, &source).len(), steps.len());
+        assert!(steps.len() <= trail::trail(&program, &steps, None).lines().count());
+        assert!(chart::mermaid(&trace).starts_with("sequenceDiagram\n"));
+        walked += 1;
+        if !only.is_empty() {
+            println!("{path}\n{shown}");
+        }
+    }
+    println!("{walked} models walked");
+    assert!(100 < walked || !only.is_empty(), "only {walked} models could be walked");
+}
