@@ -25,7 +25,7 @@ use crate::types::{Types, VarType};
 use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program as program;
 use fabius_program::{Expr, Instance, ProcessId, ProcessKind, Program, Property, Uses};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Which of Spin's own optimisations are applied, so that numbers of states can be compared.
@@ -167,9 +167,13 @@ struct Lowering<'a> {
     exclusive: HashMap<(Option<u32>, program::VariableId), u8>,
     channel_types: Vec<program::ChannelType>,
     sets: Vec<Set>,
+    /// Which process type claims to be the only one that sends to or receives from a channel.
+    owners: HashMap<(program::VariableId, u8), u32>,
     drafts: Vec<Draft>,
     process_names: HashMap<Arc<str>, u32>,
     later_constants: HashMap<Arc<str>, Span>,
+    /// Names that were reported already.
+    undeclared: HashSet<(crate::names::Context, Arc<str>)>,
     /// Proctypes that were declared so far.
     processes_seen: u32,
     initial: Vec<Instance>,
@@ -211,11 +215,13 @@ impl<'a> Lowering<'a> {
             ranks: Vec::new(),
             local_globals: Vec::new(),
             exclusive: HashMap::new(),
+            owners: HashMap::new(),
             channel_types: Vec::new(),
             sets: Vec::new(),
             drafts: Vec::new(),
             process_names: HashMap::new(),
             later_constants: HashMap::new(),
+            undeclared: HashSet::new(),
             processes_seen: 0,
             initial: Vec::new(),
             properties: Vec::new(),
@@ -451,6 +457,10 @@ impl<'a> Lowering<'a> {
 
     /// Reports a name that nobody declared.
     fn undeclared(&mut self, name: &ast::Name) {
+        // Once is enough, however often the name is used.
+        if !self.undeclared.insert((self.names.context(), name.text.clone())) {
+            return;
+        }
         let text = &*name.text;
         let mut finding = Finding::new(Code::UndeclaredName, format!("`{text}` is not declared")).at(name.span, "");
         if let Some(span) = self.later_constants.get(text) {

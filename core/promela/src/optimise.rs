@@ -6,7 +6,7 @@
 //! which states and edges were added to it; so that order is Spin's.
 
 mod dataflow;
-mod facts;
+pub(crate) mod facts;
 mod graph;
 mod merge;
 

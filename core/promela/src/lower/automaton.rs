@@ -3,7 +3,7 @@
 use super::Draft;
 use super::block::Builder;
 use super::table::{Forward, Table, Transition};
-use crate::flow::{ATOM, El, Flow, Node};
+use crate::flow::{ATOM, D_ATOM, El, Flow, Node};
 use crate::names::Names;
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{
@@ -36,6 +36,7 @@ pub(super) fn build(
     let marks = std::mem::take(&mut table.marks);
     let merged = std::mem::take(&mut table.merged);
     check(flow, &draft, &transitions);
+    warn_of_invisible_labels(flow, index);
     let states = places(flow, index);
     let locations = reachable(flow, index, entry, &transitions);
     let mut process = empty(draft);
@@ -158,6 +159,24 @@ fn step(flow: &mut Flow, names: &Names, el: El, rest: &[El]) -> Action {
         actions.remove(0);
     }
     if actions.len() == 1 { actions.swap_remove(0) } else { Action::Merged(actions) }
+}
+
+/// Inside an atomic sequence there are no states of their own for labels to mark.
+fn warn_of_invisible_labels(flow: &mut Flow, process: u32) {
+    for label in flow.labels.clone().iter().filter(|l| l.process == process && !l.moved) {
+        let (name, status) = (&label.at.name, flow.el(label.el).status);
+        let special = name.starts_with("progress") || name.starts_with("accept");
+        let inside = match status {
+            s if s & D_ATOM != 0 && (special || name.starts_with("end")) => "d_step",
+            s if s & ATOM != 0 && special => "atomic",
+            _ => continue,
+        };
+        let finding = Finding::new(Code::InvisibleLabel, format!("the label `{name}` is inside a `{inside}`"))
+            .at(flow.el(label.el).head.span, "no process is ever seen here by others")
+            .note("only states between steps are looked at for such labels")
+            .help(format!("move the label before the `{inside}`"));
+        flow.report_once(finding);
+    }
 }
 
 /// What Spin's verifier refuses when it looks at its tables.

@@ -2,7 +2,8 @@
 
 use crate::flow::{D_ATOM, El, Flow, Node, Seq};
 use crate::names::Names;
-use fabius_base::{Code, Finding};
+use crate::optimise::facts;
+use fabius_base::{Code, Finding, Span};
 use fabius_program::{Action, Block, BlockExit, BlockNode, BlockOption, Expr};
 use std::collections::HashMap;
 
@@ -100,6 +101,7 @@ impl<'a> Builder<'a> {
     fn option(&mut self, first: El) -> BlockOption {
         let element = self.flow.el(first).clone();
         let span = element.head.span;
+        self.check_allowed(&element.node, span);
         let (action, follow) = match element.node {
             Node::Action(Action::Guard(Expr::Constant(1))) => (Action::Skip, element.next),
             Node::Action(action) => (action, element.next),
@@ -112,6 +114,20 @@ impl<'a> Builder<'a> {
             None => BlockExit::Leave,
         };
         BlockOption { action, next, span }
+    }
+
+    /// Neither a new process nor a look into another one fits into a single step.
+    fn check_allowed(&mut self, node: &Node, span: Span) {
+        let Node::Action(action) = node else { return };
+        let what = if facts::creates_process(action) {
+            "`run`"
+        } else if facts::looks_into_process(action) {
+            "a remote reference"
+        } else {
+            return;
+        };
+        let headline = format!("{what} cannot be used inside a `d_step`");
+        self.flow.report_once(Finding::new(Code::NotAllowedHere, headline).at(span, "").help("use `atomic` instead"));
     }
 
     /// The element that is executed next, past jumps and joins; `None` if it is outside.

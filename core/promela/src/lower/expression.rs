@@ -31,10 +31,10 @@ impl Lowering<'_> {
             }
             ExprKind::Run { process, arguments, priority } => self.run(process, arguments, priority.as_ref(), e.span),
             ExprKind::Len(v) => Expr::Length(Box::new(self.looked_at(v))),
-            ExprKind::Full(v) => Expr::Test(ChannelTest::Full, Box::new(self.looked_at(v))),
-            ExprKind::NFull(v) => Expr::Test(ChannelTest::NotFull, Box::new(self.looked_at(v))),
-            ExprKind::Empty(v) => Expr::Test(ChannelTest::Empty, Box::new(self.looked_at(v))),
-            ExprKind::NEmpty(v) => Expr::Test(ChannelTest::NotEmpty, Box::new(self.looked_at(v))),
+            ExprKind::Full(v) => self.fill(ChannelTest::Full, v),
+            ExprKind::NFull(v) => self.fill(ChannelTest::NotFull, v),
+            ExprKind::Empty(v) => self.fill(ChannelTest::Empty, v),
+            ExprKind::NEmpty(v) => self.fill(ChannelTest::NotEmpty, v),
             ExprKind::Enabled(pid) => {
                 self.uses.enabled = true;
                 Expr::Enabled(Box::new(self.expression(pid)))
@@ -192,6 +192,20 @@ impl Lowering<'_> {
             self.promise(&channel, SEEN_BY_CLAIM);
         }
         channel
+    }
+
+    /// A test of a channel's fill level.
+    fn fill(&mut self, test: ChannelTest, v: &VarRef) -> Expr {
+        self.must_be_channel(v);
+        Expr::Test(test, Box::new(self.looked_at(v)))
+    }
+
+    /// Reports a variable that is no channel.
+    pub(super) fn must_be_channel(&mut self, v: &VarRef) {
+        if self.basic_of(v).is_some_and(|basic| basic != Basic::Chan) {
+            let headline = format!("`{}` is not a channel", super::text::variable(v));
+            self.error(Code::TypeMismatch, v.span, headline, "a channel is needed here");
+        }
     }
 
     /// Notes something about a channel.

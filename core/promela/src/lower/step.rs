@@ -174,6 +174,7 @@ impl Lowering<'_> {
                 Some(Access::Leaf { basic, place, .. }) => {
                     if channel.parts.len() == 1 {
                         let what = if send { EXCLUSIVE_SEND } else { EXCLUSIVE_RECEIVE };
+                        self.claim_channel(&place, what, channel);
                         self.promise(&Expr::Load(place), what);
                     }
                     basic == Basic::Chan
@@ -185,6 +186,17 @@ impl Lowering<'_> {
                 let headline = format!("`{}` is not a channel", text::variable(channel));
                 self.error(Code::TypeMismatch, channel.span, headline, "`xr` and `xs` are about channels");
             }
+        }
+    }
+
+    /// Only one process type can be the only one to send or to receive.
+    fn claim_channel(&mut self, place: &Place, what: u8, channel: &VarRef) {
+        let (Slot::Global(id), Some(process)) = (place.slot, self.names.context()) else { return };
+        let owner = *self.owners.entry((id, what)).or_insert(process);
+        if owner != process {
+            let other = self.drafts[owner as usize].name.trim_matches(':').to_string();
+            let headline = format!("`{}` is claimed by two process types", text::variable(channel));
+            self.error(Code::NotAllowedHere, channel.span, headline, format!("`{other}` claims it, too"));
         }
     }
 
@@ -765,12 +777,7 @@ impl Lowering<'_> {
             let headline = "a claim cannot send or receive";
             self.error(Code::NotAllowedHere, span, headline, "it only looks at the model");
         }
-        if let Some(basic) = self.basic_of(channel)
-            && basic != Basic::Chan
-        {
-            let headline = format!("`{}` is not a channel", text::variable(channel));
-            self.error(Code::TypeMismatch, channel.span, headline, "a channel is needed here");
-        }
+        self.must_be_channel(channel);
     }
 
     /// The set of constants an expression's value is shown with.

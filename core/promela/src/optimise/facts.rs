@@ -145,13 +145,40 @@ fn value_of(piece: &PrintPiece) -> Option<&Expr> {
 
 /// Whether an expression creates a process.
 pub(super) fn runs(e: &Expr) -> bool {
-    match e {
-        Expr::Run { .. } => true,
-        Expr::Unary(_, a) => runs(a),
-        Expr::Binary(_, a, b) => runs(a) || runs(b),
-        Expr::Conditional(a, b, c) => runs(a) || runs(b) || runs(c),
+    contains(e, &|e| matches!(e, Expr::Run { .. }))
+}
+
+/// Whether a step creates a process.
+pub(crate) fn creates_process(action: &Action) -> bool {
+    match action {
+        Action::Guard(e) | Action::Assert(e) | Action::Assign(_, e) => runs(e),
+        Action::Print(pieces) => pieces.iter().filter_map(value_of).any(runs),
         _ => false,
     }
+}
+
+/// Whether a step other than an assignment looks at a variable or a location of another process.
+pub(crate) fn looks_into_process(action: &Action) -> bool {
+    let looks = |e: &Expr| contains(e, &|e| matches!(e, Expr::At { .. } | Expr::Remote { .. }));
+    match action {
+        Action::Guard(e) | Action::Assert(e) => looks(e),
+        Action::Print(pieces) => pieces.iter().filter_map(value_of).any(looks),
+        _ => false,
+    }
+}
+
+/// Whether some part of an expression is of a kind.
+fn contains(e: &Expr, kind: &dyn Fn(&Expr) -> bool) -> bool {
+    let part = |e: &Expr| contains(e, kind);
+    kind(e)
+        || match e {
+            Expr::Load(place) => place.indices.iter().any(part),
+            Expr::Unary(_, a) | Expr::Enabled(a) | Expr::LocationOf(a) | Expr::PriorityOf(a) => part(a),
+            Expr::Binary(_, a, b) => part(a) || part(b),
+            Expr::Conditional(a, b, c) => part(a) || part(b) || part(c),
+            Expr::Run { arguments, .. } => arguments.iter().any(part),
+            _ => false,
+        }
 }
 
 struct Collector<'a> {
