@@ -69,6 +69,9 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
     let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
     let _ = writeln!(text, "{}", paint(STRONG, heading(&example.report)));
     text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
+    if example.trace.steps.iter().any(|step| step.held || step.holds) {
+        let _ = writeln!(text, "  {}", paint(FAINT, "┃ inside an atomic sequence"));
+    }
     text.push('\n');
     let _ = writeln!(text, "{}", paint(STRONG, "in the end:"));
     let ending = match example.trace.claim {
