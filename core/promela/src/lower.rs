@@ -14,6 +14,7 @@ mod declare;
 mod expression;
 mod finish;
 mod formula;
+mod loops;
 mod step;
 mod table;
 mod text;

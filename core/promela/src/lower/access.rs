@@ -33,6 +33,8 @@ impl Lowering<'_> {
                     self.uses.last = true;
                 }
                 self.uses.priority |= &*first.name.text == "_priority";
+                self.index(first, None, &mut Vec::new())?;
+                self.fields(first, rest, VarType::Basic(Basic::Byte), 0, &mut Vec::new())?;
                 return Some(Access::Predefined(first.name.text.clone()));
             }
             Meaning::Untyped => {
