@@ -1,6 +1,6 @@
 //! What a program is assembled into: one flat list of small instructions, and the tables they refer to.
 
-use crate::layout::{Array, ChannelLayout, Slot};
+use crate::layout::{Array, Base, ChannelLayout, Slot};
 use fabius_program::meaning::Fault;
 
 /// Index of an instruction.
@@ -486,15 +486,69 @@ pub(crate) struct Site {
     pub count: u32,
 }
 
+/// Whether one value lies in a range, or outside it; most edges fail by such a test, before any instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Test {
+    pub slot: Slot,
+    low: i32,
+    span: u32,
+    /// True outside.
+    outside: bool,
+}
+
+impl Test {
+    /// Always true.
+    pub(crate) fn always() -> Self {
+        let slot = Slot::new(Base::Global, 0, 1, false);
+        Self { slot, low: i32::MIN, span: u32::MAX, outside: false }
+    }
+
+    /// `slot relation k`.
+    pub(crate) fn new(relation: Relation, slot: Slot, k: i32) -> Self {
+        let range = |low: i32, high: i32, outside| Self { slot, low, span: high.wrapping_sub(low) as u32, outside };
+        match relation {
+            Relation::LESS => range(k, i32::MAX, true),
+            Relation::GREATER_EQUAL => range(k, i32::MAX, false),
+            Relation::GREATER => range(i32::MIN, k, true),
+            Relation::LESS_EQUAL => range(i32::MIN, k, false),
+            Relation::EQUAL => range(k, k, false),
+            _ => range(k, k, true),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn holds(&self, value: i32) -> bool {
+        (value.wrapping_sub(self.low) as u32 <= self.span) != self.outside
+    }
+}
+
+/// The one assignment that many edges make.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Effect {
+    /// It takes instructions.
+    Code,
+    /// Only the location changes.
+    Nothing,
+    Const { slot: Slot, k: i32 },
+    Copy { slot: Slot, from: Slot },
+    Sum { slot: Slot, from: Slot, k: i32 },
+}
+
 /// What an edge needs at run time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeCode {
-    /// Its instructions.
+    /// What must hold before anything else.
+    pub test: Test,
+    /// What it does, if there is nothing more to it.
+    pub effect: Effect,
+    /// Its instructions, from behind the test on.
     pub start: Pc,
     /// Its instructions as partner of a rendezvous; [`NONE`] if it cannot be one.
     pub partner: Pc,
-    /// The location it leads to.
+    /// The location it leads to, where it stands in the process's first word.
     pub target: u32,
+    /// The other bits of that word.
+    pub target_mask: u32,
     /// The process type it belongs to.
     pub process: u32,
     /// Escape group, numbered within its location.
@@ -511,6 +565,26 @@ impl EdgeCode {
     pub(crate) const ATOMIC: u8 = 2;
     /// The process is gone afterwards.
     pub(crate) const ENDS: u8 = 4;
+    /// Executable only if no edge before it is.
+    pub(crate) const ELSE: u8 = 8;
+    /// Its process is declared deterministic.
+    pub(crate) const DETERMINISTIC: u8 = 16;
+
+    /// An edge that is never executable.
+    pub(crate) fn never() -> Self {
+        Self {
+            test: Test { outside: true, ..Test::always() },
+            effect: Effect::Code,
+            start: BLOCKED,
+            partner: NONE,
+            target: 0,
+            target_mask: u32::MAX,
+            process: NONE,
+            escape: 0,
+            channel: 0,
+            flags: Self::LAST,
+        }
+    }
 
     #[inline(always)]
     pub(crate) fn has(&self, flag: u8) -> bool {

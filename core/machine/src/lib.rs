@@ -184,12 +184,11 @@ impl Machine {
     /// A fault if the initial state cannot be computed.
     pub fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
         let nothing = vec![0; (self.code.global_words + self.code.hidden_words) as usize];
-        self.interpreter(&nothing, 0, state).initial()
-    }
-
-    fn interpreter<'m>(&'m mut self, state: &'m [u32], shape: u32, successor: &'m mut Vec<u32>) -> Interpreter<'m> {
         let Self { code, shapes, scratch, reached, .. } = self;
-        Interpreter::new(code, shapes, scratch, reached, (state, shape), successor)
+        match shapes.get(0) {
+            Some(root) => Interpreter::new(code, shapes, scratch, reached, (&nothing, root), state).initial(),
+            None => Ok(()),
+        }
     }
 
     /// A cursor before the first successor.
@@ -199,7 +198,7 @@ impl Machine {
             cursor.flags = Cursor::FINISHED | Cursor::MOVED;
             return cursor;
         };
-        cursor.shape = shape;
+        cursor.shape = shape.id;
         let count = state[0] & COUNT_MASK;
         match (state[0] & HOLDER_MASK) >> layout::HOLDER_SHIFT {
             0 if count == 0 => cursor.flags = Cursor::FINISHED,
@@ -216,9 +215,10 @@ impl Machine {
     /// cursor past it. The order is that of [`fabius_program::meaning`].
     #[inline]
     pub fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Step {
-        match self.shapes.words(cursor.shape) {
-            Some(words) if words as usize == state.len() => {
-                self.interpreter(state, cursor.shape, successor).next(cursor)
+        let Self { code, shapes, scratch, reached, .. } = self;
+        match shapes.get(cursor.shape) {
+            Some(shape) if shape.words as usize == state.len() => {
+                Interpreter::new(code, shapes, scratch, reached, (state, shape), successor).next(cursor)
             }
             _ => Step::Done(Ending::Moves),
         }
@@ -243,11 +243,9 @@ impl Machine {
     /// # Errors
     /// A fault if it cannot be evaluated.
     pub fn holds(&mut self, state: &[u32], condition: Condition) -> Result<bool, Fault> {
-        let Some(shape) = self.shapes.find(&self.code, state) else { return Ok(false) };
-        let mut spare = std::mem::take(&mut self.spare);
-        let holds = self.interpreter(state, shape, &mut spare).holds(condition.0);
-        self.spare = spare;
-        holds
+        let Self { code, shapes, scratch, reached, spare, .. } = self;
+        let Some(shape) = shapes.find(code, state) else { return Ok(false) };
+        Interpreter::new(code, shapes, scratch, reached, (state, shape), spare).holds(condition.0)
     }
 
     /// Whether an edge was executed by [`Machine::next`].

@@ -5,6 +5,7 @@
 
 use crate::code::{Code, NONE};
 use crate::layout::COUNT_MASK;
+use std::cell::{Cell, OnceCell, RefCell};
 
 /// Where a process stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,10 +28,12 @@ pub(crate) struct PlacedChannel {
 /// A sequence of process types, and the offsets that follow from it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Shape {
+    /// Its number among all.
+    pub id: u32,
     /// The shape without the youngest process.
     pub parent: u32,
     /// Shapes with one process more, by its type.
-    children: Vec<(u32, u32)>,
+    children: RefCell<Vec<(u32, u32)>>,
     pub processes: Vec<Placed>,
     pub channels: Vec<PlacedChannel>,
     /// Words of a state, hidden ones included.
@@ -42,7 +45,8 @@ impl Shape {
     pub(crate) fn root(code: &Code) -> Self {
         Self {
             parent: NONE,
-            children: Vec::new(),
+            id: 0,
+            children: RefCell::default(),
             processes: Vec::new(),
             channels: code.global_channels.iter().map(|&(base, layout)| PlacedChannel { base, layout }).collect(),
             words: code.global_words + code.hidden_words,
@@ -53,7 +57,7 @@ impl Shape {
     fn with(&self, code: &Code, process: u32) -> Self {
         let base = self.words - code.hidden_words;
         let kind = &code.processes[process as usize];
-        let mut shape = Self { children: Vec::new(), ..self.clone() };
+        let mut shape = Self { children: RefCell::default(), ..self.clone() };
         shape.processes.push(Placed { base, process, channels_before: self.channels.len() as u32 });
         shape.channels.extend(kind.channels.iter().map(|&(word, layout)| PlacedChannel { base: base + word, layout }));
         shape.words += kind.words;
@@ -91,57 +95,70 @@ impl Shape {
     }
 }
 
-/// All shapes met so far.
+/// All shapes met so far. Shapes are only added, so references to them stay good.
 #[derive(Clone, Debug)]
 pub(crate) struct Shapes {
-    all: Vec<Shape>,
+    /// Chunk `k` holds the shapes from `2^k - 1` on.
+    chunks: Box<[OnceCell<Box<[OnceCell<Shape>]>>; 32]>,
+    count: Cell<u32>,
     /// The shape that was right the last time, for each number of processes.
-    likely: Vec<u32>,
+    likely: Box<[Cell<u32>; 256]>,
 }
 
 impl Shapes {
     pub(crate) fn new(code: &Code) -> Self {
-        Self { all: vec![Shape::root(code)], likely: vec![0; 256] }
+        let shapes = Self {
+            chunks: Box::new([const { OnceCell::new() }; 32]),
+            count: Cell::new(0),
+            likely: Box::new([const { Cell::new(0) }; 256]),
+        };
+        shapes.add(|id| Shape { id, ..Shape::root(code) });
+        shapes
     }
 
+    /// The shape with a number, if there is one.
     #[inline(always)]
-    pub(crate) fn get(&self, shape: u32) -> &Shape {
-        &self.all[shape as usize]
+    pub(crate) fn get(&self, id: u32) -> Option<&Shape> {
+        let at = id.wrapping_add(1).max(1);
+        let chunk = at.ilog2();
+        self.chunks[chunk as usize].get()?.get((at - (1 << chunk)) as usize)?.get()
     }
 
-    /// Words of the states of a shape, if there is such a shape.
-    #[inline(always)]
-    pub(crate) fn words(&self, shape: u32) -> Option<u32> {
-        self.all.get(shape as usize).map(|shape| shape.words)
+    fn add(&self, make: impl FnOnce(u32) -> Shape) -> &Shape {
+        let id = self.count.get();
+        let chunk = (id + 1).ilog2();
+        let cells = self.chunks[chunk as usize].get_or_init(|| (0..1usize << chunk).map(|_| OnceCell::new()).collect());
+        self.count.set(id + 1);
+        cells[(id + 1 - (1 << chunk)) as usize].get_or_init(|| make(id))
     }
 
     /// The shape of a state; `None` for words that are no state.
     #[inline]
-    pub(crate) fn find(&mut self, code: &Code, state: &[u32]) -> Option<u32> {
+    pub(crate) fn find(&self, code: &Code, state: &[u32]) -> Option<&Shape> {
         let count = state.first()? & COUNT_MASK;
-        let likely = self.likely[count as usize];
-        if self.get(likely).fits(code, state) {
-            return Some(likely);
-        }
-        let mut shape = 0;
+        let likely = self.get(self.likely[count as usize].get())?;
+        if likely.fits(code, state) { Some(likely) } else { self.find_anew(code, state, count) }
+    }
+
+    #[cold]
+    fn find_anew(&self, code: &Code, state: &[u32], count: u32) -> Option<&Shape> {
+        let mut shape = self.get(0)?;
         for pid in 0..count as usize {
-            let base = self.get(shape).words - code.hidden_words;
+            let base = shape.words - code.hidden_words;
             shape = self.child(code, shape, Shape::process_at(code, state, pid, base)?);
         }
-        self.likely[count as usize] = shape;
-        (self.get(shape).words as usize == state.len()).then_some(shape)
+        self.likely[count as usize].set(shape.id);
+        (shape.words as usize == state.len()).then_some(shape)
     }
 
     /// The shape with one process more.
-    pub(crate) fn child(&mut self, code: &Code, shape: u32, process: u32) -> u32 {
-        let parent = self.get(shape);
-        if let Some(&(_, child)) = parent.children.iter().find(|(kind, _)| *kind == process) {
+    pub(crate) fn child(&self, code: &Code, shape: &Shape, process: u32) -> &Shape {
+        let known = shape.children.borrow().iter().find(|(kind, _)| *kind == process).map(|(_, child)| *child);
+        if let Some(child) = known.and_then(|child| self.get(child)) {
             return child;
         }
-        let child = Shape { parent: shape, ..parent.with(code, process) };
-        let id = self.all.len() as u32;
-        self.all.push(child);
-        self.all[shape as usize].children.push((process, id));
-        id
+        let child = self.add(|id| Shape { id, parent: shape.id, ..shape.with(code, process) });
+        shape.children.borrow_mut().push((process, child.id));
+        child
     }
 }

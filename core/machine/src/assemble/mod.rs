@@ -10,7 +10,9 @@ mod message;
 mod storage;
 
 use crate::Refusal;
-use crate::code::{BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Instr, LocationCode, NONE, Pc, ProcessCode, Reg};
+use crate::code::{
+    BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, Pc, ProcessCode, Reg, Test,
+};
 use crate::layout::{Base, ChannelLayout, Slot};
 use fabius_program::meaning::Fault;
 use fabius_program::{Expr, Initial, Process, ProcessKind, Program, Variable};
@@ -64,6 +66,7 @@ pub(crate) fn assemble(program: &Program) -> Result<(Code, Map), Refusal> {
     };
     assembler.program()?;
     assembler.resolve();
+    assembler.shorten();
     Ok((assembler.code, assembler.map))
 }
 
@@ -227,16 +230,7 @@ impl Assembler<'_> {
     fn edges(&mut self, index: usize, statements: &[StatementCode]) -> Done {
         let program = self.program;
         if self.code.edges.is_empty() {
-            let none = EdgeCode {
-                start: BLOCKED,
-                partner: NONE,
-                target: 0,
-                process: NONE,
-                escape: 0,
-                channel: 0,
-                flags: EdgeCode::LAST,
-            };
-            self.code.edges = vec![none; program.edges.len()];
+            self.code.edges = vec![EdgeCode::never(); program.edges.len()];
         }
         let process = &program.processes[index];
         for (at, location) in process.locations.iter().enumerate() {
@@ -252,32 +246,58 @@ impl Assembler<'_> {
                     groups.push(edge.escape);
                     groups.len() - 1
                 });
-                let mut flags = 0;
-                if id.0 + 1 == location.edges.end {
-                    flags |= EdgeCode::LAST;
-                }
-                if edge.atomic {
-                    flags |= EdgeCode::ATOMIC;
-                }
-                if facts::ends(&statement.action) {
-                    flags |= EdgeCode::ENDS;
-                }
                 let code = statements.get(edge.statement.0 as usize).copied().unwrap_or_default();
                 if code.partner != NONE {
                     let location = self.code.processes[index].locations as usize + at;
                     self.code.locations[location].flags |= LocationCode::PARTNER;
                 }
-                let escape = u16::try_from(group).map_err(|_| Refusal::TooLarge)?;
-                let StatementCode { start, partner, channel } = code;
-                let (target, process) = (edge.target.0, index as u32);
+                let flags = [
+                    (id.0 + 1 == location.edges.end, EdgeCode::LAST),
+                    (edge.atomic, EdgeCode::ATOMIC),
+                    (facts::ends(&statement.action), EdgeCode::ENDS),
+                    (process.deterministic, EdgeCode::DETERMINISTIC),
+                ];
+                let shift = self.code.location_shift;
                 let written = &mut self.code.edges[id.0 as usize];
                 if written.process != NONE {
                     return Err(Refusal::Malformed("an edge leaves two locations"));
                 }
-                *written = EdgeCode { start, partner, target, process, escape, channel, flags };
+                *written = EdgeCode {
+                    start: code.start,
+                    partner: code.partner,
+                    test: Test::always(),
+                    target: edge.target.0 << shift,
+                    target_mask: !(self.code.processes[index].location_mask << shift),
+                    process: index as u32,
+                    escape: u16::try_from(group).map_err(|_| Refusal::TooLarge)?,
+                    channel: code.channel,
+                    flags: flags.iter().filter(|(has, _)| *has).fold(0, |all, (_, flag)| all | flag),
+                    ..EdgeCode::never()
+                };
             }
         }
         Ok(())
+    }
+
+    /// Takes the first test of each edge, and what little many of them do, out of the instructions.
+    fn shorten(&mut self) {
+        let Code { edges, instrs, .. } = &mut self.code;
+        for edge in edges.iter_mut().filter(|edge| edge.process != NONE) {
+            match instrs[edge.start as usize] {
+                Instr::UnlessSlot { relation, slot, k, to: BLOCKED } => edge.test = Test::new(relation, slot, k),
+                Instr::ElseGuard { to: BLOCKED } => edge.flags |= EdgeCode::ELSE,
+                _ => edge.start -= 1,
+            }
+            edge.start += 1;
+            let Some([Instr::Commit, rest @ ..]) = instrs.get(edge.start as usize..) else { continue };
+            edge.effect = match *rest {
+                [Instr::Finish, ..] => Effect::Nothing,
+                [Instr::StoreConst { slot, k }, Instr::Finish, ..] => Effect::Const { slot, k },
+                [Instr::StoreSlot { slot, from }, Instr::Finish, ..] => Effect::Copy { slot, from },
+                [Instr::StoreSum { slot, from, k }, Instr::Finish, ..] => Effect::Sum { slot, from, k },
+                _ => Effect::Code,
+            };
+        }
     }
 
     /// Code that finishes where a condition holds, and is blocked where it does not.

@@ -12,7 +12,7 @@ impl<'m> Interpreter<'m> {
         if id == 0 {
             return Err(Fault::NoChannel);
         }
-        let channels = &self.shapes.get(self.shape).channels;
+        let channels = &self.shape.channels;
         channels.get((id as u32).wrapping_sub(1) as usize).copied().ok_or(Fault::DeadChannel(id))
     }
 
@@ -91,6 +91,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Adds a message; there is room.
+    #[inline(never)]
     pub(super) fn append(&mut self, site: u16) {
         let (site, terms) = self.site(site);
         let channel = self.channel_of(site);
@@ -154,6 +155,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// The first message that matches, of those that are looked at.
+    #[inline(never)]
     pub(super) fn find(&self, site: u16) -> Option<u32> {
         let (site, terms) = self.site(site);
         self.find_in(self.channel_of(site), site.any, terms)
@@ -173,6 +175,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Stores the fields of the message that was found and removes it.
+    #[inline(never)]
     pub(super) fn take(&mut self, site: u16) {
         let (site, terms) = self.site(site);
         let channel = self.channel_of(site);
@@ -190,6 +193,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Puts the fields of the message that was found into registers.
+    #[inline(never)]
     pub(super) fn peek(&mut self, site: u16, d: Reg) {
         let (site, _) = self.site(site);
         let channel = self.channel_of(site);
@@ -201,6 +205,7 @@ impl<'m> Interpreter<'m> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn remove_found(&mut self, site: u16) {
         let (site, _) = self.site(site);
         let channel = self.channel_of(site);
@@ -236,6 +241,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Keeps the message, truncated, for a partner.
+    #[inline(never)]
     pub(super) fn offer(&mut self, site: u16) {
         let (_, terms) = self.site(site);
         let layout = self.layout(self.scratch.current);
@@ -248,6 +254,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Whether the message offered matches.
+    #[inline(never)]
     pub(super) fn match_offer(&self, site: u16) -> Result<bool, Fault> {
         let (_, terms) = self.site(site);
         let message = &self.scratch.message;
@@ -260,6 +267,7 @@ impl<'m> Interpreter<'m> {
         }))
     }
 
+    #[inline(never)]
     pub(super) fn take_offer(&mut self, site: u16) {
         let (_, terms) = self.site(site);
         for (i, term) in terms.iter().enumerate() {
@@ -269,12 +277,14 @@ impl<'m> Interpreter<'m> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn peek_offer(&mut self, d: Reg) {
         for (i, value) in self.scratch.message.iter().enumerate() {
             self.scratch.registers[(usize::from(d) + i) & 255] = *value;
         }
     }
 
+    #[inline(never)]
     pub(super) fn poll(&self, site: u16) -> Result<bool, Fault> {
         let (site, terms) = self.site(site);
         let channel = match site.channel {

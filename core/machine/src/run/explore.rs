@@ -1,7 +1,7 @@
 //! The order of exploration: which processes, which edges, which partners.
 
 use super::{Interpreter, Outcome, Scratch};
-use crate::code::{EdgeCode, LocationCode, NONE, Pc};
+use crate::code::{EdgeCode, Effect, LocationCode, NONE, Pc};
 use crate::layout::{COUNT_MASK, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT};
 use crate::shape::Placed;
 use crate::{Cursor, Ending, Step};
@@ -49,7 +49,7 @@ enum Sought {
     Fault { pid: u32, edge: u32, fault: Fault },
 }
 
-impl Interpreter<'_> {
+impl<'m> Interpreter<'m> {
     /// Writes the next successor.
     pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Step {
         if cursor.has(Cursor::FINISHED) {
@@ -66,11 +66,11 @@ impl Interpreter<'_> {
                 return Step::Done(Ending::Moves);
             }
             while cursor.edge != NONE {
-                let edge = self.code.edges[cursor.edge as usize];
+                let edge = &self.code.edges[cursor.edge as usize];
                 if cursor.escape != 0 && edge.escape != cursor.escape {
                     break;
                 }
-                if let Some(step) = self.attempt(cursor, &edge) {
+                if let Some(step) = self.attempt(cursor, edge) {
                     return step;
                 }
             }
@@ -88,7 +88,7 @@ impl Interpreter<'_> {
         self.restart();
         let pid = u32::from(cursor.pid);
         self.seat(pid);
-        let placed = self.shapes.get(self.shape).processes[pid as usize];
+        let placed = self.shape.processes[pid as usize];
         cursor.edge = self.location(placed).first;
         if cursor.edge == NONE {
             return None;
@@ -148,7 +148,7 @@ impl Interpreter<'_> {
             Trial::Fault { fault, partner } => (partner, Some(fault)),
             Trial::Blocked => (None, None),
         };
-        if found_before && self.is_deterministic(edge) {
+        if found_before && edge.has(EdgeCode::DETERMINISTIC) {
             cursor.seat = Seat::START;
             cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
             return Some(self.broken(pid, id, partner, Fault::NotDeterministic));
@@ -157,10 +157,6 @@ impl Interpreter<'_> {
             return Some(self.broken(pid, id, partner, fault));
         }
         Some(self.complete(pid, id, edge, partner))
-    }
-
-    fn is_deterministic(&self, edge: &EdgeCode) -> bool {
-        self.code.processes[edge.process as usize].deterministic
     }
 
     fn broken(&mut self, pid: u8, edge: u32, partner: Option<(u32, u32)>, fault: Fault) -> Step {
@@ -229,7 +225,7 @@ impl Interpreter<'_> {
         let is_at_end = |placed: &Placed| self.location(*placed).has(LocationCode::END);
         Step::Done(if cursor.has(Cursor::MOVED) {
             Ending::Moves
-        } else if self.shapes.get(self.state_shape).processes.iter().all(is_at_end) {
+        } else if self.state_shape.processes.iter().all(is_at_end) {
             Ending::ValidEnd
         } else {
             Ending::InvalidEnd
@@ -240,7 +236,35 @@ impl Interpreter<'_> {
     #[inline]
     fn trial(&mut self, edge: &EdgeCode, seat: &mut Seat) -> Trial {
         self.restart();
+        if !edge.test.holds(self.load(edge.test.slot)) || edge.has(EdgeCode::ELSE) && self.found {
+            return Trial::Blocked;
+        }
         self.assertion_failed = false;
+        if edge.effect != Effect::Code {
+            if !self.probing {
+                self.copy();
+                self.apply(edge.effect);
+                self.arrive(edge);
+            }
+            return Trial::Taken { partner: None };
+        }
+        self.try_code(edge, seat)
+    }
+
+    /// Makes the one assignment of an edge.
+    #[inline(always)]
+    fn apply(&mut self, effect: Effect) {
+        match effect {
+            Effect::Code | Effect::Nothing => {}
+            Effect::Const { slot, k } => self.store(slot, k),
+            Effect::Copy { slot, from } => self.store(slot, self.load(from)),
+            Effect::Sum { slot, from, k } => self.store(slot, self.load(from).wrapping_add(k)),
+        }
+    }
+
+    /// Tries an edge that takes instructions.
+    #[inline]
+    fn try_code(&mut self, edge: &EdgeCode, seat: &mut Seat) -> Trial {
         self.later = None;
         self.ordinal = seat.ordinal;
         self.ticks = 0;
@@ -268,10 +292,8 @@ impl Interpreter<'_> {
         if edge.has(EdgeCode::ENDS) {
             return;
         }
-        let shift = self.code.location_shift;
-        let mask = self.code.processes[edge.process as usize].location_mask << shift;
         let at = self.bases[1] as usize;
-        self.memory.set(at, self.memory.get(at) & !mask | edge.target << shift);
+        self.memory.set(at, self.memory.get(at) & edge.target_mask | edge.target);
     }
 
     /// The sender's part has run and a message waits; if nobody takes it, other options may do.
@@ -332,8 +354,8 @@ impl Interpreter<'_> {
                 match self.run(rest) {
                     Outcome::Raised(fault) => Trial::Fault { fault, partner },
                     _ => {
-                        let edge = self.code.edges[id as usize];
-                        self.arrive(&edge);
+                        let edge = &self.code.edges[id as usize];
+                        self.arrive(edge);
                         Trial::Taken { partner }
                     }
                 }
@@ -377,7 +399,7 @@ impl Interpreter<'_> {
         }
         while seat.edge != NONE {
             let id = seat.edge;
-            let edge = self.code.edges[id as usize];
+            let edge = &self.code.edges[id as usize];
             if edge.process != placed.process || seat.escape != 0 && edge.escape != seat.escape {
                 break;
             }
@@ -473,9 +495,9 @@ impl Interpreter<'_> {
         }
         let mut id = self.location(placed).first;
         while id != NONE {
-            let edge = self.code.edges[id as usize];
+            let edge = &self.code.edges[id as usize];
             self.seat(pid);
-            if self.trial(&edge, &mut { Seat::START }) != Trial::Blocked {
+            if self.trial(edge, &mut { Seat::START }) != Trial::Blocked {
                 return true;
             }
             id = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };

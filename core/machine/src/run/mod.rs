@@ -7,9 +7,9 @@ mod process;
 pub(crate) use explore::{NOT_BEGUN, Seat};
 
 use crate::arith::compute;
-use crate::code::{Code, Instr, Pc, Reg};
+use crate::code::{BLOCKED, Code, Instr, Pc, Reg};
 use crate::layout::{COUNT_MASK, LAST_MASK, LAST_SHIFT, Slot};
-use crate::shape::{PlacedChannel, Shapes};
+use crate::shape::{PlacedChannel, Shape, Shapes};
 use fabius_program::meaning::{BLOCK_STEPS_MAX, Fault};
 
 /// What came of running instructions.
@@ -130,7 +130,7 @@ impl Memory {
 /// Lists the successors of one state.
 pub(crate) struct Interpreter<'m> {
     code: &'m Code,
-    shapes: &'m mut Shapes,
+    shapes: &'m Shapes,
     scratch: &'m mut Scratch,
     reached: &'m mut [u8],
     state: &'m [u32],
@@ -139,9 +139,9 @@ pub(crate) struct Interpreter<'m> {
     /// What slots are relative to, in the order of [`crate::layout::Base`].
     bases: [u32; 4],
     /// Shape of the state.
-    state_shape: u32,
+    state_shape: &'m Shape,
     /// Shape of the memory.
-    shape: u32,
+    shape: &'m Shape,
     /// The process whose code runs.
     pid: u32,
     /// An edge before this one was executable.
@@ -164,15 +164,16 @@ pub(crate) struct Interpreter<'m> {
 
 impl<'m> Interpreter<'m> {
     /// `shape` must be that of the state.
+    #[inline(always)]
     pub(crate) fn new(
         code: &'m Code,
-        shapes: &'m mut Shapes,
+        shapes: &'m Shapes,
         scratch: &'m mut Scratch,
         reached: &'m mut [u8],
-        (state, shape): (&'m [u32], u32),
+        (state, shape): (&'m [u32], &'m Shape),
         successor: &'m mut Vec<u32>,
     ) -> Self {
-        let words = shapes.get(shape).words;
+        let words = shape.words;
         assert_eq!(words as usize, state.len(), "a state and its shape belong together");
         Self {
             memory: Memory::readable(state),
@@ -199,7 +200,7 @@ impl<'m> Interpreter<'m> {
 
     /// The words that instructions read now.
     fn words(&self) -> &[u32] {
-        let words = self.shapes.get(self.shape).words as usize;
+        let words = self.shape.words as usize;
         // SAFETY: the memory has as many words as its shape says, and is borrowed as long as `self` is.
         unsafe { std::slice::from_raw_parts(self.memory.start, words) }
     }
@@ -208,14 +209,14 @@ impl<'m> Interpreter<'m> {
     #[inline(always)]
     fn seat(&mut self, pid: u32) {
         self.pid = pid;
-        self.bases[1] = self.shapes.get(self.shape).processes[pid as usize].base;
+        self.bases[1] = self.shape.processes[pid as usize].base;
     }
 
     /// Goes back to reading the state.
     #[inline(always)]
     fn restart(&mut self) {
         self.memory = Memory::readable(self.state);
-        if self.shape != self.state_shape {
+        if !std::ptr::eq(self.shape, self.state_shape) {
             self.shape = self.state_shape;
             self.bases[2] = self.state.len() as u32 - self.code.hidden_words;
         }
@@ -284,10 +285,23 @@ impl<'m> Interpreter<'m> {
                 $pc = $to as usize
             };
         }
+        /// Goes there; most often that is the end of the trial.
+        macro_rules! fail {
+            ($pc:ident, $to:expr) => {
+                if $to == BLOCKED {
+                    return Outcome::Blocked;
+                } else {
+                    $pc = $to as usize
+                }
+            };
+        }
         let code = self.code;
         let mut pc = start as usize;
         loop {
-            let instr = code.instrs[pc];
+            debug_assert!(pc < code.instrs.len());
+            // SAFETY: labels are resolved to places of instructions, and every row of instructions ends with one
+            // that does not go on.
+            let instr = unsafe { *code.instrs.get_unchecked(pc) };
             pc += 1;
             match instr {
                 Instr::Blocked => return Outcome::Blocked,
@@ -329,33 +343,33 @@ impl<'m> Interpreter<'m> {
 
                 Instr::UnlessRegs { relation, a, b, to } => {
                     if !relation.holds(reg!(a), reg!(b)) {
-                        go!(pc, to);
+                        fail!(pc, to);
                     }
                 }
                 Instr::UnlessConst { relation, a, k, to } => {
                     if !relation.holds(reg!(a), k) {
-                        go!(pc, to);
+                        fail!(pc, to);
                     }
                 }
                 Instr::UnlessSlot { relation, slot, k, to } => {
                     if !relation.holds(self.load(slot), k) {
-                        go!(pc, to);
+                        fail!(pc, to);
                     }
                 }
                 Instr::UnlessSlots { relation, a, b, to } => {
                     if !relation.holds(self.load(a), self.load(b)) {
-                        go!(pc, to);
+                        fail!(pc, to);
                     }
                 }
                 Instr::UnlessAt { relation, array, index, k, to } => {
                     let value = sound!(self.load_at(array, self.load(index)));
                     if !relation.holds(value, k) {
-                        go!(pc, to);
+                        fail!(pc, to);
                     }
                 }
                 Instr::UnlessTimeout { to } => {
                     if !self.timeout {
-                        go!(pc, to);
+                        fail!(pc, to);
                     }
                 }
 
@@ -432,7 +446,7 @@ impl<'m> Interpreter<'m> {
                     None => return Outcome::Done,
                 },
                 Instr::OwnChannel { d, k } => {
-                    let placed = &self.shapes.get(self.shape).processes[self.pid as usize];
+                    let placed = &self.shape.processes[self.pid as usize];
                     reg!(d) = (placed.channels_before + k + 1) as i32;
                 }
 
@@ -469,12 +483,12 @@ impl<'m> Interpreter<'m> {
                 }
                 Instr::Find { site, to } => match self.find(site) {
                     Some(position) => self.scratch.position = position,
-                    None => go!(pc, to),
+                    None => fail!(pc, to),
                 },
                 Instr::UnlessHead { base, word, mask, value, to } => {
                     let at = self.bases[usize::from(base & 3)] as usize + usize::from(word);
                     if self.memory.get(at) & mask != value {
-                        go!(pc, to);
+                        fail!(pc, to);
                     }
                 }
                 Instr::Take { site } => self.take(site),

@@ -14,7 +14,7 @@ impl Interpreter<'_> {
 
     /// Where the process with a number stands, if it exists.
     pub(super) fn placed(&self, pid: i32) -> Option<Placed> {
-        self.shapes.get(self.shape).processes.get(usize::try_from(pid).ok()?).copied()
+        self.shape.processes.get(usize::try_from(pid).ok()?).copied()
     }
 
     pub(super) fn location_index(&self, placed: Placed) -> usize {
@@ -27,11 +27,13 @@ impl Interpreter<'_> {
         &self.code.locations[self.location_index(placed)]
     }
 
+    #[inline(never)]
     pub(super) fn non_progress(&self) -> bool {
-        let processes = &self.shapes.get(self.shape).processes;
+        let processes = &self.shape.processes;
         !processes.iter().any(|placed| self.location(*placed).has(LocationCode::PROGRESS))
     }
 
+    #[inline(never)]
     pub(super) fn location_number(&self, pid: i32) -> i32 {
         self.placed(pid).map_or(0, |placed| self.location(placed).number as i32)
     }
@@ -41,6 +43,7 @@ impl Interpreter<'_> {
         self.code.processes[placed.process as usize].priority
     }
 
+    #[inline(never)]
     pub(super) fn priority_of(&self, pid: i32) -> i32 {
         match self.placed(pid) {
             None => 0,
@@ -49,6 +52,7 @@ impl Interpreter<'_> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn set_priority(&mut self, pid: i32, priority: i32) -> Result<(), Fault> {
         let Some(placed) = self.placed(pid) else { return Ok(()) };
         if !(1..=255).contains(&priority) {
@@ -63,10 +67,11 @@ impl Interpreter<'_> {
 
     /// Makes a process the one that remote slots are relative to: the one with a number, or the first of its
     /// type. False if there is none.
+    #[inline(never)]
     pub(super) fn select(&mut self, pid: Option<i32>, process: u32) -> bool {
         let chosen = match pid {
             Some(pid) => self.placed(pid).filter(|placed| placed.process == process),
-            None => self.shapes.get(self.shape).processes.iter().find(|placed| placed.process == process).copied(),
+            None => self.shape.processes.iter().find(|placed| placed.process == process).copied(),
         };
         match chosen {
             Some(placed) => {
@@ -78,13 +83,14 @@ impl Interpreter<'_> {
     }
 
     /// Adds a process to the copy; its locals are 0.
+    #[inline(never)]
     pub(super) fn spawn(&mut self, process: u32, priority: u8) -> Result<u32, Fault> {
         let pid = self.count();
         if pid as usize >= PROCESSES_MAX {
             return Err(Fault::TooManyProcesses);
         }
         let kind = &self.code.processes[process as usize];
-        if self.shapes.get(self.shape).channels.len() + kind.channels.len() > CHANNELS_MAX {
+        if self.shape.channels.len() + kind.channels.len() > CHANNELS_MAX {
             return Err(Fault::TooManyChannels);
         }
         let base = self.successor.len() - self.code.hidden_words as usize;
@@ -109,6 +115,7 @@ impl Interpreter<'_> {
     }
 
     /// Adds a process for a `Run`; returns where its initialisation starts.
+    #[inline(never)]
     pub(super) fn spawn_from_code(
         &mut self,
         process: u32,
@@ -128,6 +135,7 @@ impl Interpreter<'_> {
     }
 
     /// After a process was initialised: back to the one that created it. `None` if code did not create it.
+    #[inline(never)]
     pub(super) fn return_from_creation(&mut self) -> Option<Pc> {
         let Frame { pc, pid, d } = self.scratch.frames.pop()?;
         let kept = self.scratch.saved.len() - usize::from(d);
@@ -149,12 +157,13 @@ impl Interpreter<'_> {
     }
 
     /// Removes the youngest process.
+    #[inline(never)]
     pub(super) fn end(&mut self) {
-        let shape = self.shapes.get(self.shape);
-        let Some(placed) = shape.processes.last() else { return };
+        let Some(placed) = self.shape.processes.last() else { return };
+        let Some(parent) = self.shapes.get(self.shape.parent) else { return };
         let (base, hidden) = (placed.base as usize, self.code.hidden_words as usize);
         let words = self.successor.len();
-        self.shape = shape.parent;
+        self.shape = parent;
         self.successor.copy_within(words - hidden.., base);
         self.successor.truncate(base + hidden);
         self.successor[0] -= 1;
