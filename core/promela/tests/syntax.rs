@@ -399,6 +399,7 @@ fn usual_mistakes_get_the_usual_advice() {
         ("init { l: int x; skip }", "1:11", "cannot stand before a declaration"),
         ("init { skip unless skip unless skip }", "1:25", "cannot follow"),
         ("init { x = 0x10 }", "1:13", "no hexadecimal"),
+        ("init { q?x(y), z }", "1:14", "expected `;`"),
         ("init { goto 3 }", "1:13", "the name of a label"),
         ("init { run p }", "1:14", "expected `(`"),
         ("proctype p() { skip } init { p() }", "1:30", "run p(…)"),
@@ -461,6 +462,8 @@ fn odd_texts_that_spin_reads() {
         units("init { if :: skip fi; do :: break od } byte x byte y"),
         ["init {if [1]; do [break]}", "byte x", "byte y"]
     );
+    let (_, parsed) = read("init { skip } ltl { [] x");
+    assert!(parsed.is_ok() && parsed.findings.len() == 1, "{:#?}", parsed.findings);
     assert_eq!(findings("int x = 99999999999;"), [("F0111", "1:9".into())]);
     assert_eq!(findings("init { do :: skip;;; :: break od }"), [("F0203", "1:20".into())]);
     assert_eq!(findings("int x; /* a /* b */ */"), [("F0101", "1:21".into())]);

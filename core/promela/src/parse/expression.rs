@@ -329,16 +329,19 @@ impl Parser<'_> {
                 open.push(self.bump());
             }
             arguments.push(self.receive_arg()?);
+            // A list ends with the first closing parenthesis.
+            let mut ended = false;
             loop {
                 match self.peek_kind() {
-                    Tok::Comma => {
+                    Tok::Comma if !ended => {
                         self.bump();
                         break;
                     }
-                    Tok::LParen => break,
+                    Tok::LParen if !ended => break,
                     Tok::RParen if !open.is_empty() => {
                         self.bump();
                         open.pop();
+                        ended = true;
                     }
                     _ => {
                         return match open.last() {

@@ -4,7 +4,7 @@ use super::declaration::Declared;
 use super::{Parser, Read};
 use crate::ast::{Claim, EmbeddedC, EmbeddedKind, Init, InlineDef, Ltl, Name, Proctype, Sequence, Trace, Unit};
 use crate::token::Tok;
-use fabius_base::{Code, Finding, Span};
+use fabius_base::{Code, Finding, Severity, Span};
 
 impl Parser<'_> {
     /// Everything.
@@ -192,10 +192,14 @@ impl Parser<'_> {
         if self.peek_kind() != Tok::RBrace {
             let token = self.peek();
             let headline = format!("expected an operator or `}}`, found {}", self.describe(token));
-            let finding = Finding::new(Code::UnexpectedToken, headline)
+            let mut finding = Finding::new(Code::UnexpectedToken, headline)
                 .at(token.span, "")
                 .at(open.span, "the formula begins here");
-            return Err(self.report(finding, token.span));
+            if token.kind != Tok::Eof {
+                return Err(self.report(finding, token.span));
+            }
+            finding.severity = Severity::Warning;
+            self.tell(finding.note("Spin adds the `}` by itself").help("close the formula with `}`"));
         }
         self.stream.in_ltl = false;
         self.bump();
