@@ -5,6 +5,7 @@ mod fingerprint;
 mod hash;
 mod intern;
 mod pages;
+mod roots;
 mod table;
 mod tree;
 

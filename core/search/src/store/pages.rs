@@ -24,9 +24,17 @@ unsafe impl Plain for Line {}
 #[repr(C, align(64))]
 pub struct Line(pub [u64; 8]);
 
+// SAFETY: as for its elements; it has no padding.
+unsafe impl Plain for HalfLine {}
+
+/// Sixteen half words that lie in one cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct HalfLine(pub [u32; 16]);
+
 /// Tells the processor that `line` will be needed soon.
 #[inline]
-pub fn prefetch(line: &Line) {
+pub fn prefetch<T>(line: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the instruction is part of the architecture's baseline and reads nothing the program sees.
     unsafe {

@@ -8,20 +8,21 @@
 //! one entry in the table of roots.
 //!
 //! What differs from the paper: one table of inner nodes for all positions, a table of roots for each
-//! length, and roots that are mixed by a bijection, so that the table holds nothing but them.
+//! length, and roots that are mixed by a bijection, so that their place in the table says a part of them.
 
 use super::hash::mix;
 use super::intern::Interner;
+use super::roots::RootTable;
 use super::table::HashTable;
 use super::{Class, Exactness, Inserted, Lossless, Store};
 use crate::position::Position;
 
-/// A lossless set of states at about 11 bytes per state. `P` is what is kept with each state.
+/// A lossless set of states at about 8 bytes per state. `P` is what is kept with each state.
 #[derive(Debug)]
 pub struct TreeStore<P = ()> {
     interner: Interner,
-    ordinary: Vec<Option<HashTable<P>>>,
-    transient: Vec<Option<HashTable<P>>>,
+    ordinary: Vec<Option<Roots<P>>>,
+    transient: Vec<Option<Roots<P>>>,
     /// Inner nodes to be computed, one bit each; all zero between insertions.
     dirty: Vec<u64>,
 }
@@ -29,7 +30,7 @@ pub struct TreeStore<P = ()> {
 /// A state, to a [`TreeStore`].
 #[derive(Clone, Copy, Debug)]
 pub struct TreeProbe {
-    hash: u64,
+    root: u64,
     length: u32,
     class: Class,
 }
@@ -59,23 +60,23 @@ impl<P: Copy + Default> TreeStore<P> {
     #[inline]
     pub fn commit_entry(&mut self, probe: TreeProbe) -> (Inserted, &mut P) {
         let table = self.table(probe.class, probe.length as usize);
-        let (old, payload) = table.entry(probe.hash);
+        let (old, payload) = table.entry(probe.root);
         (if old { Inserted::Old } else { Inserted::New }, payload)
     }
 
     #[inline]
-    fn table(&mut self, class: Class, length: usize) -> &mut HashTable<P> {
+    fn table(&mut self, class: Class, length: usize) -> &mut Roots<P> {
         let tables = if class == Class::Ordinary { &mut self.ordinary } else { &mut self.transient };
         if tables.len() <= length {
             tables.resize_with(length + 1, || None);
         }
-        tables[length].get_or_insert_with(HashTable::new)
+        tables[length].get_or_insert_with(|| Roots::new(length))
     }
 
     /// States in the store.
     pub fn len(&self, class: Class) -> u64 {
         let tables = if class == Class::Ordinary { &self.ordinary } else { &self.transient };
-        tables.iter().flatten().map(HashTable::len).sum()
+        tables.iter().flatten().map(Roots::len).sum()
     }
 
     /// Whether the store is empty.
@@ -148,6 +149,51 @@ impl<P: Copy + Default> TreeStore<P> {
     }
 }
 
+/// The states of one length, by their topmost nodes.
+#[derive(Debug)]
+enum Roots<P> {
+    /// The topmost nodes are, or may be, words: any numbers of 32 bits.
+    Words(HashTable<P>),
+    /// They are identities of inner nodes, mostly small.
+    Nodes(RootTable<P>),
+}
+
+impl<P: Copy + Default> Roots<P> {
+    fn new(length: usize) -> Self {
+        if length < 4 { Self::Words(HashTable::new()) } else { Self::Nodes(RootTable::new()) }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Words(table) => table.len(),
+            Self::Nodes(table) => table.len(),
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        match self {
+            Self::Words(table) => table.memory_bytes(),
+            Self::Nodes(table) => table.memory_bytes(),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, root: u64) {
+        match self {
+            Self::Words(table) => table.prefetch(mix(root)),
+            Self::Nodes(table) => table.prefetch(root as u32, (root >> 32) as u32),
+        }
+    }
+
+    #[inline]
+    fn entry(&mut self, root: u64) -> (bool, &mut P) {
+        match self {
+            Self::Words(table) => table.entry(mix(root)),
+            Self::Nodes(table) => table.entry(root as u32, (root >> 32) as u32),
+        }
+    }
+}
+
 /// The pair of the topmost nodes, which together with the length is the whole state.
 #[inline]
 fn root(position: &Position, length: usize) -> u64 {
@@ -167,9 +213,9 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     fn prepare(&mut self, position: &mut Position, class: Class) -> TreeProbe {
         self.refresh(position);
         let length = position.visible().len();
-        let hash = mix(root(position, length));
-        self.table(class, length).prefetch(hash);
-        TreeProbe { hash, length: length as u32, class }
+        let root = root(position, length);
+        self.table(class, length).prefetch(root);
+        TreeProbe { root, length: length as u32, class }
     }
 
     #[inline]
@@ -179,7 +225,7 @@ impl<P: Copy + Default> Store for TreeStore<P> {
 
     fn memory_bytes(&self) -> u64 {
         let tables = self.ordinary.iter().chain(&self.transient).flatten();
-        self.interner.memory_bytes() + tables.map(HashTable::memory_bytes).sum::<u64>()
+        self.interner.memory_bytes() + tables.map(Roots::memory_bytes).sum::<u64>()
     }
 
     fn exactness(&self) -> Exactness {

@@ -1,0 +1,367 @@
+//! A set of pairs of identities, at about six bytes a pair.
+//!
+//! A pair of identities below 2ᵏ is a number of 2k bits. It is mixed by a bijection of the numbers of
+//! that length, so that what a table must hold is the mixed number, and the place where it is held says
+//! a part of it already (Cleary, *Compact Hash Tables Using Bidirectional Linear Probing*, 1984). The rest
+//! fits into 32 bits. Its place is a cache line of sixteen slots, compared as a whole. The few that
+//! find their line full go, in full length, to a map on the side; so do all whose rest does not fit,
+//! because k is large for the number of pairs.
+//!
+//! The table is cut into segments by the top bits of the mixed number. They grow one at a time, by a
+//! quarter, so that hardly any memory is needed beyond the table while it grows.
+
+use super::pages::{HalfLine, Pages, prefetch};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Segments of a table; the top bits of a mixed number choose one.
+const SEGMENT_BITS: u32 = 4;
+/// Slots of a line.
+const LINE: usize = 16;
+/// Slots in use, out of 32, that make a segment grow: 11 of 16 in a line, so that few are full.
+const LOAD_MAX_OF_32: usize = 23;
+/// Below this many lines a segment doubles; above, it grows by a quarter.
+const SMALL: usize = 1 << 6;
+/// Identities have at least so many bits.
+const HALF_BITS_MIN: u32 = 16;
+/// So many bits of a mixed number fit into a slot, with 0 left over to mark a free one.
+const REST_BITS_MAX: u32 = 31;
+/// Odd, with bits that look random.
+const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
+/// As above.
+const SECOND: u64 = 0xBB67_AE85_84CA_A73B;
+
+/// A set of pairs, each with a payload.
+#[derive(Debug)]
+pub struct RootTable<P> {
+    mixer: Mixer,
+    segments: Box<[Segment<P>]>,
+    len: u64,
+    memory_bytes: u64,
+}
+
+/// Numbers whose line was full, or whose rest does not fit.
+type Side<P> = HashMap<u64, P, BuildHasherDefault<MixedAlready>>;
+
+/// Hashes numbers that are mixed: the lower bits, which a map wants to be good, are as good as any.
+#[derive(Debug, Default)]
+struct MixedAlready(u64);
+
+impl Hasher for MixedAlready {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number.wrapping_mul(FIRST);
+    }
+}
+
+/// The bijection of the numbers of `2 * half` bits.
+#[derive(Clone, Copy, Debug)]
+struct Mixer {
+    half: u32,
+}
+
+#[derive(Debug, Default)]
+struct Segment<P> {
+    lines: Pages<HalfLine>,
+    payloads: Box<[P]>,
+    side: Side<P>,
+    /// Bits of a mixed number without those that chose the segment.
+    bits: u32,
+    /// Binary logarithm of the number of lines, rounded down.
+    lines_log: u32,
+    len: usize,
+    len_max: usize,
+}
+
+impl Mixer {
+    fn mask(self) -> u64 {
+        u64::MAX >> (64 - 2 * self.half)
+    }
+
+    #[inline]
+    fn mix(self, left: u32, right: u32) -> u64 {
+        let mask = self.mask();
+        let x = u64::from(left) | u64::from(right) << self.half;
+        let x = (x ^ (x >> self.half)).wrapping_mul(FIRST) & mask;
+        let x = (x ^ (x >> self.half)).wrapping_mul(SECOND) & mask;
+        x ^ (x >> self.half)
+    }
+
+    fn unmix(self, mixed: u64) -> (u32, u32) {
+        let mask = self.mask();
+        let x = mixed ^ (mixed >> self.half);
+        let x = x.wrapping_mul(inverse(SECOND)) & mask;
+        let x = x ^ (x >> self.half);
+        let x = x.wrapping_mul(inverse(FIRST)) & mask;
+        let x = x ^ (x >> self.half);
+        ((x & (mask >> self.half)) as u32, (x >> self.half) as u32)
+    }
+
+    #[inline]
+    fn fits(self, left: u32, right: u32) -> bool {
+        u64::from(left | right) >> self.half == 0
+    }
+}
+
+/// The number whose product with `odd` is 1, modulo any power of two up to 2⁶⁴.
+fn inverse(odd: u64) -> u64 {
+    (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))))
+}
+
+impl<P: Copy + Default> RootTable<P> {
+    /// An empty table.
+    pub fn new() -> Self {
+        let mixer = Mixer { half: HALF_BITS_MIN };
+        Self { mixer, segments: Self::empty_segments(mixer), len: 0, memory_bytes: 0 }
+    }
+
+    fn empty_segments(mixer: Mixer) -> Box<[Segment<P>]> {
+        let bits = 2 * mixer.half - SEGMENT_BITS;
+        (0..1 << SEGMENT_BITS).map(|_| Segment { bits, ..Segment::default() }).collect()
+    }
+
+    /// Pairs in the table.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let beside: usize = self.segments.iter().map(|segment| segment.side.capacity()).sum();
+        let beside_bytes = beside * (size_of::<(u64, P)>() + 1);
+        self.memory_bytes + (beside_bytes + size_of_val::<[Segment<P>]>(&self.segments)) as u64
+    }
+
+    /// Tells the processor that the pair will be asked for soon.
+    #[inline]
+    pub fn prefetch(&self, left: u32, right: u32) {
+        let (index, hash) = self.place(left, right);
+        let segment = &self.segments[index];
+        if let Some(line) = segment.lines.get(segment.home(hash).0) {
+            prefetch(line);
+        }
+    }
+
+    /// Whether the pair was there already, and its payload. It is there afterwards.
+    #[inline]
+    pub fn entry(&mut self, left: u32, right: u32) -> (bool, &mut P) {
+        if !self.mixer.fits(left, right) {
+            self.widen(left | right);
+        }
+        let (index, hash) = self.place(left, right);
+        if self.segments[index].len >= self.segments[index].len_max {
+            self.grow(index);
+        }
+        let (old, payload) = self.segments[index].entry(hash);
+        self.len += u64::from(!old);
+        (old, payload)
+    }
+
+    /// Segment, and the mixed number without the bits that chose it.
+    #[inline]
+    fn place(&self, left: u32, right: u32) -> (usize, u64) {
+        let bits = 2 * self.mixer.half - SEGMENT_BITS;
+        let mixed = self.mixer.mix(left, right);
+        ((mixed >> bits) as usize & ((1 << SEGMENT_BITS) - 1), mixed & (u64::MAX >> (64 - bits)))
+    }
+
+    /// Makes room in a segment.
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        let segment = &mut self.segments[index];
+        let lines = match segment.lines.len() {
+            0 => 2,
+            few if few < SMALL => few * 2,
+            many => many + many / 4,
+        };
+        let old = std::mem::replace(segment, Segment::with_lines(segment.bits, lines));
+        old.each(|hash, payload| *segment.entry(hash).1 = payload);
+        self.memory_bytes += segment.memory_bytes();
+        self.memory_bytes -= old.memory_bytes();
+    }
+
+    /// Mixes all pairs anew for larger identities.
+    #[cold]
+    fn widen(&mut self, identities: u32) {
+        let old_mixer = self.mixer;
+        self.mixer = Mixer { half: (u32::BITS - identities.leading_zeros()).max(old_mixer.half + 1) };
+        let lines = (self.len as usize >> SEGMENT_BITS) * 36 / (LINE * LOAD_MAX_OF_32) + 2;
+        let mut old = std::mem::replace(&mut self.segments, Self::empty_segments(self.mixer));
+        for segment in &mut self.segments {
+            *segment = Segment::with_lines(segment.bits, lines);
+        }
+        self.memory_bytes = self.segments.iter().map(Segment::memory_bytes).sum();
+        self.len = 0;
+        for (index, segment) in old.iter_mut().enumerate() {
+            let top = (index as u64) << segment.bits;
+            std::mem::take(segment).each(|hash, payload| {
+                let (left, right) = old_mixer.unmix(top | hash);
+                *self.entry(left, right).1 = payload;
+            });
+        }
+    }
+}
+
+impl<P: Copy + Default> Segment<P> {
+    fn with_lines(bits: u32, lines: usize) -> Self {
+        let slots = lines * LINE;
+        let payloads = vec![P::default(); slots].into_boxed_slice();
+        let (lines_log, len_max) = (lines.ilog2(), slots * LOAD_MAX_OF_32 / 32);
+        Self { lines: Pages::zeroed(lines), payloads, side: Side::default(), bits, lines_log, len: 0, len_max }
+    }
+
+    /// Whether the number was there already, and its payload. There is room.
+    #[inline]
+    fn entry(&mut self, hash: u64) -> (bool, &mut P) {
+        let (line, rest) = self.home(hash);
+        if rest >> REST_BITS_MAX == 0
+            && let Some((old, slot)) = self.insert(line, rest as u32 + 1)
+        {
+            self.len += usize::from(!old);
+            return (old, &mut self.payloads[slot]);
+        }
+        match self.side.entry(hash) {
+            Entry::Occupied(payload) => (true, payload.into_mut()),
+            Entry::Vacant(place) => {
+                self.len += 1;
+                (false, place.insert(P::default()))
+            }
+        }
+    }
+
+    /// The line where a number belongs, and what is left of the number once the line is known. Numbers
+    /// with the same line lie `lines` apart in the lower part of the product, so that its last
+    /// `lines_log` bits say nothing new.
+    #[inline]
+    fn home(&self, hash: u64) -> (usize, u64) {
+        let product = u128::from(hash) * self.lines.len() as u128;
+        let lower = product as u64 & (u64::MAX >> (64 - self.bits));
+        ((product >> self.bits) as usize, lower >> self.lines_log)
+    }
+
+    /// The number that belongs into `line` and leaves `rest`: the least one whose product is not below
+    /// what is known of it.
+    fn back(&self, line: usize, rest: u64) -> u64 {
+        let product = (line as u128) << self.bits | u128::from(rest) << self.lines_log;
+        product.div_ceil(self.lines.len() as u128) as u64
+    }
+
+    /// Whether the entry was in the line already, and its slot; `None` if it is not and the line is full.
+    #[inline]
+    fn insert(&mut self, line: usize, entry: u32) -> Option<(bool, usize)> {
+        let slots = &mut self.lines[line].0;
+        let (mut same, mut free) = (0_u32, 0_u32);
+        for (i, &slot) in slots.iter().enumerate() {
+            same |= u32::from(slot == entry) << i;
+            free |= u32::from(slot == 0) << i;
+        }
+        if same != 0 {
+            return Some((true, line * LINE + same.trailing_zeros() as usize));
+        }
+        if free == 0 {
+            return None;
+        }
+        let slot = free.trailing_zeros() as usize % LINE;
+        slots[slot] = entry;
+        Some((false, line * LINE + slot))
+    }
+
+    /// Every number in the segment, with its payload.
+    fn each(&self, mut visit: impl FnMut(u64, P)) {
+        for (line, slots) in self.lines.iter().enumerate() {
+            for (i, &entry) in slots.0.iter().enumerate().filter(|(_, entry)| **entry != 0) {
+                visit(self.back(line, u64::from(entry - 1)), self.payloads[line * LINE + i]);
+            }
+        }
+        self.side.iter().for_each(|(&hash, &payload)| visit(hash, payload));
+    }
+
+    /// Without what is on the side.
+    fn memory_bytes(&self) -> u64 {
+        self.lines.memory_bytes() + size_of_val::<[P]>(&self.payloads) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn random(seed: &mut u64) -> u64 {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *seed >> 20
+    }
+
+    #[test]
+    fn mixing_can_be_undone() {
+        for half in HALF_BITS_MIN..=32 {
+            let mixer = Mixer { half };
+            let most = u32::MAX >> (32 - half);
+            for (left, right) in [(0, 0), (1, 0), (0, 1), (most, most), (12_345 & most, 54_321 & most)] {
+                assert_eq!(mixer.unmix(mixer.mix(left, right)), (left, right), "{half}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_and_what_is_left_say_the_number() {
+        let mut seed = 7;
+        for lines in [1, 2, 3, 7, 64, 1000, 12_345] {
+            let segment = Segment::<()>::with_lines(36, lines);
+            for _ in 0..1000 {
+                let hash = random(&mut seed) & (u64::MAX >> 28);
+                let (line, rest) = segment.home(hash);
+                assert_eq!(segment.back(line, rest), hash, "{lines}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_stay_apart_while_identities_grow() {
+        let mut table = RootTable::<u8>::new();
+        let mut known = HashMap::new();
+        let mut seed = 1;
+        for round in 0..600_000_u64 {
+            let most = (1_u64 << (10 + round / 30_000)) - 1;
+            let pair = ((random(&mut seed) & most) as u32, (random(&mut seed) & most.min(0xffff)) as u32);
+            let (old, payload) = table.entry(pair.0, pair.1);
+            assert_eq!(old, known.contains_key(&pair), "{pair:?} in round {round}");
+            let expected = known.entry(pair).or_insert(round as u8);
+            if !old {
+                *payload = round as u8;
+            }
+            assert_eq!(*payload, *expected);
+        }
+        assert_eq!(table.len(), known.len() as u64);
+        for (pair, payload) in known {
+            assert_eq!(table.entry(pair.0, pair.1), (true, &mut { payload }));
+        }
+    }
+
+    #[test]
+    fn a_table_takes_less_than_eight_bytes_per_pair_on_average() {
+        let mut table = RootTable::<()>::new();
+        let (mut sum, mut samples) = (0.0, 0.0);
+        let mut next_sample = 100_000;
+        for i in 0..1_500_000_u32 {
+            table.entry(i / 1500, i % 1500 * 11);
+            if i >= next_sample {
+                sum += table.memory_bytes() as f64 / f64::from(i);
+                samples += 1.0;
+                next_sample += next_sample / 50;
+            }
+        }
+        let mean: f64 = sum / samples;
+        assert!((4.0..8.0).contains(&mean), "{mean}");
+    }
+}
