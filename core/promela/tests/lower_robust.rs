@@ -1,5 +1,11 @@
 //! Damaged models: lowering answers every one, and what it accepts keeps its promises.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "the test reads models and says what it found"
+)]
+
 use fabius_base::SourceMap;
 use fabius_program::validate::validate;
 use fabius_promela::{NoLoader, Options, lower, parse};

@@ -8,7 +8,9 @@ use crate::names::Meaning;
 use crate::optimise::SEEN_BY_CLAIM;
 use crate::types::Basic;
 use fabius_base::{Code, Finding, Span};
-use fabius_program::{BinaryOp, ChannelTest, Expr, LocationId, Pattern, Place, ProcessId, Slot, UnaryOp, VariableId};
+use fabius_program::{
+    BinaryOp, ChannelTest, Expr, Initial, LocationId, Pattern, Place, ProcessId, Slot, UnaryOp, VariableId,
+};
 
 /// What Spin takes a temporal operator for where it does not expect one.
 const ALWAYS: i32 = 333;
@@ -46,7 +48,10 @@ impl Lowering<'_> {
             ExprKind::PcValue(pid) => Expr::LocationOf(Box::new(self.expression(pid))),
             ExprKind::Poll { channel, any, arguments } => {
                 let channel = Box::new(self.looked_at(channel));
-                let fields = self.patterns(arguments, true);
+                let mut fields = self.patterns(arguments, true);
+                // A poll may ask for the first fields only.
+                let all = self.fields_of(&channel).unwrap_or(0);
+                fields.resize(fields.len().max(all), Pattern::Ignore);
                 Expr::Poll { channel, any: *any, fields }
             }
             ExprKind::Timeout => {
@@ -216,6 +221,19 @@ impl Lowering<'_> {
             Slot::Local(id) => (self.names.context(), id),
         };
         *self.exclusive.entry(key).or_insert(0) |= what;
+    }
+
+    /// How many fields the messages of a channel have, if it is made where it is declared.
+    fn fields_of(&self, channel: &Expr) -> Option<usize> {
+        let Expr::Load(place) = channel else { return None };
+        let variable = match place.slot {
+            Slot::Global(id) => self.globals.get(id.0 as usize)?,
+            Slot::Local(id) => self.drafts.get(self.names.context()? as usize)?.locals.get(id.0 as usize)?,
+        };
+        match variable.initial {
+            Initial::Channel(id) => self.channel_types.get(id.0 as usize).map(|t| t.fields.len()),
+            _ => None,
+        }
     }
 
     /// Arguments of a send or a `run`: structures stand for all their fields.
