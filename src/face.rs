@@ -7,7 +7,7 @@ use crate::trail;
 use anstream::{AutoStream, ColorChoice};
 use fabius_engine::{Event, Loaded, Outcome, Report};
 use serde::Serialize;
-use std::io::{Stdout, Write};
+use std::io::{BufWriter, Stdout, Write};
 use std::path::Path;
 
 /// Shows what happens, in the way that was asked for.
@@ -105,12 +105,13 @@ impl Face {
     /// All files are done.
     pub fn finish(&mut self) {
         if let Kind::Json(reports) = &self.kind {
-            let document = match reports.as_slice() {
-                [report] if self.args.files.len() == 1 => serde_json::to_string_pretty(report),
-                reports => serde_json::to_string_pretty(reports),
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            // As in `write`, a reader that has gone away is no error.
+            let _ = match reports.as_slice() {
+                [report] if self.args.files.len() == 1 => serde_json::to_writer_pretty(&mut out, report),
+                reports => serde_json::to_writer_pretty(&mut out, reports),
             };
-            self.write(&document.unwrap_or_default());
-            self.write("\n");
+            let _ = out.write_all(b"\n").and_then(|()| out.flush());
         }
         let _ = self.out.flush();
     }

@@ -10,6 +10,7 @@ use fabius_program::{Action, EdgeId, Move, Program, meaning::Fault};
 use fabius_search::{Violation, ViolationKind};
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::{Claim, Standing, Trace, confirm as walk, shorten};
+use std::sync::Arc;
 
 /// So many places at which processes wait are shown in the text, …
 const PLACES_SHOWN_MAX: usize = 6;
@@ -181,7 +182,7 @@ fn report(
         count: violation.count.max(1),
         steps: trace.steps.len() as u64,
         shortest,
-        trace: json::steps(trace, &loaded.map),
+        trace: Arc::new(json::steps(trace, &loaded.map)),
         blocked: match explanation {
             Some(_) => json::standings(trace, &loaded.map).into_iter().filter(|standing| !standing.end).collect(),
             None => Vec::new(),

@@ -5,6 +5,7 @@
 use fabius_base::{Finding, SourceMap, Span, StopReason};
 use fabius_witness::format::json::{StandingRecord, StepRecord};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The name of the tool, as reports carry it.
 pub const TOOL: &str = "fabius";
@@ -186,8 +187,8 @@ pub struct ViolationReport {
     pub steps: u64,
     /// Whether no shorter run leads to the same violation.
     pub shortest: bool,
-    /// The run, from the initial state.
-    pub trace: Vec<StepRecord>,
+    /// The run, from the initial state; it may be long, so events and reports share it.
+    pub trace: Arc<Vec<StepRecord>>,
     /// For an invalid end state: the processes that wait where they may not stop, and for what.
     pub blocked: Vec<StandingRecord>,
     /// Why, in sentences.
