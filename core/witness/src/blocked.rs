@@ -6,7 +6,7 @@ use fabius_program::{Action, BinaryOp, Edge, EdgeId, Expr, Program, Receive, Sen
 
 use crate::evaluate::Evaluation;
 use crate::interpret::{Trial, ending};
-use crate::show::{Names, Writer};
+use crate::show::{Names, Writer, statement_text};
 use crate::state::State;
 use crate::{Ending, Outcome};
 
@@ -223,13 +223,13 @@ impl<'a> Inquiry<'a> {
             Action::Block(block) => {
                 let first = block.nodes.first().and_then(|node| node.options.first()).map(|option| &option.action);
                 let reason = first.map_or(Reason::Executable, |action| self.reason(id, action));
-                vec![waiting(statement.text.clone(), statement.span, reason)]
+                vec![waiting(statement_text(statement).to_owned(), statement.span, reason)]
             }
             Action::Merged(actions) => {
                 let reason = actions.first().map_or(Reason::Executable, |action| self.reason(id, action));
-                vec![waiting(statement.text.clone(), statement.span, reason)]
+                vec![waiting(statement_text(statement).to_owned(), statement.span, reason)]
             }
-            action => vec![waiting(statement.text.clone(), statement.span, self.reason(id, action))],
+            action => vec![waiting(statement_text(statement).to_owned(), statement.span, self.reason(id, action))],
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::blocked::{Standing, standings};
 use crate::evaluate::Evaluation;
+use crate::show::statement_text;
 use crate::state::State;
 
 /// Why a state is an invalid end state.
@@ -164,7 +165,7 @@ impl<'a> Inquiry<'a> {
         let mut edges: Vec<EdgeId> = standing.waiting.iter().map(|w| w.edge).collect();
         edges.dedup();
         let edges = edges.into_iter().flat_map(|edge| {
-            let text = &self.program.statement(self.program.process_of(edge), edge).text;
+            let text = statement_text(self.program.statement(self.program.process_of(edge), edge));
             let action = &self.program.statement(self.program.process_of(edge), edge).action;
             first_actions(action).into_iter().filter_map(|action| self.wait(pid, text, action))
         });

@@ -1,7 +1,8 @@
 //! Names, values and expressions as a person reads them.
 
 use fabius_program::{
-    BinaryOp, ChannelTest, EnumId, Expr, Initial, Kind, Pattern, Place, ProcessId, Program, Slot, UnaryOp, Variable,
+    Action, BinaryOp, ChannelTest, EnumId, Expr, Initial, Kind, Pattern, Place, ProcessId, Program, Slot, Statement,
+    UnaryOp, Variable,
 };
 
 use crate::state::{ChannelState, State};
@@ -105,6 +106,15 @@ pub fn element_name(variable: &Variable, element: usize) -> String {
         .collect();
     indices.reverse();
     with_indices(&variable.name, &indices)
+}
+
+/// A statement as a person would write it; steps that nobody writes get a name.
+pub fn statement_text(statement: &Statement) -> &str {
+    match (&statement.action, statement.text.trim()) {
+        (Action::End, "") => "(end)",
+        (_, "") => "(continue)",
+        (_, text) => text,
+    }
 }
 
 /// The name of a symbolic constant; its number if it has none.

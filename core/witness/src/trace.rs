@@ -8,7 +8,7 @@ use crate::confirm::Claim;
 use crate::execute::{Event, Happening};
 use crate::explain::Explanation;
 use crate::interpret::Outcome;
-use crate::show::{Names, element_name};
+use crate::show::{Names, element_name, statement_text};
 use crate::state::State;
 
 /// A confirmed path.
@@ -248,7 +248,7 @@ impl Taken<'_> {
             process: process.name.clone(),
             name: names.process(pid),
             span: statement.span,
-            text: statement.text.clone(),
+            text: statement_text(statement).to_owned(),
             statement: statement.number,
             labels: location.labels.clone(),
         }

@@ -67,6 +67,7 @@ fn random_walks_are_confirmed_and_can_be_shown() {
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
         let (steps, claim) = walk(&program, &mut random, 150);
         let trace = confirm(&program, &steps, claim).unwrap_or_else(|why| panic!("{path}: {why}"));
+        assert!(trace.steps.iter().all(|step| !step.actor.text.trim().is_empty()), "{path}: a step without text");
         let layout = text::Layout { width: 80, ..text::Layout::default() };
         let mut lines = text::steps(&trace, &source, layout);
         lines.extend(text::ending(&trace, &source, layout));

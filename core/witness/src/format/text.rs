@@ -241,7 +241,7 @@ impl<'a> Page<'a> {
         for line in step.printed.lines().filter(|line| !line.trim().is_empty()) {
             effects.push(vec![(Style::Note, "prints ".to_owned()), (Style::Plain, line.to_owned())]);
         }
-        if step.ended {
+        if step.ended && step.actor.text != "(end)" {
             effects.push(vec![(Style::Note, "ends".to_owned())]);
         }
         if let Some(fault) = step.fault {
@@ -319,15 +319,19 @@ impl<'a> Page<'a> {
     }
 
     fn waiting(&self, standing: &Standing, waiting: &Waiting) -> Vec<Line> {
-        let text = format!("{}  ", waiting.text);
-        let margin = 2 + width(&text);
-        let mut lines = vec![vec![(Style::Plain, "  ".to_owned()), (Style::Statement, text)]];
+        let mut parts = wrap(&waiting.text, self.layout.width.saturating_sub(2));
+        if let Some(last) = parts.last_mut() {
+            last.push_str("  ");
+        }
+        let margin = 2 + parts.last().map_or(0, |part| width(part));
+        let statement = |part| vec![(Style::Plain, "  ".to_owned()), (Style::Statement, part)];
+        let mut lines: Vec<Line> = parts.into_iter().map(statement).collect();
         let mut reason = waiting.reason.sentence();
         if let Some(values) = reason.strip_prefix(&format!("`{}` is ", waiting.text)) {
             reason = values.to_owned();
         }
         if margin + width(&reason) <= self.layout.width {
-            lines[0].push((Style::Note, reason));
+            lines.last_mut().into_iter().for_each(|line| line.push((Style::Note, reason.clone())));
         } else {
             let parts = wrap(&reason, self.layout.width.saturating_sub(4));
             lines.extend(parts.into_iter().map(|part| vec![(Style::Plain, "    ".to_owned()), (Style::Note, part)]));
