@@ -26,6 +26,7 @@ pub struct Model {
 /// What may stand at the top level.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
+#[expect(clippy::large_enum_variant, reason = "a model has few units, and most of them are processes")]
 pub enum Unit {
     Proctype(Proctype),
     Init(Init),

@@ -1,5 +1,11 @@
 //! Real models: what Spin reads, Fabius reads; what Spin refuses for its syntax, Fabius refuses.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test reads the corpus and says how much of it"
+)]
+
 use fabius_base::{FileId, Finding, SourceMap};
 use fabius_promela::{Loader, Parsed, parse};
 use serde_json::Value;

@@ -1,5 +1,7 @@
 //! Whatever the text says, reading it ends soon, without panic, with a bounded number of findings.
 
+#![expect(clippy::disallowed_methods, reason = "a test looks at the clock")]
+
 use fabius_base::{Code, SourceMap};
 use fabius_promela::{Loader, NoLoader, Parsed, parse};
 use proptest::prelude::*;

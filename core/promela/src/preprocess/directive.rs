@@ -163,6 +163,9 @@ impl Preprocessor<'_> {
             }
             text.push_str(&self.spell(token));
         }
+        if text.is_empty() {
+            text.push_str("the model stops the preprocessor here");
+        }
         let mut finding = Finding::new(Code::UserMessage, text).at(word.span, "the model says so here");
         finding.severity = severity;
         self.findings.push(finding);
