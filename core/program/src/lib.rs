@@ -52,6 +52,8 @@ pub struct Program {
     pub properties: Vec<Property>,
     /// Which rarely used parts of a state the program looks at.
     pub uses: Uses,
+    /// Steps were merged as the oracle merges them unless told otherwise; a trail has to say so.
+    pub merged: bool,
 }
 
 /// A process that exists at the start.

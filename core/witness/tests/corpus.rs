@@ -13,6 +13,7 @@ mod corpus;
 use corpus::{corpus, load, manifest};
 use fabius_program::Program;
 use fabius_program::meaning::Fault;
+use fabius_promela::Options;
 use fabius_witness::{Ending, Outcome, State, moves, released};
 use std::collections::HashSet;
 
@@ -90,7 +91,7 @@ fn brute_force_finds_the_states_that_spin_finds() {
         let Some((stored, asserts, ends)) = spins_answer(&model, stored_max).filter(|_| path.contains(&only)) else {
             continue;
         };
-        let program = match load(&corpus.join("models").join(path)) {
+        let program = match load(&corpus.join("models").join(path), Options::NONE) {
             Ok((program, _)) => program,
             Err(why) => {
                 unread.push(format!("{path}: {why}"));

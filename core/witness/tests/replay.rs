@@ -8,6 +8,7 @@ mod corpus;
 use corpus::{corpus, load, manifest};
 use fabius_program::meaning::Fault;
 use fabius_program::{Move, Program};
+use fabius_promela::Options;
 use fabius_witness::format::trail::trail;
 use fabius_witness::{Claim, Ending, Outcome, State, Trace, confirm, moves, released};
 use std::collections::{HashMap, VecDeque};
@@ -100,12 +101,21 @@ fn compare_end(output: &str, trace: &Trace) -> Result<(), String> {
 
 #[test]
 fn spin_replays_trails() {
+    replay_all(Options::NONE);
+}
+
+#[test]
+fn spin_replays_trails_of_merged_steps() {
+    replay_all(Options::ALL);
+}
+
+fn replay_all(options: Options) {
     let Some(corpus) = corpus() else { return };
     if Command::new("spin").arg("-V").output().is_err() {
         println!("spin is not installed: no trail was replayed");
         return;
     }
-    let folder: PathBuf = std::env::temp_dir().join(format!("fabius-replay-{}", std::process::id()));
+    let folder: PathBuf = std::env::temp_dir().join(format!("fabius-replay-{}-{}", std::process::id(), options.merge));
     std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
     let (mut replayed, mut wrong) = (0, Vec::new());
     for model in manifest(&corpus) {
@@ -116,7 +126,7 @@ fn spin_replays_trails() {
             continue;
         }
         let file = corpus.join("models").join(path);
-        let Ok((program, _)) = load(&file) else { continue };
+        let Ok((program, _)) = load(&file, options) else { continue };
         for (claim, steps) in violations(&program) {
             let trace = confirm(&program, &steps, claim).unwrap_or_else(|why| panic!("{path}: {why}"));
             replayed += 1;

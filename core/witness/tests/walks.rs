@@ -7,6 +7,7 @@ mod corpus;
 
 use corpus::{corpus, load, manifest};
 use fabius_program::{Move, Program};
+use fabius_promela::Options;
 use fabius_witness::format::{chart, json, text, trail};
 use fabius_witness::{Claim, Ending, State, confirm, moves, released};
 
@@ -59,8 +60,9 @@ fn random_walks_are_confirmed_and_can_be_shown() {
     let mut walked = 0;
     for model in manifest(&corpus) {
         let path = model["path"].as_str().expect("a model has a path");
-        let Some((program, source)) =
-            Some(path).filter(|p| p.contains(&only)).and_then(|p| load(&corpus.join("models").join(p)).ok())
+        let Some((program, source)) = Some(path)
+            .filter(|p| p.contains(&only))
+            .and_then(|p| load(&corpus.join("models").join(p), Options::NONE).ok())
         else {
             continue;
         };

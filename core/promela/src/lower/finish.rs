@@ -32,6 +32,7 @@ impl Lowering<'_> {
         let findings = std::mem::take(&mut self.flow.findings);
         self.findings.extend(findings);
         let mut program = self.program(name, automata);
+        program.merged = merging;
         let seen = self.in_order();
         patch.program(&mut program);
         let broken = seen.iter().any(Finding::is_error);

@@ -1,14 +1,14 @@
 //! A path as a trail file, which `spin -t -p` replays.
 //!
 //! Each line is `depth:process:statement`. A rendezvous is two lines, the send and the receive. A
-//! trail of a run without a claim has no header and needs none.
+//! trail of a run without a claim needs no header, unless steps were merged.
 
 use fabius_program::{EdgeId, Move, Program};
 
 /// The trail file of a path. `cycle_start`: number of steps before the cycle, if the path runs into one.
 pub fn trail(program: &Program, path: &[Move], cycle_start: Option<usize>) -> String {
     let statement = |edge: EdgeId| program.statement(program.process_of(edge), edge).number;
-    let mut text = String::new();
+    let mut text = if program.merged { "-4:-4:-4\n".to_owned() } else { String::new() };
     let mut depth = 0;
     let mut line = |pid: u8, edge: EdgeId| {
         depth += 1;

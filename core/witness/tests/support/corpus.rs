@@ -35,7 +35,7 @@ impl Loader for Folder {
 }
 
 /// Reads and lowers a model.
-pub fn load(path: &Path) -> Result<(Program, SourceMap), String> {
+pub fn load(path: &Path, options: Options) -> Result<(Program, SourceMap), String> {
     let text = std::fs::read(path).map_err(|e| e.to_string())?;
     let mut map = SourceMap::new();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -49,7 +49,7 @@ pub fn load(path: &Path) -> Result<(Program, SourceMap), String> {
     if !parsed.is_ok() {
         return Err(format!("it cannot be parsed: {}", headlines(&parsed.findings)));
     }
-    let lowered = lower(&parsed.model, &map, &name, Options::NONE);
+    let lowered = lower(&parsed.model, &map, &name, options);
     let program = lowered.program.ok_or_else(|| format!("it cannot be lowered: {}", headlines(&lowered.findings)))?;
     Ok((program, map))
 }
