@@ -16,13 +16,15 @@ use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Segments of a table; the top bits of a mixed number choose one.
-const SEGMENT_BITS: u32 = 4;
+const SEGMENT_BITS: u32 = 2;
 /// Slots of a line.
 const LINE: usize = 16;
 /// Slots in use, out of 32, that make a segment grow: 11 of 16 in a line, so that few are full.
 const LOAD_MAX_OF_32: usize = 23;
 /// Below this many lines a segment doubles; above, it grows by a quarter.
 const SMALL: usize = 1 << 6;
+/// Lines of a huge page; a larger segment has a multiple of them.
+const HUGE: usize = (2 << 20) / 64;
 /// Identities have at least so many bits.
 const HALF_BITS_MIN: u32 = 16;
 /// So many bits of a mixed number fit into a slot, with 0 left over to mark a free one.
@@ -182,7 +184,8 @@ impl<P: Copy + Default> RootTable<P> {
         let lines = match segment.lines.len() {
             0 => 2,
             few if few < SMALL => few * 2,
-            many => many + many / 4,
+            many if many < HUGE => many + many / 4,
+            many => (many + many / 4).next_multiple_of(HUGE),
         };
         let old = std::mem::replace(segment, Segment::with_lines(segment.bits, lines));
         old.each(|hash, payload| *segment.entry(hash).1 = payload);
