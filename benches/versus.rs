@@ -1,0 +1,238 @@
+//! Fabius and Spin side by side: `cargo bench --bench versus`.
+//!
+//! For each of some big models of the corpus: the time from source to verdict (`spin -a`, a C compiler and `pan`
+//! against `fabius check`), the time of the search per transition, and the memory per state. Both
+//! explore the same states, without reduction and without optimisation; a row whose counts differ says so. User CPU time
+//! is what is compared, the least of some runs, since machines are shared; read ratios, not seconds.
+//!
+//! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use wait4::Wait4;
+
+const MODELS: &[&str] = &[
+    "beem/peterson.3.pml",
+    "beem/lamport.3.pml",
+    "beem/at.3.pml",
+    "beem/iprotocol.3.pml",
+    "beem/brp.3.pml",
+    "beem/fischer.3.pml",
+    "beem/szymanski.3.pml",
+    "beem/rether.3.pml",
+    "beem/extinction.2.pml",
+    "spin-examples/cambridge.pml",
+    "spin-examples/ltl_leader.pml",
+    "case-studies/brp.pml",
+    "case-studies/garp_garp_ls.pml",
+    "case-studies/giop_giop1.nomig.pml",
+    "rtems/event-mgr-model.pml",
+    "dfsfifo/leader_t_derived_NPC_N4.pml",
+    "spin-examples/snoopy.pml",
+    "spins-tests/peterson3.pml",
+];
+
+/// One program's part in a row.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    /// Before the search: generating and compiling.
+    prepare_seconds: f64,
+    /// The search itself.
+    search_seconds: f64,
+    states: u64,
+    transitions: u64,
+    bytes_per_state: f64,
+}
+
+struct Row {
+    name: String,
+    gcc: Option<Cost>,
+    tcc: Option<Cost>,
+    fabius: Option<Cost>,
+}
+
+struct Options {
+    write: bool,
+    runs: u32,
+    only: Vec<String>,
+}
+
+fn main() {
+    let options = options();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let corpus = std::env::var_os("FABIUS_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
+    let models = corpus.join("models");
+    if !models.is_dir() {
+        println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
+        return;
+    }
+    let scratch = std::env::temp_dir().join(format!("fabius-versus-{}", std::process::id()));
+    let mut rows = Vec::new();
+    for name in MODELS {
+        if !options.only.is_empty() && !options.only.iter().any(|word| name.contains(word.as_str())) {
+            continue;
+        }
+        let path = models.join(name);
+        if !path.is_file() {
+            println!("{name}: not in this corpus");
+            continue;
+        }
+        rows.push(measure(name, &path, &scratch, options.runs));
+        println!("{}", render_row(rows.last().expect("just pushed")));
+    }
+    let _ = std::fs::remove_dir_all(&scratch);
+    let table = render(&rows);
+    println!("\n{table}");
+    if options.write {
+        let path = root.join("docs/benchmarks.md");
+        let old = std::fs::read_to_string(&path).unwrap_or_default();
+        let head = old.split("<!-- table -->").next().unwrap_or_default();
+        std::fs::write(&path, format!("{head}<!-- table -->\n\n{table}")).expect("docs/benchmarks.md can be written");
+    }
+}
+
+fn options() -> Options {
+    let mut options = Options { write: false, runs: 2, only: Vec::new() };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--write" => options.write = true,
+            "--runs" => options.runs = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(2),
+            "--bench" => {}
+            word => options.only.push(word.to_owned()),
+        }
+    }
+    options
+}
+
+fn measure(name: &str, path: &Path, scratch: &Path, runs: u32) -> Row {
+    let mut row = Row { name: name.to_owned(), gcc: None, tcc: None, fabius: None };
+    for _ in 0..runs {
+        row.gcc = cheaper(row.gcc, spin(path, scratch, "gcc", &["-O2"]));
+        row.fabius = cheaper(row.fabius, fabius(path));
+        row.tcc = cheaper(row.tcc, spin(path, scratch, "tcc", &[]));
+    }
+    row
+}
+
+fn cheaper(old: Option<Cost>, new: Option<Cost>) -> Option<Cost> {
+    match (old, new) {
+        (Some(a), Some(b)) => Some(Cost {
+            prepare_seconds: a.prepare_seconds.min(b.prepare_seconds),
+            search_seconds: a.search_seconds.min(b.search_seconds),
+            ..b
+        }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Runs a program to its end: user and system seconds, and what it printed.
+fn timed(command: &mut Command) -> Option<(f64, String)> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take()?, &mut text).ok()?;
+    let used = child.wait4().ok()?.rusage;
+    let seconds = |d: Duration| d.as_secs_f64();
+    Some((seconds(used.utime) + seconds(used.stime), text))
+}
+
+fn spin(path: &Path, scratch: &Path, compiler: &str, flags: &[&str]) -> Option<Cost> {
+    let _ = std::fs::remove_dir_all(scratch);
+    std::fs::create_dir_all(scratch).ok()?;
+    let folder = path.parent()?;
+    for entry in std::fs::read_dir(folder).ok()?.flatten() {
+        let _ = std::fs::copy(entry.path(), scratch.join(entry.file_name()));
+    }
+    let file = path.file_name()?;
+    let (generate, _) = timed(Command::new("spin").args(["-o1", "-o2", "-o3", "-a"]).arg(file).current_dir(scratch))?;
+    let mut compile = Command::new(compiler);
+    compile.args(flags).args(["-w", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-DMEMLIM=16000", "-o", "pan", "pan.c"]);
+    let (compile, _) = timed(compile.current_dir(scratch))?;
+    let (search, text) =
+        timed(Command::new(scratch.join("pan")).args(["-c0", "-m10000000", "-w22"]).current_dir(scratch))?;
+    let states = number_before(&text, " states, stored")?;
+    let memory = number_before(&text, "\ttotal actual memory usage").unwrap_or(0.0)
+        - number_before(&text, "\tmemory used for DFS stack").unwrap_or(0.0);
+    Some(Cost {
+        prepare_seconds: generate + compile,
+        search_seconds: search,
+        states: states as u64,
+        transitions: number_before(&text, " transitions (= stored+matched)")? as u64,
+        bytes_per_state: memory * 1024.0 * 1024.0 / states,
+    })
+}
+
+/// The number that stands before a text, on the line where it occurs first.
+fn number_before(text: &str, marker: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.contains(marker))?;
+    line[..line.find(marker)?].split_whitespace().last()?.parse().ok()
+}
+
+fn fabius(path: &Path) -> Option<Cost> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.args(["check", "--json", "--keep-going", "--no-optimize", "--no-cache", "--property", "safety"]);
+    command.args(["--search", "dfs"]).arg(path);
+    let (seconds, text) = timed(&mut command)?;
+    let report: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let property = report["properties"].as_array()?.iter().find(|property| property["kind"] == "safety")?;
+    Some(Cost {
+        prepare_seconds: 0.0,
+        search_seconds: seconds,
+        states: property["states"].as_u64()?,
+        transitions: property["transitions"].as_u64()?,
+        bytes_per_state: property["bytes_per_state"].as_f64()?,
+    })
+}
+
+fn render_row(row: &Row) -> String {
+    let (Some(gcc), Some(fabius)) = (row.gcc, row.fabius) else {
+        return format!("| {} | not measured | | | | | | | |", row.name);
+    };
+    let whole = |cost: Cost| cost.prepare_seconds + cost.search_seconds;
+    let per_transition = |cost: Cost| cost.search_seconds * 1e9 / cost.transitions.max(1) as f64;
+    let differ = if gcc.states == fabius.states { "" } else { " (counts differ!)" };
+    let tcc = row.tcc.map_or("–".to_owned(), |tcc| format!("{:.1}×", whole(tcc) / whole(fabius)));
+    format!(
+        "| {}{differ} | {} | {} | {:.2} + {:.2} | {:.2} | {:.1}× | {tcc} | {:.0} / {:.0} = {:.2} | {:.0} / {:.1} |",
+        row.name,
+        fabius.states,
+        fabius.transitions,
+        gcc.prepare_seconds,
+        gcc.search_seconds,
+        fabius.search_seconds,
+        whole(gcc) / whole(fabius),
+        per_transition(fabius),
+        per_transition(gcc),
+        per_transition(fabius) / per_transition(gcc),
+        gcc.bytes_per_state,
+        fabius.bytes_per_state,
+    )
+}
+
+fn render(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| model | states | transitions | Spin: prepare + search, s | Fabius, s | source to verdict, against gcc -O2 | against tcc | ns per transition, Fabius / pan | bytes per state, pan / Fabius |\n|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for row in rows {
+        let _ = writeln!(text, "{}", render_row(row));
+    }
+    let ratios: Vec<f64> = rows
+        .iter()
+        .filter_map(|row| {
+            let (gcc, fabius) = (row.gcc?, row.fabius?);
+            let per = |cost: Cost| cost.search_seconds / cost.transitions.max(1) as f64;
+            Some(per(fabius) / per(gcc))
+        })
+        .collect();
+    if !ratios.is_empty() {
+        let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+        let _ = writeln!(
+            text,
+            "\nGeometric mean of time per transition, Fabius / pan: {mean:.2} over {} models.",
+            ratios.len()
+        );
+    }
+    text
+}
