@@ -1,6 +1,7 @@
 //! From a path that a search found to a counterexample that a person may see: confirmed by the
 //! reference interpreter, with a place and a sentence.
 
+use crate::elaborate::elaborate;
 use crate::load::Loaded;
 use crate::report::{ViolationClass, ViolationReport};
 use crate::run::internal_error;
@@ -22,6 +23,9 @@ const CALMED_STEPS_MAX: usize = 5_000;
 /// The reference interpreter may take so many steps to make a run easier to read.
 const CALMING_STEPS_MAX: u64 = 20_000;
 
+/// A longer run is not told in the words of the program as written.
+const ELABORATED_STEPS_MAX: usize = 20_000;
+
 /// A path that a search found.
 pub(crate) struct Found {
     /// What is wrong, and the path.
@@ -37,8 +41,10 @@ pub(crate) struct Found {
 pub struct Counterexample {
     /// What goes wrong and where, ready to be shown.
     pub finding: Finding,
-    /// The run, as the reference interpreter saw it.
+    /// The run, as the reference interpreter saw it: of the program as written, if that can be told.
     pub trace: Trace,
+    /// The run of the program that was searched.
+    pub path: Vec<Move>,
     /// All of it as plain data.
     pub report: ViolationReport,
 }
@@ -46,8 +52,7 @@ pub struct Counterexample {
 impl Counterexample {
     /// The run as a trail file, which `spin -t -p` replays.
     pub fn trail(&self, loaded: &Loaded) -> String {
-        let path: Vec<Move> = self.trace.steps.iter().map(|step| step.taken).collect();
-        loaded.program.as_ref().map(|program| trail(program, &path, None)).unwrap_or_default()
+        loaded.program.as_ref().map(|program| trail(program, &self.path, None)).unwrap_or_default()
     }
 }
 
@@ -68,9 +73,21 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, found: Found) -> Resul
         let path = paste(&violation.path);
         internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
     })?;
+    let trace = as_written(loaded, program, &violation.path, claim).unwrap_or(trace);
     let finding = finding(&loaded.map, &violation, &trace);
     let report = report(loaded, &violation, shortest, &trace, &finding);
-    Ok(Counterexample { finding, trace, report })
+    Ok(Counterexample { finding, trace, path: violation.path, report })
+}
+
+/// The trace of the same run of the program as it is written; `None` if there is none that the
+/// reference interpreter confirms.
+fn as_written(loaded: &Loaded, program: &Program, path: &[Move], claim: Claim) -> Option<Trace> {
+    if path.len() > ELABORATED_STEPS_MAX {
+        return None;
+    }
+    let written = loaded.as_written()?;
+    let path = elaborate(program, &written, path)?;
+    walk(&written, &path, claim).ok()
 }
 
 /// The class of a violation.

@@ -13,6 +13,7 @@ pub mod words;
 
 mod adapter;
 mod counterexample;
+mod elaborate;
 mod load;
 mod plan;
 mod run;

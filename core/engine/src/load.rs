@@ -3,6 +3,7 @@
 use crate::settings::Settings;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_program::Program;
+use fabius_promela::ast::Model;
 use fabius_promela::{Loader, Options, Parsed, lower, parse};
 use std::sync::Arc;
 
@@ -21,9 +22,17 @@ pub struct Loaded {
     pub program: Option<Arc<Program>>,
     /// What there is to say about the text.
     pub findings: Vec<Finding>,
+    /// The syntax tree, from which the program as written can be made again.
+    tree: Option<Arc<Model>>,
 }
 
 impl Loaded {
+    /// The program without any optimisation.
+    pub(crate) fn as_written(&self) -> Option<Program> {
+        let tree = self.tree.as_ref()?;
+        lower(tree, &self.map, &self.name, Options::NONE).program
+    }
+
     /// The program, if nothing in the text keeps it from being checked.
     pub fn checkable(&self) -> Option<&Arc<Program>> {
         let faulty = self.findings.iter().any(Finding::is_error);
@@ -50,7 +59,8 @@ pub fn load(
         program = lowered.program.map(Arc::new);
         findings.extend(lowered.findings);
     }
-    Loaded { name: name.to_owned(), map, program, findings }
+    let tree = program.is_some().then(|| Arc::new(model));
+    Loaded { name: name.to_owned(), map, program, findings, tree }
 }
 
 /// Asks for included files on behalf of the preprocessor.
@@ -66,5 +76,5 @@ impl Loader for Includer<'_> {
 pub fn unreadable(name: &str, why: &str) -> Loaded {
     let headline = format!("`{name}` cannot be read: {why}");
     let finding = Finding::new(Code::FileUnreadable, headline);
-    Loaded { name: name.to_owned(), map: SourceMap::new(), program: None, findings: vec![finding] }
+    Loaded { name: name.to_owned(), map: SourceMap::new(), program: None, findings: vec![finding], tree: None }
 }

@@ -153,3 +153,19 @@ fn a_bound_on_anything_is_kept() {
     assert_eq!(report.properties[0].stopped, Some(Stopped::Depth));
     assert!(report.properties[0].depth <= 50);
 }
+
+#[test]
+fn a_run_is_told_in_the_statements_of_the_text() {
+    let text = "byte x;\nactive proctype p() {\n  byte i = 3;\n  i++;\n  i = i + 2;\n  x = i;\n  i = 0;\n  assert(x == 0)\n}\n";
+    let trace = |settings: &Settings| -> Vec<(u32, Vec<String>)> {
+        let report = run(text, settings).report;
+        let violation = report.properties[0].violations[0].clone();
+        let change = |c: &fabius_witness::format::json::ChangeRecord| format!("{} {} {}", c.name, c.old, c.new);
+        violation.trace.iter().map(|step| (step.line, step.changes.iter().map(change).collect())).collect()
+    };
+    let as_written = trace(&Settings { optimize: false, search: Order::DepthFirst, ..Settings::default() });
+    assert_eq!(as_written.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 5, 6, 7, 8]);
+    for search in [Order::DepthFirst, Order::BreadthFirst, Order::DepthFirstThenShorten] {
+        assert_eq!(trace(&Settings { search, ..Settings::default() }), as_written);
+    }
+}
