@@ -69,8 +69,8 @@ fn explore(program: &Program, stored_max: u64) -> Result<Found, Fault> {
 
 /// What Spin says of a model: states, assertion violated, invalid end state; `None` if it does not
 /// say or says more than we compare.
-fn spins_answer(model: &serde_json::Value, stored_max: u64) -> Option<(u64, bool, bool)> {
-    let base = &model["runs"]["base"];
+fn spins_answer(model: &serde_json::Value, run: &str, stored_max: u64) -> Option<(u64, bool, bool)> {
+    let base = &model["runs"][run];
     let stored = base["stored"].as_u64().filter(|_| base["complete"] == true)?;
     let messages: Vec<&str> =
         base["error_msgs"].as_array().into_iter().flatten().filter_map(|e| e["msg"].as_str()).collect();
@@ -82,16 +82,27 @@ fn spins_answer(model: &serde_json::Value, stored_max: u64) -> Option<(u64, bool
 
 #[test]
 fn brute_force_finds_the_states_that_spin_finds() {
+    compare("base", Options::NONE);
+}
+
+#[test]
+fn with_spins_optimisations_it_finds_as_many_as_spin_then_does() {
+    compare("opt_nopor", Options::ALL);
+}
+
+/// Compares all models with one of Spin's runs.
+fn compare(run: &str, options: Options) {
     let Some(corpus) = corpus() else { return };
     let stored_max = std::env::var(STORED_MAX_VARIABLE).ok().and_then(|max| max.parse().ok()).unwrap_or(STORED_MAX);
     let only = std::env::var("FABIUS_ONLY").unwrap_or_default();
     let (mut compared, mut unread, mut wrong) = (0, Vec::new(), Vec::new());
     for model in manifest(&corpus) {
         let path = model["path"].as_str().expect("a model has a path");
-        let Some((stored, asserts, ends)) = spins_answer(&model, stored_max).filter(|_| path.contains(&only)) else {
+        let Some((stored, asserts, ends)) = spins_answer(&model, run, stored_max).filter(|_| path.contains(&only))
+        else {
             continue;
         };
-        let program = match load(&corpus.join("models").join(path), Options::NONE) {
+        let program = match load(&corpus.join("models").join(path), options) {
             Ok((program, _)) => program,
             Err(why) => {
                 unread.push(format!("{path}: {why}"));
