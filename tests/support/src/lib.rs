@@ -2,7 +2,8 @@
 //! [corpus](corpus) and the [book](book) of the semantics, the [comparison](compare) of two answers,
 //! and [models made at random](generate) that are [made smaller](shrink) when they disagree.
 //!
-//! Nothing of the tool itself is linked in here: it is run as a program, and judged by what it prints.
+//! The tool is run as a program, and judged by what it prints. Only the [referee], which compares the two
+//! interpreters with each other, links them.
 
 pub mod book;
 pub mod command;
@@ -11,6 +12,7 @@ pub mod corpus;
 pub mod explained;
 pub mod generate;
 pub mod parallel;
+pub mod referee;
 pub mod scratch;
 pub mod shrink;
 pub mod sketch;
