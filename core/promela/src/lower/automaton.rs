@@ -183,7 +183,9 @@ fn warn_of_invisible_labels(flow: &mut Flow, process: u32) {
 fn check(flow: &mut Flow, draft: &Draft, transitions: &[Vec<Transition>]) {
     for (state, list) in transitions.iter().enumerate() {
         let elses: Vec<El> = list.iter().filter(|t| t.forward == Forward::Else).map(|t| t.el).collect();
-        if let [first, second, ..] = elses[..] {
+        let known = flow.findings.iter().any(|f| f.code == Code::BadElse);
+        if let ([first, second, ..], false) = (&elses[..], known) {
+            let (first, second) = (*first, *second);
             let finding = Finding::new(Code::BadElse, "two `else` meet in one choice")
                 .at(flow.el(second).head.span, "this one")
                 .at(flow.el(first).head.span, "and this one")

@@ -152,6 +152,10 @@ impl Lowering<'_> {
     }
 
     fn check_sends(&mut self) {
+        // A channel that could not be declared is not counted.
+        if self.findings.iter().any(Finding::is_error) {
+            return;
+        }
         let most = self.message_fields_max;
         for (count, span) in std::mem::take(&mut self.sends) {
             if count > most {
