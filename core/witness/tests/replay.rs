@@ -7,9 +7,9 @@ mod corpus;
 
 use corpus::{corpus, load, manifest};
 use fabius_program::meaning::Fault;
-use fabius_program::{Move, Program};
+use fabius_program::{EdgeId, Move, ProcessId, ProcessKind, Program};
 use fabius_promela::Options;
-use fabius_witness::format::trail::trail;
+use fabius_witness::format::trail::{ClaimRun, trail, trail_with_claim};
 use fabius_witness::{Claim, Ending, Outcome, State, Trace, confirm, moves, released};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -109,14 +109,56 @@ fn spin_replays_trails_of_merged_steps() {
     replay_all(Options::ALL);
 }
 
-fn replay_all(options: Options) {
-    let Some(corpus) = corpus() else { return };
-    if Command::new("spin").arg("-V").output().is_err() {
-        println!("spin is not installed: no trail was replayed");
+/// The claim may always take its first step, so its run is known without a product.
+const WITH_CLAIM: &str = "\
+chan q = [0] of { byte }; byte x;
+active proctype A() { atomic { q!1; x = 2 }; x = 3 }
+active proctype B() { byte y; q?y; x == 3; assert(x == 2) }
+never { do :: true od }
+";
+
+#[test]
+fn spin_replays_trails_beside_a_claim() {
+    if no_spin() {
         return;
     }
-    let folder: PathBuf = std::env::temp_dir().join(format!("fabius-replay-{}-{}", std::process::id(), options.merge));
+    let folder = temporary("claim");
+    let file = folder.join("claim.pml");
+    std::fs::write(&file, WITH_CLAIM).expect("a file can be written");
+    let (program, _) = load(&file, Options::NONE).expect("the model is right");
+    let claim = program.processes.iter().position(|p| p.kind == ProcessKind::Claim).expect("there is a claim");
+    let entry = &program.processes[claim].locations[program.processes[claim].entry.0 as usize];
+    let first = EdgeId(entry.edges.start);
+    let (shows, steps) = violations(&program).swap_remove(0);
+    assert_eq!(steps.len(), 5);
+    let trace = confirm(&program, &steps, shows).unwrap_or_else(|why| panic!("{why}"));
+    let beside = ClaimRun { claim: ProcessId(claim as u32), steps: &vec![Some(first); steps.len()] };
+    let text = trail_with_claim(&program, &steps, None, beside);
+    replay(&folder, &file, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    assert!(replay(&folder, &file, &trace, &text.replace("-2:2:-2\n", "")).is_err());
+    std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+}
+
+fn no_spin() -> bool {
+    let missing = Command::new("spin").arg("-V").output().is_err();
+    if missing {
+        println!("spin is not installed: no trail was replayed");
+    }
+    missing
+}
+
+fn temporary(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("fabius-replay-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    folder
+}
+
+fn replay_all(options: Options) {
+    let Some(corpus) = corpus() else { return };
+    if no_spin() {
+        return;
+    }
+    let folder = temporary(if options.merge { "merged" } else { "plain" });
     let (mut replayed, mut wrong) = (0, Vec::new());
     for model in manifest(&corpus) {
         let path = model["path"].as_str().expect("a model has a path");
