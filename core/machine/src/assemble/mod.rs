@@ -123,6 +123,8 @@ impl Assembler<'_> {
         self.code.uses_last = self.program.uses.last;
         self.code.uses_priority = self.program.uses.priority;
         self.code.uses_timeout = self.program.uses.timeout;
+        self.code.restricted =
+            self.code.uses_priority || self.program.processes.iter().any(|process| process.provided.is_some());
         self.code.dynamic = self.facts.dynamic;
         self.place_globals()?;
         for index in 0..self.program.processes.len() {
@@ -283,12 +285,13 @@ impl Assembler<'_> {
     fn shorten(&mut self) {
         let Code { edges, instrs, .. } = &mut self.code;
         for edge in edges.iter_mut().filter(|edge| edge.process != NONE) {
+            let mut is_taken_out = true;
             match instrs[edge.start as usize] {
                 Instr::UnlessSlot { relation, slot, k, to: BLOCKED } => edge.test = Test::new(relation, slot, k),
                 Instr::ElseGuard { to: BLOCKED } => edge.flags |= EdgeCode::ELSE,
-                _ => edge.start -= 1,
+                _ => is_taken_out = false,
             }
-            edge.start += 1;
+            edge.start += u32::from(is_taken_out);
             let Some([Instr::Commit, rest @ ..]) = instrs.get(edge.start as usize..) else { continue };
             edge.effect = match *rest {
                 [Instr::Finish, ..] => Effect::Nothing,
