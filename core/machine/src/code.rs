@@ -671,5 +671,7 @@ pub(crate) struct Code {
     pub initialise: Pc,
     pub uses_last: bool,
     pub uses_priority: bool,
+    /// Priorities are used, or some process has a `provided`.
+    pub restricted: bool,
     pub uses_timeout: bool,
 }

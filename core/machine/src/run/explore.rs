@@ -57,22 +57,42 @@ impl<'m> Interpreter<'m> {
         }
         self.timeout = cursor.has(Cursor::TIMEOUT);
         self.evaluates = true;
+        if cursor.edge != NOT_BEGUN && !self.resume(cursor) {
+            return Step::Done(Ending::Moves);
+        }
         loop {
-            if cursor.edge == NOT_BEGUN {
-                if let Some(step) = self.enter(cursor) {
-                    return step;
-                }
-            } else if !self.resume(cursor) {
-                return Step::Done(Ending::Moves);
+            if cursor.edge == NOT_BEGUN
+                && let Some(step) = self.enter(cursor)
+            {
+                return step;
             }
             while cursor.edge != NONE {
-                let edge = &self.code.edges[cursor.edge as usize];
+                let id = cursor.edge;
+                let edge = &self.code.edges[id as usize];
                 if cursor.escape != 0 && edge.escape != cursor.escape {
                     break;
                 }
-                if let Some(step) = self.attempt(cursor, edge) {
-                    return step;
+                let next = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+                if !edge.test.holds(self.load(edge.test.slot)) || edge.has(EdgeCode::ELSE) && cursor.has(Cursor::FOUND)
+                {
+                    cursor.edge = next;
+                    continue;
                 }
+                if edge.effect == Effect::Code {
+                    if let Some(step) = self.attempt(cursor, edge) {
+                        return step;
+                    }
+                    continue;
+                }
+                self.copy();
+                self.apply(edge.effect);
+                self.arrive(edge);
+                cursor.edge = next;
+                cursor.escape = edge.escape;
+                cursor.flags |= Cursor::FOUND | Cursor::MOVED;
+                self.reached[id as usize] = 1;
+                let transient = self.hand_over(self.pid, edge);
+                return Step::Successor { label: Some(label(self.pid, id, None)), transient, fault: None };
             }
             if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
                 cursor.to_process(cursor.pid - 1);
@@ -83,17 +103,20 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Starts with a process: finds its first edge, if it may move at all.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, cursor: &mut Cursor) -> Option<Step> {
-        self.restart();
         let pid = u32::from(cursor.pid);
-        self.seat(pid);
-        let placed = self.shape.processes[pid as usize];
+        let placed = self.state_shape.processes[pid as usize];
+        self.pid = pid;
+        self.bases[1] = placed.base;
         cursor.edge = self.location(placed).first;
-        if cursor.edge == NONE {
-            return None;
-        }
-        if self.code.uses_priority && self.is_outranked(pid) {
+        if self.code.restricted && cursor.edge != NONE { self.enter_restricted(cursor, placed) } else { None }
+    }
+
+    /// Whether the process may move, where that is a question.
+    #[cold]
+    fn enter_restricted(&mut self, cursor: &mut Cursor, placed: Placed) -> Option<Step> {
+        if self.code.uses_priority && self.is_outranked(self.pid) {
             cursor.edge = NONE;
             return None;
         }
@@ -106,7 +129,7 @@ impl<'m> Interpreter<'m> {
             Outcome::Raised(fault) => {
                 let edge = std::mem::replace(&mut cursor.edge, NONE);
                 cursor.flags |= Cursor::MOVED;
-                Some(self.broken(cursor.pid, edge, None, fault))
+                Some(self.broken(self.pid, edge, None, fault))
             }
             _ => {
                 cursor.edge = NONE;
@@ -116,34 +139,50 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Goes on with a process; false if the cursor belongs to another state.
-    #[inline]
+    #[inline(always)]
     fn resume(&mut self, cursor: &Cursor) -> bool {
         if cursor.edge == NONE {
             return true;
         }
-        let Some(placed) = self.placed(i32::from(cursor.pid)) else { return false };
+        let Some(placed) = self.state_shape.processes.get(usize::from(cursor.pid)) else { return false };
         self.pid = u32::from(cursor.pid);
         self.bases[1] = placed.base;
         self.code.edges.get(cursor.edge as usize).is_some_and(|edge| edge.process == placed.process)
     }
 
-    /// Tries the cursor's edge, and moves the cursor.
-    #[inline]
-    fn attempt(&mut self, cursor: &mut Cursor, edge: &EdgeCode) -> Option<Step> {
-        let (pid, id) = (cursor.pid, cursor.edge);
+    /// Tries an edge that takes instructions and whose test holds, and moves the cursor.
+    #[inline(always)]
+    fn attempt(&mut self, cursor: &mut Cursor, edge: &'m EdgeCode) -> Option<Step> {
+        let (pid, id) = (self.pid, cursor.edge);
         let found_before = cursor.has(Cursor::FOUND) && cursor.seat.ordinal == 0;
         self.found = cursor.has(Cursor::FOUND);
-        let trial = self.trial(edge, &mut cursor.seat);
-        if cursor.seat.ordinal == 0 || trial == Trial::Blocked {
+        self.prepare();
+        self.ordinal = cursor.seat.ordinal;
+        let outcome = match self.run(edge.start) {
+            Outcome::Done if self.later.is_none() => {
+                self.arrive(edge);
+                Trial::Taken { partner: None }
+            }
+            Outcome::Blocked => Trial::Blocked,
+            outcome => self.try_further(outcome, edge, &mut cursor.seat),
+        };
+        if cursor.seat.ordinal == 0 || outcome == Trial::Blocked {
             cursor.seat = Seat::START;
             cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
         }
-        if trial == Trial::Blocked {
+        if outcome == Trial::Blocked {
+            self.restart();
             return None;
         }
         cursor.escape = edge.escape;
         cursor.flags |= Cursor::FOUND | Cursor::MOVED;
-        let (partner, fault) = match trial {
+        self.reached[id as usize] = 1;
+        if outcome == (Trial::Taken { partner: None }) && !edge.has(EdgeCode::DETERMINISTIC) {
+            let transient = self.hand_over(pid, edge);
+            let fault = if self.assertion_failed { Some(Fault::AssertionFailed) } else { None };
+            return Some(Step::Successor { label: Some(label(pid, id, None)), transient, fault });
+        }
+        let (partner, fault) = match outcome {
             Trial::Taken { partner } => (partner, None),
             Trial::Fault { fault, partner } => (partner, Some(fault)),
             Trial::Blocked => (None, None),
@@ -153,18 +192,17 @@ impl<'m> Interpreter<'m> {
             cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
             return Some(self.broken(pid, id, partner, Fault::NotDeterministic));
         }
-        if let Some(fault) = fault {
-            return Some(self.broken(pid, id, partner, fault));
-        }
-        Some(self.complete(pid, id, edge, partner))
+        Some(match fault {
+            Some(fault) => self.broken(pid, id, partner, fault),
+            None => self.complete(pid, id, edge, partner),
+        })
     }
 
-    fn broken(&mut self, pid: u8, edge: u32, partner: Option<(u32, u32)>, fault: Fault) -> Step {
+    fn broken(&mut self, pid: u32, edge: u32, partner: Option<(u32, u32)>, fault: Fault) -> Step {
         self.mark(edge, partner);
         Step::Broken { label: label(pid, edge, partner), fault }
     }
 
-    #[inline(always)]
     fn mark(&mut self, edge: u32, partner: Option<(u32, u32)>) {
         self.reached[edge as usize] = 1;
         if let Some((_, edge)) = partner {
@@ -172,15 +210,23 @@ impl<'m> Interpreter<'m> {
         }
     }
 
-    /// Says in the first word who holds control and who moved last.
-    #[inline]
-    fn complete(&mut self, pid: u8, id: u32, edge: &EdgeCode, partner: Option<(u32, u32)>) -> Step {
+    fn complete(&mut self, pid: u32, id: u32, edge: &EdgeCode, partner: Option<(u32, u32)>) -> Step {
         self.mark(id, partner);
-        let (mover, last_edge) = match partner {
-            Some((partner, id)) => (partner, &self.code.edges[id as usize]),
-            None => (u32::from(pid), edge),
+        let transient = match partner {
+            Some((partner, id)) => self.hand_over(partner, &self.code.edges[id as usize]),
+            None => self.hand_over(pid, edge),
         };
-        let transient = last_edge.flags & (EdgeCode::ATOMIC | EdgeCode::ENDS) == EdgeCode::ATOMIC;
+        Step::Successor {
+            label: Some(label(pid, id, partner)),
+            transient,
+            fault: self.assertion_failed.then_some(Fault::AssertionFailed),
+        }
+    }
+
+    /// Says in the first word who holds control and who moved last; whether somebody holds control.
+    #[inline(always)]
+    fn hand_over(&mut self, mover: u32, edge: &EdgeCode) -> bool {
+        let transient = edge.flags & (EdgeCode::ATOMIC | EdgeCode::ENDS) == EdgeCode::ATOMIC;
         let mut head = self.memory.get(0) & !HOLDER_MASK;
         if transient {
             head |= (mover + 1) << HOLDER_SHIFT;
@@ -189,11 +235,7 @@ impl<'m> Interpreter<'m> {
             head = head & !LAST_MASK | mover << LAST_SHIFT;
         }
         self.memory.set(0, head);
-        Step::Successor {
-            label: Some(label(pid, id, partner)),
-            transient,
-            fault: self.assertion_failed.then_some(Fault::AssertionFailed),
-        }
+        transient
     }
 
     /// After the last process of a trial: an end, a second trial (`None`), or the loss of control.
@@ -232,23 +274,33 @@ impl<'m> Interpreter<'m> {
         })
     }
 
-    /// Tries an edge of the seated process.
-    #[inline]
-    fn trial(&mut self, edge: &EdgeCode, seat: &mut Seat) -> Trial {
+    /// Tries an edge of the seated process without taking it.
+    fn probe(&mut self, edge: &'m EdgeCode) -> bool {
         self.restart();
         if !edge.test.holds(self.load(edge.test.slot)) || edge.has(EdgeCode::ELSE) && self.found {
-            return Trial::Blocked;
+            return false;
         }
-        self.assertion_failed = false;
         if edge.effect != Effect::Code {
-            if !self.probing {
-                self.copy();
-                self.apply(edge.effect);
-                self.arrive(edge);
-            }
-            return Trial::Taken { partner: None };
+            return true;
         }
-        self.try_code(edge, seat)
+        self.prepare();
+        self.ordinal = 0;
+        match self.run(edge.start) {
+            Outcome::Done if self.later.is_none() => true,
+            outcome => self.try_further(outcome, edge, &mut { Seat::START }) != Trial::Blocked,
+        }
+    }
+
+    /// Forgets what an earlier trial left behind.
+    #[inline(always)]
+    fn prepare(&mut self) {
+        self.assertion_failed = false;
+        self.later = None;
+        self.ticks = 0;
+        if !self.scratch.frames.is_empty() {
+            self.scratch.frames.clear();
+            self.scratch.saved.clear();
+        }
     }
 
     /// Makes the one assignment of an edge.
@@ -262,23 +314,10 @@ impl<'m> Interpreter<'m> {
         }
     }
 
-    /// Tries an edge that takes instructions.
-    #[inline]
-    fn try_code(&mut self, edge: &EdgeCode, seat: &mut Seat) -> Trial {
-        self.later = None;
-        self.ordinal = seat.ordinal;
-        self.ticks = 0;
-        if !self.scratch.frames.is_empty() {
-            self.scratch.frames.clear();
-            self.scratch.saved.clear();
-        }
-        match self.run(edge.start) {
-            Outcome::Done if self.later.is_none() => {
-                if !self.probing {
-                    self.arrive(edge);
-                }
-                Trial::Taken { partner: None }
-            }
+    /// What remains to be done where instructions ended with a fault or an offer.
+    #[inline(never)]
+    fn try_further(&mut self, outcome: Outcome, edge: &'m EdgeCode, seat: &mut Seat) -> Trial {
+        match outcome {
             Outcome::Raised(fault) => Trial::Fault { fault, partner: None },
             Outcome::Blocked | Outcome::Partner(_) => Trial::Blocked,
             Outcome::Done => self.trial_with_partner(edge, seat),
@@ -297,7 +336,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// The sender's part has run and a message waits; if nobody takes it, other options may do.
-    fn trial_with_partner(&mut self, edge: &EdgeCode, seat: &mut Seat) -> Trial {
+    fn trial_with_partner(&mut self, edge: &'m EdgeCode, seat: &mut Seat) -> Trial {
         let sender = self.pid;
         loop {
             let Some((otherwise, ordinal)) = self.later else { return Trial::Blocked };
@@ -327,7 +366,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Finds the next partner for the message offered, and lets it take its part.
-    fn rendezvous(&mut self, edge: &EdgeCode, seat: &mut Seat, ordinal: u8) -> Trial {
+    fn rendezvous(&mut self, edge: &'m EdgeCode, seat: &mut Seat, ordinal: u8) -> Trial {
         let sender = self.pid;
         match self.seek(sender, seat) {
             Sought::Nobody => {
@@ -497,7 +536,7 @@ impl<'m> Interpreter<'m> {
         while id != NONE {
             let edge = &self.code.edges[id as usize];
             self.seat(pid);
-            if self.trial(edge, &mut { Seat::START }) != Trial::Blocked {
+            if self.probe(edge) {
                 return true;
             }
             id = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
@@ -528,7 +567,8 @@ impl<'m> Interpreter<'m> {
     }
 }
 
-fn label(pid: u8, edge: u32, partner: Option<(u32, u32)>) -> Move {
+#[inline(always)]
+fn label(pid: u32, edge: u32, partner: Option<(u32, u32)>) -> Move {
     let partner = partner.map(|(pid, edge)| (pid as u8, EdgeId(edge)));
-    Move { pid, edge: EdgeId(edge), partner }
+    Move { pid: pid as u8, edge: EdgeId(edge), partner }
 }

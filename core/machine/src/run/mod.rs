@@ -30,7 +30,7 @@ pub(crate) enum Outcome {
 /// Memory that is kept from one successor to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch {
-    registers: Box<[i32; 256]>,
+    registers: [i32; 256],
     /// Fields of the message offered.
     message: Vec<i32>,
     /// Identity of the channel on which a message is offered.
@@ -51,7 +51,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(crate) fn new() -> Self {
         Self {
-            registers: Box::new([0; 256]),
+            registers: [0; 256],
             message: Vec::new(),
             offered: 0,
             current: PlacedChannel { base: 0, layout: 0 },
@@ -301,9 +301,9 @@ impl<'m> Interpreter<'m> {
             debug_assert!(pc < code.instrs.len());
             // SAFETY: labels are resolved to places of instructions, and every row of instructions ends with one
             // that does not go on.
-            let instr = unsafe { *code.instrs.get_unchecked(pc) };
+            let instr = unsafe { code.instrs.get_unchecked(pc) };
             pc += 1;
-            match instr {
+            match *instr {
                 Instr::Blocked => return Outcome::Blocked,
                 Instr::Finish => return Outcome::Done,
                 Instr::Commit => {
