@@ -53,7 +53,7 @@ fn measure(path: &Path) {
     }
     let words: usize = states.iter().map(Vec::len).sum();
     // A search has the state it expands in its cache: so many do not leave it.
-    let stride = states.len().div_ceil(4000);
+    let stride = states.len().div_ceil(std::env::var("SAMPLE").map_or(4000, |n| n.parse().unwrap_or(4000)));
     let mut sample = Vec::new();
     for state in states.iter().step_by(stride) {
         sample.push(state.len() as u32);

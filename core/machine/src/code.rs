@@ -529,9 +529,19 @@ pub(crate) enum Effect {
     Code,
     /// Only the location changes.
     Nothing,
-    Const { slot: Slot, k: i32 },
-    Copy { slot: Slot, from: Slot },
-    Sum { slot: Slot, from: Slot, k: i32 },
+    Const {
+        slot: Slot,
+        k: i32,
+    },
+    Copy {
+        slot: Slot,
+        from: Slot,
+    },
+    Sum {
+        slot: Slot,
+        from: Slot,
+        k: i32,
+    },
 }
 
 /// What an edge needs at run time.

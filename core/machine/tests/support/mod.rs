@@ -59,7 +59,7 @@ pub struct FoldHasher(u64);
 
 impl Hasher for FoldHasher {
     fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
+        self.0 ^ self.0 >> 29
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -71,7 +71,7 @@ impl Hasher for FoldHasher {
     }
 
     fn write_u64(&mut self, value: u64) {
-        let product = u128::from(self.0 ^ value) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
+        let product = u128::from(self.0 ^ value) * 0x9E37_79B9_7F4A_7C15;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 
