@@ -230,8 +230,8 @@ impl Taken<'_> {
         }
         if let Outcome::Reaches { state, events, .. } = self.outcome {
             step.holds = state.holder.is_some();
-            step.changes = changes(program, self.before, state);
             let names_after = Names::of(program, state);
+            step.changes = changes(program, (self.before, &names), (state, &names_after));
             for event in events {
                 self.add_event(program, &mut step, &names, &names_after, state, event);
             }
@@ -295,9 +295,11 @@ fn created(program: &Program, names: &Names<'_>, after: &State, pid: u8) -> Opti
 }
 
 /// What is different between two successive states.
-fn changes(program: &Program, before: &State, after: &State) -> Vec<Change> {
-    let old_names = Names::of(program, before);
-    let new_names = Names::of(program, after);
+fn changes(
+    program: &Program,
+    (before, old_names): (&State, &Names<'_>),
+    (after, new_names): (&State, &Names<'_>),
+) -> Vec<Change> {
     let mut found = Vec::new();
     let mut compare = |variables: &[Variable], old: &[Vec<i32>], new: &[Vec<i32>], owner: &str, pid: Option<u8>| {
         for ((variable, old), new) in variables.iter().zip(old).zip(new) {
