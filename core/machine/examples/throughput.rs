@@ -1,5 +1,12 @@
 //! Nanoseconds per successor: `throughput model.pml…` walks all states of each model; `throughput --corpus N`
 //! compares the number of stored states with Spin's for all models of the corpus with at most N states.
+//! `SAMPLE=20` measures with so few states that every branch is predicted.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a tool of its own: it reads, clocks and prints"
+)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -642,7 +642,6 @@ pub(crate) struct ProcessCode {
     pub initialise: Pc,
     /// Its `provided`, or [`NONE`].
     pub provided: Pc,
-    pub deterministic: bool,
     /// Words of the process itself and of its channels.
     pub words: u32,
     /// Its channels: word relative to the process, and layout.

@@ -291,7 +291,7 @@ impl Packer {
             return None;
         }
         self.used.resize(self.used.len() + (width / 32) as usize, 32);
-        if width % 32 > 0 {
+        if !width.is_multiple_of(32) {
             self.used.push((width % 32) as u8);
         }
         Some(word * 32)
@@ -317,6 +317,7 @@ pub(crate) fn extent(ty: Type, length: u32) -> Option<(u32, u32)> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use fabius_program::Kind;

@@ -117,7 +117,7 @@ impl Cursor {
     }
 
     #[inline(always)]
-    fn to_process(&mut self, pid: u8) {
+    fn go_to_process(&mut self, pid: u8) {
         self.pid = pid;
         self.edge = NOT_BEGUN;
         self.escape = 0;

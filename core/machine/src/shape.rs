@@ -95,11 +95,14 @@ impl Shape {
     }
 }
 
+/// Room for shapes.
+type Chunk = OnceCell<Box<[OnceCell<Shape>]>>;
+
 /// All shapes met so far. Shapes are only added, so references to them stay good.
 #[derive(Clone, Debug)]
 pub(crate) struct Shapes {
     /// Chunk `k` holds the shapes from `2^k - 1` on.
-    chunks: Box<[OnceCell<Box<[OnceCell<Shape>]>>; 32]>,
+    chunks: Box<[Chunk; 32]>,
     count: Cell<u32>,
     /// The shape that was right the last time, for each number of processes.
     likely: Box<[Cell<u32>; 256]>,

@@ -167,7 +167,6 @@ impl Assembler<'_> {
             parameters: Vec::new(),
             initialise: NONE,
             provided: NONE,
-            deterministic: process.deterministic,
             words: 0,
             channels: Vec::new(),
         };
@@ -292,7 +291,11 @@ impl Assembler<'_> {
                 _ => is_taken_out = false,
             }
             edge.start += u32::from(is_taken_out);
+            // What else is executable matters in a deterministic process: no short cut.
             let Some([Instr::Commit, rest @ ..]) = instrs.get(edge.start as usize..) else { continue };
+            if edge.has(EdgeCode::DETERMINISTIC) {
+                continue;
+            }
             edge.effect = match *rest {
                 [Instr::Finish, ..] => Effect::Nothing,
                 [Instr::StoreConst { slot, k }, Instr::Finish, ..] => Effect::Const { slot, k },

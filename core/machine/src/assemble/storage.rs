@@ -33,10 +33,9 @@ impl Assembler<'_> {
         let globals = &self.program.globals;
         self.map.globals = Vec::with_capacity(globals.len());
         let mut channels = 0;
-        for index in 0..globals.len() {
-            let fixed =
-                if self.facts.globals_written[index] { None } else { self.fixed(&globals[index], Some(channels)) };
-            channels += channel_count(&globals[index]);
+        for (index, global) in globals.iter().enumerate() {
+            let fixed = if self.facts.globals_written[index] { None } else { self.fixed(global, Some(channels)) };
+            channels += channel_count(global);
             self.map.globals.push(fixed.unwrap_or(Storage::Constant([].into())));
         }
         let header = if self.program.uses.last { LAST_SHIFT + 8 } else { LAST_SHIFT };

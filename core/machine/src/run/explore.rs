@@ -95,7 +95,7 @@ impl<'m> Interpreter<'m> {
                 return Step::Successor { label: Some(label(self.pid, id, None)), transient, fault: None };
             }
             if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
-                cursor.to_process(cursor.pid - 1);
+                cursor.go_to_process(cursor.pid - 1);
             } else if let Some(step) = self.all_tried(cursor) {
                 return step;
             }
@@ -255,7 +255,7 @@ impl<'m> Interpreter<'m> {
         if self.code.uses_timeout && !cursor.has(Cursor::TIMEOUT) {
             self.timeout = true;
             cursor.flags |= Cursor::TIMEOUT;
-            cursor.to_process((self.state[0] & COUNT_MASK) as u8 - 1);
+            cursor.go_to_process((self.state[0] & COUNT_MASK) as u8 - 1);
             return None;
         }
         cursor.flags |= Cursor::FINISHED;

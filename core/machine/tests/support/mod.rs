@@ -1,6 +1,7 @@
 //! What the tests and the example share: loading models, and walking all states of one.
 
 #![expect(dead_code, reason = "not everyone needs all of it")]
+#![expect(clippy::disallowed_methods, reason = "models are read from files")]
 
 use fabius_base::SourceMap;
 use fabius_machine::{Ending, Machine, Step};
