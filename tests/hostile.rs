@@ -196,8 +196,8 @@ fn searches_without_end() {
         &["undecided", "violated"],
     );
     verdict_is("proctype P() { run P(); 0 }\ninit { run P() }", &["violated", "undecided"]);
-    verdict_is("int x;\nactive proctype P() { d_step { do :: x++ od } }", &["violated", "undecided"]);
-    verdict_is("int x;\nactive proctype P() { atomic { do :: x++ od } }", &["violated", "undecided"]);
+    verdict_is("int x;\nactive proctype P() { d_step { do :: x++; assert(x != -5) od } }", &["violated", "undecided"]);
+    verdict_is("int x;\nactive proctype P() { atomic { do :: x++; assert(x != -5) od } }", &["violated", "undecided"]);
     verdict_is("active proctype P() { atomic { do :: skip od } }", &["violated", "undecided", "holds"]);
     verdict_is("int x;\nactive proctype P() { for (x : 0 .. 2000000000) { skip } }", &["undecided", "holds"]);
 }

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod corpus;
 pub mod explained;
 pub mod generate;
+pub mod mutate;
 pub mod parallel;
 pub mod referee;
 pub mod scratch;

@@ -137,12 +137,24 @@ impl Spin {
         self.ask_in_scratch(model, question).unwrap_or_else(|reason| Answer::Unknown { reason })
     }
 
+    /// Whether `spin -a` accepts a text; what it said, either way.
+    ///
+    /// # Errors
+    /// What it said when it refused.
+    pub fn accepts(&self, model: &str) -> Result<String, String> {
+        let scratch = Scratch::new().map_err(|e| e.to_string())?;
+        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
+        let generated = generate(scratch.path(), Question::ALL_STATES)?;
+        let accepted = is_accepted(scratch.path(), &generated);
+        let message = generated.stdout + &generated.stderr;
+        if accepted { Ok(message) } else { Err(message) }
+    }
+
     fn ask_in_scratch(&self, model: &str, question: Question) -> Result<Answer, String> {
         let scratch = Scratch::new().map_err(|e| e.to_string())?;
         scratch.write("model.pml", model).map_err(|e| e.to_string())?;
         let generated = generate(scratch.path(), question)?;
-        // The exit code alone decides: Spin prints "Error" in some messages that it does not mean so.
-        if !scratch.path().join("pan.c").exists() || !generated.success() {
+        if !is_accepted(scratch.path(), &generated) {
             return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
         }
         self.compile(scratch.path())?;
@@ -185,6 +197,11 @@ impl Spin {
 
 fn answers(program: &str, argument: &str) -> bool {
     command::run(Command::new(program).arg(argument), LIMIT).is_ok_and(|output| output.status.is_some())
+}
+
+/// The exit code alone decides: Spin prints "Error" in some messages that it does not mean so.
+fn is_accepted(directory: &Path, generated: &Output) -> bool {
+    generated.success() && directory.join("pan.c").exists()
 }
 
 fn generate(directory: &Path, question: Question) -> Result<Output, String> {
