@@ -21,7 +21,7 @@ const IDENTITIES_MAX: usize = u32::MAX as usize - (1 << 28);
 /// with the pair itself nearly always succeeds.
 #[derive(Debug)]
 pub struct Interner {
-    pairs: Vec<u64>,
+    pairs: Pairs,
     cache: Box<[(u64, Identity)]>,
     segments: Box<[Segment]>,
     index_bytes: u64,
@@ -36,10 +36,35 @@ struct Segment {
     identity_bits: u32,
 }
 
+/// The pairs by identity, in huge pages where there are such. The first belongs to nobody.
+#[derive(Debug)]
+struct Pairs {
+    pages: Pages<u64>,
+    len: usize,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Self { pages: Pages::zeroed(1 << 10), len: 1 }
+    }
+}
+
+impl Pairs {
+    fn push(&mut self, pair: u64) {
+        if self.len == self.pages.len() {
+            let mut larger = Pages::zeroed(self.len + self.len / 2);
+            larger[..self.len].copy_from_slice(&self.pages);
+            self.pages = larger;
+        }
+        self.pages[self.len] = pair;
+        self.len += 1;
+    }
+}
+
 impl Default for Interner {
     fn default() -> Self {
         Self {
-            pairs: vec![0],
+            pairs: Pairs::default(),
             cache: vec![(0, 0); 1 << CACHE_BITS].into_boxed_slice(),
             segments: (0..1 << SEGMENT_BITS).map(|_| Segment::default()).collect(),
             index_bytes: 0,
@@ -64,32 +89,32 @@ impl Interner {
 
     /// The pair behind an identity.
     pub fn pair(&self, identity: Identity) -> (u32, u32) {
-        let pair = self.pairs[identity as usize];
+        let pair = self.pairs.pages[identity as usize];
         (pair as u32, (pair >> 32) as u32)
     }
 
     /// Pairs stored.
     pub fn len(&self) -> usize {
-        self.pairs.len() - 1
+        self.pairs.len - 1
     }
 
     /// Whether there are hardly any identities left.
     pub fn is_full(&self) -> bool {
-        self.pairs.len() > IDENTITIES_MAX
+        self.pairs.len > IDENTITIES_MAX
     }
 
     /// Memory in use, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.index_bytes + (size_of_val(&*self.cache) + self.pairs.len() * size_of::<u64>()) as u64
+        self.index_bytes + size_of_val(&*self.cache) as u64 + self.pairs.pages.memory_bytes()
     }
 
     #[inline(never)]
     fn find_or_add(&mut self, pair: u64) -> Identity {
         let hash = mix(pair);
         let segment = &mut self.segments[(hash >> (64 - SEGMENT_BITS)) as usize];
-        let next = self.pairs.len();
+        let next = self.pairs.len;
         if segment.len >= segment.len_max || next >> segment.identity_bits != 0 {
-            self.index_bytes += segment.rebuild(&self.pairs);
+            self.index_bytes += segment.rebuild(&self.pairs.pages[..next]);
         }
         let low = (1_u64 << segment.identity_bits) - 1;
         let tag = (hash << segment.identity_bits) as u32;
@@ -103,7 +128,7 @@ impl Interner {
                 return next as u32;
             }
             let identity = u64::from(found) & low;
-            if u64::from(found ^ tag) & !low == 0 && self.pairs[identity as usize] == pair {
+            if u64::from(found ^ tag) & !low == 0 && self.pairs.pages[identity as usize] == pair {
                 return identity as u32;
             }
             slot += 1;

@@ -7,8 +7,8 @@
 //! find their line full go, in full length, to a map on the side; so do all whose rest does not fit,
 //! because k is large for the number of pairs.
 //!
-//! The table is cut into segments by the top bits of the mixed number. They grow one at a time, by a
-//! quarter, so that hardly any memory is needed beyond the table while it grows.
+//! The table is cut into segments by the top bits of the mixed number. They grow one at a time, by half,
+//! so that little memory is needed beyond the table while it grows.
 
 use super::pages::{HalfLine, Pages, prefetch};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ const SEGMENT_BITS: u32 = 2;
 const LINE: usize = 16;
 /// Slots in use, out of 32, that make a segment grow: 11 of 16 in a line, so that few are full.
 const LOAD_MAX_OF_32: usize = 23;
-/// Below this many lines a segment doubles; above, it grows by a quarter.
+/// Below this many lines a segment doubles; above, it grows by half.
 const SMALL: usize = 1 << 6;
 /// Lines of a huge page; a larger segment has a multiple of them.
 const HUGE: usize = (2 << 20) / 64;
@@ -184,8 +184,8 @@ impl<P: Copy + Default> RootTable<P> {
         let lines = match segment.lines.len() {
             0 => 2,
             few if few < SMALL => few * 2,
-            many if many < HUGE => many + many / 4,
-            many => (many + many / 4).next_multiple_of(HUGE),
+            many if many < HUGE => many + many / 2,
+            many => (many + many / 2).next_multiple_of(HUGE),
         };
         let old = std::mem::replace(segment, Segment::with_lines(segment.bits, lines));
         old.each(|hash, payload| *segment.entry(hash).1 = payload);
@@ -255,8 +255,12 @@ impl<P: Copy + Default> Segment<P> {
     /// The number that belongs into `line` and leaves `rest`: the least one whose product is not below
     /// what is known of it.
     fn back(&self, line: usize, rest: u64) -> u64 {
+        let lines = self.lines.len();
+        if self.bits + self.lines_log < 63 {
+            return ((line as u64) << self.bits | rest << self.lines_log).div_ceil(lines as u64);
+        }
         let product = (line as u128) << self.bits | u128::from(rest) << self.lines_log;
-        product.div_ceil(self.lines.len() as u128) as u64
+        product.div_ceil(lines as u128) as u64
     }
 
     /// Whether the entry was in the line already, and its slot; `None` if it is not and the line is full.
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_takes_less_than_eight_bytes_per_pair_on_average() {
+    fn a_table_takes_less_than_nine_bytes_per_pair_on_average() {
         let mut table = RootTable::<()>::new();
         let (mut sum, mut samples) = (0.0, 0.0);
         let mut next_sample = 100_000;
@@ -365,6 +369,6 @@ mod tests {
             }
         }
         let mean: f64 = sum / samples;
-        assert!((4.0..8.0).contains(&mean), "{mean}");
+        assert!((4.0..9.0).contains(&mean), "{mean}");
     }
 }
