@@ -123,6 +123,16 @@ pub(crate) enum Instr {
         k: i32,
         to: Pc,
     },
+    UnlessEqual {
+        slot: Slot,
+        k: i32,
+        to: Pc,
+    },
+    UnlessDifferent {
+        slot: Slot,
+        k: i32,
+        to: Pc,
+    },
     UnlessSlots {
         relation: Relation,
         a: Slot,
@@ -426,6 +436,8 @@ impl Instr {
             | Self::UnlessRegs { to, .. }
             | Self::UnlessConst { to, .. }
             | Self::UnlessSlot { to, .. }
+            | Self::UnlessEqual { to, .. }
+            | Self::UnlessDifferent { to, .. }
             | Self::UnlessSlots { to, .. }
             | Self::UnlessAt { to, .. }
             | Self::UnlessTimeout { to }
@@ -549,6 +561,8 @@ pub(crate) enum Effect {
 pub(crate) struct EdgeCode {
     /// What must hold before anything else.
     pub test: Test,
+    /// What must hold besides.
+    pub second: Test,
     /// What it does, if there is nothing more to it.
     pub effect: Effect,
     /// Its instructions, from behind the test on.
@@ -584,6 +598,7 @@ impl EdgeCode {
     pub(crate) fn never() -> Self {
         Self {
             test: Test { outside: true, ..Test::always() },
+            second: Test::always(),
             effect: Effect::Code,
             start: BLOCKED,
             partner: NONE,

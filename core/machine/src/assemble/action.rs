@@ -146,49 +146,95 @@ impl Assembler<'_> {
     }
 
     fn block(&mut self, block: &Block, fail: Label, entry: Entry) -> Done {
-        let mut code = BlockCode { labels: vec![None; block.nodes.len()], open: Vec::new(), exit: self.label() };
+        let nodes = block.nodes.len();
+        let mut code = BlockCode {
+            labels: vec![None; nodes],
+            placed: vec![false; nodes],
+            open: Vec::new(),
+            exit: self.label(),
+            counts: may_repeat(block),
+        };
         let first_entry = match entry {
             Entry::Alone | Entry::First => Entry::Option,
             other => other,
         };
-        self.node(block, 0, fail, first_entry, &mut code)?;
+        self.nodes_from(block, 0, fail, first_entry, &mut code)?;
         while let Some(node) = code.open.pop() {
-            if let Some(label) = code.labels[node] {
+            if !std::mem::replace(&mut code.placed[node], true) {
+                let label = self.node_label(node, &mut code);
                 self.bind(label);
+                self.nodes_from(block, node, BLOCKED_INSIDE, Entry::Inside, &mut code)?;
             }
-            self.node(block, node, BLOCKED_INSIDE, Entry::Inside, &mut code)?;
         }
-        self.bind(code.exit);
+        self.bind_exit(code.exit);
         Ok(())
     }
 
-    fn node(&mut self, block: &Block, node: usize, fail: Label, entry: Entry, code: &mut BlockCode) -> Done {
-        let options = block.nodes.get(node).map_or(&[][..], |node| &node.options);
-        for (index, option) in options.iter().enumerate() {
-            let next = self.label();
-            // With no option before it, an `Else` speaks of the edges before this one.
-            let entry = if entry == Entry::Option && index == 0 { Entry::First } else { entry };
-            self.action(&option.action, next, entry)?;
-            match option.next {
-                BlockExit::Leave => self.emit(Instr::Jump { to: code.exit }),
-                BlockExit::Node(to) => {
-                    let Some(slot) = code.labels.get(to as usize).copied() else {
-                        return Err(Refusal::Malformed("a block leads to a node that does not exist"));
-                    };
-                    let label = match slot {
-                        Some(label) => label,
-                        None => {
-                            code.open.push(to as usize);
-                            *code.labels[to as usize].insert(self.label())
-                        }
-                    };
-                    self.emit(Instr::Tick { to: label });
-                }
+    /// Code of a node, and of those that its last option leads to, as long as they have no code yet.
+    fn nodes_from(
+        &mut self,
+        block: &Block,
+        mut node: usize,
+        mut fail: Label,
+        mut entry: Entry,
+        code: &mut BlockCode,
+    ) -> Done {
+        loop {
+            let options = block.nodes.get(node).map_or(&[][..], |node| &node.options);
+            let Some((last, others)) = options.split_last() else {
+                self.emit(Instr::Jump { to: fail });
+                return Ok(());
+            };
+            for (index, option) in others.iter().enumerate() {
+                let next = self.label();
+                self.option(&option.action, index, next, entry)?;
+                self.leave(option.next, code)?;
+                self.bind(next);
             }
-            self.bind(next);
+            self.option(&last.action, others.len(), fail, entry)?;
+            match last.next {
+                BlockExit::Node(to) if code.placed.get(to as usize) == Some(&false) => {
+                    node = to as usize;
+                    code.placed[node] = true;
+                    let label = self.node_label(node, code);
+                    if code.counts {
+                        self.emit(Instr::Tick { to: label });
+                    }
+                    self.bind(label);
+                    (fail, entry) = (BLOCKED_INSIDE, Entry::Inside);
+                }
+                next => return self.leave(next, code),
+            }
         }
-        self.emit(Instr::Jump { to: fail });
+    }
+
+    fn option(&mut self, action: &Action, index: usize, fail: Label, entry: Entry) -> Done {
+        // With no option before it, an `Else` speaks of the edges before this one.
+        let entry = if entry == Entry::Option && index == 0 { Entry::First } else { entry };
+        self.action(action, fail, entry)
+    }
+
+    /// Goes where an option leads.
+    fn leave(&mut self, next: BlockExit, code: &mut BlockCode) -> Done {
+        let BlockExit::Node(node) = next else {
+            self.emit(Instr::Jump { to: code.exit });
+            return Ok(());
+        };
+        let node = node as usize;
+        if node >= code.labels.len() {
+            return Err(Refusal::Malformed("a block leads to a node that does not exist"));
+        }
+        let to = self.node_label(node, code);
+        code.open.push(node);
+        self.emit(if code.counts { Instr::Tick { to } } else { Instr::Jump { to } });
         Ok(())
+    }
+
+    fn node_label(&mut self, node: usize, code: &mut BlockCode) -> Label {
+        match code.labels[node] {
+            Some(label) => label,
+            None => *code.labels[node].insert(self.label()),
+        }
     }
 }
 
@@ -196,7 +242,45 @@ impl Assembler<'_> {
 struct BlockCode {
     /// Where its nodes start, for those that something leads to.
     labels: Vec<Option<Label>>,
-    /// Nodes that have a label but no code yet.
+    /// Whether a node has its code, or is getting it.
+    placed: Vec<bool>,
+    /// Nodes that may have no code yet.
     open: Vec<usize>,
     exit: Label,
+    /// Whether steps are counted: only where some may repeat can there be too many.
+    counts: bool,
+}
+
+/// Whether a block may come to a node a second time.
+fn may_repeat(block: &Block) -> bool {
+    let successors = |node: usize| {
+        let options = block.nodes.get(node).map_or(&[][..], |node| &node.options);
+        options.iter().filter_map(|option| match option.next {
+            BlockExit::Node(to) => Some(to as usize),
+            BlockExit::Leave => None,
+        })
+    };
+    // Depth first; a node that is met again while its own successors are being looked at repeats.
+    let (mut begun, mut done) = (vec![false; block.nodes.len()], vec![false; block.nodes.len()]);
+    let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
+    if let Some(first) = begun.first_mut() {
+        *first = true;
+        path.push((0, successors(0).collect()));
+    }
+    while let Some((node, rest)) = path.last_mut() {
+        let Some(next) = rest.pop() else {
+            done[*node] = true;
+            path.pop();
+            continue;
+        };
+        match begun.get(next) {
+            Some(true) if !done[next] => return true,
+            Some(false) => {
+                begun[next] = true;
+                path.push((next, successors(next).collect()));
+            }
+            _ => {}
+        }
+    }
+    false
 }

@@ -11,7 +11,7 @@ mod storage;
 
 use crate::Refusal;
 use crate::code::{
-    BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, Pc, ProcessCode, Reg, Test,
+    BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, Pc, ProcessCode, Reg, Relation, Test,
 };
 use crate::layout::{Base, ChannelLayout, Slot};
 use fabius_program::meaning::Fault;
@@ -36,6 +36,8 @@ struct Assembler<'p> {
     map: Map,
     /// Where each label stands.
     labels: Vec<Pc>,
+    /// The last place that a label was bound to.
+    last_bound: Pc,
     /// The process type whose code is written; `None` for what belongs to no process.
     process: Option<usize>,
     /// Offers written so far for the present statement.
@@ -58,6 +60,7 @@ pub(crate) fn assemble(program: &Program) -> Result<(Code, Map), Refusal> {
         code: Code::default(),
         map: Map::default(),
         labels: vec![BLOCKED, BLOCKED_INSIDE],
+        last_bound: 0,
         process: None,
         offers: 0,
         offered_known: false,
@@ -67,6 +70,7 @@ pub(crate) fn assemble(program: &Program) -> Result<(Code, Map), Refusal> {
     assembler.program()?;
     assembler.resolve();
     assembler.shorten();
+    assembler.specialise(0);
     Ok((assembler.code, assembler.map))
 }
 
@@ -85,6 +89,7 @@ pub(crate) fn assemble_condition(
         code,
         map,
         labels: vec![BLOCKED, BLOCKED_INSIDE],
+        last_bound: 0,
         process: None,
         offers: 0,
         offered_known: false,
@@ -99,6 +104,7 @@ pub(crate) fn assemble_condition(
         assembler.condition(condition)
     };
     assembler.resolve_from(first);
+    assembler.specialise(first);
     (assembler.code, assembler.map, written)
 }
 
@@ -267,6 +273,7 @@ impl Assembler<'_> {
                     start: code.start,
                     partner: code.partner,
                     test: Test::always(),
+                    second: Test::always(),
                     target: edge.target.0 << shift,
                     target_mask: !(self.code.processes[index].location_mask << shift),
                     process: index as u32,
@@ -278,6 +285,19 @@ impl Assembler<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives the most frequent comparisons their own instructions.
+    fn specialise(&mut self, first: usize) {
+        for instr in &mut self.code.instrs[first..] {
+            if let Instr::UnlessSlot { relation, slot, k, to } = *instr {
+                match relation {
+                    Relation::EQUAL => *instr = Instr::UnlessEqual { slot, k, to },
+                    Relation::NOT_EQUAL => *instr = Instr::UnlessDifferent { slot, k, to },
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// Takes the first test of each edge, and what little many of them do, out of the instructions.
@@ -420,6 +440,15 @@ impl Assembler<'_> {
 
     fn bind(&mut self, label: Label) {
         self.labels[label as usize] = self.here();
+        self.last_bound = self.here();
+    }
+
+    /// Binds a label; a jump to it that stands right before it goes away.
+    fn bind_exit(&mut self, label: Label) {
+        if self.last_bound < self.here() && self.code.instrs.last() == Some(&Instr::Jump { to: label }) {
+            self.code.instrs.pop();
+        }
+        self.bind(label);
     }
 
     /// The index of a fault.
@@ -445,6 +474,17 @@ impl Assembler<'_> {
             for target in instr.targets_mut().into_iter().flatten() {
                 *target = self.labels[*target as usize];
             }
+        }
+        // Whoever jumps to a jump goes on to where that leads.
+        for at in first..self.code.instrs.len() {
+            let mut instr = self.code.instrs[at];
+            for target in instr.targets_mut().into_iter().flatten() {
+                for _ in 0..8 {
+                    let Instr::Jump { to } = self.code.instrs[*target as usize] else { break };
+                    *target = to;
+                }
+            }
+            self.code.instrs[at] = instr;
         }
     }
 }

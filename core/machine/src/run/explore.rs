@@ -41,6 +41,15 @@ enum Trial {
     },
 }
 
+/// What comes after a trial of everybody.
+enum Turn {
+    /// A second trial.
+    Again,
+    /// The holder lost control.
+    Released,
+    Over(Ending),
+}
+
 /// What came of looking for a partner: its number, and the edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sought {
@@ -53,7 +62,7 @@ impl<'m> Interpreter<'m> {
     /// Writes the next successor.
     pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Step {
         if cursor.has(Cursor::FINISHED) {
-            return self.ending(cursor);
+            return Step::Done(self.ending(cursor));
         }
         self.timeout = cursor.has(Cursor::TIMEOUT);
         self.evaluates = true;
@@ -61,10 +70,14 @@ impl<'m> Interpreter<'m> {
             return Step::Done(Ending::Moves);
         }
         loop {
-            if cursor.edge == NOT_BEGUN
-                && let Some(step) = self.enter(cursor)
-            {
-                return step;
+            if cursor.edge == NOT_BEGUN {
+                self.enter(cursor);
+                if self.code.restricted
+                    && cursor.edge != NONE
+                    && let Some((edge, fault)) = self.restrict(cursor)
+                {
+                    return self.broken(self.pid, edge, None, fault);
+                }
             }
             while cursor.edge != NONE {
                 let id = cursor.edge;
@@ -73,8 +86,7 @@ impl<'m> Interpreter<'m> {
                     break;
                 }
                 let next = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
-                if !edge.test.holds(self.load(edge.test.slot)) || edge.has(EdgeCode::ELSE) && cursor.has(Cursor::FOUND)
-                {
+                if !self.passes(edge, cursor.has(Cursor::FOUND)) {
                     cursor.edge = next;
                     continue;
                 }
@@ -96,46 +108,56 @@ impl<'m> Interpreter<'m> {
             }
             if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
                 cursor.go_to_process(cursor.pid - 1);
-            } else if let Some(step) = self.all_tried(cursor) {
-                return step;
+            } else {
+                match self.all_tried(cursor) {
+                    Turn::Again => {}
+                    Turn::Released => return Step::Successor { label: None, transient: false, fault: None },
+                    Turn::Over(ending) => return Step::Done(ending),
+                }
             }
         }
     }
 
-    /// Starts with a process: finds its first edge, if it may move at all.
+    /// Whether an edge's tests hold; `found` tells whether an edge before it was executable.
     #[inline(always)]
-    fn enter(&mut self, cursor: &mut Cursor) -> Option<Step> {
+    fn passes(&self, edge: &EdgeCode, found: bool) -> bool {
+        edge.test.holds(self.load(edge.test.slot))
+            && edge.second.holds(self.load(edge.second.slot))
+            && !(found && edge.has(EdgeCode::ELSE))
+    }
+
+    /// Starts with a process: finds its first edge.
+    #[inline(always)]
+    fn enter(&mut self, cursor: &mut Cursor) {
         let pid = u32::from(cursor.pid);
         let placed = self.state_shape.processes[pid as usize];
         self.pid = pid;
         self.bases[1] = placed.base;
         cursor.edge = self.location(placed).first;
-        if self.code.restricted && cursor.edge != NONE { self.enter_restricted(cursor, placed) } else { None }
     }
 
-    /// Whether the process may move, where that is a question.
+    /// Drops the process's edges if it may not move at all; an edge and a fault if that cannot be told.
     #[cold]
-    fn enter_restricted(&mut self, cursor: &mut Cursor, placed: Placed) -> Option<Step> {
+    fn restrict(&mut self, cursor: &mut Cursor) -> Option<(u32, Fault)> {
+        let edge = cursor.edge;
         if self.code.uses_priority && self.is_outranked(self.pid) {
             cursor.edge = NONE;
             return None;
         }
+        let placed = self.state_shape.processes[self.pid as usize];
         let provided = self.code.processes[placed.process as usize].provided;
         if provided == NONE {
             return None;
         }
-        match self.run(provided) {
-            Outcome::Done => None,
-            Outcome::Raised(fault) => {
-                let edge = std::mem::replace(&mut cursor.edge, NONE);
-                cursor.flags |= Cursor::MOVED;
-                Some(self.broken(self.pid, edge, None, fault))
-            }
-            _ => {
-                cursor.edge = NONE;
-                None
-            }
+        let outcome = self.run(provided);
+        if outcome != Outcome::Done {
+            cursor.edge = NONE;
         }
+        if let Outcome::Raised(fault) = outcome {
+            cursor.flags |= Cursor::MOVED;
+            return Some((edge, fault));
+        }
+        None
     }
 
     /// Goes on with a process; false if the cursor belongs to another state.
@@ -239,45 +261,50 @@ impl<'m> Interpreter<'m> {
     }
 
     /// After the last process of a trial: an end, a second trial (`None`), or the loss of control.
-    #[cold]
-    fn all_tried(&mut self, cursor: &mut Cursor) -> Option<Step> {
+#[inline(always)]
+    fn all_tried(&mut self, cursor: &mut Cursor) -> Turn {
         if cursor.has(Cursor::MOVED) {
             cursor.flags |= Cursor::FINISHED;
-            return Some(Step::Done(Ending::Moves));
+            return Turn::Over(Ending::Moves);
         }
+        self.nobody_moves(cursor)
+    }
+
+    #[inline(never)]
+    fn nobody_moves(&mut self, cursor: &mut Cursor) -> Turn {
         if cursor.has(Cursor::HELD) {
             cursor.flags |= Cursor::FINISHED | Cursor::MOVED;
             self.successor.clear();
             self.successor.extend_from_slice(self.state);
             self.successor[0] &= !HOLDER_MASK;
-            return Some(Step::Successor { label: None, transient: false, fault: None });
+            return Turn::Released;
         }
         if self.code.uses_timeout && !cursor.has(Cursor::TIMEOUT) {
             self.timeout = true;
             cursor.flags |= Cursor::TIMEOUT;
             cursor.go_to_process((self.state[0] & COUNT_MASK) as u8 - 1);
-            return None;
+            return Turn::Again;
         }
         cursor.flags |= Cursor::FINISHED;
-        Some(self.ending(cursor))
+        Turn::Over(self.ending(cursor))
     }
 
-    fn ending(&mut self, cursor: &Cursor) -> Step {
+    fn ending(&mut self, cursor: &Cursor) -> Ending {
         self.restart();
         let is_at_end = |placed: &Placed| self.location(*placed).has(LocationCode::END);
-        Step::Done(if cursor.has(Cursor::MOVED) {
+        if cursor.has(Cursor::MOVED) {
             Ending::Moves
         } else if self.state_shape.processes.iter().all(is_at_end) {
             Ending::ValidEnd
         } else {
             Ending::InvalidEnd
-        })
+        }
     }
 
     /// Tries an edge of the seated process without taking it.
     fn probe(&mut self, edge: &'m EdgeCode) -> bool {
         self.restart();
-        if !edge.test.holds(self.load(edge.test.slot)) || edge.has(EdgeCode::ELSE) && self.found {
+        if !self.passes(edge, self.found) {
             return false;
         }
         if edge.effect != Effect::Code {

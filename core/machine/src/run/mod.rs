@@ -356,6 +356,16 @@ impl<'m> Interpreter<'m> {
                         fail!(pc, to);
                     }
                 }
+                Instr::UnlessEqual { slot, k, to } => {
+                    if self.load(slot) != k {
+                        fail!(pc, to);
+                    }
+                }
+                Instr::UnlessDifferent { slot, k, to } => {
+                    if self.load(slot) == k {
+                        fail!(pc, to);
+                    }
+                }
                 Instr::UnlessSlots { relation, a, b, to } => {
                     if !relation.holds(self.load(a), self.load(b)) {
                         fail!(pc, to);
