@@ -333,6 +333,10 @@ pub(crate) enum Instr {
     },
 
     // Channels. A site says which channel, and what the fields are.
+    /// Makes a channel of a global variable the current one.
+    ResolveConst {
+        id: u32,
+    },
     /// Makes the channel in `a` the current one.
     Resolve {
         a: Reg,
@@ -579,6 +583,8 @@ pub(crate) struct EdgeCode {
     pub escape: u16,
     /// The channel on which it can be partner, if that is known; else 0.
     pub channel: u16,
+    /// The rendezvous channel on which it sends and does nothing else, if that is known; else 0.
+    pub offers: u16,
     pub flags: u8,
 }
 
@@ -607,6 +613,7 @@ impl EdgeCode {
             process: NONE,
             escape: 0,
             channel: 0,
+            offers: 0,
             flags: Self::LAST,
         }
     }
@@ -617,20 +624,26 @@ impl EdgeCode {
     }
 }
 
+/// The bit that stands for a channel (and a few others) in a set; all bits if the channel, 0, is not known.
+#[inline(always)]
+pub(crate) fn channel_bit(channel: u16) -> u64 {
+    if channel == 0 { u64::MAX } else { 1 << (channel & 63) }
+}
+
 /// What a location needs at run time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocationCode {
     /// Its first edge, or [`NONE`].
     pub first: u32,
     pub number: u32,
+    /// Channels on which some edge can be partner of a rendezvous, as [`channel_bit`]s.
+    pub accepts: u64,
     pub flags: u8,
 }
 
 impl LocationCode {
     pub(crate) const END: u8 = 1;
     pub(crate) const PROGRESS: u8 = 2;
-    /// Some edge can be partner of a rendezvous.
-    pub(crate) const PARTNER: u8 = 4;
 
     #[inline(always)]
     pub(crate) fn has(&self, flag: u8) -> bool {

@@ -31,12 +31,12 @@ impl Assembler<'_> {
         let partner = self.here();
         let channel = self.partner_channel(action);
         if channel.is_none() {
-            return Ok(StatementCode { start, partner: NONE, channel: 0 });
+            return Ok(StatementCode { start, partner: NONE, channel: 0, offers: self.offered_channel(action) });
         }
         self.offered_known = channel.is_some_and(|id| id > 0);
         self.action(action, BLOCKED, Entry::Partner)?;
         self.emit(Instr::Finish);
-        Ok(StatementCode { start, partner, channel: channel.unwrap_or(0) })
+        Ok(StatementCode { start, partner, channel: channel.unwrap_or(0), offers: 0 })
     }
 
     /// Whether an action can be a partner's part, and on which channel: 0 if that is not known.
@@ -54,6 +54,17 @@ impl Assembler<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The channel on which an action is nothing but an offer that may find nobody, and does no harm then.
+    fn offered_channel(&self, action: &Action) -> u16 {
+        let Action::Send(send) = action else { return 0 };
+        let Some(channel) = self.static_channel(&send.channel) else { return 0 };
+        let layout = &self.code.layouts[channel.layout as usize];
+        let harmless = layout.capacity == 0
+            && layout.fields.len() == send.fields.len()
+            && !send.fields.iter().any(facts::may_fault);
+        if harmless { channel.id.unwrap_or(0) as u16 } else { 0 }
     }
 
     /// From here on the copy is changed, not the state.

@@ -22,9 +22,8 @@ impl Assembler<'_> {
                 self.commit(entry);
                 return self.append(send, channel_ref(&channel));
             }
-            if channel.id.is_some() {
-                self.value(&send.channel, 0)?;
-                self.emit(Instr::Resolve { a: 0 });
+            if let Some(id) = channel.id {
+                self.emit(Instr::ResolveConst { id });
                 return self.offer(send, fail, entry);
             }
         }

@@ -11,7 +11,7 @@ mod storage;
 
 use crate::Refusal;
 use crate::code::{
-    BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, Pc, ProcessCode, Reg, Relation, Test,
+    BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, Pc, ProcessCode, Reg, Relation, Test, channel_bit,
 };
 use crate::layout::{Base, ChannelLayout, Slot};
 use fabius_program::meaning::Fault;
@@ -200,10 +200,10 @@ impl Assembler<'_> {
             if location.progress {
                 flags |= LocationCode::PROGRESS;
             }
-            self.code.locations.push(LocationCode { first, number: location.number, flags });
+            self.code.locations.push(LocationCode { first, number: location.number, accepts: 0, flags });
         }
         let missing = (1usize << bits_for(process.locations.len() as u32)) - process.locations.len();
-        let nowhere = LocationCode { first: NONE, number: 0, flags: 0 };
+        let nowhere = LocationCode { first: NONE, number: 0, accepts: 0, flags: 0 };
         self.code.locations.extend(std::iter::repeat_n(nowhere, missing));
         Ok(())
     }
@@ -256,7 +256,7 @@ impl Assembler<'_> {
                 let code = statements.get(edge.statement.0 as usize).copied().unwrap_or_default();
                 if code.partner != NONE {
                     let location = self.code.processes[index].locations as usize + at;
-                    self.code.locations[location].flags |= LocationCode::PARTNER;
+                    self.code.locations[location].accepts |= channel_bit(code.channel);
                 }
                 let flags = [
                     (id.0 + 1 == location.edges.end, EdgeCode::LAST),
@@ -279,6 +279,7 @@ impl Assembler<'_> {
                     process: index as u32,
                     escape: u16::try_from(group).map_err(|_| Refusal::TooLarge)?,
                     channel: code.channel,
+                    offers: code.offers,
                     flags: flags.iter().filter(|(has, _)| *has).fold(0, |all, (_, flag)| all | flag),
                     ..EdgeCode::never()
                 };
@@ -495,11 +496,12 @@ struct StatementCode {
     start: Pc,
     partner: Pc,
     channel: u16,
+    offers: u16,
 }
 
 impl Default for StatementCode {
     fn default() -> Self {
-        Self { start: BLOCKED, partner: NONE, channel: 0 }
+        Self { start: BLOCKED, partner: NONE, channel: 0, offers: 0 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The order of exploration: which processes, which edges, which partners.
 
 use super::{Interpreter, Outcome, Scratch};
-use crate::code::{EdgeCode, Effect, LocationCode, NONE, Pc};
+use crate::code::{EdgeCode, Effect, LocationCode, NONE, Pc, channel_bit};
 use crate::layout::{COUNT_MASK, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT};
 use crate::shape::Placed;
 use crate::{Cursor, Ending, Step};
@@ -86,7 +86,7 @@ impl<'m> Interpreter<'m> {
                     break;
                 }
                 let next = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
-                if !self.passes(edge, cursor.has(Cursor::FOUND)) {
+                if !self.passes(edge, cursor.has(Cursor::FOUND)) || edge.offers != 0 && !self.is_wanted(edge.offers) {
                     cursor.edge = next;
                     continue;
                 }
@@ -124,6 +124,19 @@ impl<'m> Interpreter<'m> {
         edge.test.holds(self.load(edge.test.slot))
             && edge.second.holds(self.load(edge.second.slot))
             && !(found && edge.has(EdgeCode::ELSE))
+    }
+
+    /// Whether somebody in the state may take a message offered on a channel.
+    #[inline]
+    fn is_wanted(&mut self, channel: u16) -> bool {
+        let accepting = match self.accepting {
+            Some(accepting) => accepting,
+            None => {
+                let locations = self.state_shape.processes.iter().map(|placed| self.location(*placed).accepts);
+                *self.accepting.insert(locations.fold(0, |all, accepts| all | accepts))
+            }
+        };
+        accepting & channel_bit(channel) != 0
     }
 
     /// Starts with a process: finds its first edge.
@@ -455,7 +468,8 @@ impl<'m> Interpreter<'m> {
         let Some(placed) = self.placed(pid as i32).filter(|_| pid != sender) else { return Sought::Nobody };
         if seat.edge == NOT_BEGUN {
             let location = *self.location(placed);
-            if !location.has(LocationCode::PARTNER) || best > 0 && self.priority_of(pid as i32) < best {
+            let offered = channel_bit(self.scratch.offered as u16);
+            if location.accepts & offered == 0 || best > 0 && self.priority_of(pid as i32) < best {
                 return Sought::Nobody;
             }
             if !self.is_provided(pid, placed) {

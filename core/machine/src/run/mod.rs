@@ -160,6 +160,8 @@ pub(crate) struct Interpreter<'m> {
     ordinal: u8,
     /// Steps of the block that runs.
     ticks: u32,
+    /// Channels on which somebody may be partner in the state, if that was asked already.
+    accepting: Option<u64>,
 }
 
 impl<'m> Interpreter<'m> {
@@ -195,6 +197,7 @@ impl<'m> Interpreter<'m> {
             later: None,
             ordinal: 0,
             ticks: 0,
+            accepting: None,
         }
     }
 
@@ -461,6 +464,7 @@ impl<'m> Interpreter<'m> {
                 }
 
                 Instr::Resolve { a } => sound!(self.resolve(reg!(a))),
+                Instr::ResolveConst { id } => sound!(self.resolve(id as i32)),
                 Instr::SendReady { site, rendezvous, to } => {
                     let layout = sound!(self.counted_layout(site));
                     if layout.capacity == 0 {
