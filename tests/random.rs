@@ -23,6 +23,9 @@ const SHRINK_TRIES_MAX: usize = 600;
 /// More states than this say nothing that fewer would not say.
 const STATES_MAX: u64 = 60_000;
 
+/// Spin stops at an error of evaluation; what lies beyond it may be without end.
+const LIMITS: [&str; 2] = ["--timeout", "10s"];
+
 /// What came of a model.
 enum Outcome {
     Agreed {
@@ -119,6 +122,6 @@ fn differences(spin: &Spin, tool: &Tool, sketch: &Sketch) -> Option<(Expected, V
     let expected = Expected::asked(&plain, &optimised)?;
     let scratch = Scratch::new().expect("a scratch directory");
     let model = scratch.write("model.pml", &text).expect("a scratch file");
-    let said = Said::by(tool, &model, &[]);
+    let said = Said::by(tool, &model, &LIMITS);
     Some((expected.clone(), compare(&expected, &said)))
 }

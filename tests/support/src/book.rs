@@ -121,14 +121,14 @@ pub fn directory() -> PathBuf {
     workspace().join("tests/book")
 }
 
-/// Reads every page, in the order of the file names.
+/// Reads every page but the one about the book itself, in the order of the file names.
 ///
 /// # Errors
 /// A sentence with page and line if a page cannot be understood.
 pub fn load(directory: &Path) -> Result<Vec<Rule>, String> {
     let listing = std::fs::read_dir(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let mut files: Vec<PathBuf> = listing.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "md") && !file.ends_with("README.md"));
     files.sort();
     let mut rules = Vec::new();
     for file in files {
