@@ -508,20 +508,17 @@ pub(crate) struct Test {
     pub slot: Slot,
     low: i32,
     span: u32,
-    /// True outside.
-    outside: bool,
 }
 
 impl Test {
     /// Always true.
     pub(crate) fn always() -> Self {
-        let slot = Slot::new(Base::Global, 0, 1, false);
-        Self { slot, low: i32::MIN, span: u32::MAX, outside: false }
+        Self { slot: Slot::new(Base::Global, 0, 1, false), low: i32::MIN, span: u32::MAX }
     }
 
-    /// `slot relation k`.
-    pub(crate) fn new(relation: Relation, slot: Slot, k: i32) -> Self {
-        let range = |low: i32, high: i32, outside| Self { slot, low, span: high.wrapping_sub(low) as u32, outside };
+    /// `slot relation k`; the flag tells that it is the values outside the range that count.
+    pub(crate) fn new(relation: Relation, slot: Slot, k: i32) -> (Self, bool) {
+        let range = |low: i32, high: i32, outside| (Self { slot, low, span: high.wrapping_sub(low) as u32 }, outside);
         match relation {
             Relation::LESS => range(k, i32::MAX, true),
             Relation::GREATER_EQUAL => range(k, i32::MAX, false),
@@ -533,8 +530,8 @@ impl Test {
     }
 
     #[inline(always)]
-    pub(crate) fn holds(&self, value: i32) -> bool {
-        (value.wrapping_sub(self.low) as u32 <= self.span) != self.outside
+    pub(crate) fn is_within(&self, value: i32) -> bool {
+        value.wrapping_sub(self.low) as u32 <= self.span
     }
 }
 
@@ -560,68 +557,77 @@ pub(crate) enum Effect {
     },
 }
 
-/// What an edge needs at run time.
+/// What an edge needs at run time, in one line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct EdgeCode {
     /// What must hold before anything else.
     pub test: Test,
-    /// What must hold besides.
+    /// What must hold besides, if there is [`EdgeCode::SECOND`].
     pub second: Test,
     /// What it does, if there is nothing more to it.
     pub effect: Effect,
-    /// Its instructions, from behind the test on.
+    /// Its instructions, from behind the tests on.
     pub start: Pc,
-    /// Its instructions as partner of a rendezvous; [`NONE`] if it cannot be one.
-    pub partner: Pc,
     /// The location it leads to, where it stands in the process's first word.
     pub target: u32,
     /// The other bits of that word.
     pub target_mask: u32,
-    /// The process type it belongs to.
-    pub process: u32,
     /// Escape group, numbered within its location.
     pub escape: u16,
-    /// The channel on which it can be partner, if that is known; else 0.
-    pub channel: u16,
     /// The rendezvous channel on which it sends and does nothing else, if that is known; else 0.
     pub offers: u16,
-    pub flags: u8,
+    pub flags: u16,
 }
 
 impl EdgeCode {
     /// The last of its location.
-    pub(crate) const LAST: u8 = 1;
+    pub(crate) const LAST: u16 = 1;
     /// The process holds control afterwards.
-    pub(crate) const ATOMIC: u8 = 2;
+    pub(crate) const ATOMIC: u16 = 2;
     /// The process is gone afterwards.
-    pub(crate) const ENDS: u8 = 4;
+    pub(crate) const ENDS: u16 = 4;
     /// Executable only if no edge before it is.
-    pub(crate) const ELSE: u8 = 8;
+    pub(crate) const ELSE: u16 = 8;
     /// Its process is declared deterministic.
-    pub(crate) const DETERMINISTIC: u8 = 16;
+    pub(crate) const DETERMINISTIC: u16 = 16;
+    /// The first test is true outside its range.
+    pub(crate) const OUTSIDE: u16 = 32;
+    /// There is a second test.
+    pub(crate) const SECOND: u16 = 64;
+    /// The second test is true outside its range.
+    pub(crate) const SECOND_OUTSIDE: u16 = 128;
 
     /// An edge that is never executable.
     pub(crate) fn never() -> Self {
         Self {
-            test: Test { outside: true, ..Test::always() },
+            test: Test::always(),
             second: Test::always(),
             effect: Effect::Code,
             start: BLOCKED,
-            partner: NONE,
             target: 0,
             target_mask: u32::MAX,
-            process: NONE,
             escape: 0,
-            channel: 0,
             offers: 0,
-            flags: Self::LAST,
+            flags: Self::LAST | Self::OUTSIDE,
         }
     }
 
     #[inline(always)]
-    pub(crate) fn has(&self, flag: u8) -> bool {
+    pub(crate) fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
+}
+
+/// What an edge needs as part of a rendezvous, and seldom otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartnerCode {
+    /// Its instructions as partner of a rendezvous; [`NONE`] if it cannot be one.
+    pub start: Pc,
+    /// The process type it belongs to; [`NONE`] if no location has it.
+    pub process: u32,
+    /// The channel on which it can be partner, if that is known; else 0.
+    pub channel: u16,
 }
 
 /// The bit that stands for a channel (and a few others) in a set; all bits if the channel, 0, is not known.
@@ -681,6 +687,8 @@ pub(crate) struct ProcessCode {
 pub(crate) struct Code {
     pub instrs: Vec<Instr>,
     pub edges: Vec<EdgeCode>,
+    /// For each edge.
+    pub partners: Vec<PartnerCode>,
     pub locations: Vec<LocationCode>,
     pub processes: Vec<ProcessCode>,
     pub arrays: Vec<Array>,

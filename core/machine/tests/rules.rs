@@ -334,6 +334,16 @@ fn words_that_are_no_state_do_no_harm() {
 }
 
 #[test]
+fn automata_that_never_run_do_no_harm() {
+    let mut machine = machine(
+        "byte x; active proctype P() { x = 1 } proctype Unused(byte a) { chan c = [1] of { byte }; c!a; c?a }
+         never { byte n; do :: x == 1 -> n = 1; break :: else od }",
+    );
+    let state = initial(&mut machine);
+    assert_eq!(labels_from(&mut machine, &state), ["0: x = 1"]);
+}
+
+#[test]
 fn conditions_are_evaluated_on_states() {
     let mut machine = machine("byte x; byte a[3]; active proctype P() { byte v; v = 4; x = 2; L: a[x] = 6; false }");
     let (_, state, _) = run(&mut machine);

@@ -12,13 +12,17 @@ impl Assembler<'_> {
     pub(super) fn send(&mut self, send: &Send, fail: Label, entry: Entry) -> Done {
         if let Some(channel) = self.static_channel(&send.channel) {
             let layout = &self.code.layouts[channel.layout as usize];
-            if layout.fields.len() != send.fields.len() {
-                self.raise(field_count(send.fields.len(), layout.fields.len()));
+            let (given, expected) = (send.fields.len(), layout.fields.len());
+            let capacity = layout.capacity as i32;
+            let slot = self.length_slot(&channel);
+            if let Some(slot) = slot {
+                self.emit(Instr::UnlessSlot { relation: Relation::NOT_EQUAL, slot, k: capacity, to: fail });
+            }
+            if given != expected {
+                self.raise(field_count(given, expected));
                 return Ok(());
             }
-            let capacity = layout.capacity as i32;
-            if let Some(slot) = self.length_slot(&channel) {
-                self.emit(Instr::UnlessSlot { relation: Relation::NOT_EQUAL, slot, k: capacity, to: fail });
+            if slot.is_some() {
                 self.commit(entry);
                 return self.append(send, channel_ref(&channel));
             }
@@ -81,10 +85,6 @@ impl Assembler<'_> {
         let channel = self.static_channel(&receive.channel);
         if let Some(channel) = &channel {
             let expected = self.code.layouts[channel.layout as usize].fields.len();
-            if given != expected {
-                self.raise(field_count(given, expected));
-                return Ok(());
-            }
             let Some(length) = self.length_slot(channel) else {
                 if receive.keep {
                     self.raise(Fault::PollOnRendezvous);
@@ -94,6 +94,10 @@ impl Assembler<'_> {
                 return Ok(());
             };
             self.emit(Instr::UnlessSlot { relation: Relation::NOT_EQUAL, slot: length, k: 0, to: fail });
+            if given != expected {
+                self.raise(field_count(given, expected));
+                return Ok(());
+            }
         } else {
             self.value(&receive.channel, 0)?;
             self.emit(Instr::Resolve { a: 0 });
@@ -213,13 +217,8 @@ impl Assembler<'_> {
         let (reference, free) = match self.static_channel(channel) {
             Some(known) => {
                 let layout = &self.code.layouts[known.layout as usize];
-                let (expected, capacity) = (layout.fields.len(), layout.capacity);
-                if expected != fields.len() {
-                    self.raise(field_count(fields.len(), expected));
-                    return Ok(());
-                }
-                if capacity == 0 {
-                    self.emit(Instr::Const { d, k: 0 });
+                if layout.capacity == 0 {
+                    self.raise(Fault::PollOnRendezvous);
                     return Ok(());
                 }
                 (channel_ref(&known), d)

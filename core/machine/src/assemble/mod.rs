@@ -11,7 +11,8 @@ mod storage;
 
 use crate::Refusal;
 use crate::code::{
-    BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, Pc, ProcessCode, Reg, Relation, Test, channel_bit,
+    BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, PartnerCode, Pc, ProcessCode, Reg,
+    Relation, Test, channel_bit,
 };
 use crate::layout::{Base, ChannelLayout, Slot};
 use fabius_program::meaning::Fault;
@@ -237,7 +238,9 @@ impl Assembler<'_> {
     fn edges(&mut self, index: usize, statements: &[StatementCode]) -> Done {
         let program = self.program;
         if self.code.edges.is_empty() {
+            let nobody = PartnerCode { start: NONE, process: NONE, channel: 0 };
             self.code.edges = vec![EdgeCode::never(); program.edges.len()];
+            self.code.partners = vec![nobody; program.edges.len()];
         }
         let process = &program.processes[index];
         for (at, location) in process.locations.iter().enumerate() {
@@ -265,20 +268,16 @@ impl Assembler<'_> {
                     (process.deterministic, EdgeCode::DETERMINISTIC),
                 ];
                 let shift = self.code.location_shift;
-                let written = &mut self.code.edges[id.0 as usize];
-                if written.process != NONE {
+                let partner = &mut self.code.partners[id.0 as usize];
+                if partner.process != NONE {
                     return Err(Refusal::Malformed("an edge leaves two locations"));
                 }
-                *written = EdgeCode {
+                *partner = PartnerCode { start: code.partner, process: index as u32, channel: code.channel };
+                self.code.edges[id.0 as usize] = EdgeCode {
                     start: code.start,
-                    partner: code.partner,
-                    test: Test::always(),
-                    second: Test::always(),
                     target: edge.target.0 << shift,
                     target_mask: !(self.code.processes[index].location_mask << shift),
-                    process: index as u32,
                     escape: u16::try_from(group).map_err(|_| Refusal::TooLarge)?,
-                    channel: code.channel,
                     offers: code.offers,
                     flags: flags.iter().filter(|(has, _)| *has).fold(0, |all, (_, flag)| all | flag),
                     ..EdgeCode::never()
@@ -303,15 +302,24 @@ impl Assembler<'_> {
 
     /// Takes the first test of each edge, and what little many of them do, out of the instructions.
     fn shorten(&mut self) {
-        let Code { edges, instrs, .. } = &mut self.code;
-        for edge in edges.iter_mut().filter(|edge| edge.process != NONE) {
-            let mut is_taken_out = true;
-            match instrs[edge.start as usize] {
-                Instr::UnlessSlot { relation, slot, k, to: BLOCKED } => edge.test = Test::new(relation, slot, k),
-                Instr::ElseGuard { to: BLOCKED } => edge.flags |= EdgeCode::ELSE,
-                _ => is_taken_out = false,
+        let Code { edges, partners, instrs, .. } = &mut self.code;
+        for (edge, _) in edges.iter_mut().zip(partners).filter(|(_, partner)| partner.process != NONE) {
+            if instrs[edge.start as usize] == (Instr::ElseGuard { to: BLOCKED }) {
+                edge.flags |= EdgeCode::ELSE;
+                edge.start += 1;
             }
-            edge.start += u32::from(is_taken_out);
+            if let Instr::UnlessSlot { relation, slot, k, to: BLOCKED } = instrs[edge.start as usize] {
+                let (test, outside) = Test::new(relation, slot, k);
+                edge.test = test;
+                edge.flags |= if outside { EdgeCode::OUTSIDE } else { 0 };
+                edge.start += 1;
+            }
+            if let Instr::UnlessSlot { relation, slot, k, to: BLOCKED } = instrs[edge.start as usize] {
+                let (test, outside) = Test::new(relation, slot, k);
+                edge.second = test;
+                edge.flags |= EdgeCode::SECOND | if outside { EdgeCode::SECOND_OUTSIDE } else { 0 };
+                edge.start += 1;
+            }
             // What else is executable matters in a deterministic process: no short cut.
             let Some([Instr::Commit, rest @ ..]) = instrs.get(edge.start as usize..) else { continue };
             if edge.has(EdgeCode::DETERMINISTIC) {

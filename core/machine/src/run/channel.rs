@@ -40,12 +40,10 @@ impl<'m> Interpreter<'m> {
         (self.memory.get(channel.base as usize) & mask).min(layout.capacity)
     }
 
-    /// The layout of the current channel, if the message has as many fields as it.
+    /// A fault if the message has not as many fields as the current channel.
     #[inline]
-    pub(super) fn counted_layout(&self, site: u16) -> Result<&'m ChannelLayout, Fault> {
-        let layout = self.layout(self.scratch.current);
-        field_count(&self.code.sites[usize::from(site)], layout)?;
-        Ok(layout)
+    pub(super) fn check_count(&self, site: u16) -> Result<(), Fault> {
+        field_count(&self.code.sites[usize::from(site)], self.layout(self.scratch.current))
     }
 
     #[inline(always)]
@@ -291,7 +289,9 @@ impl<'m> Interpreter<'m> {
             ChannelRef::Register(reg) => self.channel_by_id(self.scratch.registers[usize::from(reg)])?,
             _ => self.channel_of(site),
         };
-        field_count(site, self.layout(channel))?;
+        if self.layout(channel).capacity == 0 {
+            return Err(Fault::PollOnRendezvous);
+        }
         Ok(self.find_in(channel, site.any, terms).is_some())
     }
 }

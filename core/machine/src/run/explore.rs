@@ -121,8 +121,14 @@ impl<'m> Interpreter<'m> {
     /// Whether an edge's tests hold; `found` tells whether an edge before it was executable.
     #[inline(always)]
     fn passes(&self, edge: &EdgeCode, found: bool) -> bool {
-        edge.test.holds(self.load(edge.test.slot))
-            && edge.second.holds(self.load(edge.second.slot))
+        if edge.test.is_within(self.load(edge.test.slot)) == edge.has(EdgeCode::OUTSIDE) {
+            return false;
+        }
+        if edge.flags & (EdgeCode::SECOND | EdgeCode::ELSE) == 0 {
+            return true;
+        }
+        let is_second_within = edge.second.is_within(self.load(edge.second.slot));
+        (is_second_within != edge.has(EdgeCode::SECOND_OUTSIDE) || !edge.has(EdgeCode::SECOND))
             && !(found && edge.has(EdgeCode::ELSE))
     }
 
@@ -182,7 +188,7 @@ impl<'m> Interpreter<'m> {
         let Some(placed) = self.state_shape.processes.get(usize::from(cursor.pid)) else { return false };
         self.pid = u32::from(cursor.pid);
         self.bases[1] = placed.base;
-        self.code.edges.get(cursor.edge as usize).is_some_and(|edge| edge.process == placed.process)
+        self.code.partners.get(cursor.edge as usize).is_some_and(|edge| edge.process == placed.process)
     }
 
     /// Tries an edge that takes instructions and whose test holds, and moves the cursor.
@@ -274,7 +280,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// After the last process of a trial: an end, a second trial (`None`), or the loss of control.
-#[inline(always)]
+    #[inline(always)]
     fn all_tried(&mut self, cursor: &mut Cursor) -> Turn {
         if cursor.has(Cursor::MOVED) {
             cursor.flags |= Cursor::FINISHED;
@@ -480,15 +486,16 @@ impl<'m> Interpreter<'m> {
         while seat.edge != NONE {
             let id = seat.edge;
             let edge = &self.code.edges[id as usize];
-            if edge.process != placed.process || seat.escape != 0 && edge.escape != seat.escape {
+            let partner = &self.code.partners[id as usize];
+            if partner.process != placed.process || seat.escape != 0 && edge.escape != seat.escape {
                 break;
             }
             seat.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
-            if edge.partner == NONE || edge.channel != 0 && u32::from(edge.channel) != self.scratch.offered {
+            if partner.start == NONE || partner.channel != 0 && u32::from(partner.channel) != self.scratch.offered {
                 continue;
             }
             self.seat(pid);
-            match self.run(edge.partner) {
+            match self.run(partner.start) {
                 Outcome::Partner(rest) => {
                     seat.escape = edge.escape;
                     return Sought::Found { pid, edge: id, rest };

@@ -466,11 +466,14 @@ impl<'m> Interpreter<'m> {
                 Instr::Resolve { a } => sound!(self.resolve(reg!(a))),
                 Instr::ResolveConst { id } => sound!(self.resolve(id as i32)),
                 Instr::SendReady { site, rendezvous, to } => {
-                    let layout = sound!(self.counted_layout(site));
-                    if layout.capacity == 0 {
-                        go!(pc, rendezvous);
-                    } else if self.length_of(self.scratch.current) == layout.capacity {
+                    let capacity = self.layout(self.scratch.current).capacity;
+                    if capacity != 0 && self.length_of(self.scratch.current) == capacity {
                         go!(pc, to);
+                    } else {
+                        sound!(self.check_count(site));
+                        if capacity == 0 {
+                            go!(pc, rendezvous);
+                        }
                     }
                 }
                 Instr::Append { site } => self.append(site),
@@ -487,12 +490,14 @@ impl<'m> Interpreter<'m> {
                     }
                 }
                 Instr::ReceiveReady { site, to } => {
-                    let layout = sound!(self.counted_layout(site));
+                    let layout = self.layout(self.scratch.current);
                     if layout.capacity == 0 && code.sites[usize::from(site)].keep {
                         return Outcome::Raised(Fault::PollOnRendezvous);
                     }
                     if layout.capacity == 0 || self.length_of(self.scratch.current) == 0 {
                         go!(pc, to);
+                    } else {
+                        sound!(self.check_count(site));
                     }
                 }
                 Instr::Find { site, to } => match self.find(site) {
