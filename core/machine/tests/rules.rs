@@ -718,13 +718,13 @@ fn a_second_executable_edge_of_a_deterministic_process_is_a_fault() {
 }
 
 #[test]
-fn polling_a_rendezvous_channel_is_a_fault_where_it_receives_and_false_where_it_asks() {
+fn polling_a_rendezvous_channel_is_a_fault() {
     let copy = Action::Receive(Receive { channel: get(1), any: false, keep: true, fields: vec![Pattern::Ignore] });
     let mut machine = Builder::default().byte().channel(0, 1).process(&[(0, copy, 1, 0)]).machine();
     assert_eq!(taken(&mut machine), [(0, None, Some(Fault::PollOnRendezvous))]);
     let poll = Expr::Poll { channel: Box::new(get(1)), any: false, fields: vec![Pattern::Ignore] };
     let mut machine = Builder::default().byte().channel(0, 1).process(&[(0, Action::Guard(poll), 1, 0)]).machine();
-    assert_eq!(taken(&mut machine), []);
+    assert_eq!(taken(&mut machine), [(0, None, Some(Fault::PollOnRendezvous))]);
 }
 
 #[test]

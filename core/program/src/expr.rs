@@ -100,7 +100,7 @@ pub enum Expr {
     /// Test of a channel's fill level.
     Test(ChannelTest, Box<Expr>),
     /// Whether a receive with this pattern would find a message. `Pattern::Store` matches anything.
-    /// Never true on a rendezvous channel. `any` looks at every message, not only the first.
+    /// A fault on a rendezvous channel. `any` looks at every message, not only the first.
     Poll {
         /// The channel.
         channel: Box<Expr>,

@@ -76,8 +76,9 @@
 //!
 //! *Details.* A `Store`'s indices are evaluated when its turn comes, before the message is removed. An
 //! action that is not executable in the later part of a `Merged` is the fault `BlockedInside`, except a
-//! guard. A message with more or fewer fields than its channel is the fault `FieldCount`, in sends,
-//! receives and polls alike. `SetPriority` of a process that does not exist does nothing (its value may
+//! guard. A message with more or fewer fields than its channel is the fault `FieldCount`, in a send once
+//! the channel is not full, in a receive once there is a message. A poll compares the fields that both have; on a
+//! channel of capacity 0 it is the fault `PollOnRendezvous`. `SetPriority` of a process that does not exist does nothing (its value may
 //! then be anything).
 //!
 //! `_last` becomes the number of the process that moved (for a rendezvous, the receiver).

@@ -304,7 +304,7 @@ impl<'a> Inquiry<'a> {
         if evaluation.channel_type(index).capacity == 0 {
             return if receive.keep { Err(Fault::PollOnRendezvous) } else { Ok(Reason::NoSender { channel }) };
         }
-        if evaluation.find_message(index, receive.any, &receive.fields)?.is_some() {
+        if evaluation.find_to_receive(index, receive)?.is_some() {
             return Ok(Reason::Executable);
         }
         let queue = &self.state.channels[index];

@@ -1,8 +1,8 @@
 //! The value of an expression in a state.
 
 use fabius_program::{
-    BinaryOp, ChannelTest, ChannelType, Expr, LocationId, PROCESSES_MAX, Pattern, Place, ProcessId, Program, Slot,
-    UnaryOp, Variable, VariableId, meaning::Fault,
+    BinaryOp, ChannelTest, ChannelType, Expr, LocationId, PROCESSES_MAX, Pattern, Place, ProcessId, Program, Receive,
+    Slot, UnaryOp, Variable, VariableId, meaning::Fault,
 };
 
 use crate::interpret::Trial;
@@ -67,6 +67,9 @@ impl<'a> Evaluation<'a> {
             Expr::Test(test, channel) => i32::from(self.channel_test(*test, channel)?),
             Expr::Poll { channel, any, fields } => {
                 let channel = self.channel(channel)?;
+                if self.channel_type(channel).capacity == 0 {
+                    return Err(Fault::PollOnRendezvous);
+                }
                 i32::from(self.find_message(channel, *any, fields)?.is_some())
             }
             Expr::Run { process, arguments, priority } => self.run(*process, arguments, *priority)?,
@@ -122,7 +125,6 @@ impl<'a> Evaluation<'a> {
         any: bool,
         fields: &[Pattern],
     ) -> Result<Option<usize>, Fault> {
-        self.check_field_count(channel, fields.len())?;
         let state = self.state;
         let candidates = if any { usize::MAX } else { 1 };
         for (index, message) in state.channels[channel].messages.iter().take(candidates).enumerate() {
@@ -131,6 +133,16 @@ impl<'a> Evaluation<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Which message of a buffered channel a receive would take. The number of its fields matters only
+    /// once there is a message.
+    pub(crate) fn find_to_receive(&mut self, channel: usize, receive: &Receive) -> Result<Option<usize>, Fault> {
+        if self.state.channels[channel].messages.is_empty() {
+            return Ok(None);
+        }
+        self.check_field_count(channel, receive.fields.len())?;
+        self.find_message(channel, receive.any, &receive.fields)
     }
 
     /// Whether a message is one that a receive with these fields takes.

@@ -217,7 +217,7 @@ impl<'a> Execution<'a> {
         }
         let mut evaluation = self.evaluation();
         let channel = evaluation.channel(&receive.channel)?;
-        let found = evaluation.find_message(channel, receive.any, &receive.fields)?.ok_or(Fault::BlockedInside)?;
+        let found = evaluation.find_to_receive(channel, receive)?.ok_or(Fault::BlockedInside)?;
         let message = self.state.channels[channel].messages[found].clone();
         self.take_values(receive, channel, message)?;
         if !receive.keep {

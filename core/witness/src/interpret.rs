@@ -255,16 +255,19 @@ impl<'a> Trial<'a> {
             Action::Guard(expr) => Ok(evaluation.value(expr)? != 0),
             Action::Send(send) => {
                 let channel = evaluation.channel(&send.channel)?;
-                evaluation.check_field_count(channel, send.fields.len())?;
                 let capacity = evaluation.channel_type(channel).capacity as usize;
-                Ok(capacity == 0 || self.state.channels[channel].messages.len() < capacity)
+                if capacity > 0 && self.state.channels[channel].messages.len() >= capacity {
+                    return Ok(false);
+                }
+                evaluation.check_field_count(channel, send.fields.len())?;
+                Ok(true)
             }
             Action::Receive(receive) => {
                 let channel = evaluation.channel(&receive.channel)?;
                 if evaluation.channel_type(channel).capacity == 0 {
                     return if receive.keep { Err(Fault::PollOnRendezvous) } else { Ok(false) };
                 }
-                Ok(evaluation.find_message(channel, receive.any, &receive.fields)?.is_some())
+                Ok(evaluation.find_to_receive(channel, receive)?.is_some())
             }
             Action::End => Ok(pid + 1 == self.state.processes.len()),
             Action::Merged(actions) => actions.first().map_or(Ok(true), |a| self.executable(pid, a, else_holds)),

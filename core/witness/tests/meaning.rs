@@ -385,9 +385,10 @@ fn the_number_of_fields_must_be_right() {
     assert_eq!(
         fault_of(|b| {
             let q = b.channel("q", 1, &[BYTE, BYTE]);
-            receive(q, vec![Pattern::Ignore])
+            Action::Merged(vec![send(q, vec![num(1), num(2)]), receive(q, vec![Pattern::Ignore])])
         }),
-        wrong
+        wrong,
+        "a receive is wrong once there is a message"
     );
 }
 
