@@ -39,7 +39,8 @@ pub struct UnknownProperty {
 }
 
 /// Decides what is to be looked at: safety and every property of the program, or those of them that
-/// were asked for by name or kind.
+/// were asked for by name or kind. A word that is the name of a property means that property, even if
+/// it is the word for a kind too.
 ///
 /// # Errors
 /// If a wish is neither a kind nor the name of a property of this program.
@@ -48,7 +49,8 @@ pub fn plan(program: &Program, wishes: &[String]) -> Result<Plan, UnknownPropert
     let declared = program.properties.iter().filter(|property| !matches!(property.kind, PropertyKind::Safety));
     properties.extend(declared.map(|property| planned(&property.name, class_of(property), false)));
     for wish in wishes {
-        let fits = |property: &Planned| property.name == *wish || property.kind.as_str() == wish;
+        let is_name = properties.iter().any(|property| property.name == *wish);
+        let fits = |property: &Planned| property.name == *wish || (!is_name && property.kind.as_str() == wish);
         let is_kind = ["safety", "progress", "acceptance", "ltl"].contains(&wish.as_str());
         if !is_kind && !properties.iter().any(fits) {
             let available = properties.iter().map(|property| property.name.clone()).collect();

@@ -95,9 +95,9 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Number of elements: the product of the dimensions.
+    /// Number of elements: the product of the dimensions, or the largest number if that is larger.
     pub fn element_count(&self) -> u32 {
-        self.dimensions.iter().product()
+        self.dimensions.iter().fold(1, |count, length| count.saturating_mul(*length))
     }
 }
 
