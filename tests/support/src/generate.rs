@@ -59,8 +59,8 @@ struct Place {
 
 /// The model that belongs to a seed.
 pub fn model(seed: u64) -> Sketch {
-    let mut maker = Maker { dice: Dice::new(seed), channels: Vec::new(), rare: 0 };
-    maker.rare = maker.dice.below(12);
+    let mut maker = Maker { dice: Dice::new(seed), channels: Vec::new(), rare: 0, remote: None };
+    maker.rare = maker.dice.below(14);
     maker.model()
 }
 
@@ -68,7 +68,8 @@ pub fn model(seed: u64) -> Sketch {
 #[derive(Clone, Debug)]
 struct Channel {
     name: String,
-    fields: usize,
+    /// Types of its fields, one or two.
+    fields: Vec<&'static str>,
     rendezvous: bool,
 }
 
@@ -78,6 +79,8 @@ struct Maker {
     channels: Vec<Channel>,
     /// Which of the rare features the model has, if any: see [`Maker::rare_global`].
     rare: usize,
+    /// A label of the first process, if later ones may look at it.
+    remote: Option<String>,
 }
 
 impl Maker {
@@ -92,6 +95,9 @@ impl Maker {
         globals.extend(self.rare_global());
         for index in 0..1 + self.dice.below(2) {
             globals.push(self.channel(index));
+        }
+        if self.rare == 6 {
+            self.channels.push(Channel { name: "lc".to_owned(), fields: vec!["byte"], rendezvous: false });
         }
         let has_child = self.dice.one_in(3);
         let mut actors = Vec::new();
@@ -129,8 +135,11 @@ impl Maker {
         let name = format!("c{index}");
         // Spin cannot combine priorities with rendezvous.
         let capacity = if self.rare == 5 { 1 } else { self.dice.below(3) };
-        let fields = 1 + self.dice.below(2);
-        let types = ["byte", self.dice.pick(&["bit", "mtype", "short"])][..fields].join(", ");
+        let mut fields = vec!["byte"];
+        if self.dice.one_in(2) {
+            fields.push(["bit", "mtype", "short"][self.dice.below(3)]);
+        }
+        let types = fields.join(", ");
         self.channels.push(Channel { name: name.clone(), fields, rendezvous: capacity == 0 });
         format!("chan {name} = [{capacity}] of {{ {types} }};")
     }
@@ -143,7 +152,11 @@ impl Maker {
     }
 
     fn declarations(&mut self) -> Vec<String> {
-        vec![format!("byte l0 = {}", self.dice.below(3)), "bit l1".to_owned()]
+        let mut declarations = vec![format!("byte l0 = {}", self.dice.below(3)), "bit l1".to_owned()];
+        if self.rare == 6 {
+            declarations.push("chan lc = [1] of { byte }".to_owned());
+        }
+        declarations
     }
 
     fn child(&mut self) -> Actor {
@@ -165,6 +178,9 @@ impl Maker {
         let mut body = self.statements(&place, length);
         let labelled = if self.dice.one_in(3) { self.condition(&place) } else { self.assignment(&place) };
         body.insert(self.dice.below(2), Piece::Line(format!("{label}: {labelled}")));
+        if self.rare == 7 && index == 0 {
+            self.remote = Some(label);
+        }
         Actor { head: self.head(index), declarations, body }
     }
 
@@ -193,9 +209,10 @@ mod tests {
     fn the_interesting_constructs_occur() {
         let all: String = (0..300).map(|seed| model(seed).text()).collect();
         let words = ["atomic {", "d_step {", "unless", "else", "timeout", "goto", "run Child", "assert", "??", "!!"];
-        for word in
-            words.iter().chain(&["?<", "?[", "break", "provided", "priority", "eval", "hidden", "for (", "select ("])
-        {
+        for word in words.iter().chain(&[
+            "?<", "?[", "break", "provided", "priority", "eval", "hidden", "for (", "select (", "chan lc", "P0[0]@",
+            "P0[0]:l0",
+        ]) {
             assert!(all.contains(word), "{word}");
         }
     }

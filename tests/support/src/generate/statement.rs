@@ -63,6 +63,9 @@ impl Maker {
 
     /// A condition without effect.
     pub(super) fn condition(&mut self, place: &Place) -> String {
+        if let Some(label) = self.remote.clone().filter(|_| self.dice.one_in(3)) {
+            return if self.dice.one_in(2) { format!("P0[0]@{label}") } else { "P0[0]:l0 == 1".to_owned() };
+        }
         let name = self.variable(place);
         let number = self.dice.below(3);
         match self.dice.below(12) {
@@ -85,7 +88,7 @@ impl Maker {
         if channel.rendezvous {
             return self.dice.pick(&["_nr_pr == 2", "_pid == 0", "g0 == g1"]).to_owned();
         }
-        let rest = if *fields == 2 { ",_" } else { "" };
+        let rest = if fields.len() == 2 { ",_" } else { "" };
         match self.dice.below(5) {
             0 => format!("{name}?[{}{rest}]", self.dice.below(3)),
             1 => format!("{name}??[{}{rest}]", self.dice.below(3)),
@@ -102,11 +105,11 @@ impl Maker {
     fn channel_statement(&mut self, place: &Place) -> String {
         let Channel { name, fields, rendezvous } = self.some_channel();
         if self.dice.one_in(2) {
-            let values: Vec<String> = (0..fields).map(|_| self.value(place)).collect();
+            let values: Vec<String> = fields.iter().map(|_| self.value(place)).collect();
             let operator = if self.dice.one_in(5) { "!!" } else { "!" };
             return format!("{name}{operator}{}", values.join(","));
         }
-        let patterns = self.patterns(fields);
+        let patterns = self.patterns(&fields);
         match self.dice.below(6) {
             0 => format!("{name}??{patterns}"),
             1 if !rendezvous => format!("{name}?<{patterns}>"),
@@ -115,14 +118,23 @@ impl Maker {
         }
     }
 
-    fn patterns(&mut self, fields: usize) -> String {
+    /// One pattern per field. A variable is as wide as its field: Spin's verifier miscounts otherwise, see the
+    /// book's page on messages.
+    fn patterns(&mut self, fields: &[&str]) -> String {
         let first = match self.dice.below(5) {
             0 => self.dice.below(3).to_string(),
             1 => "eval(g0)".to_owned(),
             2 => "_".to_owned(),
             _ => self.dice.pick(&["l0", "g1", "a0[1]"]).to_owned(),
         };
-        if fields == 1 { first } else { format!("{first},{}", self.dice.pick(&["l1", "_", "b0", "1"])) }
+        let variable = match fields.get(1) {
+            None => return first,
+            Some(&"bit") => self.dice.pick(&["l1", "b0"]),
+            Some(&"mtype") => "a0[0]",
+            Some(_) => "s0",
+        };
+        let second = self.dice.pick(&[variable, variable, "_", "1"]);
+        format!("{first},{second}")
     }
 
     fn compound(&mut self, place: &Place) -> Piece {
@@ -145,7 +157,8 @@ impl Maker {
 
     fn step(&mut self, place: &Place) -> Piece {
         let inside = Place { in_step: true, in_loop: false, labels: Vec::new(), ..place.clone() };
-        let mut pieces = vec![Piece::Line(self.condition(place))];
+        let first = if self.dice.one_in(4) { self.channel_statement(place) } else { self.condition(place) };
+        let mut pieces = vec![Piece::Line(first)];
         let count = 1 + self.dice.below(2);
         pieces.extend(self.statements(&inside, count));
         Piece::Block("d_step", pieces)
