@@ -199,16 +199,16 @@ impl Position {
         self.stale_from = index;
     }
 
-    /// Sets the bit of half the index of each cell that changed since the memo was last right: of its
-    /// parent, if cells form a tree. False if all must be taken as changed.
-    pub(crate) fn mark_stale_parents(&self, dirty: &mut [u64]) -> bool {
+    /// Sets the bit of the parent of each cell that changed since the memo was last right. False if all
+    /// must be taken as changed.
+    pub(crate) fn mark_stale_parents(&self, parents: &[u32], dirty: &mut [u64]) -> bool {
         let end = self.memo + self.visible;
         for change in &self.log[self.stale_from..] {
             if change.cell == RESIZED {
                 return false;
             }
             if (change.cell as usize) < end {
-                let parent = change.cell >> 1;
+                let parent = parents[change.cell as usize];
                 dirty[parent as usize >> 6] |= 1 << (parent & 63);
             }
         }
