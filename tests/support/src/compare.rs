@@ -199,6 +199,8 @@ pub fn compare(expected: &Expected, said: &Said) -> Vec<Disagreement> {
 
 fn compare_verdicts(expected: &Expected, reports: [&Report; 4], found: &mut Vec<Disagreement>) {
     let Some(safe) = expected.safe else { return };
+    // Where Spin itself did not see everything, going on to the end is too much to ask.
+    let reports = if expected.kinds.is_some() { &reports[..] } else { &reports[..1] };
     let word = if safe { "holds" } else { "violated" };
     let mut wrong: Vec<&str> = reports.iter().map(|r| r.verdict.as_str()).filter(|verdict| *verdict != word).collect();
     wrong.dedup();
@@ -331,6 +333,15 @@ mod tests {
         for verdict in ["violated", "undecided"] {
             assert!(aspects(&safe(10, 10), &thrice(report(verdict, 10, &[]))).contains(&Aspect::Verdict));
         }
+    }
+
+    #[test]
+    fn where_spin_did_not_see_everything_the_default_answer_counts() {
+        let expected = Expected { accepted: true, safe: Some(false), ..Expected::default() };
+        let mut said = thrice(report("undecided", 10, &[]));
+        assert_eq!(aspects(&expected, &said), [Aspect::Verdict]);
+        said.default = Ok(report("violated", 10, &["assertion"]));
+        assert_eq!(aspects(&expected, &said), []);
     }
 
     #[test]
