@@ -362,6 +362,10 @@ pub(crate) enum Instr {
         ordinal: u8,
         to: Pc,
     },
+    /// A fault if the current channel has not as many fields as the message.
+    CheckCount {
+        site: u16,
+    },
     /// No message of the channel matches.
     Find {
         site: u16,

@@ -83,7 +83,8 @@ impl Assembler<'_> {
         let given = receive.fields.len();
         let matches = receive.fields.iter().any(|field| matches!(field, Pattern::Match(_)));
         let channel = self.static_channel(&receive.channel);
-        if let Some(channel) = &channel {
+        let mut unchecked = None;
+        let expected = if let Some(channel) = &channel {
             let expected = self.code.layouts[channel.layout as usize].fields.len();
             let Some(length) = self.length_slot(channel) else {
                 if receive.keep {
@@ -94,10 +95,7 @@ impl Assembler<'_> {
                 return Ok(());
             };
             self.emit(Instr::UnlessSlot { relation: Relation::NOT_EQUAL, slot: length, k: 0, to: fail });
-            if given != expected {
-                self.raise(field_count(given, expected));
-                return Ok(());
-            }
+            expected
         } else {
             self.value(&receive.channel, 0)?;
             self.emit(Instr::Resolve { a: 0 });
@@ -105,13 +103,23 @@ impl Assembler<'_> {
             let head = &mut self.code.sites[usize::from(site)];
             (head.count, head.keep) = (given as u32, receive.keep);
             self.emit(Instr::ReceiveReady { site, to: fail });
-        }
+            unchecked = Some(site);
+            given
+        };
         let reference = channel.as_ref().map_or(ChannelRef::Current, channel_ref);
         if matches && !self.match_head(receive, channel.as_ref(), fail) {
             let (terms, _) = self.patterns(&receive.fields, 0)?;
             let site = self.site(reference, given, &terms)?;
             self.code.sites[usize::from(site)].any = receive.any;
             self.emit(Instr::Find { site, to: fail });
+        }
+        // The number of fields matters only once the fields that both have match.
+        if given != expected {
+            self.raise(field_count(given, expected));
+            return Ok(());
+        }
+        if let Some(site) = unchecked {
+            self.emit(Instr::CheckCount { site });
         }
         self.commit(entry);
         self.take(receive, reference, !(matches && receive.any))

@@ -108,11 +108,11 @@ impl<'m> Interpreter<'m> {
         self.memory.set(head, self.memory.get(head) + 1);
     }
 
-    /// Whether a message comes after the one to be sent.
+    /// Whether a message comes after the one to be sent, whose values are compared before they are truncated.
     fn is_greater(&self, channel: PlacedChannel, layout: &ChannelLayout, position: u32, terms: &[Term]) -> bool {
         for (field, term) in layout.fields.iter().zip(terms) {
             let old = self.field(channel, *field, layout.message_bit(position));
-            let new = field.truncate(self.term(*term));
+            let new = self.term(*term);
             if old != new {
                 return old > new;
             }
@@ -256,13 +256,14 @@ impl<'m> Interpreter<'m> {
     pub(super) fn match_offer(&self, site: u16) -> Result<bool, Fault> {
         let (_, terms) = self.site(site);
         let message = &self.scratch.message;
-        if terms.len() != message.len() {
-            return Err(Fault::FieldCount { given: terms.len() as u32, expected: message.len() as u32 });
-        }
-        Ok(message.iter().zip(terms).all(|(value, term)| match *term {
+        let matches = message.iter().zip(terms).all(|(value, term)| match *term {
             Term::Ignore | Term::Store(_) => true,
             term => *value == self.term(term),
-        }))
+        });
+        if matches && terms.len() != message.len() {
+            return Err(Fault::FieldCount { given: terms.len() as u32, expected: message.len() as u32 });
+        }
+        Ok(matches)
     }
 
     #[inline(never)]

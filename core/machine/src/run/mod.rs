@@ -496,10 +496,9 @@ impl<'m> Interpreter<'m> {
                     }
                     if layout.capacity == 0 || self.length_of(self.scratch.current) == 0 {
                         go!(pc, to);
-                    } else {
-                        sound!(self.check_count(site));
                     }
                 }
+                Instr::CheckCount { site } => sound!(self.check_count(site)),
                 Instr::Find { site, to } => match self.find(site) {
                     Some(position) => self.scratch.position = position,
                     None => fail!(pc, to),
