@@ -191,6 +191,7 @@ struct Shape {
 
 impl Shape {
     fn new(length: usize) -> Self {
+        let words = Self::order(length);
         let mut children = vec![(0, 0); length];
         let mut parents = vec![0; 2 * length];
         let mut next = 2;
@@ -202,7 +203,7 @@ impl Shape {
             let middle = first + (end - first).div_ceil(2);
             let mut child = |first: usize, end: usize| {
                 let is_word = end - first == 1;
-                let cell = if is_word { length + first } else { next };
+                let cell = if is_word { length + words[first] } else { next };
                 next += usize::from(!is_word);
                 parents[cell] = node as u32;
                 spans.push_back((cell, first, end));
@@ -211,6 +212,12 @@ impl Shape {
             children[node] = (child(first, middle), child(middle, end));
         }
         Self { children: children.into(), parents: parents.into() }
+    }
+
+    /// The order of the words as leaves: first and third quarter, then second and fourth.
+    fn order(length: usize) -> Vec<usize> {
+        let quarter = |i: usize| i * length / 4;
+        [0, 2, 1, 3].into_iter().flat_map(|i| quarter(i)..quarter(i + 1)).collect()
     }
 }
 
