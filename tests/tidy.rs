@@ -20,7 +20,18 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness"],
     ),
     ("fabius", &["fabius-engine", "fabius-witness", "fabius-base"]),
-    ("fabius-testkit", &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness", "fabius-engine"]),
+    (
+        "fabius-testkit",
+        &[
+            "fabius-base",
+            "fabius-program",
+            "fabius-promela",
+            "fabius-machine",
+            "fabius-search",
+            "fabius-witness",
+            "fabius-engine",
+        ],
+    ),
 ];
 
 /// A function is at most so long; a wall, not a goal.
@@ -68,7 +79,10 @@ fn functions(text: &str) -> Vec<(String, usize)> {
         let length = if one_line {
             1
         } else {
-            lines[start..].iter().position(|l| *l == closing || l.trim_end() == format!("{};", " ".repeat(indent))).map_or(1, |n| n + 1)
+            lines[start..]
+                .iter()
+                .position(|l| *l == closing || l.trim_end() == format!("{};", " ".repeat(indent)))
+                .map_or(1, |n| n + 1)
         };
         found.push((name, length));
     }
@@ -204,8 +218,11 @@ fn workspace_dependencies() -> Vec<(String, Vec<String>)> {
 #[test]
 fn every_finding_code_is_documented() {
     let text = fs::read_to_string(root().join("docs/findings.md")).expect("docs/findings.md can be read");
-    let documented: BTreeSet<&str> =
-        text.lines().filter_map(|line| line.strip_prefix("## ")).filter_map(|line| line.split_whitespace().next()).collect();
+    let documented: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
     let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     let missing: Vec<_> = known.difference(&documented).collect();
     let stale: Vec<_> = documented.difference(&known).collect();
@@ -237,7 +254,10 @@ fn every_dependency_is_argued_for() {
 
 #[test]
 fn no_path_of_one_machine_is_in_the_tree() {
-    let output = Command::new("git").args(["grep", "-nIE", "/(work|farm|root|tmp/bash_jobs)/", "--", ".", ":!Cargo.lock", ":!tests/tidy.rs"]).current_dir(root()).output();
+    let output = Command::new("git")
+        .args(["grep", "-nIE", "/(work|farm|root|tmp/bash_jobs)/", "--", ".", ":!Cargo.lock", ":!tests/tidy.rs"])
+        .current_dir(root())
+        .output();
     let Ok(output) = output else {
         println!("git is not here: not checked");
         return;
