@@ -51,8 +51,8 @@
 //! `atomic`, else nobody does. `End` removes the process.
 //!
 //! *Send* to a buffered channel appends the message, each field truncated to its type; a sorted send
-//! inserts it before the first message that is greater (fields compared in order, as stored). *Receive*
-//! looks at the oldest message, or with `any` takes the first that matches; a `Match` field must equal
+//! inserts it before the first message that is greater (fields compared in order, those to be sent
+//! before they are truncated). *Receive* looks at the oldest message, or with `any` takes the first that matches; a `Match` field must equal
 //! its expression, compared as 32-bit numbers. Values go to the `Store` places from left to right,
 //! truncated to the type of the variable. `keep` leaves the message.
 //!
@@ -77,7 +77,8 @@
 //! *Details.* A `Store`'s indices are evaluated when its turn comes, before the message is removed. An
 //! action that is not executable in the later part of a `Merged` is the fault `BlockedInside`, except a
 //! guard. A message with more or fewer fields than its channel is the fault `FieldCount`, in a send once
-//! the channel is not full, in a receive once there is a message. A poll compares the fields that both have; on a
+//! the channel is not full, in a receive once there is a message that matches in the fields that both
+//! have. A poll compares the fields that both have; on a
 //! channel of capacity 0 it is the fault `PollOnRendezvous`. `SetPriority` of a process that does not exist does nothing (its value may
 //! then be anything).
 //!
