@@ -724,3 +724,6 @@ pub(crate) struct Code {
     pub restricted: bool,
     pub uses_timeout: bool,
 }
+
+// Four instructions, or one edge, to a line of the cache.
+const _: () = assert!(size_of::<Instr>() == 16 && size_of::<EdgeCode>() == 64);
