@@ -26,7 +26,8 @@ fn nearly_right_texts_are_accepted_as_spin_does() {
     let seeds: Vec<u64> = (first..first + number("FABIUS_MODELS", MODELS)).collect();
     let answers = parallel::map(&seeds, |seed| {
         let mut dice = Dice::new(*seed);
-        let text = mutate(&mut dice, &rules[dice.below(rules.len())].model);
+        let rule = dice.below(rules.len());
+        let text = mutate(&mut dice, &rules[rule].model);
         let accepted = referee::program(&text, Options::NONE).is_some();
         (*seed, accepted, spin.accepts(&text), text)
     });
