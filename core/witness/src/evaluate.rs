@@ -136,13 +136,13 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Which message of a buffered channel a receive would take. The number of its fields matters only
-    /// once there is a message.
+    /// once there is a message that matches in those that both have.
     pub(crate) fn find_to_receive(&mut self, channel: usize, receive: &Receive) -> Result<Option<usize>, Fault> {
-        if self.state.channels[channel].messages.is_empty() {
-            return Ok(None);
+        let found = self.find_message(channel, receive.any, &receive.fields)?;
+        if found.is_some() {
+            self.check_field_count(channel, receive.fields.len())?;
         }
-        self.check_field_count(channel, receive.fields.len())?;
-        self.find_message(channel, receive.any, &receive.fields)
+        Ok(found)
     }
 
     /// Whether a message is one that a receive with these fields takes.
@@ -167,11 +167,16 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The message that a send with these fields sends, as it is stored.
+    /// The message that a send with these fields sends, before it is truncated.
     pub(crate) fn message(&mut self, channel: usize, fields: &[Expr]) -> Result<Vec<i32>, Fault> {
         self.check_field_count(channel, fields.len())?;
+        fields.iter().map(|expr| self.value(expr)).collect()
+    }
+
+    /// A message as a channel stores it.
+    pub(crate) fn truncated(&self, channel: usize, message: &[i32]) -> Vec<i32> {
         let types = &self.channel_type(channel).fields;
-        fields.iter().zip(types).map(|(expr, ty)| Ok(ty.truncate(self.value(expr)?))).collect()
+        message.iter().zip(types).map(|(value, ty)| ty.truncate(*value)).collect()
     }
 
     fn values(&self, slot: Slot) -> &'a [i32] {

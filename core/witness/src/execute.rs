@@ -194,7 +194,8 @@ impl<'a> Execution<'a> {
     fn send(&mut self, send: &Send) -> Result<(), Fault> {
         let mut evaluation = self.evaluation();
         let channel = evaluation.channel(&send.channel)?;
-        let message = evaluation.message(channel, &send.fields)?;
+        let given = evaluation.message(channel, &send.fields)?;
+        let message = evaluation.truncated(channel, &given);
         let capacity = evaluation.channel_type(channel).capacity;
         for birth in std::mem::take(&mut evaluation.births) {
             let pid = self.state.create(self.program, &birth)?;
@@ -206,7 +207,7 @@ impl<'a> Execution<'a> {
             return Ok(());
         }
         let queue = &mut self.state.channels[channel].messages;
-        let greater = queue.iter().position(|queued| send.sorted && message < *queued);
+        let greater = queue.iter().position(|queued| send.sorted && given < *queued);
         queue.insert(greater.unwrap_or(queue.len()), message);
         Ok(())
     }

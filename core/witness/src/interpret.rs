@@ -426,8 +426,11 @@ impl<'a> Trial<'a> {
         if receive.keep || evaluation.value(&receive.channel)? != offer.channel as i32 + 1 {
             return Ok(false);
         }
-        evaluation.check_field_count(offer.channel, receive.fields.len())?;
-        evaluation.matches(&receive.fields, &offer.message)
+        let matches = evaluation.matches(&receive.fields, &offer.message)?;
+        if matches {
+            evaluation.check_field_count(offer.channel, receive.fields.len())?;
+        }
+        Ok(matches)
     }
 }
 
