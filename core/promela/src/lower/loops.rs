@@ -13,8 +13,17 @@ use fabius_program::{Action, BinaryOp, Expr, Initial, Pattern, Place, Receive, S
 const SELECT_CHOICE_MAX: i64 = 32;
 
 impl Lowering<'_> {
-    /// The variable of a `for` or `select`: a scalar.
+    /// The variable of a `for` or `select` that counts: a scalar, read as well as written.
     fn loop_variable(&mut self, v: &VarRef) -> Option<Place> {
+        let place = self.chosen_variable(v)?;
+        if let Some((_, declared, _)) = self.place(v) {
+            self.mark_read(v, declared);
+        }
+        Some(place)
+    }
+
+    /// The variable of a `select` between few values: a scalar that is only written.
+    fn chosen_variable(&mut self, v: &VarRef) -> Option<Place> {
         let (place, declared, basic) = self.place(v)?;
         let whole = Self::whole(v) && self.variable(declared).length.is_none();
         if basic == Basic::Chan || !whole {
@@ -22,7 +31,6 @@ impl Lowering<'_> {
             self.error(Code::TypeMismatch, v.span, headline, "a simple variable is needed here");
             return None;
         }
-        self.mark_read(v, declared);
         Some(place)
     }
 
@@ -179,15 +187,17 @@ impl Lowering<'_> {
 
     /// `select (x : from .. to)`
     pub(super) fn select(&mut self, v: &VarRef, from: &ast::Expr, to: &ast::Expr, span: Span) -> Option<Pending> {
-        let place = self.loop_variable(v)?;
         let name = text::variable(v);
-        if let Some((first, last)) = self.spelled_range(v, from, to) {
+        let spelled = self.spelled_range(v, from, to);
+        let is_choice = |(first, last)| i64::from(last) - i64::from(first) <= SELECT_CHOICE_MAX;
+        let place = if spelled.is_some_and(is_choice) { self.chosen_variable(v)? } else { self.loop_variable(v)? };
+        if let Some((first, last)) = spelled {
             if first > last {
                 let headline = "the range of a `select` is empty";
                 self.error(Code::BadDeclaration, span, headline, format!("{first} is greater than {last}"));
                 return None;
             }
-            if i64::from(last) - i64::from(first) <= SELECT_CHOICE_MAX {
+            if is_choice((first, last)) {
                 return Some(self.choice(&name, &place, first, last, span));
             }
             self.add_action(Action::Assign(place.clone(), Expr::Constant(first)), span, format!("{name} = {first}"));
