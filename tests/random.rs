@@ -12,7 +12,7 @@ use fabius_testkit::shrink::shrink;
 use fabius_testkit::sketch::Sketch;
 use fabius_testkit::spin::{Answer, Question, Spin};
 use fabius_testkit::tool::Tool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many models are compared unless someone asks for more.
 const MODELS: u64 = 60;
@@ -20,6 +20,8 @@ const MODELS: u64 = 60;
 const SHRUNK_MAX: usize = 4;
 /// … with so many questions for each.
 const SHRINK_TRIES_MAX: usize = 600;
+/// … and so much time.
+const SHRINK_TIME_MAX: Duration = Duration::from_secs(60);
 /// More states than this say nothing that fewer would not say.
 const STATES_MAX: u64 = 60_000;
 
@@ -76,6 +78,9 @@ fn report(spin: &Spin, tool: &Tool, outcomes: &[Outcome]) {
          {skipped_count} skipped, {} differ",
         failures.len()
     );
+    for (seed, first) in &failures {
+        println!("seed {seed}: {first}");
+    }
     let described = parallel::map(&failures[..failures.len().min(SHRUNK_MAX)], |(seed, first)| {
         format!("seed {seed}: {}", smallest(spin, tool, *seed, first))
     });
@@ -97,7 +102,10 @@ fn judge(spin: &Spin, tool: &Tool, seed: u64) -> Outcome {
 
 /// The model of a seed, made as small as it will go while it differs in the same way.
 fn smallest(spin: &Spin, tool: &Tool, seed: u64, first: &Disagreement) -> String {
-    let fails = |candidate: &Sketch| differs_in(spin, tool, candidate, first.aspect).is_some();
+    let begun = Instant::now();
+    let fails = |candidate: &Sketch| {
+        begun.elapsed() < SHRINK_TIME_MAX && differs_in(spin, tool, candidate, first.aspect).is_some()
+    };
     let small = shrink(generate::model(seed), SHRINK_TRIES_MAX, fails);
     let difference = differs_in(spin, tool, &small, first.aspect).unwrap_or_else(|| first.clone());
     format!("{difference}\n{}", small.text())
