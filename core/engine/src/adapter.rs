@@ -3,7 +3,7 @@
 use fabius_base::Span;
 use fabius_machine::{Cursor, Machine, Refusal, Step};
 use fabius_program::{EdgeId, Move, Program, meaning::Fault};
-use fabius_search::{Ending, Model, Next};
+use fabius_search::{Ending, Marks, Model, Next};
 use std::sync::Arc;
 
 /// The machine of a program, as a search sees it.
@@ -66,7 +66,9 @@ impl Model for SearchedMachine {
     #[inline]
     fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
         match self.machine.next(state, cursor, successor) {
-            Step::Successor { label, transient, fault } => Next::Successor { label, transient, fault },
+            Step::Successor { label, transient, fault } => {
+                Next::Successor { label, transient, fault, marks: Marks::NONE }
+            }
             Step::Broken { label, fault } => Next::Broken { label, fault },
             Step::Done(ending) => Next::Done(match ending {
                 fabius_machine::Ending::Moves => Ending::Moves,

@@ -84,6 +84,16 @@
 //!
 //! `_last` becomes the number of the process that moved (for a rendezvous, the receiver).
 //!
+//! # Claims
+//!
+//! A check may run the program together with one [`crate::ProcessKind::Claim`]. A state then also holds the
+//! claim's location, values of its locals, and whose *turn* it is; the claim moves first. In the claim's
+//! turn each of its executable edges is a step with the number [`crate::CLAIM_PID`]; the state it leads to is
+//! transient, and it is the system's turn; if no edge is executable, the run goes no further and is no run of
+//! the product. In the system's turn everything above applies (the claim is no process of it), and afterwards
+//! it is the claim's turn again; if the system is in a terminal state it *stutters*: the turn passes to the claim
+//! without a step. A claim at its closing brace is the fault `ClaimCompleted`.
+//!
 //! # Expressions
 //!
 //! 32-bit signed, wrapping; see [`crate::BinaryOp`]. A place of a dead or never created channel
@@ -144,6 +154,10 @@ pub enum Fault {
     PriorityOutOfRange(i32),
     /// Two executable edges in a process declared deterministic.
     NotDeterministic,
+    /// The claim came to its end: the run so far does what the claim says must not be.
+    ClaimCompleted,
+    /// A send or a receive that the event trace does not allow, or one that completes a forbidden one.
+    TraceViolated,
 }
 
 /// A [`crate::Block`] may take at most so many steps.
@@ -173,6 +187,8 @@ impl fmt::Display for Fault {
             Self::PollOnRendezvous => write!(f, "a message cannot be copied out of a rendezvous channel"),
             Self::EnabledOfSelf => write!(f, "enabled() asks about the process that evaluates it"),
             Self::PriorityOutOfRange(value) => write!(f, "priority {value} is not between 1 and 255"),
+            Self::ClaimCompleted => write!(f, "the claim is matched to its end"),
+            Self::TraceViolated => write!(f, "the event trace does not allow this"),
             Self::NotDeterministic => write!(f, "two statements are executable in a D_proctype"),
         }
     }

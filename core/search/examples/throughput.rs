@@ -10,8 +10,8 @@
 #![expect(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a measurement reads the clock and prints")]
 
 use fabius_search::{
-    BitstateStore, Ending, FingerprintStore, Model, Next, Outcome, Quiet, Settings, Store, TreeStore, breadth_first,
-    depth_first,
+    BitstateStore, Ending, FingerprintStore, Marks, Model, Next, Outcome, Quiet, Settings, Store, TreeStore,
+    breadth_first, depth_first,
 };
 use std::time::Instant;
 
@@ -64,7 +64,7 @@ impl Model for Product {
         successor.clear();
         successor.extend_from_slice(state);
         successor[first..first + self.words].copy_from_slice(&self.local[next as usize]);
-        Next::Successor { label: Some((component as u8, next)), transient: false, fault: None }
+        Next::Successor { label: Some((component as u8, next)), transient: false, fault: None, marks: Marks::NONE }
     }
 }
 

@@ -113,7 +113,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
                 self.look()?;
             }
             match found {
-                Next::Successor { label, transient, fault } => {
+                Next::Successor { label, transient, fault, .. } => {
                     if let Some(fault) = fault {
                         self.report(ViolationKind::Fault(fault), label, number)?;
                     }

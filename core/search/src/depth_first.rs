@@ -118,7 +118,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
                 None => (self.model.next(state, &mut frame.cursor, successor), None),
             };
             match found {
-                Next::Successor { label, transient, fault } => {
+                Next::Successor { label, transient, fault, .. } => {
                     if let Some(fault) = fault {
                         self.report(ViolationKind::Fault(fault), label)?;
                     }

@@ -21,7 +21,7 @@ pub mod toy;
 
 pub use breadth_first::breadth_first;
 pub use depth_first::depth_first;
-pub use model::{Ending, Model, Next};
+pub use model::{Ending, Marks, Model, Next, ProcessSet, Processes, Reducible};
 pub use observer::{Observer, Quiet, Settings};
 pub use outcome::{Completeness, Outcome, Statistics, StopAt, Violation, ViolationKind};
 pub use position::Position;

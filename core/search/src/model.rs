@@ -50,6 +50,8 @@ pub enum Next<Label, Fault> {
         transient: bool,
         /// The transition violates something, but the search may go on.
         fault: Option<Fault>,
+        /// What the transition means to a search for cycles.
+        marks: Marks,
     },
     /// The transition cannot be computed; there is no successor.
     Broken {
@@ -71,4 +73,118 @@ pub enum Ending {
     ValidEnd,
     /// It has none, and may not stop there.
     InvalidEnd,
+}
+
+/// What a transition means to a search for cycles: a set of marks.
+///
+/// Marks stand on transitions. A mark that a model puts on a state belongs to each transition that leads
+/// there: a cycle has the same marks either way. On a way through transient states, the marks of all its
+/// transitions count.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// No mark.
+    pub const NONE: Self = Self(0);
+    /// A run that takes such transitions again and again is accepted: it is what one looks for.
+    pub const ACCEPTING: Self = Self(1);
+    /// A run that takes such transitions again and again makes progress.
+    pub const PROGRESS: Self = Self(2);
+
+    /// Whether all of these marks are there.
+    pub fn has(self, marks: Self) -> bool {
+        self.0 & marks.0 == marks.0
+    }
+
+    /// The marks of either.
+    #[must_use]
+    pub fn with(self, marks: Self) -> Self {
+        Self(self.0 | marks.0)
+    }
+}
+
+/// A model whose transitions are taken by processes: what fairness and schedulers need to know.
+///
+/// Processes are numbered from 0, fewer than 256 of them; a number may be given anew when its process has ended.
+pub trait Processes: Model {
+    /// Number of processes of a state: those with smaller numbers exist.
+    fn process_count(&self, state: &[u32]) -> usize;
+
+    /// The processes that take part in a transition: none (something other than the system moved), one, or
+    /// two for a rendezvous. The first one is the one that a scheduler would pick.
+    fn movers(&self, label: &Self::Label) -> [Option<u8>; 2];
+
+    /// Writes which processes could take part in a transition of a state: those that a fair scheduler may
+    /// not neglect for ever.
+    fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet);
+}
+
+/// A model whose states may be expanded in part: partial-order reduction.
+///
+/// [`Model::next`] lists a sufficient part of the successors, the same part for the same state; whether the
+/// rest was left out is known when it answers [`Next::Done`].
+pub trait Reducible: Model {
+    /// After [`Next::Done`]: makes `cursor` list the successors left out. False if there were none.
+    fn widen(&mut self, state: &[u32], cursor: &mut Self::Cursor) -> bool;
+}
+
+/// A set of processes, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ProcessSet([u64; 4]);
+
+impl ProcessSet {
+    /// Nobody.
+    pub const EMPTY: Self = Self([0; 4]);
+
+    /// The first `count` processes.
+    pub fn first(count: usize) -> Self {
+        let mut set = Self::EMPTY;
+        (0..count.min(256)).for_each(|process| set.insert(process as u8));
+        set
+    }
+
+    /// Adds a process.
+    pub fn insert(&mut self, process: u8) {
+        self.0[usize::from(process >> 6)] |= 1 << (process & 63);
+    }
+
+    /// Takes a process out.
+    pub fn remove(&mut self, process: u8) {
+        self.0[usize::from(process >> 6)] &= !(1 << (process & 63));
+    }
+
+    /// Whether a process is in it.
+    pub fn contains(&self, process: u8) -> bool {
+        self.0[usize::from(process >> 6)] & (1 << (process & 63)) != 0
+    }
+
+    /// Whether nobody is in it.
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; 4]
+    }
+
+    /// Number of processes in it.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Adds all of another set.
+    pub fn extend(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Keeps only those in another set as well.
+    pub fn retain(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+    }
+
+    /// Takes all of another set out.
+    pub fn subtract(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= !other);
+    }
+
+    /// The processes in it, the smallest number first.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=u8::MAX).filter(|&process| self.contains(process))
+    }
 }

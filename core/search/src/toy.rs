@@ -1,7 +1,7 @@
 //! Small explicit graphs, for tests: every node is written out, so that every answer can be worked
 //! out by hand, or by a slow program that follows the definition.
 
-use crate::model::{Ending, Model, Next};
+use crate::model::{Ending, Marks, Model, Next};
 use std::collections::HashMap;
 
 /// A state of a [`Toy`].
@@ -26,6 +26,8 @@ pub struct Edge {
     pub label: Option<u32>,
     /// What it violates.
     pub fault: Option<u32>,
+    /// What it means to a search for cycles.
+    pub marks: Marks,
 }
 
 /// A graph whose first node is the initial state.
@@ -48,7 +50,10 @@ impl Toy {
         let mut label = 0..;
         let nodes = successors.iter().enumerate().map(|(i, targets)| Node {
             words: vec![i as u32],
-            edges: targets.iter().map(|&to| Edge { to: Some(to), label: label.next(), fault: None }).collect(),
+            edges: targets
+                .iter()
+                .map(|&to| Edge { to: Some(to), label: label.next(), fault: None, marks: Marks::NONE })
+                .collect(),
             ..Node::default()
         });
         Self::new(nodes.collect(), 0)
@@ -81,11 +86,11 @@ impl Toy {
             for _ in 0..random.below(4) {
                 let to = Some(random.below(count)).filter(|_| random.below(10) != 0);
                 let fault = (to.is_none() || random.below(10) == 0).then(|| random.below(3) as u32);
-                nodes[i].edges.push(Edge { to, label: label.next(), fault });
+                nodes[i].edges.push(Edge { to, label: label.next(), fault, marks: Marks::NONE });
             }
             let to = random.below(count);
             if nodes[i].transient && !nodes[to].transient && random.below(3) == 0 {
-                nodes[i].edges.push(Edge { to: Some(to), label: None, fault: None });
+                nodes[i].edges.push(Edge { to: Some(to), label: None, fault: None, marks: Marks::NONE });
             }
         }
         Self::new(nodes, 1)
@@ -139,7 +144,7 @@ impl Model for Toy {
         };
         successor.clear();
         successor.extend_from_slice(&self.nodes[to].words);
-        Next::Successor { label: edge.label, transient: self.nodes[to].transient, fault: edge.fault }
+        Next::Successor { label: edge.label, transient: self.nodes[to].transient, fault: edge.fault, marks: edge.marks }
     }
 }
 

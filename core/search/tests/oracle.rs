@@ -5,8 +5,8 @@ use fabius_base::{Cancel, Limits, StopReason};
 use fabius_search::model::{Model, Next};
 use fabius_search::toy::{Edge, Node, Random, Toy};
 use fabius_search::{
-    BitstateStore, Completeness, FingerprintStore, Outcome, Quiet, Settings, Statistics, StopAt, Store, TreeStore,
-    ViolationKind, breadth_first, depth_first,
+    BitstateStore, Completeness, FingerprintStore, Marks, Outcome, Quiet, Settings, Statistics, StopAt, Store,
+    TreeStore, ViolationKind, breadth_first, depth_first,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -363,7 +363,7 @@ impl Model for Counter {
             return Next::Done(fabius_search::Ending::Moves);
         }
         *successor = vec![state[0].wrapping_add(1), state[1].wrapping_add(u32::from(state[0] == u32::MAX))];
-        Next::Successor { label: Some(()), transient: self.transient, fault: None }
+        Next::Successor { label: Some(()), transient: self.transient, fault: None, marks: Marks::NONE }
     }
 }
 
@@ -432,7 +432,7 @@ fn loops_of_transient_states_come_to_an_end() {
     let transient = |index: u32, to: &[usize]| Node {
         words: vec![index],
         transient: true,
-        edges: to.iter().map(|&to| Edge { to: Some(to), label: Some(index * 10 + to as u32), fault: None }).collect(),
+        edges: to.iter().map(|&to| Edge { to: Some(to), label: Some(index * 10 + to as u32), fault: None, marks: Marks::NONE }).collect(),
         ..Node::default()
     };
     let ordinary = |index: u32, to: &[usize]| Node { transient: false, ..transient(index, to) };
