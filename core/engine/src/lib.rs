@@ -18,7 +18,9 @@ mod load;
 mod plan;
 mod run;
 mod safety;
+mod task;
 mod unreached;
+mod watcher;
 
 pub use counterexample::Counterexample;
 pub use event::{Event, Goal, Progress};

@@ -1,0 +1,100 @@
+//! What every kind of check is given, and what it leaves behind.
+
+use crate::counterexample::Counterexample;
+use crate::event::Event;
+use crate::load::Loaded;
+use crate::plan::Planned;
+use crate::report::{PropertyReport, Verdict};
+use crate::run::{Surroundings, internal_error};
+use crate::settings::Settings;
+use crate::words::{counted, grouped, memory};
+use fabius_base::{Code, Finding, Limits, StopReason};
+use fabius_machine::Refusal;
+use fabius_program::{Program, Variable};
+use fabius_search::Completeness;
+use fabius_search::store::Exactness;
+
+/// What the search left behind.
+pub(crate) struct Checked {
+    pub report: PropertyReport,
+    pub counterexamples: Vec<Counterexample>,
+    pub findings: Vec<Finding>,
+    pub failure: Option<String>,
+}
+
+/// Everything that the parts of a check need to know.
+pub(crate) struct Task<'a> {
+    pub loaded: &'a Loaded,
+    pub program: &'a Program,
+    pub property: &'a str,
+    pub settings: &'a Settings,
+}
+
+impl Checked {
+    /// Adds a counterexample, and tells of it.
+    pub(crate) fn add(&mut self, planned: &Planned, counterexample: Counterexample, around: &mut Surroundings<'_>) {
+        let violation = counterexample.report.clone();
+        (around.observe)(Event::Violation { property: planned.name.clone(), violation: violation.clone() });
+        self.report.violations.push(violation);
+        self.counterexamples.push(counterexample);
+    }
+}
+
+/// A model that the machine cannot run.
+pub(crate) fn refused(planned: &Planned, program: &Program, refusal: Refusal) -> Checked {
+    let reason = format!("not checked: {refusal}");
+    let mut finding = Finding::new(Code::TooMany, refusal.to_string());
+    let bytes = |variable: &Variable| u64::from(variable.element_count()) * u64::from(variable.ty.bits).div_ceil(8);
+    let variables = program.globals.iter().chain(program.processes.iter().flat_map(|process| &process.locals));
+    if let (Refusal::TooLarge, Some(variable)) = (refusal, variables.max_by_key(|variable| bytes(variable))) {
+        let text = format!("`{}` alone takes {}", variable.name, memory(bytes(variable)));
+        finding = finding.at(variable.span, text);
+    }
+    let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &reason);
+    report.verdict = Verdict::Faulty;
+    let (findings, failure) = match refusal {
+        Refusal::TooLarge | Refusal::TooDeep => (vec![finding], None),
+        Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
+    };
+    Checked { report, counterexamples: Vec::new(), findings, failure }
+}
+
+pub(crate) fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{} times", grouped(count)) }
+}
+
+/// What kept a search from looking at everything.
+pub(crate) fn limit_reached(completeness: Completeness, limits: &Limits) -> String {
+    let limit = |what: &str, value: Option<u64>| match value {
+        Some(value) => format!("the limit of {} was reached", counted(value, what)),
+        None => format!("no more {what}s fit"),
+    };
+    match completeness {
+        Completeness::Exhaustive | Completeness::FirstViolation => String::new(),
+        Completeness::Stopped(StopReason::Cancelled) => "it was interrupted".to_owned(),
+        Completeness::Stopped(StopReason::Timeout) => "the time allowed was used up".to_owned(),
+        Completeness::Stopped(StopReason::States) => limit("state", limits.states_max),
+        Completeness::Stopped(StopReason::Memory) => match limits.memory_bytes_max {
+            Some(bytes) => format!("the memory limit of {} was reached", memory(bytes)),
+            None => "no more states fit into the store".to_owned(),
+        },
+        Completeness::Stopped(StopReason::Depth) => {
+            let depth = limits.depth_max.unwrap_or(0);
+            format!("runs of {} and more were cut off", counted(depth, "step"))
+        }
+    }
+}
+
+/// What a lossy store may have missed.
+pub(crate) fn missed(exactness: Exactness) -> String {
+    match exactness {
+        Exactness::Exact => String::new(),
+        Exactness::Fingerprint { omission_probability } => {
+            format!("two states may have been taken for one, with a probability of about {omission_probability:.1e}")
+        }
+        Exactness::Bitstate { omission_probability_per_state, bits_per_state } => format!(
+            "with {bits_per_state:.0} bits per state, about one in {:.0} states may have been missed",
+            1.0 / omission_probability_per_state.max(1e-15)
+        ),
+    }
+}

@@ -1,0 +1,100 @@
+//! Who watches a search on behalf of the one who asked for the check.
+
+use crate::adapter::Places;
+use crate::counterexample::place_of;
+use crate::event::{Event, Goal, Progress};
+use crate::run::Surroundings;
+use crate::task::Task;
+use fabius_base::{SourceMap, Span, StopReason};
+use fabius_program::{Move, Program, meaning::Fault};
+use fabius_search::{self as search, Statistics, ViolationKind};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// A search for a shorter run may take so long.
+pub(crate) const SHORTEN_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// Watches a search on behalf of the one who asked for the check.
+pub(crate) struct Watcher<'a, 'b> {
+    property: &'a str,
+    program: &'a Program,
+    map: &'a SourceMap,
+    pub around: &'a mut Surroundings<'b>,
+    places: Places,
+    goal: Goal,
+    began: Duration,
+    /// The violation whose shorter run is looked for, by its key.
+    hunted: Option<u64>,
+    /// The keys of the violations met, in order, each once.
+    pub keys: Vec<u64>,
+}
+
+impl<'a, 'b> Watcher<'a, 'b> {
+    pub(crate) fn new(
+        task: &Task<'a>,
+        around: &'a mut Surroundings<'b>,
+        goal: Goal,
+        places: Places,
+        hunted: Option<u64>,
+    ) -> Self {
+        (around.observe)(Event::Searching { property: task.property.to_owned(), goal });
+        let began = (around.now)();
+        Self {
+            property: task.property,
+            program: task.program,
+            map: &task.loaded.map,
+            around,
+            places,
+            goal,
+            began,
+            hunted,
+            keys: Vec::new(),
+        }
+    }
+
+    /// Where a violation is: the file and the byte at which the guilty statement stands.
+    fn place(&self, kind: &ViolationKind<Fault>, label: Option<&Move>, state: &[u32]) -> Option<Span> {
+        match (kind, label) {
+            (ViolationKind::InvalidEnd, _) => self.places.first_stuck(state),
+            (ViolationKind::Fault(fault), Some(step)) => Some(place_of(self.program, step.edge, *fault)),
+            (ViolationKind::Fault(_), None) => None,
+        }
+    }
+}
+
+impl search::Observer<Move, Fault> for Watcher<'_, '_> {
+    fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
+        let seconds = (self.around.now)() - self.began;
+        if self.goal == Goal::ShorterRun && SHORTEN_TIME_MAX < seconds {
+            return ControlFlow::Break(StopReason::Timeout);
+        }
+        if self.hunted.is_some_and(|key| self.keys.contains(&key)) {
+            return ControlFlow::Break(StopReason::Cancelled);
+        }
+        let progress = Progress {
+            states: statistics.states,
+            transitions: statistics.transitions(),
+            depth: statistics.depth,
+            memory_bytes: statistics.memory_bytes,
+            seconds: seconds.as_secs_f64(),
+        };
+        (self.around.observe)(Event::Progress { property: self.property.to_owned(), progress });
+        ControlFlow::Continue(())
+    }
+
+    fn key(&mut self, kind: &ViolationKind<Fault>, label: Option<&Move>, state: &[u32]) -> u64 {
+        let place = self.place(kind, label, state).map(|span| self.map.user_span(span));
+        let fault = match kind {
+            ViolationKind::InvalidEnd => None,
+            ViolationKind::Fault(fault) => Some(std::mem::discriminant(fault)),
+        };
+        let mut hasher = DefaultHasher::new();
+        (fault, place.map(|span| (span.file, span.start))).hash(&mut hasher);
+        let key = hasher.finish();
+        if !self.keys.contains(&key) {
+            self.keys.push(key);
+        }
+        key
+    }
+}
