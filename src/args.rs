@@ -61,6 +61,19 @@ pub struct Check {
     #[arg(long, value_name = "NAME|KIND", action = clap::ArgAction::Append, help_heading = "What to check")]
     pub property: Vec<String>,
 
+    /// Check this formula of linear temporal logic as well, such as `[] (requested -> <> granted)`; macros and
+    /// variables of the model may occur in it.
+    #[arg(long, value_name = "FORMULA", action = clap::ArgAction::Append, help_heading = "What to check")]
+    pub ltl: Vec<String>,
+
+    /// Which endless runs count: all, or only those in which no process is neglected for ever.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = FairnessKind::None, help_heading = "What to check")]
+    pub fairness: FairnessKind,
+
+    /// What counts as progress: being at a progress label (as under Spin), or a step from there.
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]
+    pub progress: ProgressOn,
+
     /// Do not stop at the first violation: explore everything, list each violation once per kind and place, and count.
     #[arg(long, help_heading = "What to check")]
     pub keep_going: bool,
@@ -70,6 +83,14 @@ pub struct Check {
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "How to check")]
     pub search: Option<SearchOrder>,
 
+    /// How to look for endless runs, instead of the way that suits the question.
+    #[arg(long, value_enum, value_name = "SEARCH", help_heading = "How to check")]
+    pub cycles: Option<CycleSearch>,
+
+    /// Search with so many threads.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
+    pub threads: u16,
+
     /// How to remember the states seen. `hash` and `bitstate` may miss states, and the verdict says so.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = StoreKind::Tree, help_heading = "How to check")]
     pub store: StoreKind,
@@ -78,7 +99,7 @@ pub struct Check {
     #[arg(long, help_heading = "How to check")]
     pub no_optimize: bool,
 
-    /// Explore every order of independent steps (at present always so).
+    /// Explore every order of independent steps, even where another order shows nothing new.
     #[arg(long, help_heading = "How to check")]
     pub no_reduction: bool,
 
@@ -126,6 +147,37 @@ pub enum SearchOrder {
     Dfs,
     /// Breadth-first: the counterexample is a shortest one.
     Bfs,
+}
+
+/// Which endless runs count as violations.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FairnessKind {
+    /// All.
+    None,
+    /// Those in which a process that can always move from some time on does move (`pan -f`).
+    Weak,
+    /// Those in which a process that can move again and again does move.
+    Strong,
+}
+
+/// What counts as progress.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProgressOn {
+    /// A state in which some process is at a progress label.
+    States,
+    /// A step from a progress label.
+    Transitions,
+}
+
+/// How endless runs are looked for.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CycleSearch {
+    /// Depth-first without progress, then what lies behind progress; livelocks only.
+    DfsFifo,
+    /// Nested depth-first search.
+    Ndfs,
+    /// Strongly connected components.
+    Scc,
 }
 
 /// What remembers the states seen.

@@ -1,12 +1,13 @@
 //! `fabius check`: each file from its text to its report.
 
-use crate::args::{Check, SearchOrder, StoreKind};
+use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, SearchOrder, StoreKind};
 use crate::face::Face;
 use crate::files;
 use crate::stop::{Interrupts, Timer};
 use crate::{EXIT_FAULTY, EXIT_INTERNAL};
 use fabius_base::{Cancel, Limits};
-use fabius_engine::{Event, Loaded, Order, Outcome, Settings, Storage, Surroundings, Verdict};
+use fabius_engine::settings::Progress;
+use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings, Verdict};
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -107,7 +108,24 @@ fn settings(args: &Check) -> Settings {
         },
         keep_going: args.keep_going,
         optimize: !args.no_optimize,
+        reduction: !args.no_reduction,
         properties: args.property.clone(),
+        fairness: match args.fairness {
+            FairnessKind::None => Fairness::None,
+            FairnessKind::Weak => Fairness::Weak,
+            FairnessKind::Strong => Fairness::Strong,
+        },
+        cycles: match args.cycles {
+            None => Cycles::Suitable,
+            Some(CycleSearch::DfsFifo) => Cycles::DfsFifo,
+            Some(CycleSearch::Ndfs) => Cycles::NestedDfs,
+            Some(CycleSearch::Scc) => Cycles::Components,
+        },
+        progress: match args.progress {
+            ProgressOn::States => Progress::States,
+            ProgressOn::Transitions => Progress::Transitions,
+        },
+        threads: usize::from(args.threads),
         limits: Limits {
             states_max: args.max_states,
             depth_max: args.max_depth,

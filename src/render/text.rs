@@ -6,7 +6,7 @@ use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::PropertyReport;
-use fabius_engine::{Counterexample, Loaded, NOT_CHECKED_YET, Outcome, Verdict, ViolationReport};
+use fabius_engine::{Counterexample, Loaded, Outcome, Verdict, ViolationReport};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Trace};
 use std::fmt::Write;
@@ -152,18 +152,6 @@ fn verdict(outcome: &Outcome, args: &Check) -> String {
         Some(property) => format!("{file}{word}: {}{}\n", property.reason, figures(property)),
         None => format!("{file}{word}: {}\n", report.reason),
     };
-    let unchecked: Vec<String> = report
-        .properties
-        .iter()
-        .filter(|property| property.reason == NOT_CHECKED_YET)
-        .map(|property| match property.kind.as_str() {
-            kind if kind == property.name => property.name.clone(),
-            kind => format!("{} ({kind})", property.name),
-        })
-        .collect();
-    if searched.is_some() && !unchecked.is_empty() {
-        let _ = writeln!(text, "{NOT_CHECKED_YET}: {}", unchecked.join(", "));
-    }
     text
 }
 

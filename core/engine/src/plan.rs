@@ -1,25 +1,37 @@
-//! Which properties of a model are looked at, and which of them this version can check.
+//! Which properties of a model are looked at, and which question each of them asks.
 
 use crate::report::PropertyClass;
-use fabius_program::{Program, Property, PropertyKind};
+use fabius_program::{ProcessId, Program, Property, PropertyKind};
 
 /// The name of the property that every model has.
 pub const SAFETY: &str = "safety";
 
-/// Why a property is not checked.
-pub const NOT_CHECKED_YET: &str = "not checked yet by this version of fabius";
+/// What is asked about the runs of a model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// Can an assertion fail, the processes get stuck, an evaluation go wrong?
+    Safety,
+    /// Can a send or a receive happen that an event trace does not allow?
+    Trace(ProcessId),
+    /// Can a run go on for ever without progress?
+    Progress,
+    /// Can a run pass acceptance labels for ever?
+    Acceptance,
+    /// Can a run violate the formula, or match the claim?
+    Claim,
+}
 
 /// A property, and what is to be done about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     /// Its name.
     pub name: String,
-    /// What kind of question it asks.
+    /// What kind of property it is.
     pub kind: PropertyClass,
+    /// What it asks.
+    pub question: Question,
     /// Whether a person asked for it by name or kind.
     pub asked: bool,
-    /// Whether this version can check it.
-    pub checkable: bool,
 }
 
 /// The properties to be looked at, in the order of reports.
@@ -45,9 +57,9 @@ pub struct UnknownProperty {
 /// # Errors
 /// If a wish is neither a kind nor the name of a property of this program.
 pub fn plan(program: &Program, wishes: &[String]) -> Result<Plan, UnknownProperty> {
-    let mut properties = vec![planned(SAFETY, PropertyClass::Safety, true)];
+    let mut properties = vec![planned(SAFETY, PropertyClass::Safety, Question::Safety)];
     let declared = program.properties.iter().filter(|property| !matches!(property.kind, PropertyKind::Safety));
-    properties.extend(declared.map(|property| planned(&property.name, class_of(property), false)));
+    properties.extend(declared.map(|property| planned(&property.name, class_of(property), question_of(property))));
     for wish in wishes {
         let is_name = properties.iter().any(|property| property.name == *wish);
         let fits = |property: &Planned| property.name == *wish || (!is_name && property.kind.as_str() == wish);
@@ -66,8 +78,8 @@ pub fn plan(program: &Program, wishes: &[String]) -> Result<Plan, UnknownPropert
     Ok(Plan { properties })
 }
 
-fn planned(name: &str, kind: PropertyClass, checkable: bool) -> Planned {
-    Planned { name: name.to_owned(), kind, asked: false, checkable }
+fn planned(name: &str, kind: PropertyClass, question: Question) -> Planned {
+    Planned { name: name.to_owned(), kind, question, asked: false }
 }
 
 fn class_of(property: &Property) -> PropertyClass {
@@ -76,6 +88,16 @@ fn class_of(property: &Property) -> PropertyClass {
         PropertyKind::Progress => PropertyClass::Progress,
         PropertyKind::Acceptance => PropertyClass::Acceptance,
         PropertyKind::Ltl(_) | PropertyKind::Never(_) => PropertyClass::Ltl,
+    }
+}
+
+fn question_of(property: &Property) -> Question {
+    match property.kind {
+        PropertyKind::Safety => Question::Safety,
+        PropertyKind::Trace(trace) => Question::Trace(trace),
+        PropertyKind::Progress => Question::Progress,
+        PropertyKind::Acceptance => Question::Acceptance,
+        PropertyKind::Ltl(_) | PropertyKind::Never(_) => Question::Claim,
     }
 }
 

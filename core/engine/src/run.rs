@@ -3,10 +3,11 @@
 use crate::counterexample::Counterexample;
 use crate::event::Event;
 use crate::load::Loaded;
-use crate::plan::{NOT_CHECKED_YET, Plan, Planned, UnknownProperty, plan};
+use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
 use crate::settings::Settings;
+use crate::task::Checked;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_program::Program;
 use std::sync::Arc;
@@ -82,53 +83,45 @@ fn check_all(
         failure: None,
     };
     for planned in &plan.properties {
-        let property = if planned.checkable {
-            let found = safety::check(loaded, program, planned, settings, around);
-            outcome.counterexamples.extend(found.counterexamples);
-            outcome.findings.extend(found.findings);
-            outcome.failure = outcome.failure.or(found.failure);
-            found.report
-        } else {
-            unchecked(planned)
+        let found = match planned.question {
+            Question::Safety => safety::check(loaded, program, planned, settings, around),
+            _ => unchecked(planned),
         };
+        outcome.counterexamples.extend(found.counterexamples);
+        outcome.findings.extend(found.findings);
+        outcome.failure = outcome.failure.or(found.failure);
+        let property = found.report;
         (around.observe)(Event::PropertyDone { property: property.clone() });
         outcome.report.properties.push(property);
     }
     let findings = loaded.findings.iter().chain(&outcome.findings);
     outcome.report.findings = findings.map(|finding| FindingReport::new(&loaded.map, finding)).collect();
     outcome.report.internal_error.clone_from(&outcome.failure);
-    conclude(&mut outcome.report, plan);
+    conclude(&mut outcome.report);
     outcome
 }
 
-/// The verdict over all properties: those that cannot be checked yet count only if they were asked for.
-fn conclude(report: &mut Report, plan: &Plan) {
-    let planned = report.properties.iter().zip(&plan.properties);
-    let counted: Vec<&PropertyReport> =
-        planned.filter(|(_, planned)| planned.checkable || planned.asked).map(|(property, _)| property).collect();
-    let any = |verdict: Verdict| counted.iter().any(|property| property.verdict == verdict);
+/// The verdict over all properties.
+fn conclude(report: &mut Report) {
+    let properties = &report.properties;
+    let any = |verdict: Verdict| properties.iter().any(|property| property.verdict == verdict);
     let verdict = match () {
         () if any(Verdict::Faulty) => Verdict::Faulty,
         () if any(Verdict::Violated) => Verdict::Violated,
-        () if any(Verdict::Undecided) || counted.is_empty() => Verdict::Undecided,
+        () if any(Verdict::Undecided) || properties.is_empty() => Verdict::Undecided,
         () => Verdict::Holds,
     };
-    let exhaustive = !counted.is_empty() && counted.iter().all(|property| property.exhaustive);
-    let mut reason = match counted.iter().find(|property| property.verdict == verdict) {
+    let exhaustive = !properties.is_empty() && properties.iter().all(|property| property.exhaustive);
+    let reason = match properties.iter().find(|property| property.verdict == verdict) {
         Some(decisive) => decisive.reason.clone(),
         None => "the model has no property of this kind".to_owned(),
     };
-    let decisive_is_checked = plan.properties.iter().any(|planned| planned.checkable);
-    let left: Vec<&str> =
-        plan.properties.iter().filter(|planned| !planned.checkable).map(|planned| planned.name.as_str()).collect();
-    if decisive_is_checked && !left.is_empty() {
-        reason = format!("{reason}; not checked yet by this version: {}", left.join(", "));
-    }
     (report.verdict, report.exhaustive, report.reason) = (verdict, exhaustive, reason);
 }
 
-fn unchecked(planned: &Planned) -> PropertyReport {
-    PropertyReport::unchecked(&planned.name, planned.kind, NOT_CHECKED_YET)
+fn unchecked(planned: &Planned) -> Checked {
+    let report = PropertyReport::unchecked(&planned.name, planned.kind, "not checked yet by this version of fabius");
+    Checked { report, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
 }
 
 fn unknown_property(unknown: &UnknownProperty) -> Finding {

@@ -13,8 +13,18 @@ pub struct Settings {
     pub keep_going: bool,
     /// Reset dead variables and merge statements before the search.
     pub optimize: bool,
-    /// Names or kinds of properties; empty for all that can be checked.
+    /// Leave out orders of independent steps that show nothing new.
+    pub reduction: bool,
+    /// Names or kinds of properties; empty for all that the model has.
     pub properties: Vec<String>,
+    /// Which endless runs count as violations.
+    pub fairness: Fairness,
+    /// How endless runs are looked for.
+    pub cycles: Cycles,
+    /// What counts as progress.
+    pub progress: Progress,
+    /// So many threads may search.
+    pub threads: usize,
     /// How much a search may use.
     pub limits: Limits,
 }
@@ -26,7 +36,12 @@ impl Default for Settings {
             store: Storage::default(),
             keep_going: false,
             optimize: true,
+            reduction: true,
             properties: Vec::new(),
+            fairness: Fairness::default(),
+            cycles: Cycles::default(),
+            progress: Progress::default(),
+            threads: 1,
             limits: Limits::default(),
         }
     }
@@ -70,4 +85,52 @@ impl Storage {
     pub fn is_exact(self) -> bool {
         self == Self::Tree
     }
+}
+
+/// Which endless runs count as violations.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Fairness {
+    /// All.
+    #[default]
+    None,
+    /// Those in which a process that can always move from some time on moves again and again.
+    Weak,
+    /// Those in which a process that can move again and again moves again and again.
+    Strong,
+}
+
+impl Fairness {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Weak => "weak",
+            Self::Strong => "strong",
+        }
+    }
+}
+
+/// How endless runs are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Cycles {
+    /// The search that suits the question: DFS-FIFO for livelocks, nested depth-first search for acceptance
+    /// cycles, strongly connected components where fairness is asked for.
+    #[default]
+    Suitable,
+    /// DFS-FIFO, for livelocks only.
+    DfsFifo,
+    /// Nested depth-first search; for livelocks, beside a claim that waits for one.
+    NestedDfs,
+    /// Strongly connected components.
+    Components,
+}
+
+/// What counts as progress.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Progress {
+    /// Every state in which some process stands at a progress label, as under Spin.
+    #[default]
+    States,
+    /// Every step from a progress label.
+    Transitions,
 }
