@@ -84,6 +84,11 @@ pub fn explain(program: &Program, state: &State) -> Explanation {
     Explanation { kind, stuck, waits, sentences, suggestion }
 }
 
+/// What a process waits for in a state, and who could bring it about.
+pub fn waits_for(program: &Program, state: &State, standing: &Standing) -> Vec<WaitsFor> {
+    Inquiry { program, state }.waits_of(standing)
+}
+
 fn sentence(standing: &Standing) -> String {
     let reasons: Vec<_> =
         standing.waiting.iter().map(|w| format!("at `{}` because {}", w.text, w.reason.sentence())).collect();

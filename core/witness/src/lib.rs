@@ -5,6 +5,7 @@
 
 pub mod blocked;
 pub mod confirm;
+pub mod endless;
 pub mod explain;
 pub mod format;
 pub mod interpret;
@@ -18,6 +19,7 @@ mod execute;
 
 pub use blocked::{Reason, Standing, Waiting, standings};
 pub use confirm::{Claim, Disagreement, confirm, states_along};
+pub use endless::{Endless, InLoop, Role, RunFairness, explain_loop};
 pub use execute::{Event, Happening};
 pub use explain::{Cause, Explanation, explain};
 pub use interpret::{Ending, Moves, Outcome, Refusal, ending, moves, released, settled, step};
