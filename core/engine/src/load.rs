@@ -22,15 +22,20 @@ pub struct Loaded {
     pub program: Option<Arc<Program>>,
     /// What there is to say about the text.
     pub findings: Vec<Finding>,
-    /// The syntax tree, from which the program as written can be made again.
+    /// The syntax tree, from which the program as written can be made again; also of a faulty text.
     tree: Option<Arc<Model>>,
 }
 
 impl Loaded {
     /// The program without any optimisation.
     pub(crate) fn as_written(&self) -> Option<Program> {
-        let tree = self.tree.as_ref()?;
+        let tree = self.tree.as_ref().filter(|_| self.program.is_some())?;
         lower(tree, &self.map, &self.name, Options::NONE).program
+    }
+
+    /// The syntax tree, as far as the text can be read; `None` if there is no text.
+    pub fn tree(&self) -> Option<&Arc<Model>> {
+        self.tree.as_ref()
     }
 
     /// The program, if nothing in the text keeps it from being checked.
@@ -59,7 +64,7 @@ pub fn load(
         program = lowered.program.map(Arc::new);
         findings.extend(lowered.findings);
     }
-    let tree = program.is_some().then(|| Arc::new(model));
+    let tree = Some(Arc::new(model));
     Loaded { name: name.to_owned(), map, program, findings, tree }
 }
 

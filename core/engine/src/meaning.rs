@@ -1,0 +1,191 @@
+//! What a model means, as a number: two texts that differ only in comments, white space, unused macros
+//! or where things stand mean the same, and what was found out about one holds for the other.
+//!
+//! Everything in a program but places in the text goes into the number, names and the wording of
+//! statements included, since traces show them. A part of [`Program`] that somebody adds goes in without
+//! being asked: what is forgotten here makes texts differ that mean the same, never the other way round.
+
+use crate::load::Loaded;
+use fabius_base::Span;
+use fabius_program::{Action, Process, ProcessId, ProcessKind, Program, PropertyKind, Statement};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::{self, Display, Write};
+
+/// What a model or a property means, as a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Meaning(pub u128);
+
+impl Display for Meaning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// A model as it is written, before any optimisation: the same statements whatever else asks for them.
+#[derive(Clone, Debug)]
+pub struct Written {
+    program: Program,
+    base: Meaning,
+}
+
+impl Written {
+    /// The model as it is written; `None` if the text is faulty.
+    pub fn of(loaded: &Loaded) -> Option<Self> {
+        loaded.checkable()?;
+        let program = loaded.as_written()?;
+        let base = base(&program);
+        Some(Self { program, base })
+    }
+
+    /// What everything but the formulas means. The body of a process type that nobody creates does not matter.
+    pub fn base(&self) -> Meaning {
+        self.base
+    }
+
+    /// What a property means, asked of this model.
+    pub fn property(&self, name: &str) -> Meaning {
+        let property = self.program.properties.iter().find(|property| property.name == name);
+        let formula = property.filter(|property| matches!(property.kind, PropertyKind::Ltl(_)));
+        digest(&(self.base, formula.map(|property| &property.kind)))
+    }
+
+    /// For each place of this model, the place in a model that means the same.
+    pub fn places_in(&self, other: &Self) -> HashMap<Span, Span> {
+        let ours = places(&self.program).into_iter();
+        let named = |program: &Program| -> HashMap<String, Vec<Span>> {
+            program.processes.iter().map(|process| (process.name.clone(), process_places(process))).collect()
+        };
+        let mut theirs = named(&other.program);
+        let mut map: HashMap<Span, Span> = ours.zip(places(&other.program)).collect();
+        for (name, places) in named(&self.program) {
+            map.extend(places.into_iter().zip(theirs.remove(&name).unwrap_or_default()));
+        }
+        map
+    }
+}
+
+/// The meaning of a program as it is searched, with all its properties and optimisations.
+pub fn meaning(program: &Program) -> Meaning {
+    let mut placeless = program.clone();
+    remove_places(&mut placeless);
+    digest(&placeless)
+}
+
+fn base(program: &Program) -> Meaning {
+    let mut placeless = program.clone();
+    placeless.properties.retain(|property| !matches!(property.kind, PropertyKind::Ltl(_)));
+    remove_places(&mut placeless);
+    let created = created(program);
+    let edges = std::mem::take(&mut placeless.edges);
+    let processes = std::mem::take(&mut placeless.processes);
+    let bodies = processes.into_iter().enumerate().map(|(at, mut process)| {
+        if process.kind == ProcessKind::Process && !created.contains(&ProcessId(at as u32)) {
+            return digest(&(process.name, "never created"));
+        }
+        // Numbers that depend on the processes before this one count from this one.
+        let first_statement = process.statements.iter().map(|statement| statement.number).min().unwrap_or(0);
+        process.statements.iter_mut().for_each(|statement| statement.number -= first_statement);
+        let leaving: Vec<_> =
+            process.locations.iter().map(|location| &edges[location.edges.start as usize..location.edges.end as usize]).collect();
+        let leaving = digest(&leaving);
+        process.locations.iter_mut().for_each(|location| location.edges = 0..0);
+        digest(&(process, leaving))
+    });
+    let bodies: Vec<Meaning> = bodies.collect();
+    digest(&(placeless, bodies))
+}
+
+/// The process types of which a process may be created at all.
+fn created(program: &Program) -> BTreeSet<ProcessId> {
+    let mut created: BTreeSet<ProcessId> = BTreeSet::new();
+    let mut waiting: Vec<ProcessId> = program.initial.iter().map(|instance| instance.process).collect();
+    let others = program.processes.iter().enumerate().filter(|(_, process)| process.kind != ProcessKind::Process);
+    waiting.extend(others.map(|(at, _)| ProcessId(at as u32)));
+    while let Some(process) = waiting.pop() {
+        if created.insert(process) {
+            waiting.extend(program.process(process).statements.iter().flat_map(creates));
+        }
+    }
+    created
+}
+
+/// The process types that a statement may create.
+fn creates(statement: &Statement) -> Vec<ProcessId> {
+    // Whatever has `Run { process: ProcessId(3)` in its printed form creates such a process.
+    let text = format!("{:?}", statement.action);
+    let mark = "Run { process: ProcessId(";
+    let numbers = text.split(mark).skip(1).filter_map(|rest| rest.split(')').next()?.parse().ok());
+    numbers.map(ProcessId).collect()
+}
+
+/// The places of what belongs to no process, in a fixed order.
+fn places(program: &Program) -> Vec<Span> {
+    let mut places: Vec<Span> = program.globals.iter().map(|variable| variable.span).collect();
+    places.extend(program.channel_types.iter().map(|channel| channel.span));
+    places
+}
+
+/// The places of a process, in a fixed order.
+fn process_places(process: &Process) -> Vec<Span> {
+    let mut places = vec![process.span];
+    places.extend(process.locals.iter().map(|variable| variable.span));
+    places.extend(process.locations.iter().map(|location| location.span));
+    for statement in &process.statements {
+        places.push(statement.span);
+        let Action::Block(block) = &statement.action else { continue };
+        for node in &block.nodes {
+            places.push(node.span);
+            places.extend(node.options.iter().map(|option| option.span));
+        }
+    }
+    places
+}
+
+fn digest(value: &impl fmt::Debug) -> Meaning {
+    let mut digest = Digest(FNV_OFFSET);
+    // Writing to a digest does not fail.
+    let _ = write!(digest, "{value:?}");
+    Meaning(digest.0)
+}
+
+const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+/// The 128-bit hash of Fowler, Noll and Vo (FNV-1a) of what is written to it.
+struct Digest(u128);
+
+impl Write for Digest {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(FNV_PRIME);
+        }
+        Ok(())
+    }
+}
+
+fn remove_places(program: &mut Program) {
+    let nowhere = Span::default();
+    program.name.clear();
+    for variable in &mut program.globals {
+        variable.span = nowhere;
+    }
+    for channel in &mut program.channel_types {
+        channel.span = nowhere;
+    }
+    for property in &mut program.properties {
+        property.span = None;
+    }
+    for process in &mut program.processes {
+        process.span = nowhere;
+        process.locals.iter_mut().for_each(|variable| variable.span = nowhere);
+        process.locations.iter_mut().for_each(|location| location.span = nowhere);
+        for statement in &mut process.statements {
+            statement.span = nowhere;
+            let Action::Block(block) = &mut statement.action else { continue };
+            for node in &mut block.nodes {
+                node.span = nowhere;
+                node.options.iter_mut().for_each(|option| option.span = nowhere);
+            }
+        }
+    }
+}
