@@ -37,6 +37,11 @@ impl Written {
         Some(Self { program, base })
     }
 
+    /// The program.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// What everything but the formulas means. The body of a process type that nobody creates does not matter.
     pub fn base(&self) -> Meaning {
         self.base
@@ -85,8 +90,11 @@ fn base(program: &Program) -> Meaning {
         // Numbers that depend on the processes before this one count from this one.
         let first_statement = process.statements.iter().map(|statement| statement.number).min().unwrap_or(0);
         process.statements.iter_mut().for_each(|statement| statement.number -= first_statement);
-        let leaving: Vec<_> =
-            process.locations.iter().map(|location| &edges[location.edges.start as usize..location.edges.end as usize]).collect();
+        let leaving: Vec<_> = process
+            .locations
+            .iter()
+            .map(|location| &edges[location.edges.start as usize..location.edges.end as usize])
+            .collect();
         let leaving = digest(&leaving);
         process.locations.iter_mut().for_each(|location| location.edges = 0..0);
         digest(&(process, leaving))
