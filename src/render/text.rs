@@ -148,7 +148,7 @@ fn verdict(outcome: &Outcome, args: &Check) -> String {
     };
     let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
     let searched = report.properties.iter().find(|property| property.states > 0);
-    let mut text = match searched.filter(|property| property.verdict == report.verdict) {
+    let text = match searched.filter(|property| property.verdict == report.verdict) {
         Some(property) => format!("{file}{word}: {}{}\n", property.reason, figures(property)),
         None => format!("{file}{word}: {}\n", report.reason),
     };

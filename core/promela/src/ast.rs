@@ -238,6 +238,8 @@ pub struct Constant {
     pub value: i32,
     /// The mtype name, if that is what was written.
     pub name: Option<Name>,
+    /// The keyword, if that is what was written: `true`, `false` or `skip`.
+    pub word: Option<&'static str>,
     /// Where.
     pub span: Span,
 }

@@ -1,7 +1,10 @@
 //! Steps and expressions as a person would write them, on one line.
 
-use crate::ast::{BinOp, Constant, Expr, ExprKind, ReceiveArg, StepKind, UnOp, VarRef};
+use crate::ast::{BinOp, Constant, Expr, ExprKind, ReceiveArg, Sequence, Step, StepKind, UnOp, VarRef};
 use std::fmt::Write;
+
+/// So many steps of a `d_step` are told in its text.
+const BLOCK_STEPS_TOLD: usize = 3;
 
 /// Binding strength of an operator; higher binds tighter.
 fn strength(op: BinOp) -> u8 {
@@ -65,7 +68,11 @@ fn list(items: &[Expr]) -> String {
 }
 
 pub(crate) fn constant(c: &Constant) -> String {
-    c.name.as_ref().map_or_else(|| c.value.to_string(), |name| name.text.to_string())
+    match (&c.name, c.word) {
+        (Some(name), _) => name.text.to_string(),
+        (None, Some(word)) => word.to_owned(),
+        (None, None) => c.value.to_string(),
+    }
 }
 
 pub(crate) fn variable(v: &VarRef) -> String {
@@ -146,6 +153,15 @@ fn of(pid: &Option<Box<Expr>>) -> String {
     pid.as_ref().map_or_else(String::new, |e| format!("[{}]", expr(e)))
 }
 
+/// A sequence that is one step: its first steps.
+fn block(word: &str, steps: &Sequence) -> String {
+    let told = |step: &&Step| !matches!(step.kind, StepKind::Declaration(_));
+    let first: Vec<String> =
+        steps.steps.iter().filter(told).take(BLOCK_STEPS_TOLD + 1).map(|s| self::step(&s.kind)).collect();
+    let more = if first.len() > BLOCK_STEPS_TOLD { "; …" } else { "" };
+    format!("{word} {{ {}{more} }}", first[..first.len().min(BLOCK_STEPS_TOLD)].join("; "))
+}
+
 /// The text of a step that is not compound.
 pub(crate) fn step(kind: &StepKind) -> String {
     match kind {
@@ -182,7 +198,7 @@ pub(crate) fn step(kind: &StepKind) -> String {
             format!("select ({} : {} .. {})", variable(v), expr(from), expr(to))
         }
         StepKind::Atomic(_) => "atomic".into(),
-        StepKind::DStep(_) => "d_step".into(),
+        StepKind::DStep(steps) => block("d_step", steps),
         StepKind::Inlined { name, .. } => format!("{}(…)", name.text),
         StepKind::EmbeddedC(c) => format!("c_code {{{}}}", c.text.trim()),
         StepKind::Skip => "skip".into(),

@@ -239,7 +239,13 @@ impl Parser<'_> {
             _ => return None,
         };
         self.bump();
-        Some(Constant { value, name, span: token.span })
+        let word = match token.kind {
+            Tok::True => Some("true"),
+            Tok::False => Some("false"),
+            Tok::Skip => Some("skip"),
+            _ => None,
+        };
+        Some(Constant { value, name, word, span: token.span })
     }
 
     /// `(e)` or `(a -> b : c)`.
@@ -369,7 +375,12 @@ impl Parser<'_> {
                 self.bump();
                 let Some(constant) = self.constant() else { return Err(self.unexpected("a constant after `-`")) };
                 let span = token.span.to(constant.span);
-                Ok(ReceiveArg::Constant(Constant { value: constant.value.wrapping_neg(), name: None, span }))
+                Ok(ReceiveArg::Constant(Constant {
+                    value: constant.value.wrapping_neg(),
+                    name: None,
+                    word: None,
+                    span,
+                }))
             }
             _ => match self.constant() {
                 Some(constant) => Ok(ReceiveArg::Constant(constant)),
