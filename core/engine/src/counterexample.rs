@@ -8,7 +8,7 @@ use crate::run::internal_error;
 use crate::words::counted;
 use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::{Action, EdgeId, Move, Program, meaning::Fault};
-use fabius_search::{Violation, ViolationKind};
+use fabius_search::ViolationKind;
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::{Claim, Standing, Trace, confirm as walk, shorten};
 use std::sync::Arc;
@@ -26,10 +26,59 @@ const CALMING_STEPS_MAX: u64 = 20_000;
 /// A longer run is not told in the words of the program as written.
 const ELABORATED_STEPS_MAX: usize = 20_000;
 
+/// What a search found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wrong {
+    /// The path ends in an invalid end state.
+    InvalidEnd,
+    /// The last step of the path is faulty.
+    Fault(Fault),
+    /// From the state after so many steps, the path leads back to it: a loop of this class.
+    Loop(usize, ViolationClass),
+}
+
+impl From<ViolationKind<Fault>> for Wrong {
+    fn from(kind: ViolationKind<Fault>) -> Self {
+        match kind {
+            ViolationKind::InvalidEnd => Self::InvalidEnd,
+            ViolationKind::Fault(fault) => Self::Fault(fault),
+        }
+    }
+}
+
+impl Wrong {
+    /// The class of violation.
+    pub(crate) fn class(self) -> ViolationClass {
+        match self {
+            Self::InvalidEnd => ViolationClass::InvalidEndState,
+            Self::Fault(Fault::AssertionFailed) => ViolationClass::Assertion,
+            Self::Fault(Fault::ClaimCompleted) => ViolationClass::ClaimCompleted,
+            Self::Fault(Fault::TraceViolated) => ViolationClass::Trace,
+            Self::Fault(_) => ViolationClass::Evaluation,
+            Self::Loop(_, class) => class,
+        }
+    }
+}
+
+impl Found {
+    /// What the reference interpreter is to confirm.
+    fn claim(&self) -> Claim {
+        match self.wrong {
+            Wrong::InvalidEnd => Claim::InvalidEnd,
+            Wrong::Fault(fault) => Claim::Fault(fault),
+            Wrong::Loop(start, _) => Claim::Cycle { start },
+        }
+    }
+}
+
 /// A path that a search found.
 pub(crate) struct Found {
-    /// What is wrong, and the path.
-    pub violation: Violation<Move, Fault>,
+    /// What is wrong with it.
+    pub wrong: Wrong,
+    /// The path.
+    pub path: Vec<Move>,
+    /// How often the same was found.
+    pub count: u64,
     /// Whether no shorter path leads to the same.
     pub shortest: bool,
     /// Whether it is to be told as it is, even if a calmer path shows the same.
@@ -60,43 +109,30 @@ impl Counterexample {
 ///
 /// # Errors
 /// The text of an internal error, if the path is not what the search says.
-pub(crate) fn confirm(loaded: &Loaded, program: &Program, found: Found) -> Result<Counterexample, String> {
-    let Found { mut violation, shortest, as_found } = found;
-    let claim = match violation.kind {
-        ViolationKind::InvalidEnd => Claim::InvalidEnd,
-        ViolationKind::Fault(fault) => Claim::Fault(fault),
-    };
-    if !as_found && violation.path.len() <= CALMED_STEPS_MAX {
-        violation.path = shorten(program, &violation.path, claim, CALMING_STEPS_MAX);
+pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> Result<Counterexample, String> {
+    let claim = found.claim();
+    if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
+        found.path = shorten(program, &found.path, claim, CALMING_STEPS_MAX);
     }
-    let trace = walk(program, &violation.path, claim).map_err(|disagreement| {
-        let path = paste(&violation.path);
+    let trace = walk(program, &found.path, claim).map_err(|disagreement| {
+        let path = paste(&found.path);
         internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
     })?;
-    let trace = as_written(loaded, program, &violation.path, claim).unwrap_or(trace);
-    let finding = finding(&loaded.map, &violation, &trace);
-    let report = report(loaded, &violation, shortest, &trace, &finding);
-    Ok(Counterexample { finding, trace, path: violation.path, report })
+    let trace = as_written(loaded, program, &found).unwrap_or(trace);
+    let finding = finding(&loaded.map, &found, &trace);
+    let report = report(loaded, &found, &trace, &finding);
+    Ok(Counterexample { finding, trace, path: found.path, report })
 }
 
 /// The trace of the same run of the program as it is written; `None` if there is none that the
 /// reference interpreter confirms.
-fn as_written(loaded: &Loaded, program: &Program, path: &[Move], claim: Claim) -> Option<Trace> {
-    if path.len() > ELABORATED_STEPS_MAX {
+fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<Trace> {
+    if found.path.len() > ELABORATED_STEPS_MAX {
         return None;
     }
     let written = loaded.as_written()?;
-    let path = elaborate(program, &written, path)?;
-    walk(&written, &path, claim).ok()
-}
-
-/// The class of a violation.
-pub(crate) fn class_of(kind: &ViolationKind<Fault>) -> ViolationClass {
-    match kind {
-        ViolationKind::InvalidEnd => ViolationClass::InvalidEndState,
-        ViolationKind::Fault(Fault::AssertionFailed) => ViolationClass::Assertion,
-        ViolationKind::Fault(_) => ViolationClass::Evaluation,
-    }
+    let path = elaborate(program, &written, &found.path)?;
+    walk(&written, &path, found.claim()).ok()
 }
 
 /// Where a faulty transition stands in the text.
@@ -120,10 +156,11 @@ fn paste(path: &[Move]) -> String {
     path.iter().map(step).collect::<Vec<_>>().join(",")
 }
 
-fn finding(map: &SourceMap, violation: &Violation<Move, Fault>, trace: &Trace) -> Finding {
-    match violation.kind {
-        ViolationKind::InvalidEnd => stuck(map, trace),
-        ViolationKind::Fault(fault) => faulty(fault, trace),
+fn finding(map: &SourceMap, found: &Found, trace: &Trace) -> Finding {
+    match found.wrong {
+        Wrong::InvalidEnd => stuck(map, trace),
+        Wrong::Fault(fault) => faulty(fault, trace),
+        Wrong::Loop(..) => Finding::new(Code::InvalidEndState, String::new()),
     }
 }
 
@@ -181,25 +218,21 @@ fn waits_here(standings: &[&Standing]) -> String {
     }
 }
 
-fn report(
-    loaded: &Loaded,
-    violation: &Violation<Move, Fault>,
-    shortest: bool,
-    trace: &Trace,
-    finding: &Finding,
-) -> ViolationReport {
+fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> ViolationReport {
     let place = finding.span().map(|span| loaded.map.position(span));
     let explanation = trace.explanation.as_ref();
     ViolationReport {
-        kind: class_of(&violation.kind),
-        message: message(violation, trace),
+        kind: found.wrong.class(),
+        message: message(found.wrong, trace),
         file: place.as_ref().map_or_else(|| loaded.name.clone(), |place| place.file.to_string()),
         line: place.as_ref().map_or(0, |place| place.line),
         column: place.as_ref().map_or(0, |place| place.column),
-        count: violation.count.max(1),
+        count: found.count.max(1),
         steps: trace.steps.len() as u64,
-        shortest,
+        shortest: found.shortest,
         trace: Arc::new(json::steps(trace, &loaded.map)),
+        loop_start: trace.cycle_start.map(|start| start as u64),
+        endless: None,
         blocked: match explanation {
             Some(_) => json::standings(trace, &loaded.map).into_iter().filter(|standing| !standing.end).collect(),
             None => Vec::new(),
@@ -209,10 +242,12 @@ fn report(
     }
 }
 
-fn message(violation: &Violation<Move, Fault>, trace: &Trace) -> String {
+fn message(wrong: Wrong, trace: &Trace) -> String {
     let text = trace.steps.last().map_or("the initial state", |step| step.actor.text.as_str());
-    match violation.kind {
-        ViolationKind::InvalidEnd => "invalid end state".to_owned(),
-        ViolationKind::Fault(fault) => format!("{fault}: {text}"),
+    match wrong {
+        Wrong::InvalidEnd => "invalid end state".to_owned(),
+        Wrong::Fault(fault) => format!("{fault}: {text}"),
+        Wrong::Loop(_, ViolationClass::NonProgressCycle) => "non-progress cycle".to_owned(),
+        Wrong::Loop(..) => "acceptance cycle".to_owned(),
     }
 }

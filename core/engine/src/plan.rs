@@ -1,7 +1,7 @@
 //! Which properties of a model are looked at, and which question each of them asks.
 
 use crate::report::PropertyClass;
-use fabius_program::{ProcessId, Program, Property, PropertyKind};
+use fabius_program::{Program, Property, PropertyKind};
 
 /// The name of the property that every model has.
 pub const SAFETY: &str = "safety";
@@ -9,10 +9,8 @@ pub const SAFETY: &str = "safety";
 /// What is asked about the runs of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// Can an assertion fail, the processes get stuck, an evaluation go wrong?
+    /// Can an assertion fail, the processes get stuck, an evaluation go wrong, a message break the event trace?
     Safety,
-    /// Can a send or a receive happen that an event trace does not allow?
-    Trace(ProcessId),
     /// Can a run go on for ever without progress?
     Progress,
     /// Can a run pass acceptance labels for ever?
@@ -58,7 +56,8 @@ pub struct UnknownProperty {
 /// If a wish is neither a kind nor the name of a property of this program.
 pub fn plan(program: &Program, wishes: &[String]) -> Result<Plan, UnknownProperty> {
     let mut properties = vec![planned(SAFETY, PropertyClass::Safety, Question::Safety)];
-    let declared = program.properties.iter().filter(|property| !matches!(property.kind, PropertyKind::Safety));
+    let is_safety = |property: &&Property| matches!(property.kind, PropertyKind::Safety | PropertyKind::Trace(_));
+    let declared = program.properties.iter().filter(|property| !is_safety(property));
     properties.extend(declared.map(|property| planned(&property.name, class_of(property), question_of(property))));
     for wish in wishes {
         let is_name = properties.iter().any(|property| property.name == *wish);
@@ -93,8 +92,7 @@ fn class_of(property: &Property) -> PropertyClass {
 
 fn question_of(property: &Property) -> Question {
     match property.kind {
-        PropertyKind::Safety => Question::Safety,
-        PropertyKind::Trace(trace) => Question::Trace(trace),
+        PropertyKind::Safety | PropertyKind::Trace(_) => Question::Safety,
         PropertyKind::Progress => Question::Progress,
         PropertyKind::Acceptance => Question::Acceptance,
         PropertyKind::Ltl(_) | PropertyKind::Never(_) => Question::Claim,

@@ -62,6 +62,14 @@ pub enum ViolationClass {
     InvalidEndState,
     /// An expression or statement has no result: division by zero, an index outside its array, …
     Evaluation,
+    /// A run goes on for ever without progress.
+    NonProgressCycle,
+    /// A run passes acceptance labels for ever: those of the model, or those of the formula's or claim's automaton.
+    AcceptanceCycle,
+    /// A run matches a claim to its end; whatever happens afterwards, the formula or claim is violated.
+    ClaimCompleted,
+    /// A send or a receive that an event trace does not allow.
+    Trace,
 }
 
 impl ViolationClass {
@@ -71,6 +79,10 @@ impl ViolationClass {
             Self::Assertion => "an assertion can fail",
             Self::InvalidEndState => "the processes can get stuck",
             Self::Evaluation => "a statement can have no result",
+            Self::NonProgressCycle => "a run can go on for ever without progress",
+            Self::AcceptanceCycle => "an endless run can violate it",
+            Self::ClaimCompleted => "a run can violate it",
+            Self::Trace => "the event trace can be violated",
         }
     }
 }
@@ -189,12 +201,62 @@ pub struct ViolationReport {
     pub shortest: bool,
     /// The run, from the initial state; it may be long, so events and reports share it.
     pub trace: Arc<Vec<StepRecord>>,
+    /// For a run that never ends: the number of the first step of its loop, from 1; one more than there are
+    /// steps if nothing moves in the loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_start: Option<u64>,
+    /// For a run that never ends: what happens in its loop.
+    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
+    pub endless: Option<LoopReport>,
     /// For an invalid end state: the processes that wait where they may not stop, and for what.
     pub blocked: Vec<StandingRecord>,
     /// Why, in sentences.
     pub explanation: Vec<String>,
     /// What may be done about it.
     pub advice: Option<String>,
+}
+
+/// The loop of a run that never ends.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LoopReport {
+    /// Steps in the loop.
+    pub steps: u64,
+    /// The strongest fairness that the run satisfies: `none`, `weak` or `strong`.
+    pub fairness: &'static str,
+    /// What each process does in the loop.
+    pub processes: Vec<LoopProcessReport>,
+    /// Variables and channels that have the same value all the time.
+    pub unchanged: Vec<ValueReport>,
+}
+
+/// What a process does in a loop.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LoopProcessReport {
+    /// How it is shown, such as `P[1]`.
+    pub name: String,
+    /// Its number.
+    pub pid: u8,
+    /// `moves`, `neglected` (it could always move, and never does), `sometimes_neglected`, `blocked` or `ended`.
+    pub role: &'static str,
+    /// Why it does not move.
+    pub reasons: Vec<String>,
+    /// The processes that could make it go on.
+    pub waits_for: Vec<u8>,
+    /// The file it stands in.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+/// A variable or channel, and what it holds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ValueReport {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
 }
 
 /// Something to say about the text of a model.

@@ -1,7 +1,7 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Found, class_of, confirm};
+use crate::counterexample::{Found, Wrong, confirm};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::Planned;
@@ -14,9 +14,7 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::Limits;
 use fabius_program::{Move, Program, meaning::Fault};
-use fabius_search::{
-    self as search, BitstateStore, Completeness, FingerprintStore, Statistics, StopAt, TreeStore, Violation,
-};
+use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Statistics, StopAt, TreeStore};
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -75,7 +73,9 @@ pub(crate) fn check(
     }
     for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
         let found = Found {
-            violation: violation.clone(),
+            wrong: violation.kind.into(),
+            path: violation.path.clone(),
+            count: violation.count,
             shortest: settings.search == Order::BreadthFirst,
             as_found: settings.search == Order::DepthFirst || CALMED_RUNS_MAX <= index,
         };
@@ -135,7 +135,7 @@ fn shorter(
     around: &mut Surroundings<'_>,
 ) -> Found {
     let wanted = task.settings.search == Order::DepthFirstThenShorten && !task.settings.keep_going;
-    if !wanted || found.violation.path.len() < 2 || around.cancel.requested().is_some() {
+    if !wanted || found.path.len() < 2 || around.cancel.requested().is_some() {
         return found;
     }
     let states_max = spent.states.saturating_mul(SHORTEN_STATES_FACTOR).max(SHORTEN_STATES_MIN);
@@ -145,9 +145,8 @@ fn shorter(
     let explored = explore(task, machine, watcher, Order::BreadthFirst, limits, StopAt::Never);
     let same = explored.keys.iter().position(|&other| other == key);
     match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
-        Some(shorter) if shorter.path.len() < found.violation.path.len() => {
-            let violation = Violation { count: found.violation.count, ..shorter };
-            Found { violation, shortest: true, ..found }
+        Some(shorter) if shorter.path.len() < found.path.len() => {
+            Found { wrong: shorter.kind.into(), path: shorter.path, shortest: true, ..found }
         }
         Some(_) => Found { shortest: true, ..found },
         None => found,
@@ -202,7 +201,8 @@ fn reason(outcome: &SearchOutcome, limits: &Limits) -> String {
             format!("no error found in {states}; this is not a proof: {limit}")
         }
         (_, Completeness::FirstViolation) => {
-            let what = outcome.violations.first().map_or("", |violation| class_of(&violation.kind).sentence());
+            let what =
+                outcome.violations.first().map_or("", |violation| Wrong::from(violation.kind).class().sentence());
             format!("{what}; stopped at the first violation")
         }
         (found, completeness) => {

@@ -74,6 +74,17 @@ impl RecordedRun {
 }
 
 impl Entry {
+    /// The names of the claims and formulas whose runs are recorded; `-` stands for acceptance labels.
+    pub fn claims(&self) -> Vec<String> {
+        let live = self.runs.get("live").and_then(|live| live.as_object());
+        live.map(|live| live.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    /// A run for one claim, such as `fair`.
+    pub fn claim_run(&self, claim: &str, name: &str) -> Option<RecordedRun> {
+        serde_json::from_value(self.runs.get("live")?.get(claim)?.get(name)?.clone()).ok()
+    }
+
     /// The run with this name, if the verifier could be made.
     pub fn run(&self, name: &str) -> Option<RecordedRun> {
         serde_json::from_value(self.runs.get(name)?.clone()).ok()

@@ -41,6 +41,8 @@ pub struct Finding {
 /// One property, and what was found.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct Property {
+    /// Its name.
+    pub name: String,
     /// `safety`, `progress`, `acceptance` or `ltl`.
     pub kind: String,
     /// As in [`Report::verdict`].
@@ -117,8 +119,16 @@ impl Tool {
     /// A sentence if it crashed, ran out of time, contradicts its own exit code, or printed something
     /// that is not the document it promises.
     pub fn check(&self, model: &Path, flags: &[&str]) -> Result<Report, String> {
+        self.check_all(model, &[&["--property", "safety"], flags].concat())
+    }
+
+    /// Runs `check` on a model, for everything that the flags do not exclude.
+    ///
+    /// # Errors
+    /// As [`Tool::check`].
+    pub fn check_all(&self, model: &Path, flags: &[&str]) -> Result<Report, String> {
         let mut command = Command::new(&self.program);
-        command.arg("check").arg(model).args(["--json", "--property", "safety"]).args(flags);
+        command.arg("check").arg(model).arg("--json").args(flags);
         if let Some(directory) = model.parent() {
             command.current_dir(directory);
         }
