@@ -49,3 +49,20 @@ pub enum Formula {
     WeakUntil(Box<Formula>, Box<Formula>),
     Release(Box<Formula>, Box<Formula>),
 }
+
+impl Formula {
+    /// The operands of an operator, none of a proposition.
+    pub fn operands(&self) -> (Option<&Formula>, Option<&Formula>) {
+        match self {
+            Self::Proposition(_) => (None, None),
+            Self::Not(a) | Self::Next(a) | Self::Always(a) | Self::Eventually(a) => (Some(a), None),
+            Self::And(a, b)
+            | Self::Or(a, b)
+            | Self::Implies(a, b)
+            | Self::Equivalent(a, b)
+            | Self::Until(a, b)
+            | Self::WeakUntil(a, b)
+            | Self::Release(a, b) => (Some(a), Some(b)),
+        }
+    }
+}
