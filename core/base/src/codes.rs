@@ -85,4 +85,8 @@ codes! {
     InvalidEndState = "F0602", Error, "the processes can get stuck";
     EvaluationFailed = "F0603", Error, "a statement can have no result";
     Unreached = "F0604", Note, "a statement is never executed";
+    NonProgressCycle = "F0605", Error, "a run can go on for ever without progress";
+    AcceptanceCycle = "F0606", Error, "a run can pass acceptance labels for ever";
+    PropertyViolated = "F0607", Error, "a formula or a claim is violated";
+    TraceViolated = "F0608", Error, "an event trace is violated";
 }

@@ -77,6 +77,8 @@ pub(crate) struct Found {
     pub wrong: Wrong,
     /// The path.
     pub path: Vec<Move>,
+    /// The formula or claim that it violates: its name, and where it stands if it does in the text.
+    pub property: Option<(String, Option<Span>)>,
     /// How often the same was found.
     pub count: u64,
     /// Whether no shorter path leads to the same.
@@ -159,14 +161,63 @@ fn paste(path: &[Move]) -> String {
 fn finding(map: &SourceMap, found: &Found, trace: &Trace) -> Finding {
     match found.wrong {
         Wrong::InvalidEnd => stuck(map, trace),
+        Wrong::Fault(Fault::ClaimCompleted) => completed(found.property.as_ref(), trace),
         Wrong::Fault(fault) => faulty(fault, trace),
-        Wrong::Loop(..) => Finding::new(Code::InvalidEndState, String::new()),
+        Wrong::Loop(_, class) => endless(class, found.property.as_ref(), trace),
     }
+}
+
+/// A run that never ends: the first step of its loop, and the property that it violates.
+fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, trace: &Trace) -> Finding {
+    let steps = trace.cycle_start.map_or(&[][..], |start| trace.steps.get(start - 1..).unwrap_or_default());
+    let (code, headline) = match (class, property) {
+        (ViolationClass::NonProgressCycle, _) => {
+            (Code::NonProgressCycle, "a run can go on for ever without progress".to_owned())
+        }
+        (_, Some((name, _))) => (Code::PropertyViolated, format!("`{name}` is violated by a run that never ends")),
+        _ => (Code::AcceptanceCycle, "a run can pass acceptance labels for ever".to_owned()),
+    };
+    let mut finding = Finding::new(code, headline);
+    if let Some(first) = steps.first() {
+        let length = counted(steps.len() as u64, "step");
+        let text = format!("a loop of {length} starts here: {}, in step {}", first.actor.name, first.number);
+        finding = finding.at(first.actor.span, text);
+    } else if let Some(last) = trace.steps.last() {
+        finding =
+            finding.at(last.actor.span, format!("after {}, in step {}, nothing moves", last.actor.name, last.number));
+    }
+    with_property(finding, property)
+}
+
+fn with_property(finding: Finding, property: Option<&(String, Option<Span>)>) -> Finding {
+    match property {
+        Some((_, Some(span))) => finding.at(*span, "this is violated"),
+        _ => finding,
+    }
+}
+
+/// A run whose beginning already violates the property.
+fn completed(property: Option<&(String, Option<Span>)>, trace: &Trace) -> Finding {
+    let name = property.map_or("the claim", |(name, _)| name);
+    let headline = match trace.steps.len() {
+        0 => format!("`{name}` is violated in the initial state"),
+        steps => format!("`{name}` is violated after {}", counted(steps as u64, "step")),
+    };
+    let mut finding = Finding::new(Code::PropertyViolated, headline);
+    if let Some(step) = trace.steps.last() {
+        finding = finding.at(step.actor.span, format!("after {}, in step {}", step.actor.name, step.number));
+    }
+    with_property(finding, property)
 }
 
 /// A step that fails.
 fn faulty(fault: Fault, trace: &Trace) -> Finding {
-    let code = if fault == Fault::AssertionFailed { Code::AssertionViolated } else { Code::EvaluationFailed };
+    let code = match fault {
+        Fault::AssertionFailed => Code::AssertionViolated,
+        Fault::ClaimCompleted => Code::PropertyViolated,
+        Fault::TraceViolated => Code::TraceViolated,
+        _ => Code::EvaluationFailed,
+    };
     let Some(step) = trace.steps.last() else {
         return Finding::new(code, format!("the initial state cannot be computed: {fault}"));
     };

@@ -75,6 +75,7 @@ pub(crate) fn check(
         let found = Found {
             wrong: violation.kind.into(),
             path: violation.path.clone(),
+            property: None,
             count: violation.count,
             shortest: settings.search == Order::BreadthFirst,
             as_found: settings.search == Order::DepthFirst || CALMED_RUNS_MAX <= index,
