@@ -12,6 +12,7 @@ pub mod process;
 pub mod property;
 pub mod validate;
 pub mod value;
+pub mod watch;
 
 pub use expr::{BinaryOp, ChannelTest, Expr, Pattern, Place, Slot, UnaryOp};
 pub use process::{
@@ -20,6 +21,7 @@ pub use process::{
 };
 pub use property::{Formula, Property, PropertyKind};
 pub use value::{ChannelType, ChannelTypeId, EnumId, Enumeration, Initial, Kind, Type, Variable, VariableId};
+pub use watch::{ProgressOn, StepMarks, Watch};
 
 use fabius_base::Span;
 

@@ -86,13 +86,64 @@
 //!
 //! # Claims
 //!
-//! A check may run the program together with one [`crate::ProcessKind::Claim`]. A state then also holds the
-//! claim's location, values of its locals, and whose *turn* it is; the claim moves first. In the claim's
-//! turn each of its executable edges is a step with the number [`crate::CLAIM_PID`]; the state it leads to is
-//! transient, and it is the system's turn; if no edge is executable, the run goes no further and is no run of
-//! the product. In the system's turn everything above applies (the claim is no process of it), and afterwards
-//! it is the claim's turn again; if the system is in a terminal state it *stutters*: the turn passes to the claim
-//! without a step. A claim at its closing brace is the fault `ClaimCompleted`.
+//! A check may run the program together with one [`crate::ProcessKind::Claim`]. The state then also holds the
+//! claim's location, the values of its locals (initialised after the first processes were created), and whose
+//! *turn* it is: the claim's at first. Everything above is about the system's turn; the claim is no process: it
+//! has no number, `ProcessCount`, the numbers of the others and their channels are as without it, and it never
+//! becomes `_last`.
+//!
+//! In the *claim's turn* its edges are tried in order, by the rules for a process (`Else`, escape groups,
+//! `Merged`, `Block`); each one that is executable is a step with the number [`crate::CLAIM_PID`]. If the edge is
+//! `atomic` it stays the claim's turn, else it is the system's; the state is transient either way. Where no edge
+//! is executable, the run is none of the product: it goes no further, and that is no invalid end state.
+//!
+//! After a step of the system it is the claim's turn again, unless a process holds control: an atomic sequence
+//! and a rendezvous are one step to a claim. If the holder cannot move and loses control, it is the claim's
+//! turn. If the system is in a terminal state, valid or not, it *stutters*: the turn passes to the claim without
+//! a step. (A run that ends is judged as if its last state were repeated for ever.)
+//!
+//! A claim *completes* where it comes to a location marked `end` (its closing brace, or a label): the step that
+//! leads there is the fault `ClaimCompleted`, whatever else is wrong with it; if the claim starts at such a
+//! location, the initial state has that fault.
+//!
+//! Expressions in a claim: `Pid` is 0. `Enabled` asks for any process. `Timeout` is true where no process can
+//! move as long as it is false for them. `NonProgress` also asks that the claim is at no progress location, and
+//! is false after a stutter: nothing is progressing or failing to where everything has stopped. A claim may
+//! change global variables. It never sends, receives, creates processes or has channels.
+//!
+//! # Event traces
+//!
+//! A check may watch one [`crate::ProcessKind::Trace`] or [`crate::ProcessKind::NoTrace`]; its location is part of
+//! the state. A send is an *event* if some send anywhere in the trace names its channel at that moment, a
+//! receive if some receive does, unless it has `keep`. The event happens within the step: of a send, when the
+//! message is in the channel, and the trace sees the youngest message there; of a receive, before the message
+//! is stored and removed, and the trace sees the oldest. (They are not the message itself in a sorted send
+//! and in a receive with `any`.) Of a rendezvous, once a partner has been found: the send, then the receive.
+//!
+//! An edge of the trace's location matches an event if it is of the same kind, names the same channel, and its
+//! fields match the message, as far as both go: a constant, or a `Match`, must be equal, all else matches. A
+//! `Skip` or a `Guard` that holds matches any event. Expressions are those of no process. The first edge that
+//! matches is taken; if a second one matches, that is the fault `TraceAmbiguous`.
+//!
+//! If none matches, or the trace is at its closing brace, the event is the fault `TraceViolated`; in a `NoTrace`
+//! it is fine, and the trace goes to its closing brace, where it stays: only the first attempt counts. It is
+//! the fault `TraceViolated` in a `NoTrace` if a matching edge leads to its closing brace. A terminal state is
+//! valid only if the trace is at a location marked `end` too, or no process is left.
+//!
+//! # Marks
+//!
+//! Who looks for cycles needs marks on steps. A step is *accepting* if the state it leads to is not transient
+//! and some process, or the claim, is there at a location marked `accept`. What progress is can be chosen: on
+//! *states*, a step makes progress if the state it leads to is not transient and some process, or the claim, is
+//! there at a location marked `progress`; on *transitions*, if an edge that it takes, of the sender or of the
+//! receiver, leaves a location marked `progress`. Losing control and stuttering have marks by the state they
+//! lead to. So a label in the middle of an atomic sequence marks no state.
+//!
+//! A process is *enabled* in a state without holder if it has a step there; of a rendezvous, that is the
+//! sender. (With a claim, in the system's turn, or as if it were.) A cycle is *weakly fair* if every process
+//! takes part in one of its steps, or is not enabled in one of its states that are not transient, or does not
+//! exist in one; *strongly fair* if every process takes part in one, or is enabled in none. A claim's step is
+//! nobody's.
 //!
 //! # Expressions
 //!
@@ -158,6 +209,8 @@ pub enum Fault {
     ClaimCompleted,
     /// A send or a receive that the event trace does not allow, or one that completes a forbidden one.
     TraceViolated,
+    /// Two edges of the event trace match the same send or receive.
+    TraceAmbiguous,
 }
 
 /// A [`crate::Block`] may take at most so many steps.
@@ -189,6 +242,7 @@ impl fmt::Display for Fault {
             Self::PriorityOutOfRange(value) => write!(f, "priority {value} is not between 1 and 255"),
             Self::ClaimCompleted => write!(f, "the claim is matched to its end"),
             Self::TraceViolated => write!(f, "the event trace does not allow this"),
+            Self::TraceAmbiguous => write!(f, "the event trace matches this in two ways"),
             Self::NotDeterministic => write!(f, "two statements are executable in a D_proctype"),
         }
     }
