@@ -16,6 +16,8 @@ pub enum StopReason {
     Memory,
     /// Paths longer than the depth allowed were cut off.
     Depth,
+    /// Runs in which the scheduler is disturbed more often than allowed were left out.
+    Delays,
 }
 
 /// A flag shared between the one who works and the one who waits. Cloning shares it.

@@ -101,6 +101,8 @@ pub enum Stopped {
     Memory,
     /// Runs longer than the depth allowed were cut off.
     Depth,
+    /// Runs with more delays than allowed were left out.
+    Delays,
     /// The first violation was found.
     Violation,
 }
@@ -113,6 +115,7 @@ impl From<StopReason> for Stopped {
             StopReason::States => Self::States,
             StopReason::Memory => Self::Memory,
             StopReason::Depth => Self::Depth,
+            StopReason::Delays => Self::Delays,
         }
     }
 }

@@ -78,6 +78,7 @@ pub(crate) fn limit_reached(completeness: Completeness, limits: &Limits) -> Stri
             Some(bytes) => format!("the memory limit of {} was reached", memory(bytes)),
             None => "no more states fit into the store".to_owned(),
         },
+        Completeness::Stopped(StopReason::Delays) => "runs with more delays were left out".to_owned(),
         Completeness::Stopped(StopReason::Depth) => {
             let depth = limits.depth_max.unwrap_or(0);
             format!("runs of {} and more were cut off", counted(depth, "step"))

@@ -11,11 +11,13 @@
 //! wrapper around the memory of big tables, in [`store`].
 
 pub mod breadth_first;
+pub mod delay_bounded;
 pub mod depth_first;
 pub mod model;
 pub mod observer;
 pub mod outcome;
 pub mod position;
+pub mod schedule;
 pub mod store;
 pub mod toy;
 

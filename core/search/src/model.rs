@@ -80,7 +80,7 @@ pub enum Ending {
 /// Marks stand on transitions. A mark that a model puts on a state belongs to each transition that leads
 /// there: a cycle has the same marks either way. On a way through transient states, the marks of all its
 /// transitions count.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Marks(u8);
 
 impl Marks {
@@ -129,7 +129,7 @@ pub trait Reducible: Model {
 }
 
 /// A set of processes, by number.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct ProcessSet([u64; 4]);
 
 impl ProcessSet {
@@ -185,6 +185,10 @@ impl ProcessSet {
 
     /// The processes in it, the smallest number first.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..=u8::MAX).filter(|&process| self.contains(process))
+        self.0.iter().zip([0_u8, 64, 128, 192]).flat_map(|(&word, first)| {
+            let rest = |word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
+            let words = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
+            words.map(move |word| first + word.trailing_zeros() as u8)
+        })
     }
 }

@@ -76,6 +76,11 @@ impl Position {
         (&self.cells[self.memo..], &mut self.successor)
     }
 
+    /// The successor, all words.
+    pub fn proposed(&self) -> &[u32] {
+        &self.successor
+    }
+
     /// The words that distinguish the successor from other states.
     pub fn visible(&self) -> &[u32] {
         &self.successor[..self.visible]

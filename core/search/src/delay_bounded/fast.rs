@@ -1,0 +1,392 @@
+//! Iterative delay-bounded search, remembering states of the system only.
+//!
+//! Figure 1 of Desai, Qadeer, Rajamani (MSR-TR-2015-28), corrected:
+//!
+//! ```text
+//! H := {s₀};  F := {s₀ ↦ (d₀, 0, 0)};  bound := first
+//! while F ≠ ∅:
+//!   F′ := F;  F := ∅
+//!   for each (s ↦ (d, n, i)) in F′: explore(s, d, n, i)
+//!   bound := bound + increment
+//!
+//! explore(s, d, n, i):
+//!   while i < number of processes that can move in s:
+//!     if n > bound: F[s] := (d, n, i);  return
+//!     for each turn s → t of process Next(d):
+//!       report it if it is faulty
+//!       if t ∉ H: H := H ∪ {t};  explore(t, Step(s, d, t), n, 0)
+//!     d := Delay(d);  n := n + 1;  i := i + 1
+//! ```
+//!
+//! What differs: the figure *continues* when t is known, which leaves out the last line and never ends; here the
+//! search falls through. A process may have several turns. The first bound may be 0.
+//!
+//! n counts the delays on the whole way, and what was spent in s is spent for what follows. A frontier state keeps
+//! where its own loop stood, so no turn is tried twice, whatever the bound.
+//!
+//! The set H knows nothing of the scheduler. A state that is first met late, with many delays spent, is not looked at
+//! again when it is met earlier; so a round does *not* see all that its bound could reach (about 2 % of the states are
+//! missing on small random systems, and come in a later round). Once the frontier is empty, all are there. Nothing but
+//! a violation or an empty frontier is therefore proof of anything; for a bound, see [`super::exact`].
+
+use super::replay::replay;
+use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, scheduled};
+use crate::model::{Ending, Processes};
+use crate::observer::{Budget, Settings};
+use crate::outcome::{Halt, Statistics, ViolationKind, Violations};
+use crate::position::Position;
+use crate::schedule::turns::{Lister, TurnEnd};
+use crate::schedule::{Scheduler, Turns};
+use crate::store::{Class, Inserted, Store};
+use fabius_base::StopReason;
+use std::ops::ControlFlow;
+
+/// The turns of so many states on the stack are kept; those of others are listed anew.
+const KEPT: usize = 16;
+/// The memory in use is measured once for so many states.
+const LOOK_EVERY: u32 = 256;
+
+/// Searches with ever more delays.
+pub fn fast<M, S, D, O>(
+    model: &mut M,
+    scheduler: &D,
+    store: &mut S,
+    observer: &mut O,
+    settings: &Settings,
+    deepening: &Deepening,
+) -> DelayOutcome<M::Label, M::Fault>
+where
+    M: Processes,
+    S: Store,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let hidden = model.hidden_words();
+    let mut search = Fast {
+        listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+        scheduler,
+        store,
+        observer,
+        position: Position::new(S::MEMO_PER_WORD, hidden),
+        stack: Vec::new(),
+        kept: (0..KEPT).map(|_| Kept { number: None, turns: Turns::default() }).collect(),
+        origins: Vec::new(),
+        frontier: Shelf::default(),
+        bound: deepening.start(),
+        finished: Vec::new(),
+        statistics: Statistics::default(),
+        violations: Violations::new(settings.stop_at),
+        delays: Vec::new(),
+    };
+    let run = search.run(deepening);
+    search.look_at_memory();
+    let nothing_left = search.frontier.is_empty();
+    let outcome = search.violations.conclude(run, search.store.exactness(), search.statistics);
+    DelayOutcome { delays: search.delays, ..DelayOutcome::conclude(outcome, search.finished, nothing_left) }
+}
+
+struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
+    listing: Listing<'a, M>,
+    scheduler: &'a D,
+    store: &'a mut S,
+    observer: &'a mut O,
+    /// The state on top of the stack.
+    position: Position,
+    stack: Vec<Frame<D::State>>,
+    /// Turns of states near the top of the stack.
+    kept: Vec<Kept<M>>,
+    /// Of each state, by its number.
+    origins: Vec<Origin>,
+    frontier: Shelf<D::State>,
+    bound: u32,
+    finished: Vec<Round>,
+    statistics: Statistics,
+    violations: Violations<M::Label, M::Fault>,
+    delays: Vec<Vec<super::Delay>>,
+}
+
+struct Kept<M: Processes> {
+    number: Option<u32>,
+    turns: Turns<M::Label, M::Fault>,
+}
+
+/// A call of `explore`.
+#[derive(Clone)]
+struct Frame<State> {
+    number: u32,
+    /// d, n and i of the algorithm.
+    schedule: State,
+    delays: u32,
+    index: u32,
+    /// Turns of nobody come first.
+    nobodys: bool,
+    /// The next turn to look at.
+    turn: u32,
+    /// Transitions from the initial state.
+    depth: u64,
+    /// Entries of the position's log that lead back to the frame below.
+    changes: u32,
+}
+
+/// What comes next in a frame.
+enum Next {
+    Take(usize),
+    Postpone,
+    Return,
+}
+
+impl<M, S, D, O> Fast<'_, M, S, D, O>
+where
+    M: Processes,
+    S: Store,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    fn run(&mut self, deepening: &Deepening) -> ControlFlow<Halt> {
+        let mut initial = Vec::new();
+        if let Err(fault) = self.listing.model.initial(&mut initial) {
+            return self.report(ViolationKind::Fault(fault), None);
+        }
+        self.position.state_and_successor().1.clone_from(&initial);
+        self.position.propose();
+        self.arrive(None)?;
+        self.explore()?;
+        loop {
+            let frontier = self.frontier.frames.len() as u64;
+            let round = Round { bound: self.bound, states: self.statistics.states, frontier };
+            self.finished.push(round);
+            self.observer.round(&round).map_break(Halt::Reason)?;
+            let Some(bound) = deepening.after(self.bound).filter(|_| frontier > 0) else {
+                return ControlFlow::Continue(());
+            };
+            self.bound = bound;
+            let frontier = std::mem::take(&mut self.frontier);
+            self.explore_all(&frontier)?;
+        }
+    }
+
+    /// Explores what waited for more delays.
+    fn explore_all(&mut self, frontier: &Shelf<D::State>) -> ControlFlow<Halt> {
+        let mut state = Vec::new();
+        for (index, waiting) in frontier.frames.iter().enumerate() {
+            frontier.recall(self.store, index, &mut state);
+            self.position.advance(&state);
+            self.store.insert(&mut self.position, Class::Ordinary);
+            self.position.forget();
+            self.stack.push(Frame { changes: 0, ..waiting.clone() });
+            self.explore()?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Works until the stack is empty.
+    fn explore(&mut self) -> ControlFlow<Halt> {
+        while let Some(number) = self.stack.last().map(|frame| frame.number) {
+            let slot = self.stack.len() % KEPT;
+            if self.kept[slot].number != Some(number) {
+                self.list_again(slot, number)?;
+            }
+            match self.proceed(slot) {
+                Next::Take(turn) => self.take(slot, turn)?,
+                Next::Postpone => self.postpone(),
+                Next::Return => self.retreat(),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The loop of `explore`, up to the next turn.
+    fn proceed(&mut self, slot: usize) -> Next {
+        let turns = &self.kept[slot].turns;
+        let Some(frame) = self.stack.last_mut() else { return Next::Return };
+        loop {
+            let process = if frame.nobodys { None } else { self.scheduler.next(&frame.schedule) };
+            if !frame.nobodys && (process.is_none() || turns.enabled().len() <= frame.index as usize) {
+                return Next::Return;
+            }
+            if self.bound < frame.delays {
+                return Next::Postpone;
+            }
+            if let Some(turn) = turns.next_of(process, frame.turn as usize) {
+                frame.turn = turn as u32 + 1;
+                return Next::Take(turn);
+            }
+            frame.turn = 0;
+            if frame.nobodys {
+                frame.nobodys = false;
+            } else if self.scheduler.is_sealed(&frame.schedule) {
+                return Next::Return;
+            } else {
+                self.scheduler.delay(&mut frame.schedule);
+                frame.delays += 1;
+                frame.index += 1;
+            }
+        }
+    }
+
+    /// Takes a turn of the state on top of the stack.
+    fn take(&mut self, slot: usize, index: usize) -> ControlFlow<Halt> {
+        let turns = &self.kept[slot].turns;
+        let kind = match &turns.get(index).end {
+            TurnEnd::State(_) => {
+                let successor = self.position.state_and_successor().1;
+                successor.clear();
+                successor.extend_from_slice(turns.target(index).unwrap_or(&[]));
+                self.position.propose();
+                return self.arrive(Some((slot, index)));
+            }
+            TurnEnd::Fault(fault) => ViolationKind::Fault(*fault),
+            TurnEnd::Stuck => ViolationKind::InvalidEnd,
+        };
+        self.report(kind, Some(index))
+    }
+
+    /// Goes to the state proposed, unless it is known or lies too deep.
+    fn arrive(&mut self, by: Option<(usize, usize)>) -> ControlFlow<Halt> {
+        let labels = by.map_or(0, |(slot, index)| self.kept[slot].turns.labels(index).len());
+        let depth = self.stack.last().map_or(0, |frame| frame.depth) + labels as u64;
+        if self.listing.budget.too_deep(depth) {
+            self.statistics.cut += 1;
+            self.statistics.matched += 1;
+            self.position.reject();
+            return ControlFlow::Continue(());
+        }
+        if self.store.insert(&mut self.position, Class::Ordinary) == Inserted::Old {
+            self.statistics.matched += 1;
+            self.position.reject();
+            return ControlFlow::Continue(());
+        }
+        if self.listing.budget.states_exhausted(self.statistics.states) {
+            return ControlFlow::Break(Halt::Reason(StopReason::States));
+        }
+        if self.origins.len() == u32::MAX as usize {
+            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+        }
+        let number = self.origins.len() as u32;
+        let parent = self.stack.last().map(|frame| frame.number);
+        let origin = by.zip(parent).map(|((_, index), parent)| Origin { parent, turn: index as u32 });
+        self.origins.push(origin.unwrap_or(Origin::NONE));
+        self.statistics.states += 1;
+        self.statistics.depth = self.statistics.depth.max(depth);
+        self.enter(number, depth, by)
+    }
+
+    /// Makes the state proposed the top of the stack.
+    fn enter(&mut self, number: u32, depth: u64, by: Option<(usize, usize)>) -> ControlFlow<Halt> {
+        let slot = (self.stack.len() + 1) % KEPT;
+        let mut turns = std::mem::take(&mut self.kept[slot].turns);
+        self.kept[slot].number = None;
+        if number.is_multiple_of(LOOK_EVERY) {
+            self.look_at_memory();
+        }
+        let full = self.store.is_full();
+        let state = self.position.proposed();
+        self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer)?;
+        let (schedule, delays) = match (self.stack.last(), by) {
+            (Some(frame), Some((slot, index))) => {
+                let from = &self.kept[slot].turns;
+                (scheduled(self.scheduler, &frame.schedule, (from, index), turns.situation()), frame.delays)
+            }
+            _ => (self.scheduler.start(turns.situation()), 0),
+        };
+        let nobodys = turns.has_nobodys();
+        let ending = turns.ending();
+        self.kept[slot] = Kept { number: Some(number), turns };
+        let changes = self.position.accept() as u32;
+        self.position.memo_is_right_until(self.position.log_len());
+        self.stack.push(Frame { number, schedule, delays, index: 0, nobodys, turn: 0, depth, changes });
+        if ending == Ending::InvalidEnd { self.report(ViolationKind::InvalidEnd, None) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Lists the turns of the state on top of the stack anew.
+    fn list_again(&mut self, slot: usize, number: u32) -> ControlFlow<Halt> {
+        let mut turns = std::mem::take(&mut self.kept[slot].turns);
+        let full = self.store.is_full();
+        self.listing.list(self.position.state(), &mut turns, &mut self.statistics, full, self.observer)?;
+        self.kept[slot] = Kept { number: Some(number), turns };
+        ControlFlow::Continue(())
+    }
+
+    /// Leaves the state on top of the stack for a later round.
+    fn postpone(&mut self) {
+        let (state, successor) = self.position.state_and_successor();
+        successor.clear();
+        successor.extend_from_slice(state);
+        if let Some(frame) = self.stack.last() {
+            self.frontier.put(self.store, &self.position, frame.clone());
+        }
+        self.retreat();
+    }
+
+    fn retreat(&mut self) {
+        let Some(frame) = self.stack.pop() else { return };
+        self.position.retreat(frame.changes as usize);
+        self.position.memo_is_right_until(self.position.log_len());
+    }
+
+    /// Reports a violation: of a turn of the state on top of the stack, or of that state.
+    #[cold]
+    fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
+        self.statistics.violations += 1;
+        let turns = &self.kept[self.stack.len() % KEPT].turns;
+        let label = turn.and_then(|index| turns.labels(index).last().copied());
+        let key = self.observer.key(&kind, label.as_ref(), self.position.state());
+        let mut trail = self.stack.last().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.number));
+        trail.extend(turn.map(|turn| turn as u32));
+        let (model, scheduler, delays) = (&mut *self.listing.model, self.scheduler, &mut self.delays);
+        self.violations.record(key, kind, || {
+            let told = replay(model, scheduler, &trail);
+            delays.push(told.delays);
+            told.path
+        })
+    }
+
+    #[cold]
+    fn look_at_memory(&mut self) {
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let frame = size_of::<Frame<D::State>>() + 16;
+        let local = (self.stack.len() + self.frontier.frames.len()) * frame
+            + self.frontier.words.capacity() * 4
+            + self.origins.capacity() * size_of::<Origin>();
+        self.store.memory_bytes() + self.position.memory_bytes() + local as u64
+    }
+}
+
+/// States that wait for more delays, each with its frame.
+struct Shelf<State> {
+    frames: Vec<Frame<State>>,
+    /// Per frame, where its note ends and where its hidden words end.
+    ends: Vec<(usize, usize)>,
+    words: Vec<u32>,
+}
+
+impl<State> Default for Shelf<State> {
+    fn default() -> Self {
+        Self { frames: Vec::new(), ends: Vec::new(), words: Vec::new() }
+    }
+}
+
+impl<State> Shelf<State> {
+    fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Adds the state that is both the position's state and its successor.
+    fn put<S: Store>(&mut self, store: &S, position: &Position, frame: Frame<State>) {
+        store.note(position, &mut self.words);
+        let note = self.words.len();
+        self.words.extend_from_slice(position.hidden());
+        self.ends.push((note, self.words.len()));
+        self.frames.push(frame);
+    }
+
+    fn recall<S: Store>(&self, store: &S, index: usize, state: &mut Vec<u32>) {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
+        let (note, end) = self.ends[index];
+        store.recall(&self.words[start..note], state);
+        state.extend_from_slice(&self.words[note..end]);
+    }
+}

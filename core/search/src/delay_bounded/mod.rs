@@ -1,0 +1,210 @@
+//! Searches in the order of delays: how often a scheduler must be disturbed until something goes wrong.
+//!
+//! * [`fast`] is the paper's algorithm: it remembers states of the system only. It reaches every state in the end,
+//!   and most of those within a bound; what it proves is *no error* once its frontier is empty.
+//! * [`exact`] remembers states of system and scheduler together: all that is reachable with at most k delays, and
+//!   nothing else. Its violations need the fewest delays.
+//!
+//! All take a [`Model`](crate::Model) whose processes are known and a [`Scheduler`].
+
+pub mod exact;
+pub mod fast;
+mod replay;
+
+pub use exact::exact;
+pub use fast::fast;
+
+use crate::model::Processes;
+use crate::observer::{Budget, Observer};
+use crate::outcome::{Completeness, Halt, Outcome, Statistics};
+use crate::schedule::turns::Lister;
+use crate::schedule::{Scheduler, Situation, Step, Turns, covers};
+use fabius_base::StopReason;
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+/// How many delays are allowed, round after round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deepening {
+    /// In the first round.
+    pub first: u32,
+    /// More in each further round; at least 1.
+    pub increment: u32,
+    /// At most; without it, until nothing is left.
+    pub last: Option<u32>,
+}
+
+impl Default for Deepening {
+    fn default() -> Self {
+        Self { first: 0, increment: 1, last: None }
+    }
+}
+
+impl Deepening {
+    /// As many as there have to be, up to `last`.
+    pub fn up_to(last: u32) -> Self {
+        Self { last: Some(last), ..Self::default() }
+    }
+
+    /// The bound of the first round.
+    pub(crate) fn start(&self) -> u32 {
+        self.last.map_or(self.first, |last| self.first.min(last))
+    }
+
+    /// The bound of the round after that with `bound`, if there is one.
+    pub(crate) fn after(&self, bound: u32) -> Option<u32> {
+        let next = bound.saturating_add(self.increment.max(1));
+        match self.last {
+            Some(last) if last <= bound => None,
+            Some(last) => Some(next.min(last)),
+            None => Some(next),
+        }
+    }
+}
+
+/// A process was held back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delay {
+    /// Before the transition with this index in the path.
+    pub before: usize,
+    /// Who was to move, and did not.
+    pub process: u8,
+}
+
+/// What a round left behind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Round {
+    /// Delays allowed.
+    pub bound: u32,
+    /// States stored so far.
+    pub states: u64,
+    /// States (in exact mode: of system and scheduler together) that wait for more delays.
+    pub frontier: u64,
+}
+
+/// How far a search in the order of delays came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// Nothing is left that more delays could reach: every schedule was seen.
+    EverySchedule,
+    /// The last bound allowed was searched to its end.
+    Bound(u32),
+    /// The search ended before; if any, this bound was searched to its end.
+    Ended(Option<u32>),
+}
+
+/// Result of a search in the order of delays.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DelayOutcome<Label, Fault> {
+    /// Violations, counters, and whether every state was seen.
+    pub outcome: Outcome<Label, Fault>,
+    /// The delays of each violation, in their order.
+    pub delays: Vec<Vec<Delay>>,
+    /// How far it came.
+    pub reach: Reach,
+    /// The rounds that were finished.
+    pub rounds: Vec<Round>,
+    /// Pairs of states of system and scheduler, if these were stored.
+    pub pairs: u64,
+}
+
+impl<Label, Fault> DelayOutcome<Label, Fault> {
+    /// Says what an outcome means if runs with more delays were left out.
+    pub(crate) fn conclude(mut outcome: Outcome<Label, Fault>, rounds: Vec<Round>, nothing_left: bool) -> Self {
+        let last = rounds.last().map(|round| round.bound);
+        let reach = match (outcome.completeness, last) {
+            (Completeness::Exhaustive, _) if nothing_left => Reach::EverySchedule,
+            (Completeness::Exhaustive, Some(bound)) => Reach::Bound(bound),
+            (Completeness::Stopped(StopReason::Depth), _) => Reach::Ended(None),
+            (_, last) => Reach::Ended(last),
+        };
+        if matches!(reach, Reach::Bound(_)) {
+            outcome.completeness = Completeness::Stopped(StopReason::Delays);
+        }
+        Self { outcome, delays: Vec::new(), reach, rounds, pairs: 0 }
+    }
+}
+
+/// Someone who is told of rounds as well.
+pub trait DelayObserver<Label: Debug, Fault: Debug>: Observer<Label, Fault> {
+    /// A round is finished.
+    fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
+        let _ = round;
+        ControlFlow::Continue(())
+    }
+}
+
+impl<Label: Debug, Fault: Debug> DelayObserver<Label, Fault> for crate::Quiet {}
+
+/// Where a state, or a pair of states, came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Origin {
+    /// Number of the parent; the first is its own.
+    pub parent: u32,
+    /// The parent's turn that leads here, by its index; [`Origin::DELAY`] for a delay.
+    pub turn: u32,
+}
+
+impl Origin {
+    /// No turn: the process was held back.
+    pub const DELAY: u32 = u32::MAX;
+    /// Of the first.
+    pub const NONE: Self = Self { parent: 0, turn: Self::DELAY - 1 };
+
+    /// The turns (and delays) that lead to `number`, the first one first.
+    pub fn trail(origins: &[Self], number: u32) -> Vec<u32> {
+        let mut turns = Vec::new();
+        let mut number = number;
+        while number != 0 {
+            let Some(origin) = origins.get(number as usize) else { break };
+            turns.push(origin.turn);
+            number = origin.parent;
+        }
+        turns.reverse();
+        turns
+    }
+}
+
+/// The scheduler's state after a turn, given by the turns of the state before and its index in them.
+pub(crate) fn scheduled<L: Copy, F: Copy, D: Scheduler<L>>(
+    scheduler: &D,
+    before: &D::State,
+    (turns, index): (&Turns<L, F>, usize),
+    after: Situation<'_>,
+) -> D::State {
+    let mut state = before.clone();
+    let (process, labels, partners) = (turns.get(index).process, turns.labels(index), turns.partners(index));
+    scheduler.step(&mut state, &Step { process, labels, partners, before: turns.situation(), after });
+    debug_assert!(
+        scheduler.is_sealed(&state) || covers(scheduler, &state, after.enabled),
+        "the scheduler does not offer {:?} in {state:?}",
+        after.enabled
+    );
+    state
+}
+
+/// Lists turns within a budget.
+pub(crate) struct Listing<'a, M: Processes> {
+    pub model: &'a mut M,
+    pub lister: Lister<M::Label>,
+    pub budget: Budget<'a>,
+}
+
+impl<M: Processes> Listing<'_, M> {
+    /// Lists the turns of a state.
+    pub fn list<O: Observer<M::Label, M::Fault>>(
+        &mut self,
+        state: &[u32],
+        turns: &mut Turns<M::Label, M::Fault>,
+        statistics: &mut Statistics,
+        store_is_full: bool,
+        observer: &mut O,
+    ) -> ControlFlow<Halt> {
+        let Self { model, lister, budget } = self;
+        let listed = lister.list(*model, state, turns, || {
+            if budget.step_is_due() { budget.look(statistics, store_is_full, observer) } else { ControlFlow::Continue(()) }
+        });
+        statistics.transient = lister.transient;
+        listed
+    }
+}

@@ -1,0 +1,285 @@
+//! The turns of a state: what each process may do when it is given control.
+//!
+//! ```text
+//! turns(s):  for each way s → t₁ → … → t through transient states tᵢ to an ordinary state t:
+//!              a turn of the process that moves first on it
+//! ```
+//!
+//! A transition that is faulty makes a turn that leads nowhere, and, if the search may go on after it, an ordinary one.
+
+use super::Situation;
+use crate::model::{Ending, Marks, Next, ProcessSet, Processes};
+use std::collections::HashSet;
+use std::ops::{ControlFlow, Range};
+
+/// What a process may do.
+#[derive(Clone, Debug)]
+pub struct Turn<Fault> {
+    /// Whose turn it is; `None` if nobody's.
+    pub process: Option<u8>,
+    /// What comes of it.
+    pub end: TurnEnd<Fault>,
+    /// What its transitions mean to a search for cycles.
+    pub marks: Marks,
+    labels: Range<usize>,
+    partners: ProcessSet,
+}
+
+/// What comes of a turn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TurnEnd<Fault> {
+    /// An ordinary state; see [`Turns::target`].
+    State(Range<usize>),
+    /// Its last transition is faulty.
+    Fault(Fault),
+    /// It gets stuck on its way where it may not stop.
+    Stuck,
+}
+
+/// All turns of an ordinary state.
+#[derive(Clone, Debug)]
+pub struct Turns<Label, Fault> {
+    list: Vec<Turn<Fault>>,
+    /// Words of the state, then of the states the turns lead to.
+    words: Vec<u32>,
+    state_words: usize,
+    labels: Vec<Label>,
+    enabled: ProcessSet,
+    has_nobodys: bool,
+    ending: Ending,
+}
+
+impl<Label, Fault> Default for Turns<Label, Fault> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            words: Vec::new(),
+            state_words: 0,
+            labels: Vec::new(),
+            enabled: ProcessSet::EMPTY,
+            has_nobodys: false,
+            ending: Ending::Moves,
+        }
+    }
+}
+
+impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
+    /// The state.
+    pub fn state(&self) -> &[u32] {
+        &self.words[..self.state_words]
+    }
+
+    /// The state, for a scheduler.
+    pub fn situation(&self) -> Situation<'_> {
+        Situation { state: self.state(), enabled: &self.enabled }
+    }
+
+    /// The processes that can move.
+    pub fn enabled(&self) -> &ProcessSet {
+        &self.enabled
+    }
+
+    /// Whether there are turns of nobody.
+    pub fn has_nobodys(&self) -> bool {
+        self.has_nobodys
+    }
+
+    /// What is known of the state.
+    pub fn ending(&self) -> Ending {
+        self.ending
+    }
+
+    /// Number of turns.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// A turn.
+    pub fn get(&self, index: usize) -> &Turn<Fault> {
+        &self.list[index]
+    }
+
+    /// The first turn of a process (or of nobody), from `from` on.
+    pub fn next_of(&self, process: Option<u8>, from: usize) -> Option<usize> {
+        (from..self.list.len()).find(|&index| self.list[index].process == process)
+    }
+
+    /// The transitions of a turn.
+    pub fn labels(&self, index: usize) -> &[Label] {
+        &self.labels[self.list[index].labels.clone()]
+    }
+
+    /// The partners of a turn.
+    pub fn partners(&self, index: usize) -> &ProcessSet {
+        &self.list[index].partners
+    }
+
+    /// The state that a turn leads to, if it leads to one.
+    pub fn target(&self, index: usize) -> Option<&[u32]> {
+        match &self.list[index].end {
+            TurnEnd::State(words) => Some(&self.words[words.clone()]),
+            _ => None,
+        }
+    }
+
+    /// Bytes in use.
+    pub fn memory_bytes(&self) -> usize {
+        self.words.capacity() * 4 + self.labels.capacity() * size_of::<Label>()
+            + self.list.capacity() * size_of::<Turn<Fault>>()
+    }
+
+    fn clear(&mut self) {
+        self.list.clear();
+        self.words.clear();
+        self.labels.clear();
+        self.enabled = ProcessSet::EMPTY;
+        self.has_nobodys = false;
+        self.ending = Ending::Moves;
+    }
+}
+
+/// Lists turns; keeps its memory from one state to the next.
+#[derive(Debug, Default)]
+pub struct Lister<Label> {
+    members: Vec<Member<Label>>,
+    /// Words of the transient members.
+    words: Vec<u32>,
+    /// Process, marks and visible words of the transient members.
+    seen: HashSet<(Option<u8>, Marks, Box<[u32]>)>,
+    successor: Vec<u32>,
+    /// Arrivals at transient states.
+    pub transient: u64,
+}
+
+/// The state itself (the first member), or a transient state on the way of a turn.
+#[derive(Clone, Debug)]
+struct Member<Label> {
+    words: Range<usize>,
+    parent: usize,
+    label: Option<Label>,
+    process: Option<u8>,
+    partners: ProcessSet,
+    marks: Marks,
+}
+
+impl<Label: Copy> Lister<Label> {
+    /// A lister without memory of anything.
+    pub fn new() -> Self {
+        Self { members: Vec::new(), words: Vec::new(), seen: HashSet::new(), successor: Vec::new(), transient: 0 }
+    }
+
+    /// Bytes in use.
+    pub fn memory_bytes(&self) -> usize {
+        self.words.capacity() * 8 + self.members.capacity() * size_of::<Member<Label>>()
+    }
+
+    /// Lists the turns of `state`, dropping what `turns` held. `tick` is called for each transition; what it
+    /// breaks with ends the listing.
+    ///
+    /// # Errors
+    /// Breaks if `tick` does.
+    pub fn list<M: Processes<Label = Label>, B>(
+        &mut self,
+        model: &mut M,
+        state: &[u32],
+        turns: &mut Turns<Label, M::Fault>,
+        mut tick: impl FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        turns.clear();
+        turns.words.extend_from_slice(state);
+        turns.state_words = state.len();
+        self.members.clear();
+        self.words.clear();
+        self.seen.clear();
+        let (process, partners, marks) = (None, ProcessSet::EMPTY, Marks::NONE);
+        self.members.push(Member { words: 0..state.len(), parent: 0, label: None, process, partners, marks });
+        self.words.extend_from_slice(state);
+        let mut current = 0;
+        while current < self.members.len() {
+            let words = self.members[current].words.clone();
+            let mut cursor = model.begin(&self.words[words.clone()]);
+            loop {
+                tick()?;
+                match model.next(&self.words[words.clone()], &mut cursor, &mut self.successor) {
+                    Next::Successor { label, transient, fault, marks } => {
+                        let next = self.follow(model, current, label, marks);
+                        if let Some(fault) = fault {
+                            self.add(turns, &next, TurnEnd::Fault(fault));
+                        }
+                        if transient {
+                            self.pass(model.hidden_words(), next);
+                        } else {
+                            let start = turns.words.len();
+                            turns.words.extend_from_slice(&self.successor);
+                            self.add(turns, &next, TurnEnd::State(start..turns.words.len()));
+                        }
+                    }
+                    Next::Broken { label, fault } => {
+                        let next = self.follow(model, current, Some(label), Marks::NONE);
+                        self.add(turns, &next, TurnEnd::Fault(fault));
+                    }
+                    Next::Done(ending) => {
+                        if current == 0 {
+                            turns.ending = ending;
+                        } else if ending == Ending::InvalidEnd {
+                            let here = self.follow(model, current, None, Marks::NONE);
+                            self.add(turns, &here, TurnEnd::Stuck);
+                        }
+                        break;
+                    }
+                }
+            }
+            current += 1;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What a transition from a member leads to; its words are not set.
+    fn follow<M: Processes<Label = Label>>(
+        &self,
+        model: &M,
+        parent: usize,
+        label: Option<Label>,
+        marks: Marks,
+    ) -> Member<Label> {
+        let from = &self.members[parent];
+        let movers = label.as_ref().map_or([None; 2], |label| model.movers(label));
+        let mut partners = from.partners;
+        movers[1].into_iter().for_each(|partner| partners.insert(partner));
+        let process = from.process.or(movers[0]);
+        Member { words: 0..0, parent, label, process, partners, marks: from.marks.with(marks) }
+    }
+
+    /// Makes the successor, which is transient, a member, unless the same process was there before with the same marks.
+    fn pass(&mut self, hidden: usize, next: Member<Label>) {
+        self.transient += 1;
+        let visible = self.successor.len().saturating_sub(hidden);
+        if self.seen.insert((next.process, next.marks, self.successor[..visible].into())) {
+            let start = self.words.len();
+            self.words.extend_from_slice(&self.successor);
+            self.members.push(Member { words: start..self.words.len(), ..next });
+        }
+    }
+
+    fn add<F>(&self, turns: &mut Turns<Label, F>, last: &Member<Label>, end: TurnEnd<F>) {
+        let start = turns.labels.len();
+        turns.labels.extend(last.label);
+        let mut member = last.parent;
+        while member != 0 {
+            turns.labels.extend(self.members[member].label);
+            member = self.members[member].parent;
+        }
+        turns.labels[start..].reverse();
+        match last.process {
+            Some(process) => turns.enabled.insert(process),
+            None => turns.has_nobodys = true,
+        }
+        let labels = start..turns.labels.len();
+        turns.list.push(Turn { process: last.process, end, marks: last.marks, labels, partners: last.partners });
+    }
+}
