@@ -2,6 +2,7 @@
 
 mod bitstate;
 mod fingerprint;
+mod fold;
 mod hash;
 mod intern;
 mod pages;

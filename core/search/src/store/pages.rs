@@ -6,12 +6,13 @@
 //! ones, a plain vector does.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::AtomicU64;
 
-/// Element types for which all bits zero is a value, and which need no destructor.
+/// Element types for which all bits zero is a value, the default one, and which need no destructor.
 ///
 /// # Safety
 /// Implemented only for types that any bit pattern is a value of.
-pub unsafe trait Plain: Copy + Default {}
+pub unsafe trait Plain: Default {}
 // SAFETY: every bit pattern is a value.
 unsafe impl Plain for u32 {}
 // SAFETY: every bit pattern is a value.
@@ -31,6 +32,16 @@ unsafe impl Plain for HalfLine {}
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct HalfLine(pub [u32; 16]);
+
+// SAFETY: any bits are a value of an atomic number; what is shared is changed only through its methods.
+unsafe impl Plain for AtomicU64 {}
+// SAFETY: as for its elements; it has no padding.
+unsafe impl Plain for SharedLine {}
+
+/// Eight words that lie in one cache line, and that threads may change at the same time.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct SharedLine(pub [AtomicU64; 8]);
 
 /// Tells the processor that `line` will be needed soon.
 #[inline]
@@ -62,7 +73,7 @@ impl<T: Plain> Pages<T> {
         if let Some(mapping) = mapped::Mapping::zeroed(len) {
             return Self(Memory::Mapped(mapping));
         }
-        Self(Memory::Small(vec![T::default(); len].into_boxed_slice()))
+        Self(Memory::Small(std::iter::repeat_with(T::default).take(len).collect()))
     }
 
     /// Its size.
