@@ -2,7 +2,7 @@
 
 use fabius_base::Span;
 use fabius_machine::{Cursor, Machine, Refusal, Step};
-use fabius_program::{EdgeId, Move, Program, meaning::Fault};
+use fabius_program::{EdgeId, Move, Program, StepMarks, meaning::Fault};
 use fabius_search::{Ending, Marks, Model, Next};
 use std::sync::Arc;
 
@@ -66,8 +66,8 @@ impl Model for SearchedMachine {
     #[inline]
     fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
         match self.machine.next(state, cursor, successor) {
-            Step::Successor { label, transient, fault } => {
-                Next::Successor { label, transient, fault, marks: Marks::NONE }
+            Step::Successor { label, transient, fault, marks } => {
+                Next::Successor { label, transient, fault, marks: as_marks(marks) }
             }
             Step::Broken { label, fault } => Next::Broken { label, fault },
             Step::Done(ending) => Next::Done(match ending {
@@ -77,4 +77,12 @@ impl Model for SearchedMachine {
             }),
         }
     }
+}
+
+/// The marks of a step, as a search knows them.
+#[inline(always)]
+fn as_marks(marks: StepMarks) -> Marks {
+    let accepting = if marks.accepting { Marks::ACCEPTING } else { Marks::NONE };
+    let progress = if marks.progress { Marks::PROGRESS } else { Marks::NONE };
+    accepting.with(progress)
 }

@@ -1,6 +1,7 @@
 //! What a program is assembled into: one flat list of small instructions, and the tables they refer to.
 
 use crate::layout::{Array, Base, ChannelLayout, Slot};
+use crate::shape::Placed;
 use fabius_program::meaning::Fault;
 
 /// Index of an instruction.
@@ -417,6 +418,16 @@ pub(crate) enum Instr {
     PeekOffer {
         d: Reg,
     },
+    /// A send, or a receive, for the event trace: of the current channel, or of the message offered.
+    Event {
+        sent: bool,
+        offered: bool,
+    },
+    /// The message of an event does not match.
+    MatchEvent {
+        site: u16,
+        to: Pc,
+    },
     Length {
         d: Reg,
         a: Reg,
@@ -456,7 +467,8 @@ impl Instr {
             | Self::Find { to, .. }
             | Self::UnlessHead { to, .. }
             | Self::UnlessOffered { to, .. }
-            | Self::MatchOffer { to, .. } => [Some(to), None],
+            | Self::MatchOffer { to, .. }
+            | Self::MatchEvent { to, .. } => [Some(to), None],
             Self::SendReady { rendezvous, to, .. } => [Some(rendezvous), Some(to)],
             _ => [None, None],
         }
@@ -654,6 +666,7 @@ pub(crate) struct LocationCode {
 impl LocationCode {
     pub(crate) const END: u8 = 1;
     pub(crate) const PROGRESS: u8 = 2;
+    pub(crate) const ACCEPT: u8 = 4;
 
     #[inline(always)]
     pub(crate) fn has(&self, flag: u8) -> bool {
@@ -723,6 +736,49 @@ pub(crate) struct Code {
     /// Priorities are used, or some process has a `provided`.
     pub restricted: bool,
     pub uses_timeout: bool,
+    /// The claim that is watched.
+    pub claim: Option<ClaimCode>,
+    /// The event trace that is watched.
+    pub trace: Option<TraceCode>,
+}
+
+/// A claim that is watched: it has a block of its own behind the globals, laid out like that of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClaimCode {
+    /// Where its block begins.
+    pub placed: Placed,
+    /// It asks for `Timeout`.
+    pub asks_timeout: bool,
+    /// It asks for `NonProgress`.
+    pub asks_progress: bool,
+}
+
+/// An event trace that is watched.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceCode {
+    /// The word that holds its location.
+    pub word: u32,
+    /// Its type.
+    pub process: u32,
+    /// What it says must not be.
+    pub negated: bool,
+    /// The location behind its last event, if it can be reached.
+    pub closing: u32,
+    /// Edges of each location, in order.
+    pub edges: Vec<Vec<TraceEdge>>,
+    /// Where it says whether a send, or a receive, is one on its channels.
+    pub scopes: [Vec<Pc>; 2],
+}
+
+/// An edge of an event trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TraceEdge {
+    /// Whether it stands for a send, or a receive; `None` for either.
+    pub sent: Option<bool>,
+    /// What decides if it matches.
+    pub start: Pc,
+    /// Where it leads.
+    pub target: u32,
 }
 
 // Four instructions, or one edge, to a line of the cache.

@@ -14,6 +14,13 @@ pub(crate) const HOLDER_MASK: u32 = 0xFF << HOLDER_SHIFT;
 pub(crate) const LAST_SHIFT: u32 = 16;
 pub(crate) const LAST_MASK: u32 = 0xFF << LAST_SHIFT;
 
+/// Bit of the first word, if a claim is watched: it is the claim's turn.
+pub(crate) const TURN: u32 = 1 << 24;
+/// Bit of the first word, if a claim is watched that asks for it: the turn came by stuttering.
+pub(crate) const STUTTERED: u32 = 1 << 25;
+/// Bits of the first word that are taken if a claim is watched.
+pub(crate) const WATCHED_BITS: u32 = 26;
+
 /// At most so many words in one block, so that an offset fits into 16 bits.
 pub(crate) const BLOCK_WORDS_MAX: u32 = 0xFFFF;
 

@@ -18,11 +18,13 @@ mod layout;
 mod run;
 mod shape;
 mod view;
+mod watched;
 
 use code::{Code, Pc};
 use fabius_program::meaning::Fault;
-use fabius_program::{EdgeId, Expr, LocationId, Move, ProcessId, Program};
-use layout::{COUNT_MASK, HOLDER_MASK};
+use fabius_program::{EdgeId, Expr, LocationId, Move, ProcessId, Program, StepMarks};
+pub use fabius_program::{ProgressOn, Watch};
+use layout::{COUNT_MASK, HOLDER_MASK, TURN};
 use run::{Interpreter, NOT_BEGUN, Scratch, Seat};
 use shape::Shapes;
 use std::fmt;
@@ -63,6 +65,8 @@ pub enum Step {
         transient: bool,
         /// The transition violates something, but the search may go on.
         fault: Option<Fault>,
+        /// What the transition means to someone who looks for cycles.
+        marks: StepMarks,
     },
     /// The transition cannot be computed; there is no successor.
     Broken {
@@ -110,6 +114,10 @@ impl Cursor {
     const HELD: u8 = 8;
     /// Everything was tried.
     const FINISHED: u8 = 16;
+    /// It is the claim's turn.
+    const CLAIM: u8 = 32;
+    /// The turn was passed to the claim without a step.
+    const STUTTERED: u8 = 64;
 
     #[inline(always)]
     fn has(&self, flag: u8) -> bool {
@@ -143,6 +151,9 @@ pub struct Machine {
     spare: Vec<u32>,
     /// For each edge, whether it was executed.
     reached: Vec<u8>,
+    watch: Watch,
+    /// Whether anything but the processes is watched.
+    watches: bool,
 }
 
 impl Machine {
@@ -151,8 +162,18 @@ impl Machine {
     /// # Errors
     /// If the program needs more than a machine has, or breaks its invariants.
     pub fn new(program: Arc<Program>) -> Result<Self, Refusal> {
-        let (code, map) = assemble::assemble(&program)?;
+        Self::watching(program, Watch::NOTHING)
+    }
+
+    /// Assembles a program and what is watched while it runs.
+    ///
+    /// # Errors
+    /// As [`Machine::new`], and if what is to be watched is not what it should be.
+    pub fn watching(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
+        let (code, map) = assemble::assemble(&program, watch)?;
         Ok(Self {
+            watch,
+            watches: !watch.is_nothing(),
             shapes: Shapes::new(&code),
             scratch: Scratch::new(),
             spare: Vec::new(),
@@ -186,7 +207,11 @@ impl Machine {
         let nothing = vec![0; (self.code.global_words + self.code.hidden_words) as usize];
         let Self { code, shapes, scratch, reached, .. } = self;
         match shapes.get(0) {
-            Some(root) => Interpreter::new(code, shapes, scratch, reached, (&nothing, root), state).initial(),
+            Some(root) => {
+                let mut interpreter = Interpreter::new(code, shapes, scratch, reached, (&nothing, root), state);
+                interpreter.initial()?;
+                interpreter.initialise_watched()
+            }
             None => Ok(()),
         }
     }
@@ -199,6 +224,10 @@ impl Machine {
             return cursor;
         };
         cursor.shape = shape.id;
+        if self.watches && self.watch.claim.is_some() && state[0] & TURN != 0 {
+            cursor.flags = Cursor::CLAIM;
+            return cursor;
+        }
         let count = state[0] & COUNT_MASK;
         match (state[0] & HOLDER_MASK) >> layout::HOLDER_SHIFT {
             0 if count == 0 => cursor.flags = Cursor::FINISHED,
@@ -215,6 +244,9 @@ impl Machine {
     /// cursor past it. The order is that of [`fabius_program::meaning`].
     #[inline]
     pub fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Step {
+        if self.watches {
+            return self.next_watched(state, cursor, successor);
+        }
         let Self { code, shapes, scratch, reached, .. } = self;
         match shapes.get(cursor.shape) {
             Some(shape) if shape.words as usize == state.len() => {

@@ -2,7 +2,7 @@
 
 use crate::Machine;
 use crate::assemble::Storage;
-use crate::layout::{Base, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT, Slot};
+use crate::layout::{Base, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT, STUTTERED, Slot, TURN};
 use crate::shape::Shape;
 use fabius_program::{ChannelTypeId, LocationId, ProcessId, VariableId};
 
@@ -65,6 +65,37 @@ impl<'s> View<'s> {
     /// The process that moved last, if the program looks at it.
     pub fn last(&self) -> Option<usize> {
         self.machine.code.uses_last.then(|| ((self.state[0] & LAST_MASK) >> LAST_SHIFT) as usize)
+    }
+
+    /// Whether it is the turn of the claim that is watched.
+    pub fn is_claims_turn(&self) -> bool {
+        self.machine.code.claim.is_some() && self.state[0] & TURN != 0
+    }
+
+    /// Whether the claim's turn came by stuttering, if the claim asks for what that changes.
+    pub fn stuttered(&self) -> bool {
+        self.machine.code.claim.is_some() && self.state[0] & STUTTERED != 0
+    }
+
+    /// Location of the claim that is watched.
+    pub fn claim_location(&self) -> Option<LocationId> {
+        let code = &self.machine.code;
+        let placed = code.claim?.placed;
+        let word = self.state[placed.base as usize] >> code.location_shift;
+        Some(LocationId(word & code.processes[placed.process as usize].location_mask))
+    }
+
+    /// Values of the elements of a variable of the claim; empty for one that does not exist.
+    pub fn claim_local(&self, variable: VariableId) -> Vec<i32> {
+        let Some(claim) = self.machine.code.claim else { return Vec::new() };
+        let locals = &self.machine.map.locals[claim.placed.process as usize];
+        locals.get(variable.0 as usize).map_or(Vec::new(), |storage| self.values(storage, claim.placed.base))
+    }
+
+    /// Location of the event trace that is watched.
+    pub fn trace_location(&self) -> Option<LocationId> {
+        let trace = self.machine.code.trace.as_ref()?;
+        Some(LocationId(self.state[trace.word as usize]))
     }
 
     /// Values of the elements of a global; empty for one that does not exist.

@@ -167,11 +167,13 @@ fn a_holder_that_blocks_loses_control_without_a_step() {
         machine("byte x; active proctype Q() { x = 5 } active proctype P() { atomic { x = 1; x == 2; x = 3 } }");
     let state = initial(&mut machine);
     let (all, _) = successors(&mut machine, &state);
-    let (Step::Successor { transient: true, label: Some(_), fault: None }, inside) = &all[0] else { panic!("{all:?}") };
+    let (Step::Successor { transient: true, label: Some(_), fault: None, .. }, inside) = &all[0] else {
+        panic!("{all:?}")
+    };
     assert_eq!(machine.view(inside).unwrap().holder(), Some(1));
     let (after, ending) = successors(&mut machine, inside);
     assert_eq!(ending, Ending::Moves);
-    let [(Step::Successor { label: None, transient: false, fault: None }, outside)] = &after[..] else {
+    let [(Step::Successor { label: None, transient: false, fault: None, .. }, outside)] = &after[..] else {
         panic!("{after:?}")
     };
     assert_eq!(machine.view(outside).unwrap().holder(), None);

@@ -239,6 +239,7 @@ impl Assembler<'_> {
             Expr::Test(..) | Expr::Timeout => self.truth(e, d)?,
             Expr::Poll { channel, any, fields } => self.poll(channel, *any, fields, d)?,
             Expr::Run { process, arguments, priority } => self.run(*process, arguments, *priority, d)?,
+            Expr::Pid if self.is_watcher() => self.emit(Instr::Const { d, k: 0 }),
             Expr::Pid => self.emit(Instr::Pid { d }),
             Expr::ProcessCount => self.emit(Instr::ProcessCount { d }),
             Expr::Last => self.emit(Instr::Last { d }),
@@ -595,6 +596,9 @@ impl Assembler<'_> {
         let Some(declared) = self.program.processes.get(process.0 as usize) else {
             return Err(Refusal::Malformed("no such process"));
         };
+        if self.is_watcher() {
+            return Err(Refusal::Malformed("a claim creates a process"));
+        }
         let parameters = declared.parameter_count as usize;
         let mut at = d;
         for argument in arguments {

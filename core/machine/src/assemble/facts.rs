@@ -177,6 +177,29 @@ pub(super) fn any_expr(e: &Expr, asks: &mut impl FnMut(&Expr) -> bool) -> bool {
     false
 }
 
+/// Whether a question has the answer yes for some expression in the statements of a process.
+pub(super) fn asks(process: &Process, question: &mut impl FnMut(&Expr) -> bool) -> bool {
+    let mut open: Vec<&Action> = process.statements.iter().map(|statement| &statement.action).collect();
+    let mut found = false;
+    while let Some(action) = open.pop() {
+        let mut ask = |e: &Expr| found = found || any_expr(e, question);
+        match action {
+            Action::Guard(e) | Action::Assert(e) | Action::Assign(_, e) => ask(e),
+            Action::SetPriority(a, b) => [a, b].into_iter().for_each(ask),
+            Action::Print(pieces) => pieces.iter().filter_map(piece_expr).for_each(ask),
+            Action::Merged(actions) => open.extend(actions),
+            Action::Block(block) => {
+                open.extend(block.nodes.iter().flat_map(|node| &node.options).map(|option| &option.action));
+            }
+            Action::Skip | Action::Else | Action::End | Action::Send(_) | Action::Receive(_) => {}
+        }
+        if let Action::Assign(place, _) = action {
+            place.indices.iter().for_each(|e| found = found || any_expr(e, question));
+        }
+    }
+    found
+}
+
 /// Whether a `Run` occurs in an expression.
 pub(super) fn has_run(e: &Expr) -> bool {
     any_expr(e, &mut |e| matches!(e, Expr::Run { .. }))

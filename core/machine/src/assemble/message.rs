@@ -10,7 +10,10 @@ use fabius_program::{Expr, Pattern, Receive, Send};
 
 impl Assembler<'_> {
     pub(super) fn send(&mut self, send: &Send, fail: Label, entry: Entry) -> Done {
-        if let Some(channel) = self.static_channel(&send.channel) {
+        if self.is_watcher() {
+            return Err(Refusal::Malformed("a claim sends"));
+        }
+        if let Some(channel) = self.known_channel(&send.channel) {
             let layout = &self.code.layouts[channel.layout as usize];
             let (given, expected) = (send.fields.len(), layout.fields.len());
             let capacity = layout.capacity as i32;
@@ -39,6 +42,7 @@ impl Assembler<'_> {
         self.emit(Instr::SendReady { site, rendezvous, to: fail });
         self.commit(entry);
         self.append(send, ChannelRef::Current)?;
+        self.event(true, false);
         self.emit(Instr::Jump { to: end });
         self.bind(rendezvous);
         self.offer(send, fail, entry)?;
@@ -82,7 +86,10 @@ impl Assembler<'_> {
     pub(super) fn receive(&mut self, receive: &Receive, fail: Label, entry: Entry) -> Done {
         let given = receive.fields.len();
         let matches = receive.fields.iter().any(|field| matches!(field, Pattern::Match(_)));
-        let channel = self.static_channel(&receive.channel);
+        if self.is_watcher() {
+            return Err(Refusal::Malformed("a claim receives"));
+        }
+        let channel = self.known_channel(&receive.channel);
         let mut unchecked = None;
         let expected = if let Some(channel) = &channel {
             let expected = self.code.layouts[channel.layout as usize].fields.len();
@@ -122,6 +129,9 @@ impl Assembler<'_> {
             self.emit(Instr::CheckCount { site });
         }
         self.commit(entry);
+        if !receive.keep {
+            self.event(false, false);
+        }
         self.take(receive, reference, !(matches && receive.any))
     }
 
@@ -181,6 +191,8 @@ impl Assembler<'_> {
         let site = self.site(ChannelRef::Current, terms.len(), &terms)?;
         self.emit(Instr::MatchOffer { site, to: fail });
         self.commit(Entry::Partner);
+        self.event(true, true);
+        self.event(false, true);
         if let Some(terms) = self.simple_stores(&receive.fields) {
             if terms.iter().any(|term| matches!(term, Term::Store(_))) {
                 let site = self.site(ChannelRef::Current, terms.len(), &terms)?;
@@ -254,7 +266,7 @@ impl Assembler<'_> {
     }
 
     /// Makes the values that a receive or poll compares with available.
-    fn patterns(&mut self, fields: &[Pattern], d: Reg) -> Result<(Vec<Term>, Reg), Refusal> {
+    pub(super) fn patterns(&mut self, fields: &[Pattern], d: Reg) -> Result<(Vec<Term>, Reg), Refusal> {
         let mut at = d;
         let mut terms = Vec::with_capacity(fields.len());
         for field in fields {
@@ -277,7 +289,7 @@ impl Assembler<'_> {
         })
     }
 
-    fn site(&mut self, channel: ChannelRef, count: usize, terms: &[Term]) -> Result<u16, Refusal> {
+    pub(super) fn site(&mut self, channel: ChannelRef, count: usize, terms: &[Term]) -> Result<u16, Refusal> {
         let first = self.code.terms.len() as u32;
         self.code.terms.extend_from_slice(terms);
         let count = count as u32;

@@ -8,6 +8,7 @@ mod expr;
 mod facts;
 mod message;
 mod storage;
+mod watch;
 
 use crate::Refusal;
 use crate::code::{
@@ -16,7 +17,7 @@ use crate::code::{
 };
 use crate::layout::{Base, ChannelLayout, Slot};
 use fabius_program::meaning::Fault;
-use fabius_program::{Expr, Initial, Process, ProcessKind, Program, Variable};
+use fabius_program::{Expr, Initial, Process, ProcessKind, Program, Variable, Watch};
 use facts::Facts;
 use std::collections::HashMap;
 pub(crate) use storage::{Map, Storage};
@@ -32,6 +33,7 @@ type Done = Result<(), Refusal>;
 /// Writes the code of a program.
 struct Assembler<'p> {
     program: &'p Program,
+    watch: Watch,
     facts: Facts,
     code: Code,
     map: Map,
@@ -50,13 +52,14 @@ struct Assembler<'p> {
 }
 
 /// Code and map of a program.
-pub(crate) fn assemble(program: &Program) -> Result<(Code, Map), Refusal> {
+pub(crate) fn assemble(program: &Program, watch: Watch) -> Result<(Code, Map), Refusal> {
     let facts = Facts::of(program);
     if facts.depth > DEPTH_MAX {
         return Err(Refusal::TooDeep);
     }
     let mut assembler = Assembler {
         program,
+        watch,
         facts,
         code: Code::default(),
         map: Map::default(),
@@ -86,6 +89,7 @@ pub(crate) fn assemble_condition(
     let fault_ids = code.faults.iter().enumerate().map(|(i, fault)| (*fault, i as u32)).collect();
     let mut assembler = Assembler {
         program,
+        watch: Watch::NOTHING,
         facts: Facts::of(program),
         code,
         map,
@@ -137,11 +141,12 @@ impl Assembler<'_> {
         for index in 0..self.program.processes.len() {
             self.declare_process(index)?;
         }
+        self.place_watched()?;
         self.initialise_globals()?;
         for index in 0..self.program.processes.len() {
             self.process_code(index)?;
         }
-        Ok(())
+        self.trace_code()
     }
 
     /// Numbers the types that can run.
@@ -201,6 +206,9 @@ impl Assembler<'_> {
             if location.progress {
                 flags |= LocationCode::PROGRESS;
             }
+            if location.accept {
+                flags |= LocationCode::ACCEPT;
+            }
             self.code.locations.push(LocationCode { first, number: location.number, accepts: 0, flags });
         }
         let missing = (1usize << bits_for(process.locations.len() as u32)) - process.locations.len();
@@ -213,7 +221,8 @@ impl Assembler<'_> {
         let program = self.program;
         let process = &program.processes[index];
         self.process = Some(index);
-        let code = if self.facts.runs[index] {
+        let is_claim = self.watch.claim.is_some_and(|id| id.0 as usize == index);
+        let code = if self.facts.runs[index] || is_claim {
             let initialise = self.initialise_locals(index)?;
             self.code.processes[index].initialise = initialise;
             if let Some(provided) = &process.provided {

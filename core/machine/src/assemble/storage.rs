@@ -3,7 +3,7 @@
 use super::{Assembler, Done};
 use crate::Refusal;
 use crate::code::ProcessCode;
-use crate::layout::{Array, BLOCK_WORDS_MAX, Base, LAST_SHIFT, Packer, Slot, extent};
+use crate::layout::{Array, BLOCK_WORDS_MAX, Base, LAST_SHIFT, Packer, Slot, WATCHED_BITS, extent};
 use fabius_program::{CHANNELS_MAX, Initial, Variable};
 
 /// Where a variable stands.
@@ -38,7 +38,11 @@ impl Assembler<'_> {
             channels += channel_count(global);
             self.map.globals.push(fixed.unwrap_or(Storage::Constant([].into())));
         }
-        let header = if self.program.uses.last { LAST_SHIFT + 8 } else { LAST_SHIFT };
+        let header = match self.watch.claim {
+            Some(_) => WATCHED_BITS,
+            None if self.program.uses.last => LAST_SHIFT + 8,
+            None => LAST_SHIFT,
+        };
         let is_open = |storage: &Storage| matches!(storage, Storage::Constant(values) if values.is_empty());
         let open: Vec<usize> = (0..globals.len()).filter(|&i| is_open(&self.map.globals[i])).collect();
         let (hidden, shown): (Vec<usize>, Vec<usize>) = open.into_iter().partition(|&i| globals[i].hidden);

@@ -57,7 +57,7 @@ impl<'m> Interpreter<'m> {
     }
 
     #[inline(always)]
-    fn site(&self, site: u16) -> (&'m Site, &'m [Term]) {
+    pub(super) fn site(&self, site: u16) -> (&'m Site, &'m [Term]) {
         let site = &self.code.sites[usize::from(site)];
         (site, &self.code.terms[site.first as usize..(site.first + site.count) as usize])
     }
@@ -74,7 +74,7 @@ impl<'m> Interpreter<'m> {
 
     /// The fields of the message at a bit, counted from the channel's first word.
     #[inline(always)]
-    fn field(&self, channel: PlacedChannel, field: crate::layout::Field, message_bit: u32) -> i32 {
+    pub(super) fn field(&self, channel: PlacedChannel, field: crate::layout::Field, message_bit: u32) -> i32 {
         let bit = message_bit + field.bit;
         field.get(self.memory.get((channel.base + (bit >> 5)) as usize), bit)
     }
@@ -255,15 +255,20 @@ impl<'m> Interpreter<'m> {
     #[inline(never)]
     pub(super) fn match_offer(&self, site: u16) -> Result<bool, Fault> {
         let (_, terms) = self.site(site);
-        let message = &self.scratch.message;
-        let matches = message.iter().zip(terms).all(|(value, term)| match *term {
-            Term::Ignore | Term::Store(_) => true,
-            term => *value == self.term(term),
-        });
-        if matches && terms.len() != message.len() {
-            return Err(Fault::FieldCount { given: terms.len() as u32, expected: message.len() as u32 });
+        let expected = self.scratch.message.len();
+        let matches = self.agrees(terms);
+        if matches && terms.len() != expected {
+            return Err(Fault::FieldCount { given: terms.len() as u32, expected: expected as u32 });
         }
         Ok(matches)
+    }
+
+    /// Whether the message offered matches in the fields that both have.
+    pub(super) fn agrees(&self, terms: &[Term]) -> bool {
+        self.scratch.message.iter().zip(terms).all(|(value, term)| match *term {
+            Term::Ignore | Term::Store(_) => true,
+            term => *value == self.term(term),
+        })
     }
 
     #[inline(never)]

@@ -6,7 +6,7 @@ use crate::layout::{COUNT_MASK, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT
 use crate::shape::Placed;
 use crate::{Cursor, Ending, Step};
 use fabius_program::meaning::Fault;
-use fabius_program::{EdgeId, Move};
+use fabius_program::{EdgeId, Move, StepMarks};
 
 /// No process has been looked at yet.
 pub(crate) const NOT_BEGUN: u32 = u32::MAX - 1;
@@ -104,14 +104,17 @@ impl<'m> Interpreter<'m> {
                 cursor.flags |= Cursor::FOUND | Cursor::MOVED;
                 self.reached[id as usize] = 1;
                 let transient = self.hand_over(self.pid, edge);
-                return Step::Successor { label: Some(label(self.pid, id, None)), transient, fault: None };
+                let label = Some(label(self.pid, id, None));
+                return Step::Successor { label, transient, fault: None, marks: StepMarks::NONE };
             }
             if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
                 cursor.go_to_process(cursor.pid - 1);
             } else {
                 match self.all_tried(cursor) {
                     Turn::Again => {}
-                    Turn::Released => return Step::Successor { label: None, transient: false, fault: None },
+                    Turn::Released => {
+                        return Step::Successor { label: None, transient: false, fault: None, marks: StepMarks::NONE };
+                    }
                     Turn::Over(ending) => return Step::Done(ending),
                 }
             }
@@ -120,7 +123,7 @@ impl<'m> Interpreter<'m> {
 
     /// Whether an edge's tests hold; `found` tells whether an edge before it was executable.
     #[inline(always)]
-    fn passes(&self, edge: &EdgeCode, found: bool) -> bool {
+    pub(super) fn passes(&self, edge: &EdgeCode, found: bool) -> bool {
         if edge.test.is_within(self.load(edge.test.slot)) == edge.has(EdgeCode::OUTSIDE) {
             return false;
         }
@@ -134,7 +137,7 @@ impl<'m> Interpreter<'m> {
 
     /// Whether somebody in the state may take a message offered on a channel.
     #[inline]
-    fn is_wanted(&mut self, channel: u16) -> bool {
+    pub(super) fn is_wanted(&mut self, channel: u16) -> bool {
         let accepting = match self.accepting {
             Some(accepting) => accepting,
             None => {
@@ -221,7 +224,8 @@ impl<'m> Interpreter<'m> {
         if outcome == (Trial::Taken { partner: None }) && !edge.has(EdgeCode::DETERMINISTIC) {
             let transient = self.hand_over(pid, edge);
             let fault = if self.assertion_failed { Some(Fault::AssertionFailed) } else { None };
-            return Some(Step::Successor { label: Some(label(pid, id, None)), transient, fault });
+            let label = Some(label(pid, id, None));
+            return Some(Step::Successor { label, transient, fault, marks: StepMarks::NONE });
         }
         let (partner, fault) = match outcome {
             Trial::Taken { partner } => (partner, None),
@@ -261,6 +265,7 @@ impl<'m> Interpreter<'m> {
             label: Some(label(pid, id, partner)),
             transient,
             fault: self.assertion_failed.then_some(Fault::AssertionFailed),
+            marks: StepMarks::NONE,
         }
     }
 
@@ -337,9 +342,14 @@ impl<'m> Interpreter<'m> {
         }
     }
 
+    /// Whether an edge is executable whose instructions ended with a fault or an offer.
+    pub(super) fn is_executable_further(&mut self, outcome: Outcome, edge: &'m EdgeCode) -> bool {
+        self.try_further(outcome, edge, &mut { Seat::START }) != Trial::Blocked
+    }
+
     /// Forgets what an earlier trial left behind.
     #[inline(always)]
-    fn prepare(&mut self) {
+    pub(super) fn prepare(&mut self) {
         self.assertion_failed = false;
         self.later = None;
         self.ticks = 0;
@@ -351,7 +361,7 @@ impl<'m> Interpreter<'m> {
 
     /// Makes the one assignment of an edge.
     #[inline(always)]
-    fn apply(&mut self, effect: Effect) {
+    pub(super) fn apply(&mut self, effect: Effect) {
         match effect {
             Effect::Code | Effect::Nothing => {}
             Effect::Const { slot, k } => self.store(slot, k),
@@ -373,7 +383,7 @@ impl<'m> Interpreter<'m> {
 
     /// The seated process is where its edge leads.
     #[inline(always)]
-    fn arrive(&mut self, edge: &EdgeCode) {
+    pub(super) fn arrive(&mut self, edge: &EdgeCode) {
         if edge.has(EdgeCode::ENDS) {
             return;
         }
@@ -536,7 +546,7 @@ impl<'m> Interpreter<'m> {
 
     /// Whether a process of higher priority is enabled.
     #[cold]
-    fn is_outranked(&mut self, pid: u32) -> bool {
+    pub(super) fn is_outranked(&mut self, pid: u32) -> bool {
         let priority = self.priority_of(pid as i32);
         (0..self.count())
             .any(|other| other != pid && self.priority_of(other as i32) > priority && self.could_step(other))
@@ -555,7 +565,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Tries the edges of a process without taking one.
-    fn could_step(&mut self, pid: u32) -> bool {
+    pub(super) fn could_step(&mut self, pid: u32) -> bool {
         let words = self.words().to_vec();
         let mut spare = Vec::new();
         let mut scratch = Scratch::new();
@@ -575,7 +585,7 @@ impl<'m> Interpreter<'m> {
         inner.has_edge(pid)
     }
 
-    fn has_edge(&mut self, pid: u32) -> bool {
+    pub(super) fn has_edge(&mut self, pid: u32) -> bool {
         let Some(placed) = self.placed(pid as i32) else { return false };
         if !self.is_provided(pid, placed) {
             return false;
@@ -616,7 +626,7 @@ impl<'m> Interpreter<'m> {
 }
 
 #[inline(always)]
-fn label(pid: u32, edge: u32, partner: Option<(u32, u32)>) -> Move {
+pub(super) fn label(pid: u32, edge: u32, partner: Option<(u32, u32)>) -> Move {
     let partner = partner.map(|(pid, edge)| (pid as u8, EdgeId(edge)));
     Move { pid: pid as u8, edge: EdgeId(edge), partner }
 }

@@ -3,6 +3,7 @@
 mod channel;
 mod explore;
 mod process;
+mod watch;
 
 pub(crate) use explore::{NOT_BEGUN, Seat};
 
@@ -524,6 +525,12 @@ impl<'m> Interpreter<'m> {
                 }
                 Instr::TakeOffer { site } => self.take_offer(site),
                 Instr::PeekOffer { d } => self.peek_offer(d),
+                Instr::Event { sent, offered } => sound!(self.event(sent, offered)),
+                Instr::MatchEvent { site, to } => {
+                    if !self.match_event(site) {
+                        go!(pc, to);
+                    }
+                }
                 Instr::Length { d, a } => {
                     let channel = sound!(self.channel_by_id(reg!(a)));
                     reg!(d) = self.length_of(channel) as i32;

@@ -2,7 +2,7 @@
 
 use super::{Frame, Interpreter, Memory, Outcome};
 use crate::code::{LocationCode, Pc};
-use crate::layout::{COUNT_MASK, Slot};
+use crate::layout::{COUNT_MASK, STUTTERED, Slot};
 use crate::shape::Placed;
 use fabius_program::meaning::Fault;
 use fabius_program::{CHANNELS_MAX, PROCESSES_MAX};
@@ -29,8 +29,12 @@ impl Interpreter<'_> {
 
     #[inline(never)]
     pub(super) fn non_progress(&self) -> bool {
-        let processes = &self.shape.processes;
-        !processes.iter().any(|placed| self.location(*placed).has(LocationCode::PROGRESS))
+        let is_progress = |placed: &Placed| self.location(*placed).has(LocationCode::PROGRESS);
+        let claim = self
+            .code
+            .claim
+            .filter(|claim| claim.asks_progress && (self.memory.get(0) & STUTTERED != 0 || is_progress(&claim.placed)));
+        claim.is_none() && !self.shape.processes.iter().any(is_progress)
     }
 
     #[inline(never)]

@@ -115,7 +115,7 @@ pub fn walk(machine: &mut Machine, states_max: u64) -> Counts {
         let mut cursor = machine.begin(&state);
         loop {
             match machine.next(&state, &mut cursor, &mut successor) {
-                Step::Successor { transient, fault, label } => {
+                Step::Successor { transient, fault, label, .. } => {
                     counts.transitions += u64::from(label.is_some());
                     counts.assertions += u64::from(fault.is_some());
                     let visible = &successor[..successor.len() - hidden];
