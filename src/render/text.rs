@@ -137,25 +137,38 @@ fn never_executed(map: &SourceMap, unreached: &[Finding]) -> String {
     text
 }
 
-/// The verdict: the word, the reason, the figures; then what was left out.
+/// The verdict: the word, the reason, the figures; of several properties a line for each.
 fn verdict(outcome: &Outcome, args: &Check) -> String {
     let report = &outcome.report;
-    let word = match report.verdict {
+    let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
+    match report.properties.as_slice() {
+        [] => format!("{file}{}: {}\n", word(report.verdict), report.reason),
+        [only] => format!("{file}{}: {}{}\n", word(only.verdict), only.reason, figures(only)),
+        several => {
+            let width = several.iter().map(|property| property.name.chars().count()).max().unwrap_or(0);
+            let mut text = if file.is_empty() { file } else { file + "\n" };
+            for property in several {
+                let name = paint(STRONG, format!("{:<width$}", property.name));
+                let _ = writeln!(text, "{name}  {}: {}{}", word(property.verdict), property.reason, figures(property));
+            }
+            text
+        }
+    }
+}
+
+fn word(verdict: Verdict) -> String {
+    match verdict {
         Verdict::Holds => paint(GOOD, "holds"),
         Verdict::Violated => paint(BAD, "violated"),
         Verdict::Undecided => paint(UNSURE, "undecided"),
         Verdict::Faulty => paint(BAD, "faulty"),
-    };
-    let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
-    let searched = report.properties.iter().find(|property| property.states > 0);
-    let text = match searched.filter(|property| property.verdict == report.verdict) {
-        Some(property) => format!("{file}{word}: {}{}\n", property.reason, figures(property)),
-        None => format!("{file}{word}: {}\n", report.reason),
-    };
-    text
+    }
 }
 
 fn figures(property: &PropertyReport) -> String {
+    if property.states == 0 {
+        return String::new();
+    }
     let mut figures = Vec::new();
     if property.exhaustive {
         figures.push("exhaustive".to_owned());
