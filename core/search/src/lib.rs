@@ -3,6 +3,7 @@
 //!
 //! * [`depth_first`] and [`breadth_first`] are the algorithms; each is a function that takes a
 //!   [`Model`], a [`Store`], an [`Observer`] and [`Settings`], and returns an [`Outcome`].
+//! * [`cycle`] has the searches for runs that go on for ever: acceptance cycles and livelocks.
 //! * [`store`] holds the visited sets, lossless and lossy; what a lossy one may miss is part of the
 //!   outcome, and [`store::Lossless`] says it in the type.
 //! * [`toy`] has small explicit graphs with known answers.
@@ -11,6 +12,7 @@
 //! wrapper around the memory of big tables, in [`store`].
 
 pub mod breadth_first;
+pub mod cycle;
 pub mod delay_bounded;
 pub mod depth_first;
 pub mod model;
@@ -20,8 +22,10 @@ pub mod position;
 pub mod schedule;
 pub mod store;
 pub mod toy;
+mod walk;
 
 pub use breadth_first::breadth_first;
+pub use cycle::{CycleOutcome, Fairness, Found, Goal};
 pub use depth_first::depth_first;
 pub use model::{Ending, Marks, Model, Next, ProcessSet, Processes, Reducible};
 pub use observer::{Observer, Quiet, Settings};

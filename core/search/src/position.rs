@@ -229,6 +229,18 @@ impl Position {
         }
     }
 
+    /// A cell of the memo, or beyond it a word of the state.
+    #[inline]
+    pub(crate) fn cell_of_state(&self, index: usize) -> u32 {
+        self.cells[index]
+    }
+
+    /// Number of words that distinguish the state from others.
+    #[inline]
+    pub(crate) fn visible_len(&self) -> usize {
+        self.visible
+    }
+
     /// Changes a cell of the memo.
     pub(crate) fn set_memo(&mut self, index: usize, value: u32) {
         let old = std::mem::replace(&mut self.cells[index], value);

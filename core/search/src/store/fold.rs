@@ -36,7 +36,7 @@ impl Folder {
 
     /// Makes sure that the tree of this length is known.
     #[inline]
-    fn learn(&mut self, length: usize) {
+    pub fn learn(&mut self, length: usize) {
         if self.shapes.len() <= length {
             self.shapes.extend((self.shapes.len()..=length).map(Shape::new));
             self.dirty.resize(self.dirty.len().max(length.div_ceil(64)), 0);
@@ -82,6 +82,20 @@ impl Folder {
             _ => {
                 let (left, right) = self.shapes[length].children[1];
                 u64::from(position.cell(left as usize)) | u64::from(position.cell(right as usize)) << 32
+            }
+        }
+    }
+
+    /// As [`Self::root`], of the state on which the position stands instead of its successor.
+    #[inline]
+    pub fn root_of_state(&self, position: &Position, length: usize) -> u64 {
+        match (length, self.shapes.get(length)) {
+            (1, _) => u64::from(position.cell_of_state(1)),
+            (0, _) | (_, None) => 0,
+            (_, Some(shape)) => {
+                let (left, right) = shape.children[1];
+                u64::from(position.cell_of_state(left as usize))
+                    | u64::from(position.cell_of_state(right as usize)) << 32
             }
         }
     }

@@ -2,10 +2,10 @@
 
 mod bitstate;
 mod fingerprint;
-mod fold;
-mod hash;
+pub(crate) mod fold;
+pub(crate) mod hash;
 mod intern;
-mod pages;
+pub(crate) mod pages;
 mod roots;
 mod table;
 mod tree;
@@ -107,3 +107,16 @@ pub trait Store {
 
 /// A store that misses nothing, for searches that are wrong without.
 pub trait Lossless: Store {}
+
+/// A store that keeps something with each state.
+pub trait Payloads<P>: Lossless {
+    /// As [`Store::commit`], and gives what is kept with the state; at first it is the default.
+    fn payload(&mut self, probe: Self::Probe) -> (Inserted, &mut P);
+
+    /// The probe of the state that the position stands on, where that state was put into the store and the memo
+    /// is right for it.
+    fn probe_of_state(&self, position: &Position, class: Class) -> Self::Probe;
+
+    /// Tells the processor that the state will be asked for soon.
+    fn expect(&self, probe: Self::Probe);
+}

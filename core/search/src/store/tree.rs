@@ -14,7 +14,7 @@ use super::hash::mix;
 use super::intern::Interner;
 use super::roots::RootTable;
 use super::table::HashTable;
-use super::{Class, Exactness, Inserted, Lossless, Store};
+use super::{Class, Exactness, Inserted, Lossless, Payloads, Store};
 use crate::position::Position;
 
 /// A lossless set of states at about 8 bytes per state. `P` is what is kept with each state.
@@ -191,3 +191,25 @@ impl<P: Copy + Default> Store for TreeStore<P> {
 }
 
 impl<P: Copy + Default> Lossless for TreeStore<P> {}
+
+impl<P: Copy + Default> Payloads<P> for TreeStore<P> {
+    #[inline]
+    fn payload(&mut self, probe: TreeProbe) -> (Inserted, &mut P) {
+        self.commit_entry(probe)
+    }
+
+    #[inline]
+    fn probe_of_state(&self, position: &Position, class: Class) -> TreeProbe {
+        let length = position.visible_len();
+        let root = self.folder.root_of_state(position, length);
+        TreeProbe { root, length: length as u32, class }
+    }
+
+    #[inline]
+    fn expect(&self, probe: TreeProbe) {
+        let tables = if probe.class == Class::Ordinary { &self.ordinary } else { &self.transient };
+        if let Some(Some(table)) = tables.get(probe.length as usize) {
+            table.prefetch(probe.root);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! DFS-FIFO: livelocks, in one pass and without an automaton.
+//!
+//! After Laarman and Faragó, *Improved On-The-Fly Livelock Detection: Combining Partial Order Reduction and
+//! Parallelism for DFS-FIFO* (NFM 2013), Algorithm 1:
+//!
+//! ```text
+//! F := queue of s₀;  V := ∅;  S := ∅
+//! while F is not empty:                      dfs(s):
+//!   take s from F                              S := S ∪ {s}
+//!   if s ∉ V: dfs(s)                           for each s → t:
+//!                                                if s → t is no progress:
+//!                                                  if t ∈ S: report
+//!                                                  if t ∉ V: dfs(t)
+//!                                                else if t ∉ V ∪ S ∪ F: append t to F
+//!                                              V := V ∪ {s};  S := S \ {s}
+//! ```
+//!
+//! Progress is put off as long as there is anything else to do. So the stack is a way without progress, and if
+//! the queue is kept in order, the first livelock found is one with the fewest progress events before
+//! it. V is entered when a state is left. V, S and F are bits of what the store keeps with a state.
+//!
+//! What differs: a state on the stack is not appended to F, since it will be in V before its turn would come;
+//! a state whose turn comes is on the stack like all others, so that a cycle through it is seen at once.
+//!
+//! Progress stands on transitions. If a model says that progress is to arrive at a state, it marks the
+//! transitions that lead there; then a cycle has progress if it goes through such a state. A way through transient
+//! states is one step, with progress if any of its transitions has any.
+//!
+//! *Reduction* needs no proviso here: on a cycle with progress a state is expanded in full because no part
+//! of its transitions would do that has progress, and a cycle without ends the search.
+
+use super::frontier::{Frontier, Seed};
+use super::outcome::{CycleOutcome, End, Found, Run};
+use super::proviso::Whole;
+use super::stem::stem_to;
+use super::watch::Watch;
+use crate::model::{Marks, Model, Next};
+use crate::observer::{Observer, Settings};
+use crate::store::{Class, Inserted, Payloads};
+use crate::walk::Walk;
+use fabius_base::StopReason;
+use std::ops::ControlFlow;
+
+/// In which order states after progress are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// In the order of their arrival: finds a livelock after the fewest progress events.
+    #[default]
+    Strict,
+    /// The last one to arrive first: there are fewer of them at a time.
+    Newest,
+}
+
+/// Searches for a cycle without any transition that is marked [`Marks::PROGRESS`].
+pub fn dfs_fifo<M, S, O>(
+    model: &mut M,
+    store: &mut S,
+    observer: &mut O,
+    settings: &Settings,
+    order: Order,
+) -> CycleOutcome<M::Label, M::Fault>
+where
+    M: Model,
+    S: Payloads<Sets>,
+    O: Observer<M::Label, M::Fault>,
+{
+    let mut search = DfsFifo {
+        walk: Walk::new::<S>(model),
+        queue: Frontier::new(model.hidden_words(), order == Order::Strict),
+        seed: 0,
+        progress_events: 0,
+        model,
+        store,
+        watch: Watch::new(observer, settings),
+    };
+    let run = search.run();
+    let memory_bytes = search.memory_bytes();
+    let statistics = &mut search.watch.statistics;
+    statistics.memory_bytes = statistics.memory_bytes.max(memory_bytes);
+    let outcome = CycleOutcome::conclude(run, search.store.exactness(), *statistics);
+    let is_least = order == Order::Strict && matches!(outcome.found, Some(Found::Lasso { .. }));
+    CycleOutcome { progress_events_min: is_least.then_some(search.progress_events), ..outcome }
+}
+
+/// Which of the sets V, S and F a state is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sets(u8);
+
+impl Sets {
+    const V: u8 = 1;
+    const S: u8 = 2;
+    const F: u8 = 4;
+}
+
+struct DfsFifo<'a, M: Model, S, O> {
+    model: &'a mut M,
+    store: &'a mut S,
+    watch: Watch<'a, O>,
+    /// Own to each frame: whether there was progress since the last stored state.
+    walk: Walk<M, bool>,
+    queue: Frontier,
+    /// The state from which the search goes depth first.
+    seed: Seed,
+    /// Of the lasso found.
+    progress_events: u64,
+}
+
+impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M, S, O> {
+    fn run(&mut self) -> Run<M::Label, M::Fault> {
+        let mut state = Vec::new();
+        if let Err(fault) = self.model.initial(&mut state) {
+            return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
+        }
+        self.watch.counts_state()?;
+        self.walk.land(&state);
+        let probe = self.store.prepare(&mut self.walk.position, Class::Ordinary);
+        self.store.payload(probe).1.0 = Sets::F;
+        self.append(Class::Ordinary)?;
+        while let Some(seed) = self.queue.take() {
+            let class = self.queue.recall(self.store, seed, &mut state);
+            self.walk.land(&state);
+            let probe = self.store.prepare(&mut self.walk.position, class);
+            let sets = self.store.payload(probe).1;
+            if sets.0 & Sets::V == 0 {
+                sets.0 |= Sets::S;
+                self.seed = seed;
+                self.walk.start(self.model, class == Class::Transient, false);
+                self.dfs()?;
+            }
+            self.walk.position.forget();
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Goes depth first from the state at the bottom of the stack.
+    fn dfs(&mut self) -> Run<M::Label, M::Fault> {
+        while let Some(found) = self.walk.next(self.model) {
+            if self.watch.step_is_due() {
+                self.look()?;
+            }
+            match found {
+                Next::Successor { label, transient, marks, fault: None } => self.arrive(label, transient, marks)?,
+                Next::Successor { label, fault: Some(fault), .. } => return self.fault(label, fault),
+                Next::Broken { label, fault } => return self.fault(Some(label), fault),
+                Next::Done(_) => self.leave(),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn arrive(&mut self, label: Option<M::Label>, transient: bool, marks: Marks) -> Run<M::Label, M::Fault> {
+        let depth = self.walk.depth() + u64::from(label.is_some());
+        if self.watch.arrives_too_deep(depth, transient) {
+            return ControlFlow::Continue(());
+        }
+        let progress = marks.has(Marks::PROGRESS) || self.walk.top().is_some_and(|top| top.own);
+        self.walk.position.propose();
+        let Some(class) = self.walk.class(transient) else {
+            self.enter(label, transient, false, progress);
+            return ControlFlow::Continue(());
+        };
+        let probe = self.store.prepare(&mut self.walk.position, class);
+        let (inserted, sets) = self.store.payload(probe);
+        let old = sets.0;
+        match progress {
+            false if old & Sets::S != 0 => return self.report(label, class),
+            false if old & Sets::V == 0 => {
+                sets.0 |= Sets::S;
+                self.count(inserted, class)?;
+                self.enter(label, transient, true, false);
+                return ControlFlow::Continue(());
+            }
+            true if old == 0 => {
+                sets.0 = Sets::F;
+                self.count(inserted, class)?;
+                self.append(class)?;
+            }
+            _ => self.watch.statistics.matched += 1,
+        }
+        self.walk.position.reject();
+        ControlFlow::Continue(())
+    }
+
+    /// Counts an arrival at a state that is not in V.
+    #[inline]
+    fn count(&mut self, inserted: Inserted, class: Class) -> Run<M::Label, M::Fault> {
+        if inserted == Inserted::Old {
+            self.watch.statistics.matched += 1;
+        } else if class == Class::Ordinary {
+            self.watch.counts_state()?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn enter(&mut self, label: Option<M::Label>, transient: bool, stored: bool, progress: bool) {
+        self.walk.push(self.model, label, transient, stored, progress);
+        let statistics = &mut self.watch.statistics;
+        statistics.depth = statistics.depth.max(self.walk.depth());
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        if let Some(top) = self.walk.top().filter(|top| top.is_stored()) {
+            let class = top.class();
+            let probe = self.store.probe_of_state(&self.walk.position, class);
+            self.store.payload(probe).1.0 = Sets::V;
+        }
+        self.walk.pop();
+    }
+
+    /// Appends the state that was just stored to the queue.
+    fn append(&mut self, class: Class) -> Run<M::Label, M::Fault> {
+        if self.queue.put(self.store, &self.walk.position, class, self.seed) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(End::Stopped(StopReason::Memory))
+        }
+    }
+
+    /// The successor, which is on the stack, closes the cycle.
+    #[cold]
+    fn report(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault> {
+        let target = self.walk.position.visible().to_vec();
+        let mut labels: Vec<M::Label> = self.walk.labels().chain(label).collect();
+        self.walk.position.reject();
+        let _ = self.walk.retreat_to(&target, class);
+        let cycle = labels.split_off(self.walk.depth() as usize);
+        let mut stem = self.stem()?;
+        stem.append(&mut labels);
+        ControlFlow::Break(End::Found(Found::Lasso { stem, cycle }))
+    }
+
+    #[cold]
+    fn fault(&mut self, label: Option<M::Label>, fault: M::Fault) -> Run<M::Label, M::Fault> {
+        let mut path = self.stem()?;
+        path.extend(self.walk.labels().chain(label));
+        ControlFlow::Break(End::Found(Found::Fault { path, fault }))
+    }
+
+    /// The way to the bottom of the stack.
+    fn stem(&mut self) -> Run<M::Label, M::Fault, Vec<M::Label>> {
+        let memory_bytes = self.memory_bytes();
+        let seeds = self.queue.ancestors(self.seed);
+        self.progress_events = seeds.len() as u64 - 1;
+        stem_to(self.model, self.store, &mut Whole, &mut self.watch, memory_bytes, &self.queue, &seeds)
+    }
+
+    #[cold]
+    fn look(&mut self) -> Run<M::Label, M::Fault> {
+        self.watch.look(self.memory_bytes(), self.store.is_full())
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.store.memory_bytes() + self.walk.memory_bytes() + self.queue.memory_bytes()
+    }
+}

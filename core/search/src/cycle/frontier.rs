@@ -1,0 +1,81 @@
+//! States to start from, in the order of their arrival, and which state each was found from.
+
+use crate::position::Position;
+use crate::store::{Class, Store};
+
+/// Where an entry starts; the entry of the initial state is 0.
+pub(crate) type Seed = u32;
+
+/// States that wait, and all that ever waited.
+///
+/// An entry is: the seed from which it was found; twice the length of its note, plus 1 if the state is
+/// transient; the store's note; the hidden words.
+pub(crate) struct Frontier {
+    words: Vec<u32>,
+    hidden: usize,
+    /// In strict order: the entry whose turn is next.
+    next: usize,
+    /// In the other order: the entries that wait.
+    newest: Option<Vec<Seed>>,
+    note: Vec<u32>,
+}
+
+/// Words of an entry before the note.
+const HEAD: usize = 2;
+
+impl Frontier {
+    /// Nobody waits. In strict order who came first is first, otherwise who came last.
+    pub(crate) fn new(hidden: usize, strict: bool) -> Self {
+        let newest = if strict { None } else { Some(Vec::new()) };
+        Self { words: Vec::new(), hidden, next: 0, newest, note: Vec::new() }
+    }
+
+    /// Adds the successor of the position, which was just put into the store. False if there is no room.
+    pub(crate) fn put<S: Store>(&mut self, store: &S, position: &Position, class: Class, from: Seed) -> bool {
+        let Ok(start) = u32::try_from(self.words.len()) else { return false };
+        self.note.clear();
+        store.note(position, &mut self.note);
+        let transient = u32::from(class == Class::Transient);
+        self.words.extend([from, self.note.len() as u32 * 2 + transient]);
+        self.words.extend_from_slice(&self.note);
+        self.words.extend_from_slice(position.hidden());
+        if let Some(newest) = &mut self.newest {
+            newest.push(start);
+        }
+        true
+    }
+
+    /// Takes the next one that waits.
+    pub(crate) fn take(&mut self) -> Option<Seed> {
+        if let Some(newest) = &mut self.newest {
+            return newest.pop();
+        }
+        let seed = self.next;
+        let note = self.words.get(seed + 1)? / 2;
+        self.next = seed + HEAD + note as usize + self.hidden;
+        Some(seed as Seed)
+    }
+
+    /// Writes the state, and says of which class it is.
+    pub(crate) fn recall<S: Store>(&self, store: &S, seed: Seed, state: &mut Vec<u32>) -> Class {
+        let start = seed as usize;
+        let Some(&[_, note]) = self.words.get(start..start + HEAD) else { return Class::Ordinary };
+        let middle = start + HEAD + note as usize / 2;
+        store.recall(&self.words[start + HEAD..middle], state);
+        state.extend_from_slice(&self.words[middle..middle + self.hidden]);
+        if note % 2 == 1 { Class::Transient } else { Class::Ordinary }
+    }
+
+    /// The seeds on the way to this one, from the initial state on.
+    pub(crate) fn ancestors(&self, seed: Seed) -> Vec<Seed> {
+        let parent = |&seed: &Seed| self.words.get(seed as usize).copied().filter(|_| seed != 0);
+        let mut seeds: Vec<Seed> = std::iter::successors(Some(seed), parent).collect();
+        seeds.reverse();
+        seeds
+    }
+
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let waiting = self.newest.as_deref().map_or(0, size_of_val::<[Seed]>);
+        (size_of_val::<[u32]>(&self.words) + waiting) as u64
+    }
+}

@@ -1,0 +1,390 @@
+//! Nested depth-first search for acceptance cycles.
+//!
+//! After Courcoubetis, Vardi, Wolper, Yannakakis (*Memory-Efficient Algorithms for the Verification of Temporal
+//! Properties*, FMSD 1992) with the improvements of Schwoon and Esparza (*A Note on On-the-Fly
+//! Verification Algorithms*, TACAS 2005) and of Gaiser and Schwoon (*Comparison of Algorithms for Checking
+//! Emptiness on Büchi Automata*, MEMICS 2009). What is accepting is not a state but a transition:
+//!
+//! ```text
+//! blue(s):                                        red(s):
+//!   s.colour := cyan                                s.red := true
+//!   all_red := true                                 for each s → t:
+//!   for each s → t:                                   if t is cyan: report
+//!     if t is cyan:                                   if t is not red: red(t)
+//!       report if some transition from t
+//!         over s back to t is accepting
+//!     else:
+//!       if t is white: blue(t)
+//!       if s → t is accepting and t is not red: red(t)
+//!     all_red := all_red and t is red
+//!   s.colour := blue
+//!   s.red := all_red
+//! ```
+//!
+//! When a red search starts, only states are cyan from which the accepting transition can be reached: a way to one of
+//! them closes a cycle with it. The order in which red searches start (that in which accepting
+//! transitions are left behind for good) is why no state needs to be red twice. A state all of whose
+//! successors are red lies on no acceptance cycle, and is as good as red (`all_red`).
+//!
+//! *The early test.* Whether an accepting transition lies on the stack above the cyan state t is seen from how many of
+//! them the stack had when t was entered. Four bits of this number are kept with t; where they cannot tell, the
+//! cycle is found later.
+//!
+//! *Transient states* that are passed through on trust may be visited any number of times. A red search
+//! could then go past one that is looked up. Once any is looked up, red searches look up all of them.
+//!
+//! *Reduction.* Where a state was expanded in part and has a transition to a cyan state, it is expanded in
+//! full: each cycle has such a state. The red search must see the same transitions; whether a state was
+//! expanded in full is kept with it, and therefore no state is passed through on trust.
+
+use super::outcome::{CycleOutcome, End, Found, Run};
+use super::proviso::Proviso;
+use super::watch::Watch;
+use crate::model::{Marks, Model, Next};
+use crate::observer::{Observer, Settings};
+use crate::store::{Class, Payloads};
+use crate::walk::Walk;
+use std::ops::ControlFlow;
+
+/// Searches for a cycle with a transition that is marked [`Marks::ACCEPTING`], in the order in which `model` lists
+/// successors.
+pub fn nested_dfs<M, S, O, P>(
+    model: &mut M,
+    store: &mut S,
+    observer: &mut O,
+    settings: &Settings,
+    proviso: P,
+) -> CycleOutcome<M::Label, M::Fault>
+where
+    M: Model,
+    S: Payloads<Mark>,
+    O: Observer<M::Label, M::Fault>,
+    P: Proviso<M>,
+{
+    let mut search = NestedDfs {
+        walk: Walk::new::<S>(model),
+        model,
+        store,
+        proviso,
+        watch: Watch::new(observer, settings),
+        accepting: 0,
+        looked_up: P::REDUCES,
+    };
+    search.walk.trusting = !P::REDUCES;
+    let run = search.run();
+    let memory_bytes = search.memory_bytes();
+    let statistics = &mut search.watch.statistics;
+    statistics.memory_bytes = statistics.memory_bytes.max(memory_bytes);
+    CycleOutcome::conclude(run, search.store.exactness(), *statistics)
+}
+
+struct NestedDfs<'a, M: Model, S, O, P> {
+    model: &'a mut M,
+    store: &'a mut S,
+    proviso: P,
+    watch: Watch<'a, O>,
+    walk: Walk<M, Own>,
+    /// Accepting transitions on the stack, as far as [`Mark`] has room.
+    accepting: u8,
+    /// Whether any transient state was looked up.
+    looked_up: bool,
+}
+
+/// What is kept with each state: its colour, whether it is red, whether it was expanded in full although
+/// the model left something out, and how many accepting transitions the stack had when it became cyan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark(u8);
+
+/// How far the blue search is with a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Colour {
+    White,
+    Cyan,
+    Blue,
+}
+
+impl Mark {
+    const CYAN: u8 = 1;
+    const BLUE: u8 = 2;
+    const RED: u8 = 4;
+    const FULL: u8 = 8;
+    const COUNT_SHIFT: u32 = 4;
+    const COUNT_MASK: u8 = 15;
+
+    fn colour(self) -> Colour {
+        match self.0 & 3 {
+            0 => Colour::White,
+            Self::CYAN => Colour::Cyan,
+            _ => Colour::Blue,
+        }
+    }
+
+    fn is_red(self) -> bool {
+        self.0 & Self::RED != 0
+    }
+
+    fn is_full(self) -> bool {
+        self.0 & Self::FULL != 0
+    }
+
+    fn count(self) -> u8 {
+        self.0 >> Self::COUNT_SHIFT
+    }
+
+    fn enter(&mut self, count: u8) {
+        self.0 = self.0 & (Self::RED | Self::FULL) | Self::CYAN | count << Self::COUNT_SHIFT;
+    }
+
+    fn leave(&mut self, red: bool, full: bool) {
+        self.0 &= !3;
+        self.0 |= Self::BLUE | u8::from(red) * Self::RED | u8::from(full) * Self::FULL;
+    }
+
+    fn redden(&mut self) {
+        self.0 |= Self::RED;
+    }
+}
+
+/// What is kept with a state on the stack.
+#[derive(Clone, Copy, Default)]
+struct Own {
+    /// The transition that led here is accepting.
+    accepting: bool,
+    /// All successors looked at up to now are red.
+    all_red: bool,
+    /// Some successor is cyan.
+    closes: bool,
+    /// It is to be expanded in full, although the model left something out.
+    full: bool,
+    /// It is being expanded in full.
+    widened: bool,
+}
+
+impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>> NestedDfs<'_, M, S, O, P> {
+    fn run(&mut self) -> Run<M::Label, M::Fault> {
+        let mut state = Vec::new();
+        if let Err(fault) = self.model.initial(&mut state) {
+            return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
+        }
+        self.watch.counts_state()?;
+        self.walk.land(&state);
+        let probe = self.store.prepare(&mut self.walk.position, Class::Ordinary);
+        self.store.payload(probe).1.enter(0);
+        self.walk.start(self.model, false, Own { all_red: true, ..Own::default() });
+        self.blue()
+    }
+
+    fn blue(&mut self) -> Run<M::Label, M::Fault> {
+        while let Some(found) = self.walk.next(self.model) {
+            if self.watch.step_is_due() {
+                self.look()?;
+            }
+            match found {
+                Next::Successor { label, fault: Some(fault), .. } => return self.fault(label, fault),
+                Next::Broken { label, fault } => return self.fault(Some(label), fault),
+                Next::Successor { label, transient, marks, fault: None } => {
+                    let accepting = marks.has(Marks::ACCEPTING);
+                    let red = self.arrive(label, transient, accepting)?;
+                    self.successor_is(red);
+                }
+                Next::Done(_) => {
+                    if !self.widen() {
+                        let red = self.leave()?;
+                        self.successor_is(red);
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Takes note of whether a successor of the state on top is red.
+    fn successor_is(&mut self, red: bool) {
+        if let Some(top) = self.walk.top() {
+            top.own.all_red &= red;
+        }
+    }
+
+    /// Looks at the successor. Whether it is red; if it is white, it is entered, and the answer is yes until it is
+    /// left.
+    fn arrive(&mut self, label: Option<M::Label>, transient: bool, accepting: bool) -> Run<M::Label, M::Fault, bool> {
+        let depth = self.walk.depth() + u64::from(label.is_some());
+        if self.watch.arrives_too_deep(depth, transient) {
+            return ControlFlow::Continue(false);
+        }
+        self.walk.position.propose();
+        let Some(class) = self.walk.class(transient) else {
+            self.enter(label, transient, false, accepting);
+            return ControlFlow::Continue(true);
+        };
+        self.looked_up |= transient;
+        let probe = self.store.prepare(&mut self.walk.position, class);
+        let count = (self.accepting + u8::from(accepting)) & Mark::COUNT_MASK;
+        let mark = self.store.payload(probe).1;
+        match mark.colour() {
+            Colour::White => {
+                mark.enter(count);
+                if !transient {
+                    self.watch.counts_state()?;
+                }
+                self.enter(label, transient, true, accepting);
+                return ControlFlow::Continue(true);
+            }
+            Colour::Cyan if mark.count() != count => return self.report(label, class),
+            Colour::Cyan => {
+                if let Some(top) = self.walk.top() {
+                    top.own.closes = true;
+                }
+            }
+            Colour::Blue if accepting && !mark.is_red() => {
+                mark.redden();
+                let full = mark.is_full();
+                self.watch.statistics.matched += 1;
+                self.walk.push(self.model, label, transient, true, Own { full, ..Own::default() });
+                self.red()?;
+                self.walk.pop();
+                return ControlFlow::Continue(true);
+            }
+            Colour::Blue => {}
+        }
+        let red = mark.is_red() && mark.colour() == Colour::Blue;
+        self.watch.statistics.matched += 1;
+        self.walk.position.reject();
+        ControlFlow::Continue(red)
+    }
+
+    fn enter(&mut self, label: Option<M::Label>, transient: bool, stored: bool, accepting: bool) {
+        self.accepting = (self.accepting + u8::from(accepting)) & Mark::COUNT_MASK;
+        self.walk.push(self.model, label, transient, stored, Own { accepting, all_red: true, ..Own::default() });
+        let statistics = &mut self.watch.statistics;
+        statistics.depth = statistics.depth.max(self.walk.depth());
+    }
+
+    /// Expands the state on top in full, if it closes a cycle and was expanded in part.
+    fn widen(&mut self) -> bool {
+        let wanted = self.walk.top().is_some_and(|top| top.own.closes && !top.own.widened);
+        if !wanted {
+            return false;
+        }
+        let Some((state, cursor)) = self.walk.state_and_cursor() else { return false };
+        let widened = self.proviso.widen(self.model, state, cursor);
+        if let Some(top) = self.walk.top() {
+            top.own.full |= widened;
+            top.own.widened = true;
+        }
+        widened
+    }
+
+    /// Leaves the state on top, after a red search from it if the transition to it is accepting. Whether it is red.
+    fn leave(&mut self) -> Run<M::Label, M::Fault, bool> {
+        let Some(top) = self.walk.top() else { return ControlFlow::Continue(true) };
+        let (own, class, is_stored) = (top.own, top.class(), top.is_stored());
+        let red = own.all_red || own.accepting;
+        if is_stored {
+            let probe = self.store.probe_of_state(&self.walk.position, class);
+            self.store.payload(probe).1.leave(red, own.full);
+        }
+        if own.accepting && !own.all_red {
+            top_is_new(&mut self.walk);
+            self.walk.rewind(self.model);
+            self.red()?;
+        }
+        self.accepting = (self.accepting + Mark::COUNT_MASK + u8::from(!own.accepting)) & Mark::COUNT_MASK;
+        self.walk.pop();
+        ControlFlow::Continue(red)
+    }
+
+    /// The red search from the state on top, which is red and not cyan.
+    fn red(&mut self) -> Run<M::Label, M::Fault> {
+        let bottom = self.walk.len();
+        self.walk.trusting = !self.looked_up;
+        while let Some(found) = self.walk.next(self.model) {
+            if self.watch.step_is_due() {
+                self.look()?;
+            }
+            match found {
+                Next::Successor { label, fault: Some(fault), .. } => return self.fault(label, fault),
+                Next::Broken { label, fault } => return self.fault(Some(label), fault),
+                Next::Successor { label, transient, .. } => self.red_arrive(label, transient)?,
+                Next::Done(_) if self.widen_again() => {}
+                Next::Done(_) if self.walk.len() == bottom => break,
+                Next::Done(_) => drop(self.walk.pop()),
+            }
+        }
+        self.walk.trusting = !P::REDUCES;
+        ControlFlow::Continue(())
+    }
+
+    fn red_arrive(&mut self, label: Option<M::Label>, transient: bool) -> Run<M::Label, M::Fault> {
+        let depth = self.walk.depth() + u64::from(label.is_some());
+        if self.watch.arrives_too_deep(depth, transient) {
+            return ControlFlow::Continue(());
+        }
+        self.walk.position.propose();
+        let Some(class) = self.walk.class(transient) else {
+            self.walk.push(self.model, label, transient, false, Own::default());
+            return ControlFlow::Continue(());
+        };
+        if transient {
+            self.looked_up = true;
+            self.walk.trusting = false;
+        }
+        self.watch.statistics.matched += 1;
+        let probe = self.store.prepare(&mut self.walk.position, class);
+        let mark = self.store.payload(probe).1;
+        if mark.colour() == Colour::Cyan {
+            return self.report(label, class);
+        }
+        if mark.is_red() {
+            self.walk.position.reject();
+            return ControlFlow::Continue(());
+        }
+        mark.redden();
+        let full = mark.is_full();
+        self.walk.push(self.model, label, transient, true, Own { full, ..Own::default() });
+        ControlFlow::Continue(())
+    }
+
+    /// Expands in full what the blue search expanded in full.
+    fn widen_again(&mut self) -> bool {
+        let wanted = self.walk.top().is_some_and(|top| top.own.full && !std::mem::replace(&mut top.own.widened, true));
+        if !wanted {
+            return false;
+        }
+        let Some((state, cursor)) = self.walk.state_and_cursor() else { return false };
+        self.proviso.widen(self.model, state, cursor)
+    }
+
+    /// The successor, which is on the stack, closes the cycle.
+    #[cold]
+    fn report<T>(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault, T> {
+        let target = self.walk.position.visible().to_vec();
+        let mut labels: Vec<M::Label> = self.walk.labels().chain(label).collect();
+        self.walk.position.reject();
+        let _ = self.walk.retreat_to(&target, class);
+        let cycle = labels.split_off(self.walk.depth() as usize);
+        ControlFlow::Break(End::Found(Found::Lasso { stem: labels, cycle }))
+    }
+
+    #[cold]
+    fn fault(&mut self, label: Option<M::Label>, fault: M::Fault) -> Run<M::Label, M::Fault> {
+        let path = self.walk.labels().chain(label).collect();
+        ControlFlow::Break(End::Found(Found::Fault { path, fault }))
+    }
+
+    #[cold]
+    fn look(&mut self) -> Run<M::Label, M::Fault> {
+        self.watch.look(self.memory_bytes(), self.store.is_full())
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.store.memory_bytes() + self.walk.memory_bytes()
+    }
+}
+
+/// The state on top will be expanded once more.
+fn top_is_new<M: Model>(walk: &mut Walk<M, Own>) {
+    if let Some(top) = walk.top() {
+        top.own.widened = false;
+    }
+}

@@ -1,0 +1,50 @@
+//! The way to a state that was put off because of progress: from seed to seed, without progress but for the last
+//! step.
+
+use super::frontier::{Frontier, Seed};
+use super::outcome::Run;
+use super::proviso::Proviso;
+use super::watch::Watch;
+use super::ways::{Answer, Lane, shortest_way};
+use crate::model::{Marks, Model};
+use crate::observer::Observer;
+use crate::store::{Class, Store};
+use std::ops::ControlFlow;
+
+/// The labels of a way through these seeds, of which each was found from the one before.
+pub(crate) fn stem_to<M, S, O, P>(
+    model: &mut M,
+    store: &S,
+    proviso: &mut P,
+    watch: &mut Watch<'_, O>,
+    memory_bytes: u64,
+    queue: &Frontier,
+    seeds: &[Seed],
+) -> Run<M::Label, M::Fault, Vec<M::Label>>
+where
+    M: Model,
+    S: Store,
+    O: Observer<M::Label, M::Fault>,
+    P: Proviso<M>,
+{
+    let hidden = model.hidden_words();
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    let mut stem = Vec::new();
+    for pair in seeds.windows(2) {
+        queue.recall(store, pair[0], &mut from);
+        let class = queue.recall(store, pair[1], &mut to);
+        let visible = &to[..to.len().saturating_sub(hidden)];
+        let way = shortest_way(model, proviso, watch, memory_bytes, &from, |_, step| {
+            let progress = step.lane == Lane::Second || step.marks.has(Marks::PROGRESS);
+            let is_target = (class == Class::Transient) == step.transient && step.target.starts_with(visible);
+            match (progress, step.transient) {
+                (true, _) if is_target && step.target.len() == to.len() => Answer::Arrived,
+                (true, true) => Answer::Yes(Lane::Second),
+                (true, false) => Answer::No,
+                (false, _) => Answer::Yes(Lane::First),
+            }
+        })?;
+        stem.extend(way.into_iter().flat_map(|way| way.steps).filter_map(|(label, _)| label));
+    }
+    ControlFlow::Continue(stem)
+}

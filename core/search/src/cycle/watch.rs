@@ -1,0 +1,62 @@
+//! Limits, counters and the observer of a search for cycles.
+
+use super::outcome::{End, Run};
+use crate::observer::{Budget, Observer, Settings};
+use crate::outcome::{Halt, Statistics};
+use fabius_base::StopReason;
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+/// Counts, and ends a search that used up what it may.
+pub(crate) struct Watch<'a, O> {
+    observer: &'a mut O,
+    budget: Budget<'a>,
+    pub(crate) statistics: Statistics,
+}
+
+impl<'a, O> Watch<'a, O> {
+    pub(crate) fn new(observer: &'a mut O, settings: &'a Settings) -> Self {
+        Self { observer, budget: Budget::new(settings), statistics: Statistics::default() }
+    }
+
+    /// Takes a step; whether it is time to [`Self::look`].
+    #[inline]
+    pub(crate) fn step_is_due(&mut self) -> bool {
+        self.budget.step_is_due()
+    }
+
+    /// Compares what was used with the limits, and asks observer and canceller.
+    #[cold]
+    pub(crate) fn look<L: Debug, F: Debug>(&mut self, memory_bytes: u64, store_is_full: bool) -> Run<L, F>
+    where
+        O: Observer<L, F>,
+    {
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory_bytes);
+        match self.budget.look(&self.statistics, store_is_full, self.observer) {
+            ControlFlow::Break(Halt::Reason(reason)) => ControlFlow::Break(End::Stopped(reason)),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Counts an arrival at this depth; whether it lies too deep to be looked at.
+    #[inline]
+    pub(crate) fn arrives_too_deep(&mut self, depth: u64, transient: bool) -> bool {
+        self.statistics.transient += u64::from(transient);
+        let too_deep = self.budget.too_deep(depth);
+        if too_deep {
+            self.statistics.cut += 1;
+            self.statistics.matched += 1;
+        }
+        too_deep
+    }
+
+    /// Counts a state that is new, unless there may be no more.
+    #[inline]
+    pub(crate) fn counts_state<L, F>(&mut self) -> Run<L, F> {
+        if self.budget.states_exhausted(self.statistics.states) {
+            return ControlFlow::Break(End::Stopped(StopReason::States));
+        }
+        self.statistics.states += 1;
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Short ways from one state to another, found breadth first, to build a lasso from.
+//!
+//! A way leads through states of two *lanes*: whoever asks for it says, transition by transition, whether the
+//! search may go there, in which lane, and where it ends. Transient states are states like others here.
+
+use super::outcome::Run;
+use super::proviso::Proviso;
+use super::watch::Watch;
+use crate::model::{Marks, Model, Next};
+use crate::observer::Observer;
+use crate::position::Position;
+use crate::store::{Class, Payloads, Store, TreeStore};
+use std::ops::ControlFlow;
+
+/// A transition on the way.
+pub(crate) struct Step<'a, L> {
+    /// Lane of the state where it starts.
+    pub(crate) lane: Lane,
+    pub(crate) label: Option<&'a L>,
+    pub(crate) marks: Marks,
+    /// Where it leads.
+    pub(crate) target: &'a [u32],
+    pub(crate) transient: bool,
+}
+
+/// Two ways that lead to the same state in different lanes are different.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lane {
+    First,
+    Second,
+}
+
+/// Whether a way may take a transition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    No,
+    Yes(Lane),
+    /// It does, and is complete.
+    Arrived,
+}
+
+/// A way that was found.
+pub(crate) struct Way<L> {
+    pub(crate) steps: Vec<(Option<L>, Marks)>,
+    /// Where it leads.
+    pub(crate) state: Vec<u32>,
+    pub(crate) transient: bool,
+}
+
+/// A state that was reached.
+struct Reached<L> {
+    parent: u32,
+    label: Option<L>,
+    marks: Marks,
+    lane: Lane,
+    /// Where its words start among the notes.
+    note: usize,
+}
+
+struct Ways<L> {
+    /// With the lanes in which each state was reached, one bit each.
+    store: TreeStore<u8>,
+    position: Position,
+    reached: Vec<Reached<L>>,
+    notes: Vec<u32>,
+}
+
+/// The shortest way from a state, of at least one transition, that `ask` takes for complete; `None` if there is
+/// none. `memory_bytes` is in use elsewhere.
+pub(crate) fn shortest_way<M, O, P>(
+    model: &mut M,
+    proviso: &mut P,
+    watch: &mut Watch<'_, O>,
+    memory_bytes: u64,
+    from: &[u32],
+    mut ask: impl FnMut(&mut M, Step<'_, M::Label>) -> Answer,
+) -> Run<M::Label, M::Fault, Option<Way<M::Label>>>
+where
+    M: Model,
+    O: Observer<M::Label, M::Fault>,
+    P: Proviso<M>,
+{
+    let hidden = model.hidden_words();
+    let position = Position::new(TreeStore::<u8>::MEMO_PER_WORD, hidden);
+    let mut ways = Ways { store: TreeStore::default(), position, reached: Vec::new(), notes: Vec::new() };
+    ways.reach(0, None, Marks::NONE, Lane::First, from, Class::Ordinary);
+    let (mut state, mut successor) = (Vec::new(), Vec::new());
+    let mut current = 0;
+    while let Some(reached) = ways.reached.get(current) {
+        let lane = reached.lane;
+        ways.recall(current, hidden, &mut state);
+        let mut cursor = model.begin(&state);
+        loop {
+            if watch.step_is_due() {
+                watch.look(memory_bytes + ways.memory_bytes(), ways.store.is_full())?;
+            }
+            match model.next(&state, &mut cursor, &mut successor) {
+                Next::Successor { label, transient, marks, .. } => {
+                    let step = Step { lane, label: label.as_ref(), marks, target: &successor, transient };
+                    match ask(model, step) {
+                        Answer::No => {}
+                        Answer::Arrived => {
+                            let steps = ways.steps_to(current, (label, marks));
+                            return ControlFlow::Continue(Some(Way { steps, state: successor, transient }));
+                        }
+                        Answer::Yes(lane) => {
+                            let class = if transient { Class::Transient } else { Class::Ordinary };
+                            ways.reach(current as u32, label, marks, lane, &successor, class);
+                        }
+                    }
+                }
+                Next::Broken { .. } => {}
+                Next::Done(_) if proviso.widen(model, &state, &mut cursor) => {}
+                Next::Done(_) => break,
+            }
+        }
+        current += 1;
+    }
+    ControlFlow::Continue(None)
+}
+
+impl<L: Copy> Ways<L> {
+    /// Queues a state, unless it was reached in this lane before.
+    fn reach(&mut self, parent: u32, label: Option<L>, marks: Marks, lane: Lane, state: &[u32], class: Class) {
+        self.position.advance(state);
+        let probe = self.store.prepare(&mut self.position, class);
+        self.position.forget();
+        let lanes = self.store.payload(probe).1;
+        let bit = 1 << lane as u32;
+        if *lanes & bit != 0 || self.reached.len() >= u32::MAX as usize {
+            return;
+        }
+        *lanes |= bit;
+        self.reached.push(Reached { parent, label, marks, lane, note: self.notes.len() });
+        self.store.note(&self.position, &mut self.notes);
+        self.notes.extend_from_slice(self.position.hidden());
+    }
+
+    fn recall(&self, index: usize, hidden: usize, state: &mut Vec<u32>) {
+        let Some(reached) = self.reached.get(index) else { return };
+        let end = self.reached.get(index + 1).map_or(self.notes.len(), |next| next.note);
+        let middle = end - hidden;
+        self.store.recall(&self.notes[reached.note..middle], state);
+        state.extend_from_slice(&self.notes[middle..end]);
+    }
+
+    /// The steps to a state, and one more.
+    fn steps_to(&self, mut index: usize, last: (Option<L>, Marks)) -> Vec<(Option<L>, Marks)> {
+        let mut steps = vec![last];
+        while let Some(reached) = self.reached.get(index).filter(|_| index != 0) {
+            steps.push((reached.label, reached.marks));
+            index = reached.parent as usize;
+        }
+        steps.reverse();
+        steps
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let own = size_of_val::<[Reached<L>]>(&self.reached) + size_of_val::<[u32]>(&self.notes);
+        self.store.memory_bytes() + self.position.memory_bytes() + own as u64
+    }
+}
