@@ -295,7 +295,11 @@ where
         let changes = self.position.accept() as u32;
         self.position.memo_is_right_until(self.position.log_len());
         self.stack.push(Frame { number, schedule, delays, index: 0, nobodys, turn: 0, depth, changes });
-        if ending == Ending::InvalidEnd { self.report(ViolationKind::InvalidEnd, None) } else { ControlFlow::Continue(()) }
+        if ending == Ending::InvalidEnd {
+            self.report(ViolationKind::InvalidEnd, None)
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Lists the turns of the state on top of the stack anew.

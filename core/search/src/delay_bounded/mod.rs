@@ -202,7 +202,11 @@ impl<M: Processes> Listing<'_, M> {
     ) -> ControlFlow<Halt> {
         let Self { model, lister, budget } = self;
         let listed = lister.list(*model, state, turns, || {
-            if budget.step_is_due() { budget.look(statistics, store_is_full, observer) } else { ControlFlow::Continue(()) }
+            if budget.step_is_due() {
+                budget.look(statistics, store_is_full, observer)
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         statistics.transient = lister.transient;
         listed

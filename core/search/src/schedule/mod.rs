@@ -8,7 +8,8 @@
 //!
 //! # What a delay is
 //!
-//! * Only processes that can move count. One that is blocked is passed over at no cost.
+//! * Only processes that can move count. One that is blocked is passed over at no cost, and the only one that can
+//!   move cannot be held back.
 //! * A *turn* ([`turns`]) is what a process does when it is given control: one transition, or a whole atomic
 //!   sequence with all that happens inside it. Nobody is delayed inside a turn.
 //! * A rendezvous is a turn of its sender. The receiver moves with it and pays nothing.

@@ -129,7 +129,8 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
 
     /// Bytes in use.
     pub fn memory_bytes(&self) -> usize {
-        self.words.capacity() * 4 + self.labels.capacity() * size_of::<Label>()
+        self.words.capacity() * 4
+            + self.labels.capacity() * size_of::<Label>()
             + self.list.capacity() * size_of::<Turn<Fault>>()
     }
 
@@ -212,6 +213,8 @@ impl<Label: Copy> Lister<Label> {
                             self.add(turns, &next, TurnEnd::Fault(fault));
                         }
                         if transient {
+                            // It can move, even if its turn never ends.
+                            next.process.into_iter().for_each(|process| turns.enabled.insert(process));
                             self.pass(model.hidden_words(), next);
                         } else {
                             let start = turns.words.len();

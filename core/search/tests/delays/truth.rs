@@ -1,0 +1,144 @@
+//! What the definitions say, worked out slowly: the product of system and scheduler, pair by pair.
+
+use crate::programs::Label;
+use fabius_search::schedule::{Scheduler, Situation, Step};
+use fabius_search::{Ending, Next, ProcessSet, Processes};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+/// What a process may do from a state, as the definition has it: each way through transient states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub process: u8,
+    pub labels: Vec<Label>,
+    pub partners: ProcessSet,
+    pub target: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Expanded {
+    pub ways: Vec<Way>,
+    /// Faulty ways: their last labels, by process.
+    pub faults: Vec<(u8, Label)>,
+    pub enabled: ProcessSet,
+    pub stuck: bool,
+}
+
+/// All ways of an ordinary state; loops among transient states are gone round at most a few times.
+pub fn expand<M: Processes<Label = Label, Fault = u32>>(model: &mut M, state: &[u32]) -> Expanded {
+    let mut expanded = Expanded::default();
+    let mut seen = BTreeSet::new();
+    let mut waiting = VecDeque::from([(state.to_vec(), Vec::<Label>::new(), ProcessSet::EMPTY)]);
+    while let Some((at, labels, partners)) = waiting.pop_front() {
+        let mut cursor = model.begin(&at);
+        let mut successor = Vec::new();
+        loop {
+            match model.next(&at, &mut cursor, &mut successor) {
+                Next::Successor { label, transient, fault, .. } => {
+                    let mut labels = labels.clone();
+                    labels.extend(label);
+                    let mut partners = partners;
+                    label.and_then(|label| label.2).into_iter().for_each(|partner| partners.insert(partner));
+                    let process = labels[0].0;
+                    expanded.enabled.insert(process);
+                    if fault.is_some() {
+                        expanded.faults.push((process, label.expect("there")));
+                    }
+                    if !transient {
+                        expanded.ways.push(Way { process, labels, partners, target: successor.clone() });
+                    } else if seen.insert((process, successor.clone())) {
+                        waiting.push_back((successor.clone(), labels, partners));
+                    }
+                }
+                Next::Broken { .. } => unreachable!("toys have no broken steps"),
+                Next::Done(ending) => {
+                    expanded.stuck |= labels.is_empty() && ending == Ending::InvalidEnd;
+                    break;
+                }
+            }
+        }
+    }
+    expanded
+}
+
+/// The whole product up to so many delays.
+#[derive(Default)]
+pub struct Truth {
+    /// The fewest delays with which a state is reached.
+    pub delays: BTreeMap<Vec<u32>, u32>,
+    /// Pairs of states of system and scheduler.
+    pub pairs: usize,
+    /// The fewest delays of each faulty label.
+    pub faults: BTreeMap<Label, u32>,
+    /// The fewest delays of each state that is stuck.
+    pub stuck: BTreeMap<Vec<u32>, u32>,
+}
+
+/// Dijkstra by rounds, over explicit pairs.
+pub fn truth<M, D>(model: &mut M, scheduler: &D, delays_max: u32) -> Truth
+where
+    M: Processes<Label = Label, Fault = u32>,
+    D: Scheduler<Label>,
+{
+    let mut truth = Truth::default();
+    let mut initial = Vec::new();
+    model.initial(&mut initial).expect("there");
+    let mut known: HashMap<Vec<u32>, Expanded> = HashMap::new();
+    let mut settled = std::collections::HashSet::new();
+    let first = expand(model, &initial);
+    let start = scheduler.start(Situation { state: &initial, enabled: &first.enabled });
+    let mut round = vec![(initial, start)];
+    for delays in 0..=delays_max {
+        let mut next = Vec::new();
+        while let Some((state, schedule)) = round.pop() {
+            if !settled.insert((state.clone(), schedule.clone())) {
+                continue;
+            }
+            let expanded = known.entry(state.clone()).or_insert_with(|| expand(model, &state)).clone();
+            truth.delays.entry(state.clone()).or_insert(delays);
+            if expanded.stuck {
+                truth.stuck.entry(state.clone()).or_insert(delays);
+            }
+            let Some(process) = scheduler.next(&schedule) else { continue };
+            for (_, label) in expanded.faults.iter().filter(|(mover, _)| *mover == process) {
+                truth.faults.entry(*label).or_insert(delays);
+            }
+            for way in expanded.ways.iter().filter(|way| way.process == process) {
+                let after = known.entry(way.target.clone()).or_insert_with(|| expand(model, &way.target));
+                let mut schedule = schedule.clone();
+                let step = Step {
+                    process: Some(process),
+                    labels: &way.labels,
+                    partners: &way.partners,
+                    before: Situation { state: &state, enabled: &expanded.enabled },
+                    after: Situation { state: &way.target, enabled: &after.enabled },
+                };
+                scheduler.step(&mut schedule, &step);
+                round.push((way.target.clone(), schedule));
+            }
+            if expanded.enabled.len() > 1 && !scheduler.is_sealed(&schedule) {
+                let mut delayed = schedule;
+                scheduler.delay(&mut delayed);
+                next.push((state, delayed));
+            }
+        }
+        round = next;
+    }
+    truth.pairs = settled.len();
+    truth
+}
+
+/// All that can be reached under any schedule.
+pub fn everything<M: Processes<Label = Label, Fault = u32>>(model: &mut M) -> BTreeSet<Vec<u32>> {
+    let mut initial = Vec::new();
+    model.initial(&mut initial).expect("there");
+    let mut all = BTreeSet::from([initial.clone()]);
+    let mut waiting = vec![initial];
+    while let Some(state) = waiting.pop() {
+        for way in expand(model, &state).ways {
+            if all.insert(way.target.clone()) {
+                waiting.push(way.target);
+            }
+        }
+    }
+    all
+}
