@@ -35,6 +35,8 @@ pub struct Cli {
 pub enum Command {
     /// Check models: can an assertion fail, can the processes get stuck, can an evaluation go wrong?
     Check(Box<Check>),
+    /// Serve an editor: speak the Language Server Protocol over standard input and output.
+    Lsp(Lsp),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -43,6 +45,14 @@ pub enum Command {
     },
     /// Print the manual page (roff).
     Man,
+}
+
+/// The flags of `fabius lsp`.
+#[derive(Args, Debug, Clone)]
+pub struct Lsp {
+    /// Use standard input and output, as always; accepted because some clients pass it.
+    #[arg(long)]
+    pub stdio: bool,
 }
 
 /// The flags of `fabius check`.

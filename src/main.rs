@@ -41,6 +41,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> u8 {
     match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Lsp(_) => fabius_lsp::server::serve(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fabius", &mut script);

@@ -19,7 +19,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "fabius-engine",
         &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness"],
     ),
-    ("fabius", &["fabius-engine", "fabius-witness", "fabius-base"]),
+    ("fabius-lsp", &["fabius-engine", "fabius-promela", "fabius-witness", "fabius-base"]),
+    ("fabius", &["fabius-engine", "fabius-lsp", "fabius-witness", "fabius-base"]),
     (
         "fabius-testkit",
         &[
@@ -45,7 +46,8 @@ fn root() -> PathBuf {
 
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut folders = vec![root().join("src"), root().join("core"), root().join("tests"), root().join("benches")];
+    let rooms = ["src", "core", "lsp", "tests", "benches"];
+    let mut folders: Vec<PathBuf> = rooms.iter().map(|room| root().join(room)).collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {

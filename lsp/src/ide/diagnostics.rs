@@ -1,0 +1,281 @@
+//! What is wrong with a model: findings about its text, and what checks found out, each at its place.
+
+use crate::session::Document;
+use crate::session::reading::Reading;
+use crate::session::replay::Replayed;
+use crate::session::results::{Known, is_unreached};
+use fabius_base::{Finding, Severity, SourceMap, Span};
+use fabius_engine::Counterexample;
+use fabius_engine::words::counted;
+use fabius_witness::{Changed, Step, Trace};
+use std::ops::Range;
+
+/// So many steps of a counterexample are told with a diagnostic.
+const KEY_STEPS_MAX: usize = 6;
+/// The last steps of a run are always told.
+const LAST_STEPS: usize = 2;
+/// More diagnostics than this help nobody.
+const DIAGNOSTICS_MAX: usize = 300;
+
+/// A stretch of a file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// Bytes.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Level {
+    Error,
+    Warning,
+    Information,
+    Hint,
+}
+
+/// Something to be shown at a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Where.
+    pub place: Place,
+    /// How much it matters.
+    pub level: Level,
+    /// The row of the table of codes.
+    pub code: &'static str,
+    /// One line, then more lines that say why and what to do.
+    pub message: String,
+    /// Other places, each with what to say there, in order.
+    pub related: Vec<(Place, String)>,
+    /// A check found it out, not the text alone.
+    pub of_check: bool,
+    /// The text is never executed.
+    pub faded: bool,
+    /// Of a counterexample: the property and which of its counterexamples it is.
+    pub counterexample: Option<(String, usize)>,
+}
+
+/// Everything to be shown about a model, in stable order: by file, place, level.
+pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = reading.loaded.findings.iter().map(|f| of_text(name, reading.map(), f)).collect();
+    for known in &document.results.known {
+        found.extend(of_result(name, known));
+    }
+    found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));
+    found.dedup();
+    found.truncate(DIAGNOSTICS_MAX);
+    found
+}
+
+fn of_text(name: &str, map: &SourceMap, finding: &Finding) -> Diagnostic {
+    let at = |span: Span| place_of(map, span);
+    let place = finding.span().map_or_else(|| Place { file: name.to_owned(), start: 0, end: 0 }, at);
+    let (first, others) = finding.labels.split_first().map_or((None, &[][..]), |(first, rest)| (Some(first), rest));
+    let here = first.map(|label| label.text.as_str()).filter(|text| !text.is_empty());
+    let mut lines = vec![match here {
+        Some(text) => format!("{}: {text}", finding.headline),
+        None => finding.headline.clone(),
+    }];
+    lines.extend(finding.notes.iter().cloned());
+    lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
+    let mut related: Vec<(Place, String)> = others.iter().map(|label| (at(label.span), label.text.clone())).collect();
+    if let Some(span) = finding.span() {
+        related.extend(expansions(map, span));
+    }
+    Diagnostic {
+        place,
+        level: match finding.severity {
+            Severity::Error => Level::Error,
+            Severity::Warning => Level::Warning,
+            Severity::Note => Level::Information,
+        },
+        code: finding.code.as_str(),
+        message: lines.join("\n"),
+        related,
+        of_check: false,
+        faded: false,
+        counterexample: None,
+    }
+}
+
+/// Through which macros and inline calls a piece of text came to be.
+fn expansions(map: &SourceMap, span: Span) -> Vec<(Place, String)> {
+    let chain = map.expansion_chain(span);
+    let mut told: Vec<(Place, String)> = Vec::new();
+    if chain.first().is_some_and(|inner| inner.kind == fabius_base::ExpansionKind::Macro) {
+        let name = &chain[0].name;
+        told.push((raw_place(map, span), format!("in the text of the macro `{name}`")));
+    }
+    let inlines = chain.iter().filter(|expansion| expansion.kind == fabius_base::ExpansionKind::Inline);
+    told.extend(inlines.map(|call| (place_of(map, call.call), format!("in this call of inline `{}`", call.name))));
+    told
+}
+
+fn place_of(map: &SourceMap, span: Span) -> Place {
+    raw_place(map, map.user_span(span))
+}
+
+fn raw_place(map: &SourceMap, span: Span) -> Place {
+    let file = map.file(span.file).name.to_string();
+    Place { file, start: span.start as usize, end: span.end.max(span.start) as usize }
+}
+
+/// What a check found out about a property.
+fn of_result(name: &str, known: &Known) -> Vec<Diagnostic> {
+    let examples = known.counterexamples.iter().enumerate();
+    let mut found: Vec<Diagnostic> = examples.map(|(at, example)| violation(name, known, example, at)).collect();
+    for finding in &known.findings {
+        if known.stale && is_unreached(finding) {
+            continue;
+        }
+        let mut diagnostic = of_text(name, known.reading.map(), finding);
+        diagnostic.of_check = true;
+        if let Some(span) = finding.span() {
+            diagnostic.place = place(known.place(span, name));
+        }
+        if is_unreached(finding) {
+            (diagnostic.level, diagnostic.faded) = (Level::Hint, true);
+        }
+        found.push(diagnostic);
+    }
+    found
+}
+
+fn place((file, range): (String, Range<usize>)) -> Place {
+    Place { file, start: range.start, end: range.end }
+}
+
+fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) -> Diagnostic {
+    let trace = &example.trace;
+    let at = |span: Span| place(known.place(span, name));
+    let whole = Place { file: name.to_owned(), start: 0, end: 0 };
+    let place = example.finding.span().map_or_else(|| whole.clone(), at);
+    let (level, prefix) = match (known.stale, &known.replayed) {
+        (false, _) => (Level::Error, String::new()),
+        (true, Some(Replayed::StillFails(_))) => (Level::Error, String::new()),
+        (true, Some(_)) => (Level::Information, "before the last edits: ".to_owned()),
+        (true, None) => (Level::Warning, "before the last edits: ".to_owned()),
+    };
+    let mut lines = vec![format!("{prefix}{}", headline(known, example))];
+    if known.stale {
+        lines.extend(known.replayed.as_ref().map(Replayed::words));
+    } else {
+        lines.extend(example.finding.labels.first().map(|label| label.text.clone()).filter(|text| !text.is_empty()));
+        lines.extend(trace.explanation.iter().flat_map(|explanation| explanation.sentences.iter().cloned()));
+        lines.extend(example.finding.notes.iter().cloned());
+        lines.extend(example.finding.help.iter().map(|help| format!("help: {help}")));
+    }
+    lines.dedup();
+    let mut related = key_steps(trace, &at);
+    related.extend(example.finding.labels.iter().skip(1).map(|label| (at(label.span), label.text.clone())));
+    Diagnostic {
+        place,
+        level,
+        code: example.finding.code.as_str(),
+        message: lines.join("\n"),
+        related,
+        of_check: true,
+        faded: false,
+        counterexample: Some((known.report.name.clone(), index)),
+    }
+}
+
+/// What goes wrong, in one line.
+fn headline(known: &Known, example: &Counterexample) -> String {
+    let trace = &example.trace;
+    let mut pids: Vec<u8> = trace.steps.iter().map(|step| step.actor.pid).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    let steps = counted(trace.steps.len() as u64, "step");
+    let processes = match pids.len() {
+        1 => "1 process".to_owned(),
+        many => format!("{many} processes"),
+    };
+    let property = match known.report.name.as_str() {
+        "safety" | "progress" | "acceptance" => String::new(),
+        named => format!("{named}: "),
+    };
+    let text = &example.finding.headline;
+    let text = text.split(": after ").next().unwrap_or(text);
+    format!("{property}{text}: {steps}, {processes}")
+}
+
+/// The steps that matter most, in order, and how many there are beside them.
+fn key_steps(trace: &Trace, at: &dyn Fn(Span) -> Place) -> Vec<(Place, String)> {
+    let chosen = chosen_steps(trace);
+    let mut told: Vec<(Place, String)> = Vec::new();
+    for &index in &chosen {
+        let step = &trace.steps[index];
+        let mark = match trace.cycle_start {
+            Some(start) if start <= step.number => "⟳",
+            _ => "",
+        };
+        told.push((at(step.fault_span), format!("{mark}{}. {}", step.number, sentence(step))));
+    }
+    let more = trace.steps.len() - chosen.len();
+    if let (Some((place, _)), true) = (told.last().cloned(), more > 0) {
+        told.push((place, format!("… {} more", counted(more as u64, "step"))));
+    }
+    told
+}
+
+/// The numbers of the steps to tell: the last ones, steps that start the loop, that change what the last
+/// step looks at, and steps at which another process goes on.
+fn chosen_steps(trace: &Trace) -> Vec<usize> {
+    let steps = &trace.steps;
+    let last_text = steps.last().map_or("", |step| step.actor.text.as_str());
+    let weight = |index: usize| -> u32 {
+        let step = &steps[index];
+        let late = steps.len() - index <= LAST_STEPS;
+        let loop_start = trace.cycle_start.is_some_and(|start| step.number == start);
+        let matters = step.changes.iter().any(|change| {
+            change.what == Changed::Variable && mentions(last_text, change.name.split(['[', '.']).next().unwrap_or(""))
+        });
+        let switch = index == 0 || steps[index - 1].actor.pid != step.actor.pid;
+        let talks = !step.messages.is_empty();
+        u32::from(late) * 100
+            + u32::from(loop_start) * 100
+            + u32::from(matters) * 8
+            + u32::from(step.fault.is_some()) * 100
+            + u32::from(step.lost_control.is_some() || step.timeout) * 4
+            + u32::from(talks) * 3
+            + u32::from(switch) * 2
+            + u32::from(!step.changes.is_empty())
+    };
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    // Among equals, later steps tell more about the end.
+    order.sort_by_key(|&index| (std::cmp::Reverse(weight(index)), std::cmp::Reverse(index)));
+    order.truncate(KEY_STEPS_MAX);
+    order.sort_unstable();
+    order
+}
+
+/// Whether a word occurs in a statement.
+fn mentions(text: &str, word: &str) -> bool {
+    let word = word.rsplit(':').next().unwrap_or(word);
+    !word.is_empty() && text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
+}
+
+/// A step in a few words: who, what, and what changed.
+fn sentence(step: &Step) -> String {
+    let mut text = format!("{}: {}", step.actor.name, step.actor.text);
+    let changes = step.changes.iter().map(|change| format!("{}: {} → {}", change.name, change.old, change.new));
+    let changes: Vec<String> = changes.take(3).collect();
+    if !changes.is_empty() {
+        text.push_str(&format!("   ({})", changes.join(", ")));
+    }
+    if let Some(partner) = &step.partner {
+        text.push_str(&format!(" with {}", partner.name));
+    }
+    if step.timeout {
+        text.push_str(" — only because nothing else could move");
+    }
+    if let Some(loser) = &step.lost_control {
+        text.push_str(&format!(" — {loser} lost its atomic sequence"));
+    }
+    text
+}

@@ -1,0 +1,69 @@
+//! The way to the client. Nothing in here waits: what is sent goes into a queue without bound, and an
+//! answer comes back through the inbox, if it comes at all.
+
+use futures::channel::mpsc::UnboundedSender;
+use serde::Serialize;
+use std::collections::HashMap;
+use tower_lsp_server::jsonrpc::{Id, Request, Response};
+use tower_lsp_server::ls_types::LSPAny;
+
+/// What to do with the client's answer to a request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expected {
+    /// Nothing.
+    Nothing,
+    /// It is the client's settings.
+    Settings,
+    /// The client can show the progress of a document's check from now on.
+    Progress(String),
+}
+
+/// The way to the client.
+pub struct Client {
+    queue: UnboundedSender<Request>,
+    next: i64,
+    expected: HashMap<Id, Expected>,
+}
+
+impl Client {
+    /// A way through this queue.
+    pub fn new(queue: UnboundedSender<Request>) -> Self {
+        Self { queue, next: 0, expected: HashMap::new() }
+    }
+
+    /// Tells the client something.
+    pub fn notify(&self, method: &'static str, params: impl Serialize) {
+        let request = Request::build(method).params(json(params)).finish();
+        // Nobody reads the queue any more while the server ends.
+        let _ = self.queue.unbounded_send(request);
+    }
+
+    /// Asks the client for something.
+    pub fn ask(&mut self, method: &'static str, params: impl Serialize, expected: Expected) {
+        self.next += 1;
+        let id = Id::Number(self.next);
+        self.expected.insert(id.clone(), expected);
+        let request = Request::build(method).params(json(params)).id(id).finish();
+        let _ = self.queue.unbounded_send(request);
+    }
+
+    /// Asks the client for something that has no parameters.
+    pub fn ask_plainly(&mut self, method: &'static str) {
+        self.next += 1;
+        let request = Request::build(method).id(self.next).finish();
+        self.expected.insert(Id::Number(self.next), Expected::Nothing);
+        let _ = self.queue.unbounded_send(request);
+    }
+
+    /// What an answer is for, and what it says; `None` for an error or an answer to nothing.
+    pub fn answered(&mut self, answer: Response) -> Option<(Expected, LSPAny)> {
+        let (id, result) = answer.into_parts();
+        let expected = self.expected.remove(&id)?;
+        result.ok().map(|value| (expected, value))
+    }
+}
+
+/// A value as JSON; what cannot be written becomes `null`, and nothing in here is of that kind.
+pub fn json(value: impl Serialize) -> LSPAny {
+    serde_json::to_value(value).unwrap_or(LSPAny::Null)
+}

@@ -1,0 +1,373 @@
+//! The main loop: one message after the other, in the order of arrival.
+//!
+//! It owns the session, so nothing is locked and nothing is shared. What takes long, checks, runs on
+//! other threads and tells what it finds through the same queue. When the queue is empty, texts that
+//! were edited are read and what is new is shown; a burst of edits is read once.
+
+use super::client::{Client, Expected};
+use super::convert::Converter;
+use super::features;
+use super::names::{name_of, uri_of};
+use super::positions::Encoding;
+use super::service::{Incoming, Pending, error};
+use super::settings::Settings;
+use super::status::{self, ProgressBars};
+use crate::ide::diagnostics::{Diagnostic, diagnostics};
+use crate::session::checker::{Outlet, said};
+use crate::session::{Notice, Options, Session};
+use futures::channel::mpsc::UnboundedSender;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Result};
+use tower_lsp_server::ls_types as lsp;
+
+/// What the client can do, as far as it matters here.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Abilities {
+    /// Asks for diagnostics of the text itself.
+    pub pulls: bool,
+    /// Shows the places that belong to a diagnostic.
+    pub related: bool,
+    /// Asks for its code lenses again when told to.
+    pub refresh_lenses: bool,
+    /// Asks for its inlay hints again when told to.
+    pub refresh_hints: bool,
+    /// Knows our own notifications.
+    pub status: bool,
+    /// Answers questions about its settings.
+    pub configuration: bool,
+    /// Understands snippets in completions.
+    pub snippets: bool,
+}
+
+/// The state of the server.
+pub struct MainLoop {
+    /// Models, results and checks.
+    pub session: Session,
+    /// How positions are counted.
+    pub encoding: Encoding,
+    /// What the client can do.
+    pub able: Abilities,
+    /// The way to the client.
+    pub client: Client,
+    pending: Pending,
+    inbox: Receiver<Incoming>,
+    bars: ProgressBars,
+    /// The settings of the client.
+    settings: Settings,
+    /// Of each model, the files for which diagnostics were published.
+    published: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl MainLoop {
+    /// A server that nobody has talked to yet.
+    pub fn new(
+        asking: UnboundedSender<Request>,
+        pending: Pending,
+        news: Sender<Incoming>,
+        inbox: Receiver<Incoming>,
+    ) -> Self {
+        // Nobody reads the inbox any more while the server ends.
+        let outlet: Outlet = Arc::new(move |told| drop(news.send(Incoming::News(told))));
+        Self {
+            session: Session::new(Options::default(), outlet),
+            encoding: Encoding::default(),
+            able: Abilities::default(),
+            client: Client::new(asking),
+            pending,
+            inbox,
+            bars: ProgressBars::default(),
+            settings: Settings::default(),
+            published: BTreeMap::new(),
+        }
+    }
+
+    /// Takes one message after the other, until nobody can send one any more.
+    pub fn run(mut self) {
+        while let Some(message) = self.next() {
+            if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| self.take(message))) {
+                self.complain(&said(&*panic));
+            }
+        }
+    }
+
+    /// The next message. Before it waits for one, it shows what is new.
+    fn next(&mut self) -> Option<Incoming> {
+        match self.inbox.try_recv() {
+            Ok(message) => Some(message),
+            Err(TryRecvError::Disconnected) => None,
+            Err(TryRecvError::Empty) => {
+                if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| self.settle())) {
+                    self.complain(&said(&*panic));
+                }
+                self.inbox.recv().ok()
+            }
+        }
+    }
+
+    fn take(&mut self, message: Incoming) {
+        match message {
+            Incoming::Request(id, method, params) => self.request(&id, &method, params),
+            Incoming::Notification(method, params) => self.notification(&method, params),
+            Incoming::Answer(answer) => {
+                if let Some((expected, value)) = self.client.answered(answer) {
+                    self.answered(expected, &value);
+                }
+            }
+            Incoming::News(news) => {
+                let notices = self.session.hear(news);
+                self.show(notices);
+            }
+        }
+    }
+
+    /// Answers a request; one that was cancelled meanwhile is not even looked at.
+    fn request(&mut self, id: &Id, method: &str, params: lsp::LSPAny) {
+        if !self.pending.is_wanted(id) {
+            return;
+        }
+        let answer = panic::catch_unwind(AssertUnwindSafe(|| features::answer(self, method, params)));
+        let answer = answer.unwrap_or_else(|panic| {
+            let said = said(&*panic);
+            self.complain(&said);
+            Err(error(ErrorCode::InternalError, said))
+        });
+        self.pending.answer(id, answer);
+    }
+
+    fn notification(&mut self, method: &str, params: lsp::LSPAny) {
+        let done = match method {
+            "initialized" => {
+                self.ask_for_settings();
+                Ok(())
+            }
+            "textDocument/didOpen" => read(params).map(|params| self.opened(params)),
+            "textDocument/didChange" => read(params).map(|params| self.changed(params)),
+            "textDocument/didSave" => read(params).map(|params: lsp::DidSaveTextDocumentParams| {
+                self.session.save(&name_of(&params.text_document.uri));
+            }),
+            "textDocument/didClose" => read(params).map(|params: lsp::DidCloseTextDocumentParams| {
+                self.closed(&name_of(&params.text_document.uri));
+            }),
+            "workspace/didChangeConfiguration" => {
+                match self.able.configuration {
+                    true => self.ask_for_settings(),
+                    false => self.set(Settings::read(params.get("settings").unwrap_or(&params))),
+                }
+                Ok(())
+            }
+            "workspace/didChangeWatchedFiles" => read(params).map(|params: lsp::DidChangeWatchedFilesParams| {
+                params.changes.iter().for_each(|change| self.session.touched(&name_of(&change.uri)));
+            }),
+            "window/workDoneProgress/cancel" => read(params).map(|params: lsp::WorkDoneProgressCancelParams| {
+                self.stopped_by_hand(&params.token);
+            }),
+            _ => Ok(()),
+        };
+        if let Err(error) = done {
+            self.complain(&format!("{method}: {}", error.message));
+        }
+    }
+
+    /// Learns what the client can do; returns what the server can.
+    pub fn initialize(&mut self, params: &lsp::InitializeParams) -> lsp::InitializeResult {
+        let capabilities = &params.capabilities;
+        let general = capabilities.general.as_ref();
+        let text = capabilities.text_document.as_ref();
+        let workspace = capabilities.workspace.as_ref();
+        let window = capabilities.window.as_ref();
+        let own = params.initialization_options.as_ref();
+        let on = |value: Option<bool>| value == Some(true);
+        self.encoding = Encoding::negotiate(general.and_then(|general| general.position_encodings.as_deref()));
+        self.bars.supported = on(window.and_then(|window| window.work_done_progress));
+        let published = text.and_then(|text| text.publish_diagnostics.as_ref());
+        let completion = text.and_then(|text| text.completion.as_ref()?.completion_item.as_ref());
+        self.able = Abilities {
+            pulls: text.is_some_and(|text| text.diagnostic.is_some()),
+            related: on(published.and_then(|published| published.related_information)),
+            refresh_lenses: on(workspace.and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)),
+            refresh_hints: on(workspace.and_then(|workspace| workspace.inlay_hint.as_ref()?.refresh_support)),
+            status: on(own.and_then(|own| own.get("status")?.as_bool())),
+            configuration: on(workspace.and_then(|workspace| workspace.configuration)),
+            snippets: on(completion.and_then(|item| item.snippet_support)),
+        };
+        if let Some(own) = own {
+            self.set(Settings::read(own));
+        }
+        features::capabilities(self.encoding)
+    }
+
+    fn ask_for_settings(&mut self) {
+        if self.able.configuration {
+            let params = json!({ "items": [{ "section": "fabius" }] });
+            self.client.ask("workspace/configuration", params, Expected::Settings);
+        }
+    }
+
+    fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.session.set(self.settings.over(Options::default()));
+    }
+
+    fn answered(&mut self, expected: Expected, value: &lsp::LSPAny) {
+        match expected {
+            Expected::Nothing => {}
+            Expected::Settings => match value.get(0) {
+                Some(lsp::LSPAny::Null) | None => {}
+                Some(own) => self.set(Settings::read(own)),
+            },
+            Expected::Progress(name) => {
+                self.bars.created(&self.client, &name, &self.session);
+                self.end_orphaned_bars();
+            }
+        }
+    }
+
+    fn opened(&mut self, params: lsp::DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        let name = name_of(&document.uri);
+        self.session.open(&name, document.version, &document.text);
+        self.session.save(&name);
+    }
+
+    fn changed(&mut self, params: lsp::DidChangeTextDocumentParams) {
+        let name = name_of(&params.text_document.uri);
+        let encoding = self.encoding;
+        self.session.change(&name, params.text_document.version, |text| {
+            let changes = params.content_changes.into_iter();
+            changes.map(|change| encoding.replace(text, change.range, &change.text)).collect()
+        });
+    }
+
+    fn closed(&mut self, name: &str) {
+        self.session.close(name);
+        self.bars.end(&self.client, name, "closed");
+        for file in self.published.remove(name).unwrap_or_default() {
+            self.publish(&file, None, Vec::new());
+        }
+    }
+
+    fn stopped_by_hand(&mut self, token: &lsp::ProgressToken) {
+        let lsp::NumberOrString::String(token) = token else { return };
+        if let Some(name) = self.bars.document(token) {
+            self.session.stop(&name);
+            self.bars.end(&self.client, &name, "stopped");
+            self.show(vec![Notice::Settled(name)]);
+        }
+    }
+
+    /// Reads what was edited and shows what is new.
+    fn settle(&mut self) {
+        let notices = self.session.settle();
+        self.show(notices);
+    }
+
+    /// Shows what is new. A document that is part of another model is shown with that.
+    pub fn show(&mut self, notices: Vec<Notice>) {
+        for notice in notices {
+            match notice {
+                Notice::Changed(name) => {
+                    self.show_diagnostics(&name);
+                    self.show_status(&name);
+                    self.refresh();
+                }
+                Notice::Progress(name) => {
+                    if let Some(running) = self.session.document(&name).and_then(|document| document.run.as_ref()) {
+                        self.bars.update(&mut self.client, &name, running);
+                    }
+                    self.show_status(&name);
+                }
+                Notice::Settled(name) => {
+                    self.bars.end(&self.client, &name, "done");
+                    self.show_status(&name);
+                }
+                Notice::Failed(name, failure) => self.complain(&format!("{name}: {failure}")),
+            }
+        }
+        self.end_orphaned_bars();
+    }
+
+    fn end_orphaned_bars(&mut self) {
+        for name in self.bars.orphans(&self.session) {
+            self.bars.end(&self.client, &name, "stopped");
+        }
+    }
+
+    fn show_diagnostics(&mut self, name: &str) {
+        let model = self.session.model_of(name);
+        if model != name {
+            for file in self.published.remove(name).unwrap_or_default() {
+                self.publish(&file, None, Vec::new());
+            }
+        }
+        let Some(reading) = self.session.reading(&model) else { return };
+        let Some(document) = self.session.document(&model) else { return };
+        let all = diagnostics(&model, document, &reading);
+        let converter = Converter::new(&self.session, reading.map(), self.encoding);
+        let mut by_file: BTreeMap<String, Vec<lsp::Diagnostic>> = BTreeMap::new();
+        by_file.insert(model.clone(), Vec::new());
+        for diagnostic in all.iter().filter(|diagnostic| self.is_pushed(diagnostic)) {
+            let shown = converter.diagnostic(diagnostic, self.able.related);
+            by_file.entry(diagnostic.place.file.clone()).or_default().push(shown);
+        }
+        let now: BTreeSet<String> = by_file.keys().cloned().collect();
+        for file in self.published.insert(model, now).unwrap_or_default() {
+            by_file.entry(file).or_default();
+        }
+        for (file, diagnostics) in by_file {
+            let version = self.session.document(&file).map(|document| document.version);
+            self.publish(&file, version, diagnostics);
+        }
+    }
+
+    /// Whether a diagnostic is published; a client that asks gets what the text says when it asks.
+    fn is_pushed(&self, diagnostic: &Diagnostic) -> bool {
+        !self.able.pulls || diagnostic.of_check
+    }
+
+    fn publish(&self, file: &str, version: Option<i32>, diagnostics: Vec<lsp::Diagnostic>) {
+        if let Some(uri) = uri_of(file) {
+            let params = lsp::PublishDiagnosticsParams { uri, diagnostics, version };
+            self.client.notify("textDocument/publishDiagnostics", params);
+        }
+    }
+
+    fn show_status(&mut self, name: &str) {
+        if !self.able.status {
+            return;
+        }
+        let properties = self.session.reading(name).map(|reading| reading.properties()).unwrap_or_default();
+        if let Some(document) = self.session.document(name) {
+            self.client.notify("fabius/status", status::status(name, document, &properties));
+        }
+    }
+
+    /// Asks the client to ask again for what depends on results. Nobody waits for its answer.
+    fn refresh(&mut self) {
+        if self.able.refresh_lenses {
+            self.client.ask_plainly("workspace/codeLens/refresh");
+        }
+        if self.able.refresh_hints {
+            self.client.ask_plainly("workspace/inlayHint/refresh");
+        }
+    }
+
+    /// Tells the client that something went wrong in here.
+    pub fn complain(&self, what: &str) {
+        let message = format!("fabius: {what}");
+        self.client.notify("window/logMessage", json!({ "type": 1, "message": message }));
+    }
+}
+
+/// Reads the parameters of a message.
+pub fn read<T: DeserializeOwned>(params: lsp::LSPAny) -> Result<T> {
+    serde_json::from_value(params).map_err(|wrong| Error {
+        code: ErrorCode::InvalidParams,
+        message: wrong.to_string().into(),
+        data: None,
+    })
+}

@@ -1,0 +1,60 @@
+//! The page about each finding: part of the program, laid down where an editor can open it.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use tower_lsp_server::ls_types::Uri;
+
+const FINDINGS: &str = include_str!("../../../docs/findings.md");
+
+/// The address of the section about a finding; `None` if there is no place to lay it down.
+pub fn page_of(code: &str) -> Option<Uri> {
+    static PAGE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let page = PAGE.get_or_init(lay_down).as_ref()?;
+    let heading = FINDINGS.lines().find(|line| line.strip_prefix("## ").is_some_and(|rest| rest.starts_with(code)))?;
+    let page = Uri::from_file_path(page)?;
+    format!("{}#{}", page.as_str(), anchor(heading.trim_start_matches("## "))).parse().ok()
+}
+
+/// The folder for what can be made again: that of the user, for this program.
+pub fn cache_folder() -> Option<PathBuf> {
+    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = named("XDG_CACHE_HOME").or_else(|| named("LOCALAPPDATA"));
+    Some(folder.or_else(|| named("HOME").map(|home| home.join(".cache")))?.join("fabius"))
+}
+
+fn lay_down() -> Option<PathBuf> {
+    let folder = cache_folder()?.join(concat!("manual-", env!("CARGO_PKG_VERSION")));
+    let page = folder.join("findings.md");
+    if fs::read_to_string(&page).is_ok_and(|text| text == FINDINGS) {
+        return Some(page);
+    }
+    fs::create_dir_all(&folder).ok()?;
+    fs::write(&page, FINDINGS).ok()?;
+    Some(page)
+}
+
+/// The anchor of a heading, as readers of Markdown make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabius_base::Code;
+
+    #[test]
+    fn an_anchor_is_made_of_the_words() {
+        assert_eq!(anchor("F0101 A comment is not closed"), "f0101-a-comment-is-not-closed");
+    }
+
+    #[test]
+    fn every_finding_has_a_heading() {
+        for code in Code::ALL {
+            assert!(FINDINGS.contains(&format!("\n## {} ", code.as_str())), "{}", code.as_str());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The client's settings, over the defaults.
+
+use crate::session::{Options, When};
+use serde::Deserialize;
+use std::time::Duration;
+use tower_lsp_server::ls_types::LSPAny;
+
+/// What a client may set, under the name `fabius`. Whatever is left out keeps its default.
+#[derive(Clone, Default, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Settings {
+    /// When checks start: `save`, `change` or `never`.
+    pub check: Option<String>,
+    /// Time of the quick look, in milliseconds.
+    pub quick_milliseconds: Option<u64>,
+    /// Time of the deep search, in seconds.
+    pub deep_seconds: Option<f64>,
+    /// Memory of a search, in mebibytes.
+    pub memory_mebibytes: Option<u64>,
+    /// Macros, as `NAME` or `NAME=VALUE`.
+    pub defines: Option<Vec<String>>,
+    /// Names or kinds of the properties to check.
+    pub properties: Option<Vec<String>>,
+}
+
+impl Settings {
+    /// Reads what a client sent: the settings themselves, or under the name `fabius`.
+    pub fn read(value: &LSPAny) -> Self {
+        let own = value.get("fabius").unwrap_or(value);
+        serde_json::from_value(own.clone()).unwrap_or_default()
+    }
+
+    /// Puts the settings over others.
+    pub fn over(&self, mut options: Options) -> Options {
+        match self.check.as_deref() {
+            Some("save") => options.when = When::Save,
+            Some("change") => options.when = When::Change,
+            Some("never") => options.when = When::Never,
+            _ => {}
+        }
+        if let Some(milliseconds) = self.quick_milliseconds {
+            options.budget.quick = Duration::from_millis(milliseconds);
+        }
+        if let Some(time) = self.deep_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+            options.budget.deep = time;
+        }
+        if let Some(mebibytes) = self.memory_mebibytes {
+            options.budget.memory_bytes = mebibytes.saturating_mul(1 << 20);
+        }
+        if let Some(defines) = &self.defines {
+            options.defines = defines.iter().map(|define| definition(define)).collect();
+        }
+        if let Some(properties) = &self.properties {
+            options.properties.clone_from(properties);
+        }
+        options
+    }
+}
+
+/// `NAME` or `NAME=VALUE` as name and value.
+pub fn definition(text: &str) -> (String, String) {
+    match text.split_once('=') {
+        // To the preprocessor an empty value means 1; a blank is a macro without content.
+        Some((name, "")) => (name.to_owned(), " ".to_owned()),
+        Some((name, value)) => (name.to_owned(), value.to_owned()),
+        None => (text.to_owned(), "1".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_lie_over_the_defaults() {
+        let sent = json!({ "fabius": { "check": "never", "deepSeconds": 2.5, "defines": ["N=3", "FAST"] } });
+        let options = Settings::read(&sent).over(Options::default());
+        assert_eq!(options.when, When::Never);
+        assert_eq!(options.budget.deep, Duration::from_millis(2500));
+        assert_eq!(options.budget.quick, Options::default().budget.quick);
+        assert_eq!(options.defines, [("N".to_owned(), "3".to_owned()), ("FAST".to_owned(), "1".to_owned())]);
+    }
+
+    #[test]
+    fn nonsense_changes_nothing() {
+        for sent in [json!(null), json!([1]), json!({ "fabius": 3 }), json!({ "check": { "a": 1 } })] {
+            assert_eq!(Settings::read(&sent).over(Options::default()), Options::default());
+        }
+    }
+}

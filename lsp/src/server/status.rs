@@ -1,0 +1,164 @@
+//! Progress and status: how far the checks are, in the protocol's words and in our own.
+
+use super::client::{Client, Expected, json};
+use super::names::uri_of;
+use crate::session::checker::{RunId, Tier};
+use crate::session::results::Known;
+use crate::session::{Document, Running, Session};
+use fabius_engine::Verdict;
+use fabius_engine::words::{counted, grouped, memory};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The progress that the client shows.
+#[derive(Default)]
+pub struct ProgressBars {
+    /// The client can show progress that the server begins.
+    pub supported: bool,
+    shown: HashMap<String, Bar>,
+}
+
+struct Bar {
+    run: RunId,
+    /// The client said that it is ready.
+    begun: bool,
+}
+
+/// The token of the progress of a document.
+fn token(name: &str) -> String {
+    format!("fabius/check/{name}")
+}
+
+impl ProgressBars {
+    /// A check goes on.
+    pub fn update(&mut self, client: &mut Client, name: &str, running: &Running) {
+        if !self.supported || running.tier == Tier::Quick {
+            return;
+        }
+        match self.shown.get_mut(name) {
+            None => {
+                self.shown.insert(name.to_owned(), Bar { run: running.run, begun: false });
+                let params = json!({ "token": token(name) });
+                client.ask("window/workDoneProgress/create", params, Expected::Progress(name.to_owned()));
+            }
+            Some(bar) => {
+                bar.run = running.run;
+                if bar.begun {
+                    report(client, name, json!({ "kind": "report", "message": line(running) }));
+                }
+            }
+        }
+    }
+
+    /// The client can show the progress of a document from now on.
+    pub fn created(&mut self, client: &Client, name: &str, session: &Session) {
+        let Some(bar) = self.shown.get_mut(name) else { return };
+        bar.begun = true;
+        let title = format!("checking {}", short(name));
+        let running = session.document(name).and_then(|document| document.run.as_ref());
+        let message = running.map(line).unwrap_or_default();
+        let begin = json!({ "kind": "begin", "title": title, "cancellable": true, "message": message });
+        report(client, name, begin);
+    }
+
+    /// No check of a document is under way any more.
+    pub fn end(&mut self, client: &Client, name: &str, message: &str) {
+        if let Some(Bar { begun: true, .. }) = self.shown.remove(name) {
+            report(client, name, json!({ "kind": "end", "message": message }));
+        }
+    }
+
+    /// The documents whose progress is shown although no check is under way.
+    pub fn orphans(&self, session: &Session) -> Vec<String> {
+        let idle = |name: &&String| session.document(name).is_none_or(|document| document.run.is_none());
+        self.shown.iter().filter(|(_, bar)| bar.begun).map(|(name, _)| name).filter(idle).cloned().collect()
+    }
+
+    /// The document whose progress has a token.
+    pub fn document(&self, wanted: &str) -> Option<String> {
+        self.shown.keys().find(|name| token(name) == wanted).cloned()
+    }
+}
+
+fn report(client: &Client, name: &str, value: Value) {
+    client.notify("$/progress", json!({ "token": token(name), "value": value }));
+}
+
+fn short(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// How far a check is, in one line.
+fn line(running: &Running) -> String {
+    let Some(progress) = &running.progress else { return running.property.clone() };
+    let rate = if progress.seconds > 0.0 { progress.states as f64 / progress.seconds } else { 0.0 };
+    format!(
+        "{}: {} ({}/s), depth {}, {}",
+        running.property,
+        counted(progress.states, "state"),
+        grouped(rate as u64),
+        grouped(progress.depth),
+        memory(progress.memory_bytes),
+    )
+}
+
+/// The state of a property, in one word.
+pub fn state_of(document: &Document, property: &str) -> &'static str {
+    let running = document.run.as_ref().is_some_and(|running| running.property == property);
+    match document.results.of(property) {
+        _ if running => "running",
+        None => "unknown",
+        Some(known) if known.stale => "stale",
+        Some(known) => match known.report.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Undecided => "undecided",
+            Verdict::Faulty => "faulty",
+        },
+    }
+}
+
+/// What is known about a property, in one line that never says more than is known.
+pub fn summary(known: &Known) -> String {
+    let states = counted(known.report.states, "state");
+    let old = if known.stale { " (before the last edits)" } else { "" };
+    let words = match known.report.verdict {
+        Verdict::Holds => format!("✓ holds, {states}"),
+        Verdict::Violated => format!("✗ {}", known.report.reason),
+        Verdict::Undecided => format!("? no error in {states}, not everything was checked"),
+        Verdict::Faulty => format!("✗ {}", known.report.reason),
+    };
+    format!("{words}{old}")
+}
+
+/// The state of all properties of a document, as our own requests and notifications tell it.
+pub fn status(name: &str, document: &Document, properties: &[String]) -> Value {
+    let told = properties.iter().map(|property| {
+        let known = document.results.of(property);
+        json!({
+            "name": property,
+            "kind": known.map(|known| known.report.kind),
+            "state": state_of(document, property),
+            "verdict": known.map(|known| known.report.verdict),
+            "exhaustive": known.is_some_and(|known| known.report.exhaustive && !known.stale),
+            "stale": known.is_some_and(|known| known.stale),
+            "summary": known.map(summary),
+            "states": known.map(|known| known.report.states),
+            "counterexamples": known.map_or(0, |known| known.counterexamples.len()),
+            "replay": known.and_then(|known| known.replayed.as_ref()).map(|replayed| replayed.words()),
+        })
+    });
+    let running = document.run.as_ref().map(|running| {
+        json!({
+            "property": running.property,
+            "tier": match running.tier { Tier::Quick => "quick", Tier::Deep => "deep" },
+            "progress": running.progress.map(json),
+        })
+    });
+    json!({
+        "uri": uri_of(name),
+        "version": document.version,
+        "running": running,
+        "properties": told.collect::<Vec<Value>>(),
+    })
+}

@@ -1,0 +1,394 @@
+//! A session: the models that somebody works on, what is known about them, and the checks that run.
+//!
+//! It knows no protocol and no screen. Somebody tells it what happens to texts ([`Session::open`],
+//! [`Session::change`], [`Session::save`]) and passes on what checks tell ([`Session::hear`]); it says
+//! which documents there is something new about. The language server and `fabius watch` are two faces of
+//! it. Checks run on threads of their own; everything else happens where it is called, in order.
+
+pub mod checker;
+pub mod edits;
+pub mod files;
+pub mod reading;
+pub mod replay;
+pub mod results;
+
+use checker::{Budget, Checker, Job, News, Outlet, RunId, Tier, Told};
+use edits::Edit;
+use fabius_engine::{Event, Loaded, Settings};
+use reading::Reading;
+use results::Results;
+use ropey::Rope;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// When checks start by themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum When {
+    /// When a model is opened or saved.
+    #[default]
+    Save,
+    /// After every edit that changes what the model means.
+    Change,
+    /// Only when somebody asks.
+    Never,
+}
+
+/// What a person may choose about a session.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// When checks start by themselves.
+    pub when: When,
+    /// What a check may use.
+    pub budget: Budget,
+    /// Macros that exist before the first line.
+    pub defines: Vec<(String, String)>,
+    /// Only these properties are checked; empty for all.
+    pub properties: Vec<String>,
+}
+
+/// A text that somebody works on.
+#[derive(Debug)]
+pub struct Document {
+    /// The text.
+    pub text: Rope,
+    /// The version that the editor gave it.
+    pub version: i32,
+    /// What is known about it.
+    pub results: Results,
+    /// The check that is for it now.
+    pub run: Option<Running>,
+    reading: Option<Arc<Reading>>,
+    /// Edits since the last reading.
+    unread: Vec<Edit>,
+}
+
+/// A check that goes on.
+#[derive(Clone, Debug)]
+pub struct Running {
+    /// Its number.
+    pub run: RunId,
+    /// How deep it goes.
+    pub tier: Tier,
+    /// The model that is checked.
+    pub reading: Arc<Reading>,
+    /// The property that is looked at now.
+    pub property: String,
+    /// How far it is.
+    pub progress: Option<fabius_engine::Progress>,
+}
+
+/// Something that whoever shows the session should know.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Notice {
+    /// There is something new to show about a document.
+    Changed(String),
+    /// A check of a document goes on.
+    Progress(String),
+    /// The last check of a document is over, to the end or to the end of its budget.
+    Settled(String),
+    /// Fabius itself failed while it checked a document.
+    Failed(String, String),
+}
+
+/// The models that somebody works on.
+pub struct Session {
+    /// What was chosen.
+    pub options: Options,
+    documents: BTreeMap<String, Document>,
+    checker: Checker,
+}
+
+impl Session {
+    /// A session without documents. `outlet` is called on other threads with what checks tell, which
+    /// has to come back through [`Self::hear`].
+    pub fn new(options: Options, outlet: Outlet) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { options, documents: BTreeMap::new(), checker: Checker::new(outlet, cores.saturating_sub(1)) }
+    }
+
+    /// Other options count from now on. What was found out under other ones is forgotten.
+    pub fn set(&mut self, options: Options) {
+        if options == self.options {
+            return;
+        }
+        let (before, names) = (self.options.clone(), self.documents.keys().cloned().collect::<Vec<_>>());
+        self.options = options;
+        if before.defines == self.options.defines && before.properties == self.options.properties {
+            return;
+        }
+        for name in names {
+            self.stop(&name);
+            if let Some(document) = self.documents.get_mut(&name) {
+                (document.reading, document.results) = (None, Results::default());
+            }
+            self.save(&name);
+        }
+    }
+
+    /// A document is open from now on.
+    pub fn open(&mut self, name: &str, version: i32, text: &str) {
+        self.close(name);
+        let document = Document {
+            text: Rope::from_str(text),
+            version,
+            results: Results::default(),
+            run: None,
+            reading: None,
+            unread: Vec::new(),
+        };
+        self.documents.insert(name.to_owned(), document);
+        self.forget_readings_with(name);
+    }
+
+    /// A document is not open any more.
+    pub fn close(&mut self, name: &str) {
+        self.stop(name);
+        if self.documents.remove(name).is_some() {
+            self.forget_readings_with(name);
+        }
+    }
+
+    /// Changes the text of a document; `change` makes the edits and returns them.
+    pub fn change(&mut self, name: &str, version: i32, change: impl FnOnce(&mut Rope) -> Vec<Edit>) {
+        let Some(document) = self.documents.get_mut(name) else { return };
+        let edits = change(&mut document.text);
+        document.version = version;
+        document.unread.extend(edits);
+        document.reading = None;
+        self.forget_readings_with(name);
+    }
+
+    /// What was read of a document or of a model that includes it must be read again.
+    fn forget_readings_with(&mut self, name: &str) {
+        for document in self.documents.values_mut() {
+            if document.reading.as_ref().is_some_and(|reading| reading.file(name).is_some()) {
+                document.reading = None;
+            }
+        }
+    }
+
+    /// A file that is not open may have changed on the disk.
+    pub fn touched(&mut self, name: &str) {
+        if !self.documents.contains_key(name) {
+            self.forget_readings_with(name);
+        }
+    }
+
+    /// The documents, by name.
+    pub fn documents(&self) -> impl Iterator<Item = (&str, &Document)> {
+        self.documents.iter().map(|(name, document)| (name.as_str(), document))
+    }
+
+    /// A document.
+    pub fn document(&self, name: &str) -> Option<&Document> {
+        self.documents.get(name)
+    }
+
+    /// The model that a document belongs to: another open one if that includes it, else itself.
+    pub fn model_of(&self, name: &str) -> String {
+        let includes = |(model, document): &(&String, &Document)| {
+            *model != name && document.reading.as_ref().is_some_and(|reading| reading.file(name).is_some())
+        };
+        self.documents.iter().find(includes).map_or(name, |(model, _)| model).to_owned()
+    }
+
+    /// What is to be read of a document: the text as it is now.
+    pub fn reading(&mut self, name: &str) -> Option<Arc<Reading>> {
+        let document = self.documents.get(name)?;
+        if let Some(reading) = &document.reading {
+            return Some(Arc::clone(reading));
+        }
+        let reading = Arc::new(Reading::new(self.read(name, document.text.to_string())));
+        if let Some(document) = self.documents.get_mut(name) {
+            document.reading = Some(Arc::clone(&reading));
+            let edits = std::mem::take(&mut document.unread);
+            document.follow(&reading, &edits);
+        }
+        Some(reading)
+    }
+
+    fn read(&self, name: &str, text: String) -> Loaded {
+        let mut include = |including: &str, included: &str| {
+            let path = files::beside(including, included);
+            let name = path.display().to_string();
+            let open = self.documents.get(&name).map(|document| document.text.to_string());
+            open.or_else(|| files::read(Path::new(&name))).map(|text| (name, text))
+        };
+        fabius_engine::load(name, text, &self.options.defines, &mut include, &Settings::default())
+    }
+
+    /// Reads what was edited, and stops checks that the edits made pointless. Says which documents have
+    /// something new to show.
+    pub fn settle(&mut self) -> Vec<Notice> {
+        let unread: Vec<String> = self
+            .documents
+            .iter()
+            .filter(|(_, document)| document.reading.is_none())
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in &unread {
+            let Some(reading) = self.reading(name) else { continue };
+            let overtaken = self.documents.get(name).and_then(|document| document.run.as_ref());
+            let same = overtaken.is_none_or(|running| {
+                let names = running.reading.properties();
+                names == reading.properties()
+                    && names.iter().all(|name| running.reading.meaning_of(name) == reading.meaning_of(name))
+            });
+            if !same {
+                self.stop(name);
+            }
+            if self.options.when == When::Change {
+                self.check(name, Tier::Quick);
+            }
+        }
+        unread.into_iter().map(Notice::Changed).collect()
+    }
+
+    /// A document was saved, or is to be looked at as if it had been.
+    pub fn save(&mut self, name: &str) {
+        if self.options.when != When::Never {
+            let model = self.model_of(name);
+            self.check(&model, Tier::Quick);
+        }
+    }
+
+    /// Starts a check of everything that is not known about a document, unless one is under way.
+    pub fn check(&mut self, name: &str, tier: Tier) {
+        let Some(reading) = self.reading(name) else { return };
+        let Some(document) = self.documents.get(name) else { return };
+        if document.run.is_some() || reading.loaded.checkable().is_none() {
+            return;
+        }
+        let wanted = &self.options.properties;
+        let missing = document.results.missing(&reading);
+        let properties: Vec<String> =
+            missing.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect();
+        if !properties.is_empty() {
+            self.start(name, reading, tier, properties);
+        }
+    }
+
+    /// Forgets what is known about a document, and checks it from the beginning.
+    pub fn check_again(&mut self, name: &str) {
+        self.stop(name);
+        if let Some(document) = self.documents.get_mut(name) {
+            document.results.known.iter_mut().for_each(|known| known.stale = true);
+        }
+        self.check(name, Tier::Quick);
+    }
+
+    fn start(&mut self, name: &str, reading: Arc<Reading>, tier: Tier, properties: Vec<String>) {
+        let loaded = Arc::clone(&reading.loaded);
+        let property = properties.first().cloned().unwrap_or_default();
+        let job = Job { document: name.to_owned(), loaded, tier, properties, budget: self.options.budget };
+        let run = self.checker.start(job);
+        if let Some(document) = self.documents.get_mut(name) {
+            document.run = Some(Running { run, tier, reading, property, progress: None });
+        }
+    }
+
+    /// Stops the check of a document, if one is under way.
+    pub fn stop(&mut self, name: &str) {
+        if let Some(running) = self.documents.get_mut(name).and_then(|document| document.run.take()) {
+            self.checker.cancel(running.run);
+        }
+    }
+
+    /// Stops everything.
+    pub fn stop_all(&mut self) {
+        self.checker.cancel_all();
+        self.documents.values_mut().for_each(|document| document.run = None);
+    }
+
+    /// Whether no check is under way.
+    pub fn is_idle(&self) -> bool {
+        self.checker.is_idle()
+    }
+
+    /// Takes in what a check tells. News of a check that was overtaken by an edit is forgotten.
+    pub fn hear(&mut self, news: News) -> Vec<Notice> {
+        let job = match news.what {
+            Told::Finished(_) => self.checker.finished(news.run),
+            Told::Event(_) => None,
+        };
+        let ours = |document: &Document| document.run.as_ref().is_some_and(|running| running.run == news.run);
+        let Some((name, document)) = self.documents.iter_mut().find(|(_, document)| ours(document)) else {
+            return Vec::new();
+        };
+        let name = name.clone();
+        match news.what {
+            Told::Event(event) => match document.run.as_mut() {
+                Some(running) => running.hear(&name, event).into_iter().collect(),
+                None => Vec::new(),
+            },
+            Told::Finished(outcome) => self.finished(&name, job, *outcome),
+        }
+    }
+
+    fn finished(
+        &mut self,
+        name: &str,
+        job: Option<Job>,
+        outcome: Result<fabius_engine::Outcome, String>,
+    ) -> Vec<Notice> {
+        let Some(document) = self.documents.get_mut(name) else { return Vec::new() };
+        let Some(running) = document.run.take() else { return Vec::new() };
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(panic) => return vec![Notice::Failed(name.to_owned(), panic), Notice::Settled(name.to_owned())],
+        };
+        let mut notices = Vec::new();
+        notices.extend(outcome.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure)));
+        let properties = job.map(|job| job.properties).unwrap_or_default();
+        document.results.take(&running.reading, outcome);
+        // The text may have been edited without a change of meaning since the check began.
+        if let Some(present) = document.reading.clone() {
+            document.follow(&present, &[]);
+        }
+        notices.push(Notice::Changed(name.to_owned()));
+        let open: BTreeSet<String> = document.results.open().filter(|open| properties.contains(open)).collect();
+        if running.tier == Tier::Quick && !open.is_empty() {
+            let reading = self.reading(name).unwrap_or(running.reading);
+            self.start(name, reading, Tier::Deep, properties.into_iter().filter(|name| open.contains(name)).collect());
+        } else {
+            notices.push(Notice::Settled(name.to_owned()));
+        }
+        notices
+    }
+}
+
+impl Document {
+    /// What was read of the text, if that was done since the last edit.
+    pub fn present(&self) -> Option<&Arc<Reading>> {
+        self.reading.as_ref()
+    }
+
+    /// Results follow the text; known counterexamples are tried in it.
+    fn follow(&mut self, reading: &Arc<Reading>, edits: &[Edit]) {
+        self.results.follow(reading, edits);
+        if reading.written().is_none() {
+            return;
+        }
+        for known in self.results.known.iter_mut().filter(|known| known.stale) {
+            known.replayed = replay::replay(known, reading);
+        }
+    }
+}
+
+impl Running {
+    /// Takes in what the engine tells.
+    fn hear(&mut self, name: &str, event: Event) -> Option<Notice> {
+        match event {
+            Event::Searching { property, .. } => {
+                self.property = property;
+                Some(Notice::Progress(name.to_owned()))
+            }
+            Event::Progress { progress, .. } => {
+                self.progress = Some(progress);
+                Some(Notice::Progress(name.to_owned()))
+            }
+            _ => None,
+        }
+    }
+}

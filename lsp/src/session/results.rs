@@ -1,0 +1,199 @@
+//! What checks found out about a document, property by property, and what of it still holds after
+//! an edit.
+//!
+//! A result belongs to the meaning of a property. An edit that does not change the meaning moves its
+//! places; any other edit makes it stale, and it stays to be seen, marked, until a new one comes.
+
+use super::edits::{self, Edit};
+use super::reading::Reading;
+use super::replay::Replayed;
+use fabius_base::{Code, Finding, Span};
+use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
+use fabius_engine::{Counterexample, Meaning, Outcome, Verdict};
+use fabius_witness::{Snapshot, Trace};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is known about one property.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// The model that the result speaks of.
+    pub reading: Arc<Reading>,
+    /// What the property means there.
+    pub meaning: Meaning,
+    /// The figures and the verdict.
+    pub report: PropertyReport,
+    /// Why it does not hold.
+    pub counterexamples: Vec<Counterexample>,
+    /// What the search found in the text.
+    pub findings: Vec<Finding>,
+    /// Edits since then that changed the meaning; none if the result is that of the present text.
+    pub edits: Vec<Edit>,
+    /// The result is not that of the present text.
+    pub stale: bool,
+    /// What became of the first counterexample in the present text, if that was tried.
+    pub replayed: Option<Replayed>,
+}
+
+impl Known {
+    /// Whether a longer search could find out more.
+    pub fn is_open(&self) -> bool {
+        self.report.verdict == Verdict::Undecided && self.report.stopped.is_some_and(is_budget)
+    }
+
+    /// Where a place of this result is in the present text of the document.
+    pub fn place(&self, span: Span, document: &str) -> (String, Range<usize>) {
+        let map = self.reading.map();
+        let shown = map.user_span(span);
+        let name = map.file(shown.file).name.to_string();
+        let range = shown.start as usize..shown.end.max(shown.start) as usize;
+        if name == document { (name, edits::moved(&range, &self.edits)) } else { (name, range) }
+    }
+}
+
+fn is_budget(stopped: Stopped) -> bool {
+    matches!(stopped, Stopped::Cancelled | Stopped::Timeout | Stopped::States | Stopped::Memory | Stopped::Depth)
+}
+
+/// What is known about a document.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// Property by property, in the order of reports.
+    pub known: Vec<Known>,
+}
+
+impl Results {
+    /// What is known about a property.
+    pub fn of(&self, property: &str) -> Option<&Known> {
+        self.known.iter().find(|known| known.report.name == property)
+    }
+
+    /// The properties of a model about which nothing is known that holds for it and is final.
+    pub fn missing(&self, reading: &Reading) -> Vec<String> {
+        let known = |name: &String| self.of(name).is_some_and(|known| !known.stale && !known.is_open());
+        reading.properties().into_iter().filter(|name| !known(name)).collect()
+    }
+
+    /// The properties that a longer search could decide.
+    pub fn open(&self) -> impl Iterator<Item = String> {
+        self.known.iter().filter(|known| known.is_open()).map(|known| known.report.name.clone())
+    }
+
+    /// Takes in what a check of a model found out; the results of other properties stay.
+    pub fn take(&mut self, reading: &Arc<Reading>, outcome: Outcome) {
+        let mut counterexamples = outcome.counterexamples.into_iter();
+        let mut findings = outcome.findings;
+        for report in outcome.report.properties {
+            let Some(meaning) = reading.meaning_of(&report.name) else { continue };
+            let own = counterexamples.by_ref().take(report.violations.len()).collect();
+            let safety = report.kind == PropertyClass::Safety;
+            let known = Known {
+                reading: Arc::clone(reading),
+                meaning,
+                report,
+                counterexamples: own,
+                findings: if safety { std::mem::take(&mut findings) } else { Vec::new() },
+                edits: Vec::new(),
+                stale: false,
+                replayed: None,
+            };
+            self.put(known);
+        }
+        self.order(reading);
+    }
+
+    fn put(&mut self, known: Known) {
+        match self.known.iter_mut().find(|old| old.report.name == known.report.name) {
+            // A deeper look that saw less than the one before, because it was stopped, teaches nothing.
+            Some(old) if !old.stale && old.meaning == known.meaning && old.is_open() && known.is_open() => {
+                if old.report.states <= known.report.states {
+                    *old = known;
+                }
+            }
+            Some(old) => *old = known,
+            None => self.known.push(known),
+        }
+    }
+
+    fn order(&mut self, reading: &Reading) {
+        let names = reading.properties();
+        self.known.retain(|known| names.contains(&known.report.name));
+        self.known.sort_by_key(|known| names.iter().position(|name| *name == known.report.name));
+    }
+
+    /// The text was edited and read again: what means the same moves along, the rest becomes stale.
+    /// Says whether anything became stale.
+    pub fn follow(&mut self, reading: &Arc<Reading>, edit: &[Edit]) -> bool {
+        let mut maps: HashMap<*const Reading, HashMap<Span, Span>> = HashMap::new();
+        let mut staled = false;
+        for known in &mut self.known {
+            let same = reading.meaning_of(&known.report.name) == Some(known.meaning);
+            if !same {
+                staled |= !std::mem::replace(&mut known.stale, true);
+                known.edits.extend_from_slice(edit);
+                continue;
+            }
+            let (Some(old), Some(new)) = (known.reading.written(), reading.written()) else { continue };
+            let map = maps.entry(Arc::as_ptr(&known.reading)).or_insert_with(|| {
+                let mut map = old.places_in(new);
+                // Where several processes wait, a finding names the place that is shown.
+                let shown = |(a, b): (&Span, &Span)| (known.reading.map().user_span(*a), reading.map().user_span(*b));
+                let all: Vec<(Span, Span)> = map.iter().map(shown).collect();
+                all.into_iter().for_each(|(a, b)| {
+                    map.entry(a).or_insert(b);
+                });
+                map
+            });
+            known.moved(map);
+            known.reading = Arc::clone(reading);
+            (known.stale, known.replayed) = (false, None);
+            known.edits.clear();
+        }
+        if reading.written().is_some() {
+            self.order(reading);
+        }
+        staled
+    }
+}
+
+impl Known {
+    /// Every place becomes the corresponding place of another text.
+    fn moved(&mut self, map: &HashMap<Span, Span>) {
+        let place = |span: &mut Span| {
+            if let Some(new) = map.get(span) {
+                *span = *new;
+            }
+        };
+        let findings =
+            self.findings.iter_mut().chain(self.counterexamples.iter_mut().map(|example| &mut example.finding));
+        for finding in findings {
+            // What is told about a stuck process may stand at a place that is shown, not one that is meant.
+            finding.labels.iter_mut().for_each(|label| place(&mut label.span));
+        }
+        self.counterexamples.iter_mut().for_each(|example| move_trace(&mut example.trace, &place));
+    }
+}
+
+fn move_trace(trace: &mut Trace, place: &dyn Fn(&mut Span)) {
+    for step in &mut trace.steps {
+        place(&mut step.actor.span);
+        step.partner.iter_mut().for_each(|partner| place(&mut partner.span));
+        place(&mut step.fault_span);
+        step.parts.iter_mut().for_each(place);
+    }
+    move_snapshot(&mut trace.start, place);
+    move_snapshot(&mut trace.last, place);
+}
+
+fn move_snapshot(snapshot: &mut Snapshot, place: &dyn Fn(&mut Span)) {
+    for standing in &mut snapshot.processes {
+        place(&mut standing.span);
+        standing.waiting.iter_mut().for_each(|waiting| place(&mut waiting.span));
+    }
+}
+
+/// Whether a finding is about statements that no run executes.
+pub fn is_unreached(finding: &Finding) -> bool {
+    finding.code == Code::Unreached
+}
