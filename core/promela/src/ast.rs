@@ -103,6 +103,8 @@ pub struct Ltl {
     pub name: Option<Name>,
     /// The formula: an expression in which the temporal operators occur.
     pub formula: Expr,
+    /// It is not written in the model, see [`crate::OutsideFormula`].
+    pub outside: bool,
     /// The word `ltl`.
     pub span: Span,
 }

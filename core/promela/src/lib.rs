@@ -13,5 +13,5 @@ mod token;
 mod types;
 
 pub use lower::{Lowered, Options, lower};
-pub use preprocess::{Loader, NoLoader};
-pub use syntax::{Parsed, parse};
+pub use preprocess::{Loader, NoLoader, OutsideFormula};
+pub use syntax::{Parsed, parse, parse_with};

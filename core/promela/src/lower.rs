@@ -191,6 +191,8 @@ struct Lowering<'a> {
     /// Whole structures stand for all their fields.
     expanding: bool,
     in_ltl: bool,
+    /// The formula is not written in the model, so that Spin has nothing to say about it.
+    in_outside: bool,
     /// Values that the print which was read last does not show.
     unused_values: Vec<Expr>,
     /// Where `return` puts its value, per inline that is being expanded.
@@ -235,6 +237,7 @@ impl<'a> Lowering<'a> {
             in_for: false,
             expanding: false,
             in_ltl: false,
+            in_outside: false,
             unused_values: Vec::new(),
             results: Vec::new(),
             has_provided: false,

@@ -1,7 +1,7 @@
 //! Text to syntax tree.
 
 use crate::ast;
-use crate::preprocess::{Loader, preprocess};
+use crate::preprocess::{Loader, OutsideFormula, preprocess};
 use crate::token::Interner;
 use fabius_base::{FileId, Finding, SourceMap, Span};
 
@@ -24,10 +24,23 @@ impl Parsed {
 /// Reads the model in `file`. `defines` are macros as from a command line (an empty value means 1);
 /// `loader` finds the text of included files, which are added to `map`.
 pub fn parse(map: &mut SourceMap, file: FileId, defines: &[(String, String)], loader: &mut dyn Loader) -> Parsed {
+    parse_with(map, file, defines, &[], loader)
+}
+
+/// Reads the model in `file` with `formulas` that are not written in it, as if each stood in an `ltl` block at its end: names
+/// and macros of the model mean in them what they mean there, and what is to be said about them has its place
+/// in their own text. (They have to be there when the model is read, since they decide which variables matter.)
+pub fn parse_with(
+    map: &mut SourceMap,
+    file: FileId,
+    defines: &[(String, String)],
+    formulas: &[OutsideFormula],
+    loader: &mut dyn Loader,
+) -> Parsed {
     let mut findings = Vec::new();
     let mut names = Interner::new();
     let end = map.file(file).text.len() as u32;
-    let pieces = preprocess(map, &mut names, &mut findings, file, defines, loader);
+    let pieces = preprocess(map, &mut names, &mut findings, file, defines, formulas, loader);
     if pieces.is_empty() && findings.iter().any(Finding::is_error) {
         return Parsed { model: ast::Model::default(), findings };
     }

@@ -87,10 +87,12 @@ impl Lowering<'_> {
         let mut finding = Finding::new(Code::NotAllowedHere, "a temporal operator stands inside an expression")
             .at(span, "says something about a run, not about one state");
         if self.in_ltl {
-            finding.severity = fabius_base::Severity::Warning;
-            finding = finding
-                .note(format!("Spin takes it for the number {number} and checks something else than it says"))
-                .help("put parentheses around what the operator applies to, as in `[] (x == 1)`");
+            if !self.in_outside {
+                finding.severity = fabius_base::Severity::Warning;
+                let note = format!("Spin takes it for the number {number} and checks something else than it says");
+                finding = finding.note(note);
+            }
+            finding = finding.help("put parentheses around what the operator applies to, as in `[] (x == 1)`");
         } else {
             finding = finding.help("such operators can be used in `ltl` formulas only");
         }

@@ -8,7 +8,7 @@ use fabius_program::{Formula, Property, PropertyKind};
 impl Lowering<'_> {
     /// `ltl name { formula }`
     pub(super) fn ltl(&mut self, ltl: &ast::Ltl) {
-        self.in_ltl = true;
+        (self.in_ltl, self.in_outside) = (true, ltl.outside);
         let unnamed = self.properties.iter().filter(|p| p.name.starts_with("ltl_")).count();
         let name = ltl.name.as_ref().map_or_else(|| format!("ltl_{unnamed}"), |n| n.text.to_string());
         if self.properties.iter().any(|p| p.name == name) {
@@ -17,7 +17,7 @@ impl Lowering<'_> {
         }
         let formula = self.formula(&ltl.formula);
         self.properties.push(Property { name, kind: PropertyKind::Ltl(formula), span: Some(ltl.span) });
-        self.in_ltl = false;
+        (self.in_ltl, self.in_outside) = (false, false);
     }
 
     fn formula(&mut self, e: &Expr) -> Formula {

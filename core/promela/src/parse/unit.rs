@@ -203,7 +203,8 @@ impl Parser<'_> {
         }
         self.stream.in_ltl = false;
         self.bump();
-        Ok(Ltl { name, formula, span: word.span })
+        let outside = self.stream.map.text(word.span) != "ltl";
+        Ok(Ltl { name, formula, outside, span: word.span })
     }
 
     /// `inline name(parameters) { … }`: the body is kept as tokens.

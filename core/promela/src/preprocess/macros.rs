@@ -79,6 +79,11 @@ impl Preprocessor<'_> {
         let shown = self.names.text(name.symbol).clone();
         let via = self.map.add_expansion(Expansion { kind: ExpansionKind::Macro, name: shown, call });
         let mut tokens = self.substitute(&definition, arguments, via);
+        if self.is_proposition(&definition) {
+            let mark = |byte| PpToken { kind: PpKind::Punct(byte), edge: true, ..name };
+            tokens.insert(0, mark(b'('));
+            tokens.push(mark(b')'));
+        }
         if let Some(first) = tokens.first_mut() {
             (first.space, first.first, first.edge) = (name.space, name.first, true);
         }

@@ -6,6 +6,7 @@
 
 mod condition;
 mod directive;
+mod formula;
 mod macros;
 pub(crate) mod scan;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 
 use crate::token::{Interner, QuickMap, Symbol};
 use fabius_base::{Code, ExpansionId, FileId, Finding, SourceMap, Span};
+pub use formula::OutsideFormula;
 use macros::Macro;
 use scan::{PpKind, PpToken, Scanner};
 use std::rc::Rc;
@@ -101,6 +103,8 @@ pub(crate) struct Preprocessor<'a> {
     embedded: Embedded,
     /// Files that said `#pragma once`.
     once: Vec<FileId>,
+    /// What is read is a formula from outside of the text.
+    in_formula: bool,
     words: Words,
 }
 
@@ -113,13 +117,15 @@ struct Words {
     c_words: [Symbol; 3],
 }
 
-/// Preprocesses `file` after the definitions of the command line. Gives nothing if a bound was hit.
+/// Preprocesses `file` after the definitions of the command line, and formulas after it. Gives nothing if a
+/// bound was hit.
 pub(crate) fn preprocess(
     map: &mut SourceMap,
     names: &mut Interner,
     findings: &mut Vec<Finding>,
     file: FileId,
     defines: &[(String, String)],
+    formulas: &[OutsideFormula],
     loader: &mut dyn Loader,
 ) -> Vec<PpToken> {
     let words = Words {
@@ -153,6 +159,7 @@ pub(crate) fn preprocess(
         edge: false,
         embedded: Embedded::No,
         once: Vec::new(),
+        in_formula: false,
         words,
     };
     let mut tokens = Vec::new();
@@ -165,6 +172,9 @@ pub(crate) fn preprocess(
     }
     preprocessor.enter(file);
     preprocessor.run(&mut tokens);
+    for formula in formulas {
+        preprocessor.formula(formula, &mut tokens);
+    }
     if preprocessor.budget.exhausted { Vec::new() } else { tokens }
 }
 
@@ -177,6 +187,11 @@ impl Preprocessor<'_> {
     /// Begins to read a file.
     fn enter(&mut self, file: FileId) {
         let text = self.map.file(file).text.clone();
+        self.enter_text(file, text);
+    }
+
+    /// Begins to read a file, of which this is the text as far as reading it goes.
+    fn enter_text(&mut self, file: FileId, text: Arc<str>) {
         let lines = text.bytes().filter(|b| *b == b'\n').count() as u32;
         let scanner = Scanner::new(text, file, self.lines_used.wrapping_add(1));
         self.lines_used = self.lines_used.wrapping_add(lines).wrapping_add(2);

@@ -74,6 +74,11 @@ impl Scanner {
         self.file
     }
 
+    /// The byte that is read next; 0 at the end.
+    pub(crate) fn upcoming(&self) -> u8 {
+        self.byte(self.pos)
+    }
+
     fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }

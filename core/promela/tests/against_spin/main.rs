@@ -7,5 +7,6 @@
 )]
 
 mod accepted;
+mod formulas;
 mod spin;
 mod tables;

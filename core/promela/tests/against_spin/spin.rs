@@ -65,10 +65,10 @@ pub struct Row {
 pub type Tables = Vec<(String, BTreeMap<u32, Vec<Row>>)>;
 
 /// A folder that is removed when it is not needed any more.
-struct Scratch(PathBuf);
+pub struct Scratch(pub PathBuf);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("fabius-tables-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a temporary folder can be made");
         Self(path)
