@@ -1,0 +1,122 @@
+//! Looking at a part of a state: the steps of one process, single values. What a reduction asks for.
+
+use crate::assemble::Storage;
+use crate::layout::{Base, COUNT_MASK, HOLDER_MASK, Slot};
+use crate::run::Interpreter;
+use crate::shape::Shape;
+use crate::{Cursor, Machine};
+use fabius_program::VariableId;
+
+/// Where a value stands in all states with the same [`Machine::shape_number`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reader {
+    word: u32,
+    slot: Slot,
+}
+
+impl Reader {
+    /// The value; 0 in a state of another shape that is shorter.
+    #[inline(always)]
+    pub fn read(&self, state: &[u32]) -> i32 {
+        state.get(self.word as usize).map_or(0, |word| self.slot.get(*word))
+    }
+}
+
+impl Machine {
+    /// A cursor that lists the steps of one process only; it must be able to make one. Not for states with a
+    /// holder.
+    #[inline]
+    pub fn begin_process(&mut self, state: &[u32], pid: u8) -> Cursor {
+        let mut cursor = self.begin(state);
+        if !cursor.has(Cursor::FINISHED) && u32::from(pid) < state[0] & COUNT_MASK {
+            cursor.go_to_process(pid);
+            cursor.flags |= Cursor::HELD;
+        }
+        cursor
+    }
+
+    /// The executable edges of a process, as bits in the order of its location's edges; edges from the 64th
+    /// on share the last bit. `Timeout` is false. An edge whose trial is a fault counts as executable.
+    #[inline]
+    pub fn executable(&mut self, state: &[u32], pid: u8) -> u64 {
+        let Self { code, shapes, scratch, reached, spare, .. } = self;
+        let Some(shape) = shapes.find(code, state) else { return 0 };
+        Interpreter::new(code, shapes, scratch, reached, (state, shape), spare).executable(u32::from(pid))
+    }
+
+    /// Whether a process holds control.
+    #[inline(always)]
+    pub fn is_held(&self, state: &[u32]) -> bool {
+        state.first().is_some_and(|head| head & HOLDER_MASK != 0)
+    }
+
+    /// A number for the sequence of types of a state's processes: everything stands in the same place in all
+    /// states with the same number. Numbers count from 0; another machine gives other ones.
+    #[inline]
+    pub fn shape_number(&mut self, state: &[u32]) -> Option<u32> {
+        Some(self.shapes.find(&self.code, state)?.id)
+    }
+
+    fn shape(&self, number: u32) -> Option<&Shape> {
+        self.shapes.get(number)
+    }
+
+    /// Where the location of a process stands; `None` if its type has only one.
+    pub fn location_reader(&self, shape: u32, pid: usize) -> Option<Reader> {
+        let placed = self.shape(shape)?.processes.get(pid)?;
+        let mask = self.code.processes[placed.process as usize].location_mask;
+        let bits = 32 - mask.leading_zeros();
+        (bits > 0).then(|| Reader {
+            word: placed.base,
+            slot: Slot::new(Base::Process, self.code.location_shift, bits as u8, false),
+        })
+    }
+
+    /// How many channels are older than those of a process.
+    pub fn channels_before(&self, shape: u32, pid: usize) -> Option<u32> {
+        Some(self.shape(shape)?.processes.get(pid)?.channels_before)
+    }
+
+    /// Where an element of a global stands, if it is stored.
+    pub fn global_reader(&self, shape: u32, variable: VariableId, element: u32) -> Option<Reader> {
+        let hidden = self.shape(shape)?.words - self.code.hidden_words;
+        self.reader(self.map.globals.get(variable.0 as usize)?, element, 0, hidden)
+    }
+
+    /// Where an element of a process's variable stands, if it is stored.
+    pub fn local_reader(&self, shape: u32, pid: usize, variable: VariableId, element: u32) -> Option<Reader> {
+        let placed = self.shape(shape)?.processes.get(pid)?;
+        let storage = self.map.locals.get(placed.process as usize)?.get(variable.0 as usize)?;
+        self.reader(storage, element, placed.base, 0)
+    }
+
+    fn reader(&self, storage: &Storage, element: u32, base: u32, hidden: u32) -> Option<Reader> {
+        let slot = match storage {
+            Storage::Constant(_) => return None,
+            Storage::Scalar(slot) if element == 0 => *slot,
+            Storage::Scalar(_) => return None,
+            Storage::Array(array) => {
+                let array = &self.code.arrays[usize::from(*array)];
+                if array.length <= element {
+                    return None;
+                }
+                array.slot(element)
+            }
+        };
+        let base = if slot.base() == Base::Hidden as usize { hidden } else { base };
+        Some(Reader { word: base + u32::from(slot.word), slot })
+    }
+
+    /// Where the number of messages of a channel stands; `None` for a rendezvous.
+    pub fn length_reader(&self, shape: u32, channel: usize) -> Option<Reader> {
+        let placed = self.shape(shape)?.channels.get(channel.checked_sub(1)?)?;
+        let layout = &self.code.layouts[placed.layout as usize];
+        (layout.capacity > 0)
+            .then(|| Reader { word: placed.base, slot: Slot::new(Base::Global, 0, layout.length_bits, false) })
+    }
+
+    /// Where the number of processes stands.
+    pub fn count_reader(&self) -> Reader {
+        Reader { word: 0, slot: Slot::new(Base::Global, 0, 8, false) }
+    }
+}

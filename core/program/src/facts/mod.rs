@@ -1,0 +1,112 @@
+//! Static facts for partial-order reduction: what each step of each process reads, writes, sends and
+//! receives, which steps of different processes leave each other alone, and which ones may make a guard true.
+//!
+//! Facts are made for an [`Instance`]: a process with its number, its channels and those of its locals that
+//! never change. The more of these are known, the more precise is what `chan[_pid]` or a channel that came
+//! in as a parameter means.
+//!
+//! What the facts promise (Valmari's *strong stubborn sets*; guards taken apart as in Laarman, Pater, van de
+//! Pol, Hansen, *Guard-based partial-order reduction*, STTT 2016):
+//!
+//! * [`Step::accords`]: where both steps can be taken, in either order, they lead to the same states, and
+//!   neither takes the other's possibility away.
+//! * [`Step::may_enable`]: only a step for which this is true can make a false part of a guard true: these
+//!   steps are a *necessary enabling set*.
+//! * [`Facts::danger`] and its like answer both for whatever a process may do from a location on.
+//!
+//! An atomic sequence counts as one step that does whatever its statements may do; at each place where it may
+//! have to stop, the statements' guards count as read.
+
+mod bits;
+mod cells;
+mod channels;
+mod extract;
+mod flow;
+mod future;
+mod step;
+mod walk;
+
+pub use bits::{Bits, Channels};
+pub use extract::{Instance, InstanceKey};
+pub use future::Rendezvous;
+pub use step::{Check, Condition, Relation, Step, Subject};
+
+use crate::{EdgeId, Expr, LocationId, ProcessId, Program, VariableId};
+use std::sync::Arc;
+
+/// What is known of a program before it runs.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    program: Arc<Program>,
+    cells: cells::Cells,
+    channels: channels::ChannelFlow,
+    shapes: Vec<flow::Shape>,
+    /// For each local of each type, whether some statement assigns to it.
+    locals_written: Vec<Vec<bool>>,
+    /// Values of the elements of globals to which nothing assigns, if they are constant.
+    constant_globals: Vec<Option<Vec<i32>>>,
+    /// Whether so many processes are created at most that there is room for all.
+    fits: bool,
+    /// For each type, whether only a bounded number of processes of it are created.
+    bounded: Vec<bool>,
+    /// For each type, a process of which nothing is known.
+    unknown: Vec<Instance>,
+}
+
+impl Facts {
+    /// The facts of a program whose states are also looked at by `observers`: propositions of a claim.
+    pub fn of(program: Arc<Program>, observers: &[&Expr]) -> Self {
+        extract::facts(program, observers)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The number of an edge within its type.
+    pub fn index_of(&self, edge: EdgeId) -> usize {
+        (edge.0 - self.shapes[self.program.process_of(edge).0 as usize].first_edge) as usize
+    }
+
+    /// Locals of a type whose values stay as they are while a process lives, and are worth knowing.
+    pub fn constant_locals(&self, process: ProcessId) -> Vec<VariableId> {
+        let at = process.0 as usize;
+        if !self.bounded[at] {
+            return Vec::new();
+        }
+        let locals = self.program.processes[at].locals.iter().enumerate();
+        let is_constant = |index: usize| !self.locals_written[at][index];
+        locals
+            .filter(|(index, local)| is_constant(*index) && local.dimensions.is_empty())
+            .map(|(index, _)| VariableId(index as u32))
+            .collect()
+    }
+
+    /// Number of edges of a type.
+    pub fn edge_count(&self, process: ProcessId) -> usize {
+        self.shapes[process.0 as usize].edge_count
+    }
+
+    /// The edges, numbered within their type, that a process may take from an edge on before another process
+    /// moves; the edge included.
+    pub fn run(&self, process: ProcessId, edge: usize) -> &Bits {
+        &self.shapes[process.0 as usize].run[edge]
+    }
+
+    /// Whether an edge closes a loop: every loop of its process has at least one such edge, and every cycle of
+    /// the whole system has a step of such an edge, for some process.
+    pub fn closes_loop(&self, process: ProcessId, edge: usize) -> bool {
+        self.shapes[process.0 as usize].closing[edge]
+    }
+
+    /// The edges that may still be taken from a location on.
+    pub fn ahead(&self, process: ProcessId, location: LocationId) -> &Bits {
+        &self.shapes[process.0 as usize].ahead[location.0 as usize]
+    }
+
+    /// Number of channels that belong to global variables.
+    pub fn global_channels(&self) -> usize {
+        self.channels.global_count()
+    }
+}
