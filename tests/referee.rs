@@ -21,7 +21,10 @@ fn walk_all(texts: &[(String, String)]) -> usize {
         let mut walked = 0;
         for options in [Options::NONE, Options::ALL] {
             let Some(program) = referee::program(text, options) else { continue };
-            referee::walk(&program, 1, STEPS).map_err(|why| format!("{name}, {options:?}: {why}\n{text}"))?;
+            for watch in referee::watches(&program) {
+                referee::walk_watching(&program, watch, 1, STEPS)
+                    .map_err(|why| format!("{name}, {options:?}, {watch:?}: {why}\n{text}"))?;
+            }
             walked += 1;
         }
         Ok(walked)

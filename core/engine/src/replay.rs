@@ -76,7 +76,7 @@ impl Written {
             }
         }
         let claim = match run.claim {
-            Claim::Cycle { .. } => Claim::Cycle { start: cycle_start.unwrap_or(0) },
+            Claim::Cycle { shows, .. } => Claim::Cycle { start: cycle_start.unwrap_or(0), shows },
             claim => claim,
         };
         match confirm(self.program(), &walk.path, claim) {

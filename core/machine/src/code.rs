@@ -749,7 +749,7 @@ pub(crate) struct ClaimCode {
     pub placed: Placed,
     /// It asks for `Timeout`.
     pub asks_timeout: bool,
-    /// It asks for `NonProgress`.
+    /// The program asks for `NonProgress`.
     pub asks_progress: bool,
 }
 

@@ -1,10 +1,12 @@
 //! Walks a path that somebody found and says whether it is what they claim.
 
-use fabius_program::{Move, Program, meaning::Fault};
+use fabius_program::{Move, Program, Watch, meaning::Fault};
 use std::fmt;
 
+use crate::endless::RunFairness;
 use crate::explain::explain;
 use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take};
+use crate::round::Round;
 use crate::state::State;
 use crate::trace::{Taken, Trace, snapshot};
 
@@ -21,7 +23,25 @@ pub enum Claim {
     Cycle {
         /// So many steps.
         start: usize,
+        /// What is said of it.
+        shows: Shows,
     },
+}
+
+/// What a cycle is said to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shows {
+    /// Its steps make no progress, in the sense that is watched.
+    pub no_progress: bool,
+    /// One of its steps is accepting.
+    pub acceptance: bool,
+    /// It is at least as fair as this.
+    pub fairness: RunFairness,
+}
+
+impl Shows {
+    /// Nothing but that it closes.
+    pub const NOTHING: Self = Self { no_progress: false, acceptance: false, fairness: RunFairness::Unfair };
 }
 
 /// Why a path is not what it is said to be. This is a defect in the tool that found the path.
@@ -58,6 +78,15 @@ pub enum Disagreement {
     NotAnInvalidEnd(Ending),
     /// The path does not come back to where the cycle starts.
     NoCycle,
+    /// A step of the cycle makes progress.
+    Progress {
+        /// Its number, from 1.
+        number: usize,
+    },
+    /// No step of the cycle is accepting.
+    NotAccepting,
+    /// The cycle is less fair than claimed: it neglects this process.
+    Unfair(u8),
 }
 
 impl fmt::Display for Disagreement {
@@ -74,6 +103,9 @@ impl fmt::Display for Disagreement {
                 write!(f, "step {number} has {}, not {}", fault(found), fault(claimed))
             }
             Self::NotAnInvalidEnd(ending) => write!(f, "the last state is no invalid end state ({ending:?})"),
+            Self::Progress { number } => write!(f, "step {number} in the cycle makes progress"),
+            Self::NotAccepting => write!(f, "no step of the cycle is accepting"),
+            Self::Unfair(pid) => write!(f, "the cycle neglects process {pid}"),
             Self::NoCycle => write!(f, "the path does not come back to where its cycle starts"),
         }
     }
@@ -84,11 +116,24 @@ impl fmt::Display for Disagreement {
 /// # Errors
 /// The first thing that is not as claimed.
 pub fn confirm(program: &Program, path: &[Move], claim: Claim) -> Result<Trace, Box<Disagreement>> {
+    confirm_watching(program, Watch::NOTHING, path, claim)
+}
+
+/// Walks a path of a program and of what is watched beside it, and checks that it shows what is claimed.
+///
+/// # Errors
+/// The first thing that is not as claimed.
+pub fn confirm_watching(
+    program: &Program,
+    watch: Watch,
+    path: &[Move],
+    claim: Claim,
+) -> Result<Trace, Box<Disagreement>> {
     let claimed_fault = match claim {
         Claim::Fault(fault) => Some(fault),
         _ => None,
     };
-    let initial = match State::initial(program) {
+    let initial = match State::watching(program, watch) {
         Ok(state) => state,
         Err(fault) if path.is_empty() && claimed_fault == Some(fault) => return Ok(stillborn(claim)),
         Err(found) => return Err(Box::new(Disagreement::Initial { claimed: claimed_fault, found: Some(found) })),
@@ -96,7 +141,8 @@ pub fn confirm(program: &Program, path: &[Move], claim: Claim) -> Result<Trace, 
     if path.is_empty() && claimed_fault.is_some() {
         return Err(Box::new(Disagreement::Initial { claimed: claimed_fault, found: None }));
     }
-    let mut walk = Walk { program, state: initial.clone(), steps: Vec::new(), cycle: None };
+    let mut walk =
+        Walk { program, watch, state: initial.clone(), steps: Vec::new(), cycle: None, round: Round::default() };
     for (index, step) in path.iter().enumerate() {
         walk.mark_cycle(claim, index);
         walk.advance(*step, if index + 1 == path.len() { claimed_fault } else { None }, index + 1 == path.len())?;
@@ -124,19 +170,22 @@ struct Walk<'a> {
     program: &'a Program,
     state: State,
     steps: Vec<crate::trace::Step>,
+    watch: Watch,
     /// The state in which the cycle starts.
     cycle: Option<State>,
+    /// What was seen of it.
+    round: Round,
 }
 
 impl Walk<'_> {
     fn mark_cycle(&mut self, claim: Claim, taken: usize) {
-        if claim == (Claim::Cycle { start: taken }) {
+        if matches!(claim, Claim::Cycle { start, .. } if start == taken) {
             self.cycle = Some(settled(self.program, &self.state).visible(self.program));
         }
     }
 
     fn advance(&mut self, step: Move, claimed: Option<Fault>, last: bool) -> Result<(), Box<Disagreement>> {
-        let number = self.steps.len() + 1;
+        let number = self.number();
         let taken = take(self.program, &self.state, step).map_err(|refusal| {
             let possible = crate::interpret::moves(self.program, &self.state).successors;
             let possible = possible.into_iter().map(|(step, _)| step).collect();
@@ -154,13 +203,22 @@ impl Walk<'_> {
             before: &self.state,
             outcome: &taken.outcome,
             lost_control: taken.lost_control,
+            stuttered: taken.stuttered,
             timeout: taken.timeout,
         };
         self.steps.push(described.describe(self.program));
         if let Outcome::Reaches { state, .. } = taken.outcome {
+            if self.cycle.is_some() {
+                self.round.add(self.program, self.watch, number, step, &state);
+            }
             self.state = state;
         }
         Ok(())
+    }
+
+    /// Number of the next step of the system.
+    fn number(&self) -> usize {
+        self.steps.iter().filter(|step| step.claim.is_none()).count() + 1
     }
 
     fn conclude(mut self, claim: Claim, initial: &State) -> Result<Trace, Box<Disagreement>> {
@@ -175,12 +233,13 @@ impl Walk<'_> {
                 }
                 explanation = Some(explain(self.program, &self.state));
             }
-            Claim::Cycle { start } => {
+            Claim::Cycle { start, shows } => {
                 let closes = self.cycle == Some(self.state.visible(self.program)) && start < self.steps.len();
                 if !closes {
                     return Err(Box::new(Disagreement::NoCycle));
                 }
-                cycle_start = Some(start + 1);
+                self.round.check(shows)?;
+                cycle_start = self.steps.get(start).map(|step| step.number);
             }
             Claim::Fault(_) | Claim::Reaches => {}
         }

@@ -1,12 +1,12 @@
 //! The value of an expression in a state.
 
 use fabius_program::{
-    BinaryOp, ChannelTest, ChannelType, Expr, LocationId, PROCESSES_MAX, Pattern, Place, ProcessId, Program, Receive,
-    Slot, UnaryOp, Variable, VariableId, meaning::Fault,
+    BinaryOp, ChannelTest, ChannelType, Expr, Location, LocationId, PROCESSES_MAX, Pattern, Place, ProcessId, Program,
+    Receive, Slot, UnaryOp, Variable, VariableId, meaning::Fault,
 };
 
 use crate::interpret::Trial;
-use crate::state::{Birth, ProcessState, State};
+use crate::state::{Birth, CLAIM, ProcessState, State, Turn};
 
 /// Evaluates expressions of one process in one state. The state is not changed: processes that a
 /// `Run` would create are remembered in [`Self::births`].
@@ -73,11 +73,17 @@ impl<'a> Evaluation<'a> {
                 i32::from(self.find_message(channel, *any, fields)?.is_some())
             }
             Expr::Run { process, arguments, priority } => self.run(*process, arguments, *priority)?,
-            Expr::Pid => self.pid as i32,
+            Expr::Pid => {
+                if self.pid < CLAIM {
+                    self.pid as i32
+                } else {
+                    0
+                }
+            }
             Expr::ProcessCount => self.state.processes.len() as i32,
             Expr::Last => i32::from(self.state.last),
             Expr::Timeout => i32::from(self.timeout),
-            Expr::NonProgress => i32::from(!self.state.processes.iter().any(|p| self.is_progress(p))),
+            Expr::NonProgress => i32::from(!self.something_progresses()),
             Expr::Enabled(pid) => i32::from(self.enabled(pid)?),
             Expr::LocationOf(pid) => {
                 let process = self.process_numbered(pid)?;
@@ -98,7 +104,7 @@ impl<'a> Evaluation<'a> {
         let program = self.program;
         let variable = match place.slot {
             Slot::Global(id) => &program.globals[id.0 as usize],
-            Slot::Local(id) => &program.process(self.state.processes[self.pid].process).locals[id.0 as usize],
+            Slot::Local(id) => &program.process(self.state.whereabouts(self.pid).0).locals[id.0 as usize],
         };
         self.element_of(variable, &place.indices)
     }
@@ -182,7 +188,7 @@ impl<'a> Evaluation<'a> {
     fn values(&self, slot: Slot) -> &'a [i32] {
         match slot {
             Slot::Global(id) => &self.state.globals[id.0 as usize],
-            Slot::Local(id) => &self.state.processes[self.pid].locals[id.0 as usize],
+            Slot::Local(id) => &self.state.locals_of(self.pid)[id.0 as usize],
         }
     }
 
@@ -221,8 +227,10 @@ impl<'a> Evaluation<'a> {
         Ok(pid as i32)
     }
 
-    fn is_progress(&self, process: &ProcessState) -> bool {
-        self.program.process(process.process).locations[process.location.0 as usize].progress
+    /// Whether somebody is at a progress location, or everything has stopped.
+    fn something_progresses(&self) -> bool {
+        let stuttered = self.state.claim.as_ref().is_some_and(|claim| claim.turn == Turn::Stuttered);
+        stuttered || is_anybody_at(self.program, self.state, |location| location.progress)
     }
 
     fn enabled(&mut self, pid: &Expr) -> Result<bool, Fault> {
@@ -260,6 +268,13 @@ impl<'a> Evaluation<'a> {
         let element = self.element_of(&program.process(process).locals[variable.0 as usize], indices)?;
         Ok(found.locals[variable.0 as usize][element])
     }
+}
+
+/// Whether some process, or the claim, is at a location of some kind.
+pub(crate) fn is_anybody_at(program: &Program, state: &State, kind: impl Fn(&Location) -> bool) -> bool {
+    let claim = state.claim.iter().map(|claim| (claim.process, claim.location));
+    let processes = state.processes.iter().map(|process| (process.process, process.location));
+    processes.chain(claim).any(|(process, location)| kind(&program.process(process).locations[location.0 as usize]))
 }
 
 fn is_at(process: &ProcessState, location: LocationId) -> bool {

@@ -8,7 +8,8 @@ use fabius_program::{
 
 use crate::evaluate::Evaluation;
 use crate::interpret::Trial;
-use crate::state::State;
+use crate::observe::{Kind, observe};
+use crate::state::{CLAIM, State, Turn};
 
 /// Something that happened in a step, beside changes of variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,6 +145,17 @@ impl<'a> Execution<'a> {
         if self.program.uses.last {
             self.state.last = self.pid as u8;
         }
+        if let Some(claim) = &mut self.state.claim {
+            claim.turn = if self.state.holder.is_some() { Turn::System } else { Turn::Claim };
+        }
+    }
+
+    /// Moves the claim to the target of its edge.
+    pub(crate) fn arrive_as_claim(&mut self, edge: &Edge) {
+        if let Some(claim) = &mut self.state.claim {
+            claim.location = edge.target;
+            claim.turn = if edge.atomic { Turn::Claim } else { Turn::System };
+        }
     }
 
     /// Whether an assertion failed on the way.
@@ -184,9 +196,13 @@ impl<'a> Execution<'a> {
                 self.state.globals[id.0 as usize][element] = ty.truncate(value);
             }
             Slot::Local(id) => {
-                let process = &mut self.state.processes[self.pid];
-                let ty = self.program.process(process.process).locals[id.0 as usize].ty;
-                process.locals[id.0 as usize][element] = ty.truncate(value);
+                let (process, _) = self.state.whereabouts(self.pid);
+                let ty = self.program.process(process).locals[id.0 as usize].ty;
+                let locals = match &mut self.state.claim {
+                    Some(claim) if self.pid == CLAIM => &mut claim.locals,
+                    _ => &mut self.state.processes[self.pid].locals,
+                };
+                locals[id.0 as usize][element] = ty.truncate(value);
             }
         }
     }
@@ -209,17 +225,27 @@ impl<'a> Execution<'a> {
         let queue = &mut self.state.channels[channel].messages;
         let greater = queue.iter().position(|queued| send.sorted && given < *queued);
         queue.insert(greater.unwrap_or(queue.len()), message);
+        if self.state.trace.is_some() {
+            let youngest = self.state.channels[channel].messages.back().cloned().unwrap_or_default();
+            observe(self.program, &mut self.state, Kind::Send, channel, &youngest)?;
+        }
         Ok(())
     }
 
     fn receive(&mut self, receive: &Receive) -> Result<(), Fault> {
         if let Some(offer) = self.incoming.take() {
+            observe(self.program, &mut self.state, Kind::Send, offer.channel, &offer.message)?;
+            observe(self.program, &mut self.state, Kind::Receive, offer.channel, &offer.message)?;
             return self.take_values(receive, offer.channel, offer.message);
         }
         let mut evaluation = self.evaluation();
         let channel = evaluation.channel(&receive.channel)?;
         let found = evaluation.find_to_receive(channel, receive)?.ok_or(Fault::BlockedInside)?;
         let message = self.state.channels[channel].messages[found].clone();
+        if !receive.keep && self.state.trace.is_some() {
+            let oldest = self.state.channels[channel].messages[0].clone();
+            observe(self.program, &mut self.state, Kind::Receive, channel, &oldest)?;
+        }
         self.take_values(receive, channel, message)?;
         if !receive.keep {
             self.state.channels[channel].messages.remove(found);

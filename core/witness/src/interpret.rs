@@ -4,11 +4,13 @@
 //! here is done for speed. It is the second pair of eyes for the machine that searches.
 
 use fabius_base::Span;
-use fabius_program::{Action, Edge, EdgeId, Move, Program, Receive, meaning::Fault};
+use fabius_program::{
+    Action, CLAIM_PID, Edge, EdgeId, Location, Move, Program, ProgressOn, Receive, StepMarks, Watch, meaning::Fault,
+};
 
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, is_anybody_at};
 use crate::execute::{Event, Execution, Offer};
-use crate::state::State;
+use crate::state::{CLAIM, State, TraceState, Turn};
 
 /// Where a step leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +70,10 @@ pub enum Ending {
     /// The process that holds control cannot move and loses it: the state [`released`] follows
     /// without a step.
     LosesControl,
-    /// It has none, and may stop there.
+    /// The system has stopped, and the claim that is watched goes on: the state [`stuttered`] follows without a
+    /// step.
+    Stutters,
+    /// It has none, and may stop there; or it is the turn of a claim that cannot move.
     Valid,
     /// It has none, and may not stop there.
     Invalid,
@@ -83,12 +88,17 @@ pub enum Refusal {
     Elsewhere,
     /// Another process holds control and can move.
     ControlHeld(u8),
+    /// It is the turn of the claim, or not.
+    NotItsTurn,
     /// The edge is not executable, or not with this partner.
     NotExecutable,
 }
 
 /// All steps from a state, in the defined order.
 pub fn moves(program: &Program, state: &State) -> Moves {
+    if state.is_claims_turn() {
+        return moves_of_claim(program, state);
+    }
     if let Some(holder) = state.holder {
         let successors = Trial::ordinary(program, state).steps_of(usize::from(holder));
         let ending = if successors.is_empty() { Ending::LosesControl } else { Ending::Moves };
@@ -101,8 +111,59 @@ pub fn moves(program: &Program, state: &State) -> Moves {
             return Moves { successors, ending: Ending::Moves, timeout };
         }
     }
-    let ending = if may_stop(program, state) { Ending::Valid } else { Ending::Invalid };
-    Moves { successors: Vec::new(), ending, timeout: false }
+    Moves { successors: Vec::new(), ending: end(program, state), timeout: false }
+}
+
+/// All steps of the claim that is watched, in its turn.
+fn moves_of_claim(program: &Program, state: &State) -> Moves {
+    let successors = Trial::of_claim(program, state).executable_edges(CLAIM);
+    let ending = if successors.is_empty() { Ending::Valid } else { Ending::Moves };
+    Moves { successors, ending, timeout: false }
+}
+
+/// What is known of a state without successors, in the system's turn.
+fn end(program: &Program, state: &State) -> Ending {
+    match may_stop(program, state) {
+        _ if state.claim.is_some() => Ending::Stutters,
+        true => Ending::Valid,
+        false => Ending::Invalid,
+    }
+}
+
+/// The processes that have a step in a state in which nobody holds control, the smallest number first. A
+/// process that can only be the receiver of a rendezvous is not among them.
+pub fn enabled(program: &Program, state: &State) -> Vec<u8> {
+    let state = in_systems_turn(state);
+    for timeout in [false, true] {
+        let trial = Trial::asking(program, &state, timeout, &[]);
+        let may_move = |pid: &usize| trial.provided(*pid) == Ok(true) && !trial.steps_of(*pid).is_empty();
+        let found: Vec<u8> = (0..state.processes.len()).filter(may_move).map(|pid| pid as u8).collect();
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+/// What a step means to someone who looks for cycles, by the state that it leads to; `None` for a step that
+/// is none, where control is lost or the system stutters.
+pub fn marks(program: &Program, watch: Watch, step: Option<Move>, reached: &State) -> StepMarks {
+    let is_transient = reached.holder.is_some() || step.is_some_and(|step| step.pid == CLAIM_PID);
+    let leads_to = |kind: fn(&Location) -> bool| !is_transient && is_anybody_at(program, reached, kind);
+    let leaves = |edge: EdgeId| {
+        let edge = program.edge(edge);
+        program.process(edge.process).locations[edge.source.0 as usize].progress
+    };
+    StepMarks {
+        accepting: watch.acceptance && leads_to(|location| location.accept),
+        progress: match watch.progress {
+            None => false,
+            Some(ProgressOn::States) => leads_to(|location| location.progress),
+            Some(ProgressOn::Transitions) => {
+                step.is_some_and(|step| leaves(step.edge) || step.partner.is_some_and(|(_, edge)| leaves(edge)))
+            }
+        },
+    }
 }
 
 /// A step that was taken.
@@ -112,16 +173,24 @@ pub struct Taken {
     pub outcome: Outcome,
     /// The process that held control before and lost it because it could not move.
     pub lost_control: Option<u8>,
+    /// The system had stopped: the claim goes on alone.
+    pub stuttered: bool,
     /// The step was possible only because nothing else was.
     pub timeout: bool,
 }
 
 /// Takes one step from a state. If the process that holds control cannot move, it has lost control
-/// before.
+/// before; if the system has stopped, it has stuttered.
 ///
 /// # Errors
 /// Why the step is not possible.
 pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Taken, Refusal> {
+    if wanted.pid == CLAIM_PID {
+        return step_of_claim(program, state, wanted);
+    }
+    if state.is_claims_turn() {
+        return Err(Refusal::NotItsTurn);
+    }
     let process = state.processes.get(usize::from(wanted.pid)).ok_or(Refusal::NoProcess)?;
     let location = &program.process(process.process).locations[process.location.0 as usize];
     if !location.edges.contains(&wanted.edge.0) {
@@ -130,10 +199,13 @@ pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Taken, Ref
     let Some(holder) = state.holder else { return step_of_any(program, state, wanted) };
     let steps = Trial::ordinary(program, state).steps_of(usize::from(holder));
     if steps.is_empty() {
+        if state.claim.is_some() {
+            return Err(Refusal::NotItsTurn);
+        }
         let taken = step_of_any(program, &released(state), wanted)?;
         Ok(Taken { lost_control: Some(holder), ..taken })
     } else if holder == wanted.pid {
-        Ok(Taken { outcome: pick(steps, wanted)?, lost_control: None, timeout: false })
+        Ok(Taken::of(pick(steps, wanted)?))
     } else {
         Err(Refusal::ControlHeld(holder))
     }
@@ -144,10 +216,33 @@ fn step_of_any(program: &Program, state: &State, wanted: Move) -> Result<Taken, 
     let ordinary = Trial::ordinary(program, state);
     let found = pick(ordinary.steps_of(usize::from(wanted.pid)), wanted);
     if found.is_ok() || ordinary.something_moves() {
-        return Ok(Taken { outcome: found?, lost_control: None, timeout: false });
+        return Ok(Taken::of(found?));
     }
     let last_resort = Trial::asking(program, state, true, &[]).steps_of(usize::from(wanted.pid));
-    Ok(Taken { outcome: pick(last_resort, wanted)?, lost_control: None, timeout: true })
+    Ok(Taken { timeout: true, ..Taken::of(pick(last_resort, wanted)?) })
+}
+
+/// Takes one step of the claim, after whatever had to pass the turn to it without a step.
+fn step_of_claim(program: &Program, state: &State, wanted: Move) -> Result<Taken, Refusal> {
+    let ready = settled(program, state);
+    let Some(claim) = ready.claim.as_ref().filter(|_| ready.is_claims_turn()) else {
+        return Err(Refusal::NotItsTurn);
+    };
+    let location = &program.process(claim.process).locations[claim.location.0 as usize];
+    if !location.edges.contains(&wanted.edge.0) {
+        return Err(Refusal::Elsewhere);
+    }
+    let outcome = pick(moves_of_claim(program, &ready).successors, wanted)?;
+    let lost_control = state.holder.filter(|_| ready.holder.is_none());
+    let stuttered = lost_control.is_none() && !state.is_claims_turn();
+    Ok(Taken { outcome, lost_control, stuttered, timeout: false })
+}
+
+impl Taken {
+    /// A step without anything unusual before it.
+    fn of(outcome: Outcome) -> Self {
+        Self { outcome, lost_control: None, stuttered: false, timeout: false }
+    }
 }
 
 fn pick(steps: Vec<(Move, Outcome)>, wanted: Move) -> Result<Outcome, Refusal> {
@@ -157,23 +252,24 @@ fn pick(steps: Vec<(Move, Outcome)>, wanted: Move) -> Result<Outcome, Refusal> {
 
 /// What is known of a state: whether it has successors, and if not, whether it may stop there.
 pub fn ending(program: &Program, state: &State) -> Ending {
+    if state.is_claims_turn() {
+        return moves_of_claim(program, state).ending;
+    }
     if let Some(holder) = state.holder {
         let moves = !Trial::ordinary(program, state).steps_of(usize::from(holder)).is_empty();
         return if moves { Ending::Moves } else { Ending::LosesControl };
     }
     let moves = [false, true].iter().any(|&timeout| Trial::asking(program, state, timeout, &[]).something_moves());
-    match (moves, may_stop(program, state)) {
-        (true, _) => Ending::Moves,
-        (false, true) => Ending::Valid,
-        (false, false) => Ending::Invalid,
-    }
+    if moves { Ending::Moves } else { end(program, state) }
 }
 
-/// The same state, with nobody holding control if the process that does cannot move.
+/// The state that follows without a step: with nobody holding control if the process that does cannot move,
+/// in the claim's turn if the system has stopped. Else the same.
 #[must_use]
 pub fn settled(program: &Program, state: &State) -> State {
     match ending(program, state) {
         Ending::LosesControl => released(state),
+        Ending::Stutters => stuttered(program, state),
         _ => state.clone(),
     }
 }
@@ -181,12 +277,38 @@ pub fn settled(program: &Program, state: &State) -> State {
 /// The same state with nobody holding control.
 #[must_use]
 pub fn released(state: &State) -> State {
-    State { holder: None, ..state.clone() }
+    let mut state = State { holder: None, ..state.clone() };
+    pass_turn(&mut state, Turn::Claim);
+    state
 }
 
-/// Whether every process is where it may stop.
+/// The same state in the turn of its claim, because the system has stopped.
+#[must_use]
+pub fn stuttered(program: &Program, state: &State) -> State {
+    let mut state = state.clone();
+    pass_turn(&mut state, if program.uses.non_progress { Turn::Stuttered } else { Turn::Claim });
+    state
+}
+
+/// The same state as the processes see it in their turn.
+fn in_systems_turn(state: &State) -> State {
+    let mut state = state.clone();
+    pass_turn(&mut state, Turn::System);
+    state
+}
+
+fn pass_turn(state: &mut State, turn: Turn) {
+    if let Some(claim) = &mut state.claim {
+        claim.turn = turn;
+    }
+}
+
+/// Whether every process is where it may stop, and the event trace too if a process is left.
 fn may_stop(program: &Program, state: &State) -> bool {
-    state.processes.iter().all(|p| program.process(p.process).locations[p.location.0 as usize].end)
+    let trace = state.trace.as_ref().filter(|_| !state.processes.is_empty());
+    let at_end = |trace: &TraceState| program.process(trace.process).locations[trace.location.0 as usize].end;
+    trace.is_none_or(at_end)
+        && state.processes.iter().all(|p| program.process(p.process).locations[p.location.0 as usize].end)
 }
 
 /// An attempt to find steps of processes in one state.
@@ -203,6 +325,13 @@ impl<'a> Trial<'a> {
     /// A trial in which nothing has timed out.
     pub(crate) fn ordinary(program: &'a Program, state: &'a State) -> Self {
         Self::asking(program, state, false, &[])
+    }
+
+    /// A trial of a claim's edges.
+    fn of_claim(program: &'a Program, state: &'a State) -> Self {
+        let system = in_systems_turn(state);
+        let timeout = program.uses.timeout && !Trial::ordinary(program, &system).something_moves();
+        Self::asking(program, state, timeout, &[])
     }
 
     /// A trial on behalf of some processes' questions.
@@ -296,8 +425,8 @@ impl<'a> Trial<'a> {
 
     /// The edges that leave the location of a process, in order.
     fn edges_of(&self, state: &State, pid: usize) -> impl Iterator<Item = (EdgeId, &'a Edge)> + use<'a> {
-        let process = &state.processes[pid];
-        let location = &self.program.process(process.process).locations[process.location.0 as usize];
+        let (process, location) = state.whereabouts(pid);
+        let location = &self.program.process(process).locations[location.0 as usize];
         self.program.edges_of(location)
     }
 
@@ -312,7 +441,7 @@ impl<'a> Trial<'a> {
 
     /// The steps that the edges of a process's location make possible.
     fn executable_edges(&self, pid: usize) -> Vec<(Move, Outcome)> {
-        let deterministic = self.program.process(self.state.processes[pid].process).deterministic;
+        let deterministic = self.program.process(self.state.whereabouts(pid).0).deterministic;
         let mut found = Vec::new();
         let mut escape = 0;
         for (id, edge) in self.edges_of(self.state, pid) {
@@ -364,11 +493,24 @@ impl<'a> Trial<'a> {
         }
         let offer = execution.offered.take();
         let edge_data = self.program.edge(edge);
+        if pid == CLAIM {
+            execution.arrive_as_claim(edge_data);
+            return Ok(vec![(Move { pid: CLAIM_PID, edge, partner: None }, self.unless_complete(reached(execution)))]);
+        }
         execution.arrive(edge_data, edge_data.atomic && offer.is_none());
         match offer {
             None => Ok(vec![(Move { pid: pid as u8, edge, partner: None }, reached(execution))]),
             Some(offer) => Ok(self.rendezvous(pid, edge, &execution, &offer)),
         }
+    }
+
+    /// The outcome of a claim's step, unless it completes the claim.
+    fn unless_complete(&self, outcome: Outcome) -> Outcome {
+        let complete = outcome.state().is_some_and(|state| {
+            let (process, location) = state.whereabouts(CLAIM);
+            self.program.process(process).locations[location.0 as usize].end
+        });
+        if complete { broken(Fault::ClaimCompleted) } else { outcome }
     }
 
     /// One step for each partner that takes the message.

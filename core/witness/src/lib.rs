@@ -16,13 +16,17 @@ pub mod trace;
 
 mod evaluate;
 mod execute;
+mod observe;
+mod round;
 
 pub use blocked::{Reason, Standing, Waiting, standings};
-pub use confirm::{Claim, Disagreement, confirm, states_along};
+pub use confirm::{Claim, Disagreement, Shows, confirm, confirm_watching, states_along};
 pub use endless::{Endless, InLoop, Role, RunFairness, explain_loop};
 pub use execute::{Event, Happening};
 pub use explain::{Cause, Explanation, explain};
-pub use interpret::{Ending, Moves, Outcome, Refusal, ending, moves, released, settled, step};
+pub use interpret::{
+    Ending, Moves, Outcome, Refusal, enabled, ending, marks, moves, released, settled, step, stuttered,
+};
 pub use shorten::shorten;
-pub use state::{ChannelState, ProcessState, State};
-pub use trace::{Actor, Change, Changed, Created, Message, Snapshot, Step, Trace, snapshot};
+pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
+pub use trace::{Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, snapshot};

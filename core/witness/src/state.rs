@@ -1,8 +1,8 @@
 //! A state of a program, in plain structures.
 
 use fabius_program::{
-    CHANNELS_MAX, ChannelTypeId, Expr, Initial, Instance, LocationId, PROCESSES_MAX, Process, ProcessId, Program,
-    Variable, meaning::Fault,
+    CHANNELS_MAX, CLAIM_PID, ChannelTypeId, Expr, Initial, Instance, LocationId, PROCESSES_MAX, Process, ProcessId,
+    Program, Variable, Watch, meaning::Fault,
 };
 use std::collections::VecDeque;
 
@@ -21,7 +21,57 @@ pub struct State {
     pub holder: Option<u8>,
     /// The process that moved last, if the program looks at it; else 0.
     pub last: u8,
+    /// The claim that is watched.
+    pub claim: Option<ClaimState>,
+    /// The event trace that is watched.
+    pub trace: Option<TraceState>,
 }
+
+/// A claim within a [`State`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ClaimState {
+    /// Its type.
+    pub process: ProcessId,
+    /// Where it is.
+    pub location: LocationId,
+    /// Values of each local variable, element by element.
+    pub locals: Vec<Vec<i32>>,
+    /// Who moves next.
+    pub turn: Turn,
+}
+
+/// Who moves next in a state with a claim.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Turn {
+    /// The system.
+    System,
+    /// The claim.
+    Claim,
+    /// The claim, because the system has stopped; only told apart if the program asks for `NonProgress`.
+    Stuttered,
+}
+
+/// An event trace within a [`State`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TraceState {
+    /// Its type.
+    pub process: ProcessId,
+    /// Where it is.
+    pub location: LocationId,
+}
+
+impl TraceState {
+    /// An event trace that is about to start; one with variables is none.
+    fn initial(program: &Program, process: ProcessId) -> Option<Self> {
+        let declared = program.process(process);
+        declared.locals.is_empty().then_some(Self { process, location: declared.entry })
+    }
+}
+
+/// The number that stands for the claim where the number of a process does.
+pub(crate) const CLAIM: usize = CLAIM_PID as usize;
+/// The number that stands for nobody, where the event trace evaluates.
+pub(crate) const NOBODY: usize = usize::MAX;
 
 /// A process within a [`State`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -59,12 +109,22 @@ impl State {
     /// # Errors
     /// A fault in an initial value.
     pub fn initial(program: &Program) -> Result<Self, Fault> {
+        Self::watching(program, Watch::NOTHING)
+    }
+
+    /// The initial state of a program and of what is watched beside it.
+    ///
+    /// # Errors
+    /// A fault in an initial value, or a claim that is complete before anything happened.
+    pub fn watching(program: &Program, watch: Watch) -> Result<Self, Fault> {
         let mut state = Self {
             globals: program.globals.iter().map(zeros).collect(),
             processes: Vec::new(),
             channels: Vec::new(),
             holder: None,
             last: 0,
+            claim: None,
+            trace: watch.trace.and_then(|process| TraceState::initial(program, process)),
         };
         for (index, variable) in program.globals.iter().enumerate() {
             state.globals[index] = state.initial_values(program, variable, 0)?;
@@ -72,7 +132,45 @@ impl State {
         for Instance { process, priority } in &program.initial {
             state.create(program, &Birth { process: *process, arguments: Vec::new(), priority: *priority })?;
         }
-        Ok(state)
+        match watch.claim {
+            Some(claim) => state.with_claim(program, claim),
+            None => Ok(state),
+        }
+    }
+
+    /// The same state with a claim that is about to start.
+    fn with_claim(mut self, program: &Program, claim: ProcessId) -> Result<Self, Fault> {
+        let process = program.process(claim);
+        let locals = process.locals.iter().map(zeros).collect();
+        self.claim = Some(ClaimState { process: claim, location: process.entry, locals, turn: Turn::Claim });
+        for (index, variable) in process.locals.iter().enumerate() {
+            let values = self.initial_values(program, variable, CLAIM)?;
+            if let Some(claim) = &mut self.claim {
+                claim.locals[index] = values;
+            }
+        }
+        if process.locations[process.entry.0 as usize].end { Err(Fault::ClaimCompleted) } else { Ok(self) }
+    }
+
+    /// Whether it is the turn of a claim.
+    pub fn is_claims_turn(&self) -> bool {
+        self.claim.as_ref().is_some_and(|claim| claim.turn != Turn::System)
+    }
+
+    /// Whose variables and location a number stands for: a process, or the claim.
+    pub(crate) fn whereabouts(&self, pid: usize) -> (ProcessId, LocationId) {
+        match &self.claim {
+            Some(claim) if pid == CLAIM => (claim.process, claim.location),
+            _ => (self.processes[pid].process, self.processes[pid].location),
+        }
+    }
+
+    /// The variables of a process, or of the claim.
+    pub(crate) fn locals_of(&self, pid: usize) -> &[Vec<i32>] {
+        match &self.claim {
+            Some(claim) if pid == CLAIM => &claim.locals,
+            _ => &self.processes[pid].locals,
+        }
     }
 
     /// The same state with every hidden variable at 0: two states are the same if these are.
@@ -83,6 +181,10 @@ impl State {
         for process in &mut state.processes {
             let variables = &program.process(process.process).locals;
             process.locals.iter_mut().zip(variables).for_each(|(values, variable)| hide(values, variable));
+        }
+        if let Some(claim) = &mut state.claim {
+            let variables = &program.process(claim.process).locals;
+            claim.locals.iter_mut().zip(variables).for_each(|(values, variable)| hide(values, variable));
         }
         state
     }

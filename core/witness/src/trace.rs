@@ -1,7 +1,7 @@
 //! A path as a person reads it: who did what, where, and what changed.
 
 use fabius_base::Span;
-use fabius_program::{Action, EdgeId, Move, Program, Variable, meaning::Fault};
+use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, Variable, meaning::Fault};
 
 use crate::blocked::Standing;
 use crate::confirm::Claim;
@@ -61,7 +61,7 @@ pub struct Actor {
 /// A step of a [`Trace`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Number, from 1.
+    /// Number, from 1. A move of the claim has that of the step of the system that follows.
     pub number: usize,
     /// The transition.
     pub taken: Move,
@@ -89,12 +89,51 @@ pub struct Step {
     pub timeout: bool,
     /// Several statements were executed as one (`d_step`).
     pub block: bool,
+    /// Processes that a scheduler would have let move before this step, and that were held back.
+    pub held_back: Vec<HeldBack>,
     /// What is wrong with the step.
     pub fault: Option<Fault>,
     /// Where it goes wrong: the statement, or the part of it that fails.
     pub fault_span: Span,
     /// The parts that a `d_step` executed, in order (the first thousand).
     pub parts: Vec<Span>,
+    /// It is a move of the claim, which no process sees.
+    pub claim: Option<ClaimMove>,
+}
+
+/// A move of a claim.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClaimMove {
+    /// What is true of the state, as the claim says it; `None` if it says nothing.
+    pub condition: Option<String>,
+    /// The claim is at an accepting location afterwards.
+    pub accepting: bool,
+    /// The system has stopped before: its last state goes on for ever.
+    pub stuttered: bool,
+}
+
+impl ClaimMove {
+    /// The move in one line.
+    pub fn sentence(&self) -> String {
+        let stopped = if self.stuttered { "nothing can move any more; " } else { "" };
+        let condition = match &self.condition {
+            Some(condition) => format!("`{condition}` is true"),
+            None => "goes on".to_owned(),
+        };
+        let accepting = if self.accepting { ", goes to an accepting state" } else { "" };
+        format!("{stopped}claim: {condition}{accepting}")
+    }
+}
+
+/// A process that was held back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HeldBack {
+    /// Its number.
+    pub pid: u8,
+    /// How it is shown, such as `P[1]`.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// A value that a step changed.
@@ -198,6 +237,7 @@ pub(crate) struct Taken<'a> {
     pub(crate) before: &'a State,
     pub(crate) outcome: &'a Outcome,
     pub(crate) lost_control: Option<u8>,
+    pub(crate) stuttered: bool,
     pub(crate) timeout: bool,
 }
 
@@ -221,9 +261,11 @@ impl Taken<'_> {
             lost_control: self.lost_control.map(|pid| names.process(pid)),
             timeout: self.timeout,
             block: matches!(action(program, self.step.edge), Action::Block(_)),
+            held_back: Vec::new(),
             fault: self.outcome.fault(),
             fault_span: program.span_of(self.step.edge),
             parts: Vec::new(),
+            claim: (pid == CLAIM_PID).then(|| self.claim_move(program)),
         };
         if let Outcome::Broken { inside: Some(part), .. } = self.outcome {
             step.fault_span = *part;
@@ -239,6 +281,18 @@ impl Taken<'_> {
         step
     }
 
+    fn claim_move(&self, program: &Program) -> ClaimMove {
+        let edge = program.edge(self.step.edge);
+        let process = program.process(edge.process);
+        let statement = &process.statements[edge.statement.0 as usize];
+        let says_nothing = matches!(statement.action, Action::Skip | Action::Guard(Expr::Constant(_)));
+        ClaimMove {
+            condition: (!says_nothing).then(|| statement_text(statement).to_owned()),
+            accepting: process.locations[edge.target.0 as usize].accept,
+            stuttered: self.stuttered,
+        }
+    }
+
     fn actor(&self, program: &Program, names: &Names<'_>, pid: u8, edge: EdgeId) -> Actor {
         let process = program.process(program.process_of(edge));
         let statement = program.statement(program.process_of(edge), edge);
@@ -246,7 +300,7 @@ impl Taken<'_> {
         Actor {
             pid,
             process: process.name.clone(),
-            name: names.process(pid),
+            name: if pid == CLAIM_PID { process.name.clone() } else { names.process(pid) },
             span: statement.span,
             text: statement_text(statement).to_owned(),
             statement: statement.number,
@@ -318,6 +372,10 @@ fn changes(
     for (pid, (old, new)) in before.processes.iter().zip(&after.processes).enumerate() {
         let owner = format!("{}:", old_names.process(pid as u8));
         compare(&program.process(old.process).locals, &old.locals, &new.locals, &owner, Some(pid as u8));
+    }
+    if let (Some(old), Some(new)) = (&before.claim, &after.claim) {
+        let process = program.process(old.process);
+        compare(&process.locals, &old.locals, &new.locals, &format!("{}:", process.name), Some(CLAIM_PID));
     }
     for (pid, (old, new)) in before.processes.iter().zip(&after.processes).enumerate() {
         if old.priority != new.priority {

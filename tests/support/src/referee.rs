@@ -4,10 +4,10 @@
 use crate::generate::Dice;
 use fabius_machine::{Ending as MachineEnding, Machine, Step, View};
 use fabius_program::meaning::Fault;
-use fabius_program::{Move, Program, VariableId};
+use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, VariableId, Watch};
 pub use fabius_promela::Options;
 use fabius_promela::{NoLoader, Parsed, lower, parse};
-use fabius_witness::{Ending, Outcome, State, moves, released};
+use fabius_witness::{Ending, Outcome, State, Turn, enabled, marks, moves, released, stuttered};
 use std::sync::Arc;
 
 /// The program behind a text, if the text is a model that can be checked.
@@ -29,9 +29,33 @@ struct Transition {
     /// `None` if an atomic sequence that blocked lost control.
     label: Option<Move>,
     fault: Option<Fault>,
+    /// What it means to a search for cycles, and whether it leads to a state that is passed through; nothing if
+    /// it cannot be computed.
+    marks: StepMarks,
+    transient: bool,
     /// The machine's words and the interpreter's state; `None` if the transition cannot be computed.
     words: Option<Vec<u32>>,
     state: Option<State>,
+}
+
+/// Everything that can be watched in a program: nothing, each claim, the event trace, with marks of every kind.
+pub fn watches(program: &Program) -> Vec<Watch> {
+    let of_kind = |kinds: &[ProcessKind]| -> Vec<ProcessId> {
+        let processes = program.processes.iter().enumerate();
+        processes.filter(|(_, process)| kinds.contains(&process.kind)).map(|(id, _)| ProcessId(id as u32)).collect()
+    };
+    let trace = of_kind(&[ProcessKind::Trace, ProcessKind::NoTrace]).first().copied();
+    let mut all = vec![
+        Watch::NOTHING,
+        Watch { progress: Some(ProgressOn::States), acceptance: true, ..Watch::NOTHING },
+        Watch { progress: Some(ProgressOn::Transitions), ..Watch::NOTHING },
+    ];
+    all.extend(trace.map(|trace| Watch { trace: Some(trace), acceptance: true, ..Watch::NOTHING }));
+    for (index, claim) in of_kind(&[ProcessKind::Claim]).into_iter().enumerate() {
+        let progress = [Some(ProgressOn::Transitions), Some(ProgressOn::States), None][index % 3];
+        all.push(Watch { claim: Some(claim), trace: trace.filter(|_| index == 1), progress, acceptance: true });
+    }
+    all
 }
 
 /// Walks `steps_max` steps at random from the initial state, and again from there whenever a walk ends.
@@ -39,10 +63,18 @@ struct Transition {
 /// # Errors
 /// The first difference, in words.
 pub fn walk(program: &Arc<Program>, seed: u64, steps_max: usize) -> Result<(), String> {
+    walk_watching(program, Watch::NOTHING, seed, steps_max)
+}
+
+/// The same, with a claim, an event trace and marks.
+///
+/// # Errors
+/// The first difference, in words.
+pub fn walk_watching(program: &Arc<Program>, watch: Watch, seed: u64, steps_max: usize) -> Result<(), String> {
     let mut dice = Dice::new(seed);
-    let mut machine = Machine::new(program.clone()).map_err(|refusal| refusal.to_string())?;
+    let mut machine = Machine::watching(program.clone(), watch).map_err(|refusal| refusal.to_string())?;
     let mut first = Vec::new();
-    let start = match (machine.initial(&mut first), State::initial(program)) {
+    let start = match (machine.initial(&mut first), State::watching(program, watch)) {
         (Ok(()), Ok(state)) => (first, state),
         (Err(machine), Err(witness)) if machine == witness => return Ok(()),
         (machine, witness) => return Err(format!("initial states differ: {machine:?}, {:?}", witness.err())),
@@ -52,7 +84,12 @@ pub fn walk(program: &Arc<Program>, seed: u64, steps_max: usize) -> Result<(), S
         let at = |why: String| format!("after {number} steps: {why}");
         let view = machine.view(&words).ok_or_else(|| at("the words are no state".to_owned()))?;
         same_state(program, &view, &state).map_err(at)?;
-        let mut transitions = successors(program, &mut machine, &words, &state).map_err(at)?;
+        let mut transitions = successors(program, watch, &mut machine, &words, &state).map_err(at)?;
+        if state.holder.is_none() {
+            let mut could = Vec::new();
+            machine.enabled(&words, &mut |pid| could.push(pid));
+            same("enabled processes", could, enabled(program, &state)).map_err(at)?;
+        }
         transitions.retain(|transition| transition.words.is_some());
         if transitions.is_empty() {
             (words, state) = start.clone();
@@ -69,13 +106,16 @@ pub fn walk(program: &Arc<Program>, seed: u64, steps_max: usize) -> Result<(), S
 /// All successors, after both have listed them and agree.
 fn successors(
     program: &Program,
+    watch: Watch,
     machine: &mut Machine,
     words: &[u32],
     state: &State,
 ) -> Result<Vec<Transition>, String> {
     let (listed, ending) = by_machine(machine, words);
-    let expected = by_witness(program, state);
-    let brief = |transitions: &[Transition]| -> Vec<_> { transitions.iter().map(|t| (t.label, t.fault)).collect() };
+    let expected = by_witness(program, watch, state);
+    let brief = |transitions: &[Transition]| -> Vec<_> {
+        transitions.iter().map(|t| (t.label, t.fault, t.marks, t.transient)).collect()
+    };
     if brief(&listed) != brief(&expected.0) {
         return Err(format!(
             "successors differ: the machine {:?}, the witness {:?}",
@@ -102,27 +142,38 @@ fn by_machine(machine: &mut Machine, words: &[u32]) -> (Vec<Transition>, Machine
     loop {
         let mut successor = Vec::new();
         match machine.next(words, &mut cursor, &mut successor) {
-            Step::Successor { label, fault, .. } => {
-                listed.push(Transition { label, fault, words: Some(successor), state: None });
+            Step::Successor { label, fault, transient, marks } => {
+                listed.push(Transition { label, fault, marks, transient, words: Some(successor), state: None });
             }
             Step::Broken { label, fault } => {
-                listed.push(Transition { label: Some(label), fault: Some(fault), words: None, state: None });
+                listed.push(Transition {
+                    label: Some(label),
+                    fault: Some(fault),
+                    marks: StepMarks::NONE,
+                    transient: false,
+                    words: None,
+                    state: None,
+                });
             }
             Step::Done(ending) => return (listed, ending),
         }
     }
 }
 
-fn by_witness(program: &Program, state: &State) -> (Vec<Transition>, MachineEnding) {
+fn by_witness(program: &Program, watch: Watch, state: &State) -> (Vec<Transition>, MachineEnding) {
     let possible = moves(program, state);
+    let passes_to = |state: State| {
+        let marks = marks(program, watch, None, &state);
+        Transition { label: None, fault: None, marks, transient: false, words: None, state: Some(state) }
+    };
     let ending = match possible.ending {
         Ending::Moves => MachineEnding::Moves,
         Ending::Valid => MachineEnding::ValidEnd,
         Ending::Invalid => MachineEnding::InvalidEnd,
         Ending::LosesControl => {
-            let lost = Transition { label: None, fault: None, words: None, state: Some(released(state)) };
-            return (vec![lost], MachineEnding::Moves);
+            return (vec![passes_to(released(state))], MachineEnding::Moves);
         }
+        Ending::Stutters => return (vec![passes_to(stuttered(program, state))], MachineEnding::Moves),
     };
     let transitions = possible.successors.into_iter().map(|(label, outcome)| {
         let fault = outcome.fault();
@@ -130,7 +181,9 @@ fn by_witness(program: &Program, state: &State) -> (Vec<Transition>, MachineEndi
             Outcome::Reaches { state, .. } => Some(state),
             Outcome::Broken { .. } => None,
         };
-        Transition { label: Some(label), fault, words: None, state }
+        let marks = state.as_ref().map_or(StepMarks::NONE, |state| marks(program, watch, Some(label), state));
+        let transient = state.as_ref().is_some_and(|state| state.holder.is_some() || label.pid == CLAIM_PID);
+        Transition { label: Some(label), fault, marks, transient, words: None, state }
     });
     (transitions.collect(), ending)
 }
@@ -156,6 +209,16 @@ fn same_state(program: &Program, view: &View<'_>, state: &State) -> Result<(), S
             same(name, &view.local(pid, VariableId(index as u32)), values)?;
         }
     }
+    if let Some(claim) = &state.claim {
+        same("location of the claim", view.claim_location(), Some(claim.location))?;
+        same("whose turn it is", view.is_claims_turn(), claim.turn != Turn::System)?;
+        same("stuttering", view.stuttered(), claim.turn == Turn::Stuttered)?;
+        for (index, values) in claim.locals.iter().enumerate() {
+            let name = &program.process(claim.process).locals[index].name;
+            same(name, &view.claim_local(VariableId(index as u32)), values)?;
+        }
+    }
+    same("location of the event trace", view.trace_location(), state.trace.as_ref().map(|trace| trace.location))?;
     same("number of channels", view.channel_count(), state.channels.len())?;
     for (index, channel) in state.channels.iter().enumerate() {
         let found = view.channel(index + 1).ok_or_else(|| format!("channel {} is missing", index + 1))?;
@@ -187,6 +250,9 @@ mod tests {
         assert_eq!(same_state(&program, &machine.view(&words).unwrap(), &state), Ok(()));
         state.globals[0][0] = 4;
         assert!(same_state(&program, &machine.view(&words).unwrap(), &state).is_err());
-        assert!(successors(&program, &mut machine, &words, &State { processes: Vec::new(), ..state }).is_err());
+        assert!(
+            successors(&program, Watch::NOTHING, &mut machine, &words, &State { processes: Vec::new(), ..state })
+                .is_err()
+        );
     }
 }

@@ -37,9 +37,9 @@ impl Assembler<'_> {
                 return Err(Refusal::Malformed("a claim has channels"));
             }
             let placed = Placed { base: self.code.global_words, process: id.0, channels_before: 0 };
-            let asks = |what: &Expr| facts::asks(claim, &mut |e| e == what);
-            self.code.claim =
-                Some(ClaimCode { placed, asks_timeout: asks(&Expr::Timeout), asks_progress: asks(&Expr::NonProgress) });
+            let asks_timeout = facts::asks(claim, &mut |e| *e == Expr::Timeout);
+            let asks_progress = self.program.uses.non_progress;
+            self.code.claim = Some(ClaimCode { placed, asks_timeout, asks_progress });
             self.code.global_words += self.code.processes[index].words;
         }
         if let Some(id) = self.watch.trace {

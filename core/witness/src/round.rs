@@ -1,0 +1,71 @@
+//! One round of a cycle: what its steps mark, who moves in it and who could.
+
+use fabius_program::{CLAIM_PID, Move, Program, StepMarks, Watch};
+use std::collections::BTreeSet;
+
+use crate::confirm::{Disagreement, Shows};
+use crate::endless::RunFairness;
+use crate::interpret::{enabled, marks, settled};
+use crate::state::State;
+
+/// What was seen of a cycle, step by step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Round {
+    accepting: bool,
+    /// Number of the first step that makes progress.
+    progress: Option<usize>,
+    movers: BTreeSet<u8>,
+    /// For each state that is not transient, how many processes there are and which are enabled.
+    states: Vec<(usize, Vec<u8>)>,
+}
+
+impl Round {
+    /// Adds a step and the state that it leads to, and what follows without a step.
+    pub(crate) fn add(&mut self, program: &Program, watch: Watch, number: usize, step: Move, reached: &State) {
+        self.mark(marks(program, watch, Some(step), reached), number);
+        if step.pid != CLAIM_PID {
+            self.movers.insert(step.pid);
+            self.movers.extend(step.partner.map(|(pid, _)| pid));
+        }
+        let rest = settled(program, reached);
+        let went_on = rest != *reached;
+        if went_on {
+            self.mark(marks(program, watch, None, &rest), number);
+        }
+        if rest.holder.is_none() && (went_on || step.pid != CLAIM_PID) {
+            self.states.push((rest.processes.len(), enabled(program, &rest)));
+        }
+    }
+
+    fn mark(&mut self, marks: StepMarks, number: usize) {
+        self.accepting |= marks.accepting;
+        if marks.progress {
+            self.progress.get_or_insert(number);
+        }
+    }
+
+    /// Whether the cycle shows what is claimed.
+    pub(crate) fn check(&self, shows: Shows) -> Result<(), Box<Disagreement>> {
+        match (shows.no_progress, self.progress) {
+            (true, Some(number)) => return Err(Box::new(Disagreement::Progress { number })),
+            _ if shows.acceptance && !self.accepting => return Err(Box::new(Disagreement::NotAccepting)),
+            _ => {}
+        }
+        let neglected = match shows.fairness {
+            RunFairness::Unfair => None,
+            RunFairness::Weak => self.neglected(|able| able == self.states.len()),
+            RunFairness::Strong => self.neglected(|able| 0 < able),
+        };
+        neglected.map_or(Ok(()), |pid| Err(Box::new(Disagreement::Unfair(pid))))
+    }
+
+    /// A process that never moves although it is enabled in so many states as to have a right to.
+    fn neglected(&self, has_a_right: impl Fn(usize) -> bool) -> Option<u8> {
+        let count = self.states.iter().map(|(count, _)| *count).max().unwrap_or(0);
+        let able = |pid: u8| self.states.iter().filter(|(_, enabled)| enabled.contains(&pid)).count();
+        (0..count).map(|pid| pid as u8).find(|pid| {
+            let able = able(*pid);
+            !self.movers.contains(pid) && 0 < able && has_a_right(able)
+        })
+    }
+}
