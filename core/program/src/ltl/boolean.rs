@@ -122,6 +122,14 @@ impl Conditions {
         self.not(neither)
     }
 
+    /// Both or neither.
+    pub(super) fn equivalent(&mut self, a: Condition, b: Condition) -> Result<Condition, TooLarge> {
+        let (not_a, not_b) = (self.not(a)?, self.not(b)?);
+        let both = self.and(a, b)?;
+        let neither = self.and(not_a, not_b)?;
+        self.or(both, neither)
+    }
+
     /// Whether `b` holds wherever `a` does.
     pub(super) fn implies(&mut self, a: Condition, b: Condition) -> Result<bool, TooLarge> {
         if a == b || a == FALSE || b == TRUE {

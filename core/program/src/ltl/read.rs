@@ -114,6 +114,11 @@ impl Propositions {
                 let (a, b) = (self.condition(all, a)?, self.condition(all, b)?);
                 if *op == BinaryOp::And { all.conditions.and(a, b) } else { all.conditions.or(a, b) }
             }
+            // How `a <-> b` is computed: !a == !b.
+            Expr::Binary(BinaryOp::Equal, a, b) if fine && is_negation(a) && is_negation(b) => {
+                let (a, b) = (self.condition(all, a)?, self.condition(all, b)?);
+                all.conditions.equivalent(a, b)
+            }
             Expr::Binary(op, a, b) => match opposite(*op) {
                 Some(other) => {
                     let positive = self.proposition(all, Expr::Binary(other, a.clone(), b.clone()))?;
@@ -136,6 +141,10 @@ impl Propositions {
         }
         all.conditions.variable(number)
     }
+}
+
+fn is_negation(e: &Expr) -> bool {
+    matches!(e, Expr::Unary(UnaryOp::Not, _))
 }
 
 /// Of a comparison and its opposite, one stands for both.

@@ -1,9 +1,10 @@
 //! Formulas against Spin: what they mean, and how large their automata are.
 
 use crate::spin;
+use crate::words::{Lasso, accepts, automaton_of_claim, holds, value};
 use fabius_base::{Finding, SourceMap};
 use fabius_program::ltl::{Automaton, automaton};
-use fabius_program::{Formula, Program, PropertyKind};
+use fabius_program::{Expr, Formula, Program, PropertyKind};
 use fabius_promela::{Loader, Options, lower, parse};
 use std::path::Path;
 use std::process::Command;
@@ -223,4 +224,222 @@ fn formulas_of_spin(path: &Path) -> Vec<(String, String)> {
         Some((name.to_owned(), formula.to_owned()))
     };
     text.lines().filter_map(pair).collect()
+}
+
+/// Formulas in every spelling, most of which Spin accepts; what stands in them is in [`WITNESS`].
+const SPELLINGS: &[&str] = &[
+    "[] p",
+    "[]p",
+    "[ ] p",
+    "<>p",
+    "< > p",
+    "always p",
+    "eventually p",
+    "p until q",
+    "p stronguntil q",
+    "p weakuntil q",
+    "p W q",
+    "p release q",
+    "p V q",
+    "p R q",
+    "p implies q",
+    "p -> q",
+    "p => q",
+    "p equivalent q",
+    "p <-> q",
+    "p <=> q",
+    "not p",
+    "! p",
+    "~p",
+    "p and q",
+    "p or q",
+    r"p /\ q",
+    r"p \/ q",
+    "p & q",
+    "p | q",
+    "X p",
+    "next p",
+    "true",
+    "false",
+    "1",
+    "0",
+    "skip",
+    "!!p",
+    "! ! p",
+    "!(!p)",
+    "p U q U r",
+    "p U (q U r)",
+    "p V q V r",
+    "p W q W r",
+    "p U q V r",
+    "p W q U r",
+    "p -> q -> r",
+    "p <-> q <-> r",
+    "p -> q <-> r",
+    "p <-> q -> r",
+    "p -> [] q -> r",
+    "p || q && r",
+    "p && q || r",
+    "p || q -> r",
+    "[] p -> q",
+    "[] p U q",
+    "[] p && q",
+    "<> p U q",
+    "<> p || q",
+    "! p U q",
+    "!p && q",
+    "p U !q",
+    "p U [] q",
+    "p U <> q && r",
+    "p -> q U r",
+    "p U q -> r",
+    "p U q || r",
+    "p && q U r",
+    "x == 1",
+    "[] x == 1",
+    "[] (x == 1)",
+    "!x == 1",
+    "<> x > 2 && p",
+    "x == 1 U x == 2",
+    "x U 3",
+    "x + 1 U p",
+    "p == q U r",
+    "p == (q U r)",
+    "([] p) == 1",
+    "[][]p",
+    "<>[]<>p",
+    "[] P@lab",
+    "P[0]@lab U q",
+    "<> P@lab && q",
+    "<> (P[0]:v == 1)",
+    "[] (P:v == 1)",
+    "[] ch?[1]",
+    "[] !(ch??[1])",
+    "[] (len(ch) > 0)",
+    "full(ch)",
+    "[] nfull(ch)",
+    "<> empty(ch) && p",
+    "<> timeout",
+    "<> np_",
+    "<> (_last == 1)",
+    "[] enabled(0)",
+    "[] (_nr_pr == 1)",
+    "[] (p -> <> q);",
+    "[] p -> ",
+    "(p",
+    "p)",
+    "p q",
+    "U p",
+    "p U",
+    "[]",
+    "(p -> q : r)",
+    "[] ((p -> q : r) -> s)",
+    "(p -> [] q)",
+    "(p -> q) U r",
+    "[] (m == red) -> <> (m == green)",
+    "[] red",
+    "always eventually p",
+    "always (p implies eventually q)",
+    "always p until q",
+    "eventually always p && q",
+    "!<> p",
+    "! p -> q",
+    "- x == 1",
+    "[] p <-> <> q",
+    "[] (p && <> (q || [] r))",
+    "run P()",
+    "[] (run P() > 0)",
+    "p ? q",
+    "x = 1",
+    "[] x++",
+    "else",
+    "[] (x<3)",
+    "x<>1",
+    "[]x<3&&p",
+    "p->q",
+    "p||<>q",
+    "[] U",
+    "X",
+    "V",
+    "xU q",
+    "[] p /* c */",
+    "[] p // c",
+    "\"p\"",
+    "[] (p == true)",
+];
+
+/// Formulas on which we differ from Spin, each with the reason.
+const DIFFERENT: &[(&str, &str)] =
+    &[("full(ch)", "Spin accepts the formula, and then rejects `!full(ch)` in the claim that it makes itself")];
+
+const WITNESS: &str = "mtype = { red, green };
+bool p, q, r, s; int x; mtype m; chan ch = [1] of { byte };
+active proctype P() { byte v; lab: do :: p = !p :: ch!1 :: ch?v :: m = red :: x++ :: q = r :: s = q od }
+";
+
+#[test]
+fn formulas_are_read_as_spin_reads_them() {
+    if Command::new("spin").arg("-V").output().is_err() {
+        println!("Spin is not here: nothing was checked");
+        return;
+    }
+    let (mut accepted, mut wrong) = (0, Vec::new());
+    for text in SPELLINGS {
+        let file = spin::Scratch::new("spelling");
+        let path = file.0.join("model.pml");
+        let model = format!("{WITNESS}ltl f {{ {text}\n }}\n");
+        std::fs::write(&path, &model).expect("a model can be written");
+        let theirs = accepted_by_spin(&path);
+        let own = program(&model);
+        if DIFFERENT.iter().any(|(different, _)| different == text) {
+            continue;
+        }
+        match (own, theirs) {
+            (Ok(program), Ok(printed)) => {
+                accepted += 1;
+                let formula = formula_of(&program, "f").expect("the formula is there");
+                if let Err(why) = means_the_same(formula, &printed) {
+                    wrong.push(format!("{text}: {why}"));
+                }
+            }
+            (Err(_), Err(_)) => {}
+            (Ok(_), Err(why)) => wrong.push(format!("{text}: Spin says {why}")),
+            (Err(why), Ok(_)) => wrong.push(format!("{text}: we say {why}")),
+        }
+    }
+    println!("{accepted} of {} formulas are accepted", SPELLINGS.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The formula `f` as Spin prints it, or what Spin has against it.
+fn accepted_by_spin(path: &Path) -> Result<String, String> {
+    let folder = path.parent().expect("a file is in a folder");
+    let output = Command::new("spin").args(["-a", "model.pml"]).current_dir(folder).output().expect("Spin runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() || !folder.join("pan.c").exists() {
+        return Err(text);
+    }
+    let formula = text.lines().find_map(|line| line.strip_prefix("ltl f: "));
+    formula.map(str::to_owned).ok_or(text)
+}
+
+/// Compares a formula with the claim that Spin makes of its negation, word by word.
+fn means_the_same(formula: &Formula, printed: &str) -> Result<(), String> {
+    let Some(claim) = claim_of_spin(printed) else { return Ok(()) };
+    let program = program(&format!("{WITNESS}{claim}")).map_err(|why| format!("the claim: {why}\n{claim}"))?;
+    let atoms = claim_of(formula).propositions;
+    let id = program.properties.iter().find_map(|p| match p.kind {
+        PropertyKind::Never(id) => Some(id),
+        _ => None,
+    });
+    let theirs =
+        id.and_then(|id| automaton_of_claim(&program, id, &atoms)).ok_or(format!("not a claim we know:\n{claim}"))?;
+    let value = |e: &Expr, letter: u64| value(e, &atoms, letter).expect("a formula's own propositions");
+    let lengths = if atoms.len() < 3 { 1..=4 } else { 1..=3 };
+    for word in lengths.flat_map(|length| Lasso::all(atoms.len() as u32, length)) {
+        if holds(formula, &word, &value)[0] == accepts(&theirs, &word) {
+            return Err(format!("differs on {:?} from {}:\n{formula:?}\n{claim}", word.letters, word.back_to));
+        }
+    }
+    Ok(())
 }

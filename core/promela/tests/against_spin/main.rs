@@ -10,3 +10,6 @@ mod accepted;
 mod formulas;
 mod spin;
 mod tables;
+#[path = "../../../program/tests/ltl/words.rs"]
+#[expect(dead_code, reason = "random formulas are for others")]
+mod words;

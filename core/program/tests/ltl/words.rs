@@ -1,7 +1,7 @@
 //! Words and what holds of them, by definition: an oracle for automata of formulas.
 
-use fabius_program::ltl::Automaton;
-use fabius_program::{Expr, Formula, Place, Slot, VariableId};
+use fabius_program::ltl::{Automaton, Cube, State, Transition};
+use fabius_program::{Action, BinaryOp, Expr, Formula, Location, Place, ProcessId, Program, Slot, UnaryOp, VariableId};
 
 /// A word `u v^ω`: letters, and where it goes on after the last one.
 pub struct Lasso {
@@ -28,12 +28,23 @@ pub fn proposition(index: u32) -> Formula {
     Formula::Proposition(Expr::Load(Place { slot: Slot::Global(VariableId(index)), indices: Vec::new() }))
 }
 
+/// What an expression over one state is for a letter.
+pub type Value<'a> = &'a dyn Fn(&Expr, u64) -> bool;
+
+/// The value of `Load`s of globals, whose number is that of their bit in the letter.
+pub fn of_globals(e: &Expr, letter: u64) -> bool {
+    match e {
+        Expr::Load(Place { slot: Slot::Global(id), .. }) => letter >> id.0 & 1 == 1,
+        _ => e.constant() != Some(0),
+    }
+}
+
 /// At which positions of a word a formula holds.
-pub fn holds(formula: &Formula, word: &Lasso) -> Vec<bool> {
+pub fn holds(formula: &Formula, word: &Lasso, value: Value<'_>) -> Vec<bool> {
     let n = word.letters.len();
-    let one = |a: &Formula| holds(a, word);
+    let one = |a: &Formula| holds(a, word, value);
     let two = |a: &Formula, b: &Formula, f: fn(bool, bool) -> bool| {
-        let (a, b) = (holds(a, word), holds(b, word));
+        let (a, b) = (one(a), one(b));
         (0..n).map(|i| f(a[i], b[i])).collect()
     };
     // Fixed points of x = now(i) || stay(i) && next x, from below or above.
@@ -47,11 +58,7 @@ pub fn holds(formula: &Formula, word: &Lasso) -> Vec<bool> {
         x
     };
     match formula {
-        Formula::Proposition(Expr::Load(place)) => {
-            let Slot::Global(id) = place.slot else { unreachable!() };
-            word.letters.iter().map(|letter| letter >> id.0 & 1 == 1).collect()
-        }
-        Formula::Proposition(e) => vec![e.constant() != Some(0); n],
+        Formula::Proposition(e) => word.letters.iter().map(|letter| value(e, *letter)).collect(),
         Formula::Not(a) => one(a).into_iter().map(|x| !x).collect(),
         Formula::And(a, b) => two(a, b, |a, b| a && b),
         Formula::Or(a, b) => two(a, b, |a, b| a || b),
@@ -149,4 +156,67 @@ impl Random {
             _ => Formula::Release(a, b),
         }
     }
+}
+
+/// The value of a condition over propositions; `None` if there are others in it.
+pub fn value(e: &Expr, atoms: &[Expr], letter: u64) -> Option<bool> {
+    let inner = |e: &Expr| value(e, atoms, letter);
+    let opposite = |op, a: &Expr, b: &Expr| inner(&Expr::binary(op, a.clone(), b.clone())).map(|x| !x);
+    if let Some(at) = atoms.iter().position(|atom| atom == e) {
+        return Some(letter >> at & 1 == 1);
+    }
+    match e {
+        Expr::Constant(value) => Some(*value != 0),
+        Expr::Unary(UnaryOp::Not, a) => inner(a).map(|x| !x),
+        Expr::Binary(BinaryOp::And, a, b) => Some(inner(a)? && inner(b)?),
+        Expr::Binary(BinaryOp::Or, a, b) => Some(inner(a)? || inner(b)?),
+        Expr::Binary(BinaryOp::Equal, a, b) if [a, b].iter().all(|e| matches!(***e, Expr::Unary(UnaryOp::Not, _))) => {
+            Some(inner(a)? == inner(b)?)
+        }
+        Expr::Binary(BinaryOp::NotEqual, a, b) => opposite(BinaryOp::Equal, a, b),
+        Expr::Binary(BinaryOp::LessEqual, a, b) => opposite(BinaryOp::Greater, a, b),
+        Expr::Binary(BinaryOp::GreaterEqual, a, b) => opposite(BinaryOp::Less, a, b),
+        _ => None,
+    }
+}
+
+/// A claim as an automaton over propositions. A finite run violates it at the closing brace, or by an assertion.
+pub fn automaton_of_claim(program: &Program, id: ProcessId, atoms: &[Expr]) -> Option<Automaton> {
+    let process = program.process(id);
+    let letters = 0..1_u64 << atoms.len();
+    let exactly = |letter: u64| Cube { positive: letter, negative: !letter & (letters.end - 1) };
+    let state = |(at, location): (usize, &Location)| {
+        let over = |action: &Action| matches!(action, Action::End | Action::Assert(_));
+        let edges = program.edges_of(location);
+        let edges: Vec<_> = edges.map(|(name, edge)| (&program.statement(id, name).action, edge)).collect();
+        if location.edges.is_empty() && location.end || edges.iter().any(|(action, _)| over(action)) {
+            let all = Transition { guard: vec![Cube::default()], target: at };
+            return Some(State { accepting: true, transitions: vec![all] });
+        }
+        let mut transitions = Vec::new();
+        for (action, edge) in edges {
+            let mut guard = Vec::new();
+            for letter in letters.clone() {
+                let fits = match action {
+                    Action::Skip => true,
+                    Action::Guard(e) => value(e, atoms, letter)?,
+                    _ => return None,
+                };
+                guard.extend(fits.then(|| exactly(letter)));
+            }
+            transitions.push(Transition { guard, target: edge.target.0 as usize });
+        }
+        Some(State { accepting: location.accept, transitions })
+    };
+    let mut states = process.locations.iter().enumerate().map(state).collect::<Option<Vec<_>>>()?;
+    // A run begins in the first state.
+    let entry = process.entry.0 as usize;
+    let swapped = |at: usize| match at {
+        0 => entry,
+        _ if at == entry => 0,
+        _ => at,
+    };
+    states.swap(0, entry);
+    states.iter_mut().flat_map(|s| &mut s.transitions).for_each(|t| t.target = swapped(t.target));
+    Some(Automaton { propositions: atoms.to_vec(), states })
 }

@@ -1,0 +1,7 @@
+//! Formulas: their automata and their claims.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod automata;
+mod claims;
+mod words;
