@@ -2,12 +2,14 @@
 
 pub mod ast;
 mod flow;
+pub mod format;
 mod lex;
 pub mod lower;
 mod names;
 mod optimise;
 mod parse;
 mod preprocess;
+pub mod query;
 mod syntax;
 mod token;
 mod types;

@@ -1,0 +1,108 @@
+//! What there is to say about a name or a keyword.
+
+use super::keywords::keyword_help;
+use super::tokens::PieceKind;
+use super::{Index, SymbolId, SymbolKind};
+use fabius_base::{FileId, SourceMap};
+use std::ops::Range;
+
+/// What there is to say about a word.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hover {
+    /// The bytes of the word.
+    pub range: Range<usize>,
+    /// What it means: one thing, in an inline perhaps several; nothing for a keyword.
+    pub meanings: Vec<SymbolId>,
+    /// Declarations, as code.
+    pub code: Vec<String>,
+    /// Sentences.
+    pub prose: Vec<String>,
+}
+
+/// What there is to say about the word at a byte of a file.
+pub fn hover(index: &Index, map: &SourceMap, file: FileId, at: usize) -> Option<Hover> {
+    let text = &map.file(file).text;
+    let occurrences = index.at(file, at);
+    let Some(first) = occurrences.first() else {
+        let piece = index.piece_at(file, at).filter(|piece| piece.kind == PieceKind::Word)?;
+        let help = keyword_help(piece.text(text))?;
+        let range = piece.range.clone();
+        return Some(Hover {
+            range,
+            meanings: Vec::new(),
+            code: vec![help.0.to_owned()],
+            prose: vec![help.1.to_owned()],
+        });
+    };
+    let range = first.start as usize..first.end as usize;
+    let meanings: Vec<SymbolId> = occurrences.iter().map(|occurrence| occurrence.symbol).collect();
+    let mut hover = Hover { range, meanings, code: Vec::new(), prose: Vec::new() };
+    for &id in &hover.meanings {
+        let symbol = index.symbol(id);
+        if symbol.kind == SymbolKind::Predefined {
+            if let Some((code, prose)) = keyword_help(&symbol.name) {
+                hover.code.push(code.to_owned());
+                hover.prose.push(prose.to_owned());
+            }
+            continue;
+        }
+        hover.code.push(symbol.detail.clone());
+        let owner = symbol.container.map(|owner| index.symbol(owner));
+        let whose = owner.map(|owner| format!(" of `{}`", owner.name)).unwrap_or_default();
+        hover.prose.push(format!("{}{whose}", kind_words(symbol.kind)));
+        hover.prose.extend(comment_at(index, map, id));
+    }
+    hover.code.dedup();
+    hover.prose.dedup();
+    Some(hover)
+}
+
+/// A kind in words.
+pub fn kind_words(kind: SymbolKind) -> &'static str {
+    match kind {
+        SymbolKind::Process => "process type",
+        SymbolKind::Init => "initial process",
+        SymbolKind::Claim => "claim",
+        SymbolKind::Formula => "formula",
+        SymbolKind::Inline => "inline",
+        SymbolKind::InlineParameter => "parameter",
+        SymbolKind::Macro => "macro",
+        SymbolKind::Structure => "structure",
+        SymbolKind::Field => "field",
+        SymbolKind::Global => "global variable",
+        SymbolKind::Local => "local variable",
+        SymbolKind::Parameter => "parameter",
+        SymbolKind::Constant => "symbolic constant",
+        SymbolKind::ConstantSet => "set of symbolic constants",
+        SymbolKind::Label => "label",
+        SymbolKind::Predefined => "predefined",
+    }
+}
+
+/// The comment that belongs to a declaration: on its line behind it, or on the lines right before it.
+fn comment_at(index: &Index, map: &SourceMap, id: SymbolId) -> Option<String> {
+    let symbol = index.symbol(id);
+    let (file, text) = (symbol.definition.file, &map.file(symbol.definition.file).text);
+    let pieces = index.pieces(file);
+    let at = pieces.partition_point(|piece| piece.range.end <= symbol.definition.start as usize);
+    let line = pieces[at..].iter().take_while(|piece| piece.kind != PieceKind::LineEnd);
+    let behind = line.filter(|piece| piece.kind == PieceKind::Comment).last();
+    if let Some(comment) = behind {
+        return plain(comment.text(text));
+    }
+    let begin = pieces[..at].iter().rposition(|piece| piece.kind == PieceKind::LineEnd)?;
+    let mut before = pieces[..begin].iter().rev().filter(|piece| piece.kind != PieceKind::Blank);
+    let comment = before.next().filter(|piece| piece.kind == PieceKind::Comment)?;
+    // A comment that stands behind code on its own line belongs to that code.
+    let own_line = before.next().is_none_or(|piece| piece.kind == PieceKind::LineEnd);
+    own_line.then(|| plain(comment.text(text))).flatten()
+}
+
+/// The words of a comment.
+fn plain(comment: &str) -> Option<String> {
+    let inner = comment.trim_start_matches("//").trim_start_matches("/*").trim_end_matches("*/");
+    let lines = inner.lines().map(|line| line.trim().trim_start_matches('*').trim());
+    let words = lines.collect::<Vec<_>>().join("\n");
+    let words = words.trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
