@@ -2,13 +2,16 @@
 
 use fabius_base::Span;
 use fabius_machine::{Cursor, Machine, Refusal, Step};
-use fabius_program::{EdgeId, Move, Program, StepMarks, meaning::Fault};
-use fabius_search::{Ending, Marks, Model, Next};
+use fabius_program::{CLAIM_PID, EdgeId, Move, Program, StepMarks, Watch, meaning::Fault};
+use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use std::sync::Arc;
 
 /// The machine of a program, as a search sees it.
+#[derive(Clone)]
 pub(crate) struct SearchedMachine {
     machine: Machine,
+    /// Only what the claim does wrong counts.
+    endless: bool,
 }
 
 /// Tells where the processes of a state are.
@@ -17,9 +20,26 @@ pub(crate) struct Places {
 }
 
 impl SearchedMachine {
-    /// Assembles the program.
-    pub(crate) fn new(program: Arc<Program>) -> Result<Self, Refusal> {
-        Ok(Self { machine: Machine::new(program)? })
+    /// Assembles the program for a search for violations of safety.
+    pub(crate) fn new(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
+        Ok(Self { machine: Machine::watching(program, watch)?, endless: false })
+    }
+
+    /// Assembles the program for a search for endless runs. A step of a process that fails is no error then
+    /// (the safety of the model is a question of its own): after a failed assertion the run goes on, after
+    /// anything else it does not.
+    pub(crate) fn endless(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
+        Ok(Self { machine: Machine::watching(program, watch)?, endless: true })
+    }
+
+    /// The machine itself, to read states with.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The machine itself, for a reduction of what it lists.
+    pub(crate) fn machine_mut(&mut self) -> &mut Machine {
+        &mut self.machine
     }
 
     /// A reader of the states that this machine makes.
@@ -65,17 +85,39 @@ impl Model for SearchedMachine {
 
     #[inline]
     fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
-        match self.machine.next(state, cursor, successor) {
-            Step::Successor { label, transient, fault, marks } => {
-                Next::Successor { label, transient, fault, marks: as_marks(marks) }
-            }
-            Step::Broken { label, fault } => Next::Broken { label, fault },
-            Step::Done(ending) => Next::Done(match ending {
-                fabius_machine::Ending::Moves => Ending::Moves,
-                fabius_machine::Ending::ValidEnd => Ending::ValidEnd,
-                fabius_machine::Ending::InvalidEnd => Ending::InvalidEnd,
-            }),
+        loop {
+            return match self.machine.next(state, cursor, successor) {
+                Step::Successor { label, transient, fault, marks } => {
+                    let counts = !self.endless || label.is_some_and(|label| label.pid == CLAIM_PID);
+                    Next::Successor { label, transient, fault: fault.filter(|_| counts), marks: as_marks(marks) }
+                }
+                Step::Broken { label, .. } if self.endless && label.pid != CLAIM_PID => continue,
+                Step::Broken { label, fault } => Next::Broken { label, fault },
+                Step::Done(ending) => Next::Done(match ending {
+                    fabius_machine::Ending::Moves => Ending::Moves,
+                    fabius_machine::Ending::ValidEnd => Ending::ValidEnd,
+                    fabius_machine::Ending::InvalidEnd => Ending::InvalidEnd,
+                }),
+            };
         }
+    }
+}
+
+impl Processes for SearchedMachine {
+    fn process_count(&self, state: &[u32]) -> usize {
+        self.machine.process_count(state)
+    }
+
+    fn movers(&self, label: &Move) -> [Option<u8>; 2] {
+        match label.pid {
+            CLAIM_PID => [None, None],
+            pid => [Some(pid), label.partner.map(|(partner, _)| partner)],
+        }
+    }
+
+    fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
+        *enabled = ProcessSet::EMPTY;
+        self.machine.enabled(state, &mut |process| enabled.insert(process));
     }
 }
 

@@ -7,10 +7,10 @@ use crate::report::{ViolationClass, ViolationReport};
 use crate::run::internal_error;
 use crate::words::counted;
 use fabius_base::{Code, Finding, SourceMap, Span};
-use fabius_program::{Action, EdgeId, Move, Program, meaning::Fault};
+use fabius_program::{Action, EdgeId, Move, Program, Watch, meaning::Fault};
 use fabius_search::ViolationKind;
 use fabius_witness::format::{json, trail::trail};
-use fabius_witness::{Claim, Standing, Trace, confirm as walk, shorten};
+use fabius_witness::{Claim, RunFairness, Shows, Standing, Trace, confirm_watching as walk, shorten};
 use std::sync::Arc;
 
 /// So many places at which processes wait are shown in the text, …
@@ -61,12 +61,22 @@ impl Wrong {
 }
 
 impl Found {
+    fn is_endless(&self) -> bool {
+        matches!(self.wrong, Wrong::Loop(..))
+    }
+
     /// What the reference interpreter is to confirm.
     fn claim(&self) -> Claim {
         match self.wrong {
             Wrong::InvalidEnd => Claim::InvalidEnd,
             Wrong::Fault(fault) => Claim::Fault(fault),
-            Wrong::Loop(start, _) => Claim::Cycle { start },
+            Wrong::Loop(start, class) => {
+                let no_progress = class == ViolationClass::NonProgressCycle;
+                // A claim that waits for a livelock accepts it.
+                let no_progress = no_progress && self.watch.progress.is_some();
+                let shows = Shows { no_progress, acceptance: self.watch.acceptance, fairness: self.fairness };
+                Claim::Cycle { start, shows }
+            }
         }
     }
 }
@@ -77,6 +87,10 @@ pub(crate) struct Found {
     pub wrong: Wrong,
     /// The path.
     pub path: Vec<Move>,
+    /// What was watched beside the processes.
+    pub watch: Watch,
+    /// How fair its loop is, at least.
+    pub fairness: RunFairness,
     /// The formula or claim that it violates: its name, and where it stands if it does in the text.
     pub property: Option<(String, Option<Span>)>,
     /// How often the same was found.
@@ -116,7 +130,7 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> R
     if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
         found.path = shorten(program, &found.path, claim, CALMING_STEPS_MAX);
     }
-    let trace = walk(program, &found.path, claim).map_err(|disagreement| {
+    let trace = walk(program, found.watch, &found.path, claim).map_err(|disagreement| {
         let path = paste(&found.path);
         internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
     })?;
@@ -129,12 +143,12 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> R
 /// The trace of the same run of the program as it is written; `None` if there is none that the
 /// reference interpreter confirms.
 fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<Trace> {
-    if found.path.len() > ELABORATED_STEPS_MAX {
+    if found.path.len() > ELABORATED_STEPS_MAX || found.watch.claim.is_some() || found.is_endless() {
         return None;
     }
     let written = loaded.as_written()?;
     let path = elaborate(program, &written, &found.path)?;
-    walk(&written, &path, found.claim()).ok()
+    walk(&written, found.watch, &path, found.claim()).ok()
 }
 
 /// Where a faulty transition stands in the text.
@@ -284,6 +298,8 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
         trace: Arc::new(json::steps(trace, &loaded.map)),
         loop_start: trace.cycle_start.map(|start| start as u64),
         endless: None,
+        delays: None,
+        fewest_delays: None,
         blocked: match explanation {
             Some(_) => json::standings(trace, &loaded.map).into_iter().filter(|standing| !standing.end).collect(),
             None => Vec::new(),

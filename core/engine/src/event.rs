@@ -36,6 +36,17 @@ pub enum Event {
         /// How far it is.
         progress: Progress,
     },
+    /// A round of a search in the order of delays (or of depth) is finished.
+    Round {
+        /// The property.
+        property: String,
+        /// How many delays (or steps) were allowed.
+        bound: u32,
+        /// States stored so far.
+        states: u64,
+        /// What waits for a larger bound.
+        frontier: u64,
+    },
     /// A counterexample was found and confirmed.
     Violation {
         /// The property.

@@ -7,20 +7,25 @@
 //! function, time and cancellation through [`Surroundings`].
 
 pub mod event;
+pub mod reduction;
 pub mod report;
 pub mod settings;
 pub mod words;
 
 mod adapter;
 mod counterexample;
+mod delayed;
 mod elaborate;
+mod liveness;
 mod load;
 mod meaning;
+mod meet;
 mod plan;
 mod replay;
 mod run;
 mod safety;
 mod task;
+mod survey;
 mod unreached;
 mod watcher;
 
@@ -28,8 +33,10 @@ pub use counterexample::Counterexample;
 pub use event::{Event, Goal, Progress};
 pub use load::{Include, Loaded, load, unreadable};
 pub use meaning::{Meaning, Written, meaning};
+pub use meet::{Line, Meeting, meet};
 pub use plan::{Plan, Planned, Question, UnknownProperty, plan};
 pub use replay::{Blocked, Replay};
 pub use report::{PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
 pub use run::{Outcome, Surroundings, check, crashed};
 pub use settings::{Cycles, Fairness, Order, Settings, Storage};
+pub use survey::{Held, Seen, Survey, survey};

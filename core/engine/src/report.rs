@@ -211,6 +211,12 @@ pub struct ViolationReport {
     /// For a run that never ends: what happens in its loop.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub endless: Option<LoopReport>,
+    /// In a search in the order of delays: who was held back on the way, and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delays: Option<Vec<DelayReport>>,
+    /// In a search in the order of delays: whether it is known that no run with fewer leads to the same violation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fewest_delays: Option<bool>,
     /// For an invalid end state: the processes that wait where they may not stop, and for what.
     pub blocked: Vec<StandingRecord>,
     /// Why, in sentences.
@@ -260,6 +266,23 @@ pub struct ValueReport {
     pub name: String,
     /// Its value.
     pub value: String,
+}
+
+/// A process that was to move, and was held back.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DelayReport {
+    /// Before this step of the run.
+    pub step: u64,
+    /// The type of the process.
+    pub process: String,
+    /// Its number.
+    pub pid: u8,
+    /// The file in which it stood.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
 }
 
 /// Something to say about the text of a model.

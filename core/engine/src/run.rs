@@ -1,13 +1,14 @@
 //! From a loaded model to its report: plan, one property after the other, one verdict.
 
 use crate::counterexample::Counterexample;
+use crate::delayed;
 use crate::event::Event;
+use crate::liveness;
 use crate::load::Loaded;
 use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
 use crate::settings::Settings;
-use crate::task::Checked;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_program::Program;
 use std::sync::Arc;
@@ -84,8 +85,13 @@ fn check_all(
     };
     for planned in &plan.properties {
         let found = match planned.question {
+            Question::Safety if let Some(delaying) = &settings.delaying => {
+                delayed::check(loaded, program, planned, settings, delaying, around)
+            }
             Question::Safety => safety::check(loaded, program, planned, settings, around),
-            _ => unchecked(planned),
+            Question::Progress | Question::Acceptance | Question::Claim => {
+                liveness::check(loaded, program, planned, settings, around)
+            }
         };
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
@@ -117,11 +123,6 @@ fn conclude(report: &mut Report) {
         None => "the model has no property of this kind".to_owned(),
     };
     (report.verdict, report.exhaustive, report.reason) = (verdict, exhaustive, reason);
-}
-
-fn unchecked(planned: &Planned) -> Checked {
-    let report = PropertyReport::unchecked(&planned.name, planned.kind, "not checked yet by this version of fabius");
-    Checked { report, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
 }
 
 fn unknown_property(unknown: &UnknownProperty) -> Finding {

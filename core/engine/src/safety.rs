@@ -13,8 +13,9 @@ use crate::unreached::unreached;
 use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::Limits;
-use fabius_program::{Move, Program, meaning::Fault};
+use fabius_program::{Move, ProcessId, Program, PropertyKind, Watch, meaning::Fault};
 use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Statistics, StopAt, TreeStore};
+use fabius_witness::RunFairness;
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -52,7 +53,8 @@ pub(crate) fn check(
     around: &mut Surroundings<'_>,
 ) -> Checked {
     let task = Task { loaded, program, property: &planned.name, settings };
-    let mut machine = match SearchedMachine::new(Arc::clone(program)) {
+    let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
+    let mut machine = match SearchedMachine::new(Arc::clone(program), watch) {
         Ok(machine) => machine,
         Err(refusal) => return refused(planned, program, refusal),
     };
@@ -75,6 +77,8 @@ pub(crate) fn check(
         let found = Found {
             wrong: violation.kind.into(),
             path: violation.path.clone(),
+            watch,
+            fairness: RunFairness::Unfair,
             property: None,
             count: violation.count,
             shortest: settings.search == Order::BreadthFirst,
@@ -87,6 +91,14 @@ pub(crate) fn check(
         }
     }
     checked
+}
+
+/// The event trace that sends and receives must follow, if the model has one.
+pub(crate) fn event_trace(program: &Program) -> Option<ProcessId> {
+    program.properties.iter().find_map(|property| match property.kind {
+        PropertyKind::Trace(trace) => Some(trace),
+        _ => None,
+    })
 }
 
 /// Runs one search in the order and with the store that were asked for.

@@ -23,6 +23,8 @@ pub struct Settings {
     pub cycles: Cycles,
     /// What counts as progress.
     pub progress: Progress,
+    /// Search in the order of delays, if at all.
+    pub delaying: Option<Delaying>,
     /// So many threads may search.
     pub threads: usize,
     /// How much a search may use.
@@ -41,6 +43,7 @@ impl Default for Settings {
             fairness: Fairness::default(),
             cycles: Cycles::default(),
             progress: Progress::default(),
+            delaying: None,
             threads: 1,
             limits: Limits::default(),
         }
@@ -133,4 +136,53 @@ pub enum Progress {
     States,
     /// Every step from a progress label.
     Transitions,
+}
+
+/// A search in the order of delays.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Delaying {
+    /// Who is disturbed.
+    pub scheduler: SchedulerChoice,
+    /// What is remembered, and so what may be concluded.
+    pub mode: DelayMode,
+    /// At most so many delays; without it, until nothing is left.
+    pub delays_max: Option<u32>,
+    /// Of the random scheduler, and of samples.
+    pub seed: u64,
+}
+
+/// Who decides which process moves next, unless disturbed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum SchedulerChoice {
+    /// The one that suits the model.
+    #[default]
+    Auto,
+    /// What a step causes happens next.
+    RunToCompletion,
+    /// In the order of creation, until blocked.
+    RoundRobin,
+    /// Another order in each state.
+    Random,
+    /// Processes of these types first, in this order; then by the priorities of the model.
+    Priority(Vec<String>),
+}
+
+/// What a search in the order of delays remembers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum DelayMode {
+    /// States of the system: fast, and no proof before everything was seen.
+    #[default]
+    Fast,
+    /// States of system and scheduler: a proof for each number of delays.
+    Exact,
+}
+
+impl DelayMode {
+    /// The word for the search in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fast => "delays",
+            Self::Exact => "delays-exact",
+        }
+    }
 }

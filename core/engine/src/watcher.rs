@@ -17,7 +17,7 @@ pub(crate) const SHORTEN_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Watches a search on behalf of the one who asked for the check.
 pub(crate) struct Watcher<'a, 'b> {
-    property: &'a str,
+    pub property: &'a str,
     program: &'a Program,
     map: &'a SourceMap,
     pub around: &'a mut Surroundings<'b>,

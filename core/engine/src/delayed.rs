@@ -1,0 +1,447 @@
+//! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
+
+use crate::adapter::SearchedMachine;
+use crate::counterexample::{Counterexample, Found, Wrong, confirm};
+use crate::event::{Event, Goal};
+use crate::load::Loaded;
+use crate::plan::Planned;
+use crate::report::{DelayReport, PropertyReport, Stopped, Verdict, ViolationReport};
+use crate::run::Surroundings;
+use crate::safety::event_trace;
+use crate::settings::{DelayMode, Delaying, SchedulerChoice, Settings, Storage};
+use crate::task::{Checked, Task, limit_reached, missed, refused};
+use crate::watcher::Watcher;
+use crate::words::counted;
+use fabius_base::{Limits, SourceMap, Span, StopReason};
+use fabius_machine::Machine;
+use fabius_program::{Action, Move, Program, Watch, meaning::Fault};
+use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Reach, Round};
+use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
+use fabius_witness::format::json;
+use fabius_witness::{HeldBack, Trace};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The hash functions of lossy stores start from this.
+const STORE_SEED: u64 = 0;
+/// Bits that a bitstate store sets for each state.
+const BITS_PER_STATE: u32 = 3;
+/// Memory of a bitstate store if none was named.
+const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
+/// A search for a run with fewer delays may store so many times the states that the first search stored, …
+const FEWER_STATES_FACTOR: u64 = 10;
+/// … but always so many.
+const FEWER_STATES_MIN: u64 = 100_000;
+
+type Outcome = DelayOutcome<Move, Fault>;
+
+/// What a search found, and what its store took.
+struct Explored {
+    found: Outcome,
+    store_bytes: u64,
+    /// The keys of the violations, in their order.
+    keys: Vec<u64>,
+}
+
+/// A search that is to be run.
+#[derive(Clone, Copy)]
+struct Order<'a> {
+    delaying: &'a Delaying,
+    mode: DelayMode,
+    store: Storage,
+    limits: Limits,
+    stop_at: StopAt,
+    last: Option<u32>,
+}
+
+/// The scheduler's name as people say it, and why it was chosen if nobody did.
+struct Chosen {
+    kind: SchedulerChoice,
+    why: Option<&'static str>,
+}
+
+/// Searches in the order of delays, and confirms what was found.
+pub(crate) fn check(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+    delaying: &Delaying,
+    around: &mut Surroundings<'_>,
+) -> Checked {
+    let task = Task { loaded, program, property: &planned.name, settings };
+    let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
+    let mut machine = match SearchedMachine::new(Arc::clone(program), watch) {
+        Ok(machine) => machine,
+        Err(refusal) => return refused(planned, program, refusal),
+    };
+    let chosen = choose(program, &delaying.scheduler);
+    let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
+    let (mode, store, limits) = (delaying.mode, settings.store, settings.limits);
+    let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max };
+    let began = (around.now)();
+    let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
+    let explored = explore(&mut machine, watcher, &chosen.kind, order);
+    let seconds = ((around.now)() - began).as_secs_f64();
+    let mut checked = Checked {
+        report: describe(planned, settings, delaying, &chosen, &explored, seconds),
+        counterexamples: Vec::new(),
+        findings: Vec::new(),
+        failure: None,
+    };
+    let outcome = &explored.found.outcome;
+    for (index, violation) in outcome.violations.iter().enumerate() {
+        let first = Run::new(violation, &explored.found.delays[index], mode == DelayMode::Exact);
+        let run = fewer(&task, &mut machine, first, explored.keys.get(index).copied(), &chosen, order, around);
+        let found = Found {
+            wrong: Wrong::from(violation.kind),
+            path: run.path,
+            watch,
+            fairness: fabius_witness::RunFairness::Unfair,
+            property: None,
+            count: violation.count,
+            shortest: false,
+            as_found: true,
+        };
+        match confirm(loaded, program, found) {
+            Ok(mut counterexample) => {
+                mark(&mut counterexample, program, &loaded.map, &run.delays, run.fewest);
+                checked.add(planned, counterexample, around);
+            }
+            Err(failure) => checked.failure = checked.failure.or(Some(failure)),
+        }
+    }
+    if let Some(first) = checked.report.violations.first() {
+        checked.report.reason = violated(first, settings.keep_going, outcome.violations.len(), &chosen);
+    }
+    checked
+}
+
+/// A run to a violation.
+struct Run {
+    path: Vec<Move>,
+    delays: Vec<Delay>,
+    /// No run with fewer delays leads to the same.
+    fewest: bool,
+}
+
+impl Run {
+    fn new(violation: &Violation<Move, Fault>, delays: &[Delay], exact: bool) -> Self {
+        Self { path: violation.path.clone(), delays: delays.to_vec(), fewest: exact || delays.is_empty() }
+    }
+}
+
+/// Looks for a run with fewer delays, or with as many and fewer steps, to the same violation, with a small budget.
+fn fewer(
+    task: &Task<'_>,
+    machine: &mut SearchedMachine,
+    run: Run,
+    key: Option<u64>,
+    chosen: &Chosen,
+    order: Order<'_>,
+    around: &mut Surroundings<'_>,
+) -> Run {
+    let Some(key) = key.filter(|_| order.mode != DelayMode::Exact && !task.settings.keep_going) else { return run };
+    if around.cancel.requested().is_some() {
+        return run;
+    }
+    let states = order.limits.states_max.unwrap_or(u64::MAX);
+    let states_max = Some(states.min(FEWER_STATES_FACTOR.saturating_mul(FEWER_STATES_MIN)));
+    let limits = Limits { states_max, depth_max: None, ..order.limits };
+    let last = Some(run.delays.len() as u32);
+    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, ..order };
+    let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
+    let explored = explore(machine, watcher, &chosen.kind, order);
+    let same = explored.keys.iter().position(|&other| other == key);
+    let better =
+        same.and_then(|index| explored.found.outcome.violations.get(index).zip(explored.found.delays.get(index)));
+    match better {
+        Some((violation, delays)) => Run::new(violation, delays, true),
+        None => run,
+    }
+}
+
+/// Runs one search under the scheduler that was chosen.
+fn explore(
+    machine: &mut SearchedMachine,
+    watcher: Watcher<'_, '_>,
+    kind: &SchedulerChoice,
+    order: Order<'_>,
+) -> Explored {
+    let reader = machine.machine().clone();
+    match kind {
+        SchedulerChoice::RoundRobin => explore_under(machine, watcher, &RoundRobin, order),
+        SchedulerChoice::Random => explore_under(machine, watcher, &RandomOrder::new(order.delaying.seed), order),
+        SchedulerChoice::Priority(names) => {
+            explore_under(machine, watcher, &Priority(ByName::new(reader, names)), order)
+        }
+        SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => {
+            explore_under(machine, watcher, &RunToCompletion, order)
+        }
+    }
+}
+
+fn explore_under<D: Scheduler<Move>>(
+    machine: &mut SearchedMachine,
+    mut watcher: Watcher<'_, '_>,
+    scheduler: &D,
+    order: Order<'_>,
+) -> Explored {
+    let Order { limits, stop_at, last, .. } = order;
+    let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
+    let deepening = Deepening { last, ..Deepening::default() };
+    if order.mode == DelayMode::Exact {
+        let found = delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening);
+        let store_bytes = found.outcome.statistics.memory_bytes;
+        return Explored { found, store_bytes, keys: watcher.keys };
+    }
+    let (found, store_bytes) = match order.store {
+        Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, &settings, &deepening),
+        Storage::Hash => {
+            let store = FingerprintStore::new(STORE_SEED);
+            run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
+        }
+        Storage::Bitstate => {
+            let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
+            let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
+            run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
+        }
+    };
+    Explored { found, store_bytes, keys: watcher.keys }
+}
+
+fn run_fast<D: Scheduler<Move>, S: Store>(
+    machine: &mut SearchedMachine,
+    scheduler: &D,
+    mut store: S,
+    watcher: &mut Watcher<'_, '_>,
+    settings: &search::Settings,
+    deepening: &Deepening,
+) -> (Outcome, u64) {
+    let found = delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening);
+    (found, store.memory_bytes())
+}
+
+impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
+    fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
+        let Round { bound, states, frontier } = *round;
+        (self.around.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });
+        ControlFlow::Continue(())
+    }
+}
+
+/// The scheduler to use: the one that was asked for, or one that suits the model.
+fn choose(program: &Program, choice: &SchedulerChoice) -> Chosen {
+    if *choice != SchedulerChoice::Auto {
+        return Chosen { kind: choice.clone(), why: None };
+    }
+    let communicates = |action: &Action| matches!(action, Action::Send(_) | Action::Receive(_));
+    let statements = program.processes.iter().flat_map(|process| &process.statements);
+    let messages = statements.clone().any(|statement| match &statement.action {
+        Action::Merged(actions) => actions.iter().any(communicates),
+        action => communicates(action),
+    });
+    match messages {
+        true => Chosen { kind: SchedulerChoice::RunToCompletion, why: Some("because the processes exchange messages") },
+        false => Chosen { kind: SchedulerChoice::RoundRobin, why: Some("because the processes share variables only") },
+    }
+}
+
+impl SchedulerChoice {
+    /// The scheduler's full name.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Auto | Self::RunToCompletion => "run-to-completion",
+            Self::RoundRobin => "round-robin",
+            Self::Random => "a random order",
+            Self::Priority(_) => "priorities",
+        }
+    }
+}
+
+/// Ranks processes by the place of their type in a list; those not in it come after, by the priorities of the model.
+struct ByName {
+    machine: Machine,
+    names: Vec<String>,
+}
+
+impl std::fmt::Debug for ByName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ByName").field(&self.names).finish()
+    }
+}
+
+impl ByName {
+    fn new(machine: Machine, names: &[String]) -> Self {
+        Self { machine, names: names.to_vec() }
+    }
+}
+
+impl Ranking for ByName {
+    fn rank(&self, state: &[u32], process: u8) -> u32 {
+        let Some(view) = self.machine.view(state) else { return 0 };
+        let pid = usize::from(process);
+        let name = view.process_of(pid).map(|id| self.machine.program().process(id).name.as_str());
+        match self.names.iter().position(|listed| Some(listed.as_str()) == name) {
+            Some(place) => place as u32,
+            None => self.names.len() as u32 + 255 - u32::from(view.priority_of(pid).unwrap_or(1)),
+        }
+    }
+}
+
+/// Marks in a trace who was held back, and where.
+fn mark(counterexample: &mut Counterexample, program: &Program, map: &SourceMap, delays: &[Delay], fewest: bool) {
+    let steps = steps_of_path(&counterexample.trace, program, &counterexample.path);
+    let mut told = Vec::new();
+    for delay in delays {
+        let last = counterexample.trace.steps.len().saturating_sub(1);
+        let step = steps.get(delay.before).copied().unwrap_or(last);
+        let (name, process, span) = whereabouts(&counterexample.trace, delay.process, step);
+        let place = map.position(span);
+        told.push(DelayReport {
+            step: step as u64 + 1,
+            process,
+            pid: delay.process,
+            file: place.file.to_string(),
+            line: place.line,
+            column: place.column,
+        });
+        if let Some(step) = counterexample.trace.steps.get_mut(step) {
+            step.held_back.push(HeldBack { pid: delay.process, name, span });
+        }
+    }
+    counterexample.report.trace = Arc::new(json::steps(&counterexample.trace, map));
+    counterexample.report.delays = Some(told);
+    counterexample.report.fewest_delays = Some(fewest);
+}
+
+/// For each step of the path that was searched, the step of the trace (of the program as written) that it begins with.
+fn steps_of_path(trace: &Trace, program: &Program, path: &[Move]) -> Vec<usize> {
+    let mut next = 0;
+    let number = |step: &Move| program.statement(program.process_of(step.edge), step.edge).number;
+    let index = |step: &Move| {
+        let steps = trace.steps.get(next..).unwrap_or(&[]);
+        let wanted = |told: &fabius_witness::Step| told.actor.pid == step.pid && told.actor.statement == number(step);
+        if let Some(found) = steps.iter().position(wanted) {
+            next += found + 1;
+        }
+        next.saturating_sub(1)
+    };
+    path.iter().map(index).collect()
+}
+
+/// The name and the type of a process, and where it stands before a step: where it moves next, or ends up.
+fn whereabouts(trace: &Trace, pid: u8, step: usize) -> (String, String, Span) {
+    let later = trace.steps.get(step..).unwrap_or(&[]).iter();
+    let mut actors = later.flat_map(|step| [Some(&step.actor), step.partner.as_ref()]).flatten();
+    if let Some(actor) = actors.find(|actor| actor.pid == pid) {
+        return (actor.name.clone(), actor.process.clone(), actor.span);
+    }
+    match trace.last.processes.iter().find(|standing| standing.pid == pid) {
+        Some(standing) => {
+            let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
+            (standing.name.clone(), standing.process.clone(), span)
+        }
+        None => (format!("process {pid}"), String::new(), Span::default()),
+    }
+}
+
+/// What the search found out, in figures and one sentence.
+fn describe(
+    planned: &Planned,
+    settings: &Settings,
+    delaying: &Delaying,
+    chosen: &Chosen,
+    explored: &Explored,
+    seconds: f64,
+) -> PropertyReport {
+    let outcome = &explored.found.outcome;
+    let statistics = &outcome.statistics;
+    let stopped = match outcome.completeness {
+        search::Completeness::Exhaustive => None,
+        search::Completeness::FirstViolation => Some(Stopped::Violation),
+        search::Completeness::Stopped(reason) => Some(reason.into()),
+    };
+    let verdict = match statistics.violations {
+        0 if outcome.proves_absence() => Verdict::Holds,
+        0 => Verdict::Undecided,
+        _ => Verdict::Violated,
+    };
+    let exact = delaying.mode == DelayMode::Exact;
+    PropertyReport {
+        verdict,
+        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
+        reason: reason(explored, &settings.limits, chosen, exact),
+        stopped,
+        search: delaying.mode.as_str(),
+        store: if exact { Storage::Tree.as_str() } else { settings.store.as_str() },
+        states: statistics.states,
+        transitions: statistics.transitions(),
+        matched: statistics.matched,
+        depth: statistics.depth,
+        seconds,
+        memory_bytes: statistics.memory_bytes,
+        bytes_per_state: explored.store_bytes as f64 / statistics.states.max(1) as f64,
+        violation_count: statistics.violations,
+        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+    }
+}
+
+/// One sentence that says what the verdict rests on, if nothing was found.
+fn reason(explored: &Explored, limits: &Limits, chosen: &Chosen, exact: bool) -> String {
+    let outcome = &explored.found.outcome;
+    let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
+    let under = under(chosen);
+    match explored.found.reach {
+        Reach::EverySchedule if outcome.exactness.is_exact() => {
+            "safe under every schedule: no assertion can fail, no invalid end state, no evaluation error".to_owned()
+        }
+        Reach::EverySchedule => {
+            format!("no error found ({searched}); this is not a proof: {}", missed(outcome.exactness))
+        }
+        Reach::Bound(bound) if exact => {
+            let delays = counted(u64::from(bound), "delay");
+            let pairs = counted(explored.found.pairs, "state");
+            format!("safe with at most {delays} {under} ({searched}, {pairs} with the scheduler's)")
+        }
+        Reach::Bound(bound) => {
+            format!("no error found up to {} {under} ({searched})", counted(u64::from(bound), "delay"))
+        }
+        Reach::Ended(bound) => {
+            let limit = limit_reached(outcome.completeness, limits);
+            match bound {
+                Some(bound) if exact => {
+                    let delays = counted(u64::from(bound), "delay");
+                    format!("safe with at most {delays} {under} ({searched}); then {limit}")
+                }
+                Some(bound) => {
+                    let delays = counted(u64::from(bound), "delay");
+                    format!("no error found up to {delays} {under} ({searched}); then {limit}")
+                }
+                None => format!("no error found {under} ({searched}); this is not a proof: {limit}"),
+            }
+        }
+    }
+}
+
+fn under(chosen: &Chosen) -> String {
+    match chosen.why {
+        Some(why) => format!("under {} (chosen {why})", chosen.kind.name()),
+        None => format!("under {}", chosen.kind.name()),
+    }
+}
+
+/// The sentence for a violation: how many delays and steps it takes.
+fn violated(first: &ViolationReport, keep_going: bool, different: usize, chosen: &Chosen) -> String {
+    let delays = counted(first.delays.as_ref().map_or(0, Vec::len) as u64, "delay");
+    let fewest = if first.fewest_delays == Some(true) { ", and not with fewer" } else { "" };
+    let steps = counted(first.steps, "step");
+    let what = first.kind.sentence();
+    let more = match (keep_going, different) {
+        (false, _) => "; stopped at the first violation".to_owned(),
+        (true, 1) => String::new(),
+        (true, several) => format!("; {} in all", counted(several as u64, "different violation")),
+    };
+    format!("{what}: {delays}, {steps}, {}{fewest}{more}", under(chosen))
+}

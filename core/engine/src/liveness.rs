@@ -1,0 +1,303 @@
+//! Checks of endless runs: livelocks, acceptance cycles, formulas and claims.
+
+use crate::adapter::SearchedMachine;
+use crate::counterexample::{Found, Wrong, confirm};
+use crate::event::Goal;
+use crate::load::Loaded;
+use crate::plan::{Planned, Question};
+use crate::report::{PropertyReport, Stopped, Verdict, ViolationClass};
+use crate::run::Surroundings;
+use crate::settings::{Cycles, Fairness, Progress, Settings};
+use crate::task::{Checked, Task, limit_reached, refused};
+use crate::watcher::Watcher;
+use crate::words::counted;
+use fabius_base::{Finding, Span};
+use fabius_program::meaning::Fault;
+use fabius_program::{Expr, Formula, Move, ProcessKind, Program, ProgressOn, PropertyKind, Watch};
+use fabius_search::cycle::{self, CycleOutcome};
+use fabius_search::{self as search, Completeness, TreeStore};
+use fabius_witness::RunFairness;
+use std::sync::Arc;
+
+/// The name of the claim that waits for a livelock.
+const LIVELOCK: &str = "np_";
+
+/// A question in the form in which a search answers it.
+struct Inquiry {
+    /// The program, with the claim if there is one.
+    program: Arc<Program>,
+    watch: Watch,
+    /// Which cycles are looked for.
+    goal: cycle::Goal,
+    /// What such a cycle is.
+    class: ViolationClass,
+    /// The formula or claim, for a person.
+    property: Option<(String, Option<Span>)>,
+    search: Search,
+}
+
+/// The searches for cycles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    DfsFifo,
+    NestedDfs,
+    Components(Fairness),
+}
+
+impl Search {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::DfsFifo => "dfs-fifo",
+            Self::NestedDfs => "ndfs",
+            Self::Components(_) => "scc",
+        }
+    }
+}
+
+type CycleFound = CycleOutcome<Move, Fault>;
+
+/// Looks for endless runs that violate a property, and confirms what was found.
+pub(crate) fn check(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+    around: &mut Surroundings<'_>,
+) -> Checked {
+    let inquiry = match inquire(program, planned, settings) {
+        Ok(inquiry) => inquiry,
+        Err(finding) => return unanswered(planned, *finding),
+    };
+    let mut machine = match SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch) {
+        Ok(machine) => machine,
+        Err(refusal) => return refused(planned, program, refusal),
+    };
+    let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
+    let began = (around.now)();
+    let (outcome, store_bytes) = explore(&task, &inquiry, &mut machine, around);
+    let seconds = ((around.now)() - began).as_secs_f64();
+    let mut checked = Checked {
+        report: describe(planned, settings, &inquiry, &outcome, store_bytes, seconds),
+        counterexamples: Vec::new(),
+        findings: Vec::new(),
+        failure: None,
+    };
+    if let Some(found) = outcome.found {
+        match confirm(loaded, &inquiry.program, inquiry.describe(found)) {
+            Ok(counterexample) => checked.add(planned, counterexample, around),
+            Err(failure) => checked.failure = Some(failure),
+        }
+    }
+    checked
+}
+
+/// Puts a question into the form in which a search answers it.
+fn inquire(program: &Arc<Program>, planned: &Planned, settings: &Settings) -> Result<Inquiry, Box<Finding>> {
+    let progress = match settings.progress {
+        Progress::States => ProgressOn::States,
+        Progress::Transitions => ProgressOn::Transitions,
+    };
+    let fair = settings.fairness != Fairness::None;
+    let accepting = if fair || settings.cycles == Cycles::Components {
+        Search::Components(settings.fairness)
+    } else {
+        Search::NestedDfs
+    };
+    let plain = |watch, goal, class, search| Inquiry {
+        program: Arc::clone(program),
+        watch,
+        goal,
+        class,
+        property: None,
+        search,
+    };
+    Ok(match planned.question {
+        // DFS-FIFO cannot be fair, and nested depth-first search knows progress on states only.
+        Question::Progress if !fair && settings.cycles == Cycles::NestedDfs && progress == ProgressOn::States => {
+            livelock_claim(program, planned)?
+        }
+        Question::Progress => {
+            let search = match (fair, settings.cycles) {
+                (false, Cycles::Suitable | Cycles::DfsFifo) => Search::DfsFifo,
+                _ => Search::Components(settings.fairness),
+            };
+            let watch = Watch { progress: Some(progress), ..Watch::NOTHING };
+            plain(watch, cycle::Goal::Livelock, ViolationClass::NonProgressCycle, search)
+        }
+        Question::Claim => Inquiry { search: accepting, ..claim(program, planned)? },
+        Question::Safety | Question::Acceptance => {
+            let watch = Watch { acceptance: true, ..Watch::NOTHING };
+            plain(watch, cycle::Goal::AcceptanceCycle, ViolationClass::AcceptanceCycle, accepting)
+        }
+    })
+}
+
+/// A formula or a claim.
+fn claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> {
+    let (mut program, claim) = program.with_claim(&planned.name).map_err(|why| Box::new(why.finding()))?;
+    let property = program.properties.iter().find(|property| property.name == planned.name);
+    let is_formula = property.is_some_and(|property| matches!(property.kind, PropertyKind::Ltl(_)));
+    let span = property.and_then(|property| property.span);
+    if is_formula {
+        // A claim is judged together with the acceptance labels of the model; a formula speaks for itself.
+        let processes = program.processes.iter_mut().filter(|process| process.kind == ProcessKind::Process);
+        processes.flat_map(|process| &mut process.locations).for_each(|location| location.accept = false);
+    }
+    Ok(Inquiry {
+        program: Arc::new(program),
+        watch: Watch { claim: Some(claim), acceptance: true, ..Watch::NOTHING },
+        goal: cycle::Goal::AcceptanceCycle,
+        class: ViolationClass::AcceptanceCycle,
+        property: Some((planned.name.clone(), span)),
+        search: Search::NestedDfs,
+    })
+}
+
+/// A livelock as what a claim waits for: from some time on there is no progress.
+fn livelock_claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> {
+    let mut program = program.clone();
+    let progress = Formula::Not(Box::new(Formula::Proposition(Expr::NonProgress)));
+    let again_and_again = Formula::Always(Box::new(Formula::Eventually(Box::new(progress))));
+    program.properties.push(fabius_program::Property {
+        name: LIVELOCK.to_owned(),
+        kind: PropertyKind::Ltl(again_and_again),
+        span: None,
+    });
+    program.uses.non_progress = true;
+    let planned = Planned { name: LIVELOCK.to_owned(), ..planned.clone() };
+    Ok(Inquiry { class: ViolationClass::NonProgressCycle, property: None, ..claim(&program, &planned)? })
+}
+
+impl Inquiry {
+    /// What a search found, as what is to be confirmed.
+    fn describe(&self, found: cycle::Found<Move, Fault>) -> Found {
+        let (wrong, path) = match found {
+            cycle::Found::Lasso { stem, cycle } => {
+                (Wrong::Loop(stem.len(), self.class), stem.into_iter().chain(cycle).collect())
+            }
+            cycle::Found::Fault { path, fault } => (Wrong::Fault(fault), path),
+        };
+        let fairness = match self.search {
+            Search::Components(Fairness::Weak) => RunFairness::Weak,
+            Search::Components(Fairness::Strong) => RunFairness::Strong,
+            _ => RunFairness::Unfair,
+        };
+        Found {
+            wrong,
+            path,
+            watch: self.watch,
+            fairness,
+            property: self.property.clone(),
+            count: 1,
+            shortest: false,
+            as_found: true,
+        }
+    }
+}
+
+/// Runs the search; the outcome, and the memory of its store.
+fn explore(
+    task: &Task<'_>,
+    inquiry: &Inquiry,
+    machine: &mut SearchedMachine,
+    around: &mut Surroundings<'_>,
+) -> (CycleFound, u64) {
+    let cancel = around.cancel.clone();
+    let settings = search::Settings { limits: task.settings.limits, stop_at: search::StopAt::First, cancel };
+    let mut watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    macro_rules! with_store {
+        ($store:ident => $outcome:expr) => {{
+            let mut $store = TreeStore::default();
+            let outcome = $outcome;
+            (outcome, search::Store::memory_bytes(&$store))
+        }};
+    }
+    match inquiry.search {
+        Search::DfsFifo => {
+            with_store!(store => cycle::dfs_fifo(machine, &mut store, &mut watcher, &settings, cycle::Order::Strict))
+        }
+        Search::NestedDfs => {
+            with_store!(store => cycle::nested_dfs(machine, &mut store, &mut watcher, &settings, cycle::Whole))
+        }
+        Search::Components(fairness) => {
+            let fairness = match fairness {
+                Fairness::None => cycle::Fairness::None,
+                Fairness::Weak => cycle::Fairness::Weak,
+                Fairness::Strong => cycle::Fairness::Strong,
+            };
+            let question = (inquiry.goal, fairness);
+            with_store!(store => {
+                cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question)
+            })
+        }
+    }
+}
+
+/// What the search found out, in figures and one sentence.
+fn describe(
+    planned: &Planned,
+    settings: &Settings,
+    inquiry: &Inquiry,
+    outcome: &CycleFound,
+    store_bytes: u64,
+    seconds: f64,
+) -> PropertyReport {
+    let statistics = &outcome.statistics;
+    let stopped = match outcome.completeness {
+        Completeness::Exhaustive => None,
+        Completeness::FirstViolation => Some(Stopped::Violation),
+        Completeness::Stopped(reason) => Some(reason.into()),
+    };
+    let verdict = match (&outcome.found, outcome.proves_absence()) {
+        (Some(_), _) => Verdict::Violated,
+        (None, true) => Verdict::Holds,
+        (None, false) => Verdict::Undecided,
+    };
+    PropertyReport {
+        verdict,
+        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
+        reason: reason(inquiry, outcome, settings),
+        stopped,
+        search: inquiry.search.as_str(),
+        store: "tree",
+        states: statistics.states,
+        transitions: statistics.transitions(),
+        matched: statistics.matched,
+        depth: statistics.depth,
+        seconds,
+        memory_bytes: statistics.memory_bytes,
+        bytes_per_state: store_bytes as f64 / statistics.states.max(1) as f64,
+        violation_count: u64::from(outcome.found.is_some()),
+        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+    }
+}
+
+/// One sentence that says what the verdict rests on.
+fn reason(inquiry: &Inquiry, outcome: &CycleFound, settings: &Settings) -> String {
+    let fair = match settings.fairness {
+        Fairness::None => "",
+        Fairness::Weak => "weakly fair ",
+        Fairness::Strong => "strongly fair ",
+    };
+    let run = match (inquiry.class, &inquiry.property) {
+        (ViolationClass::NonProgressCycle, _) => format!("{fair}run goes on for ever without progress"),
+        (_, Some(_)) => format!("{fair}run violates it"),
+        (_, None) => format!("{fair}run passes acceptance labels for ever"),
+    };
+    match (&outcome.found, outcome.completeness) {
+        (Some(_), _) => format!("a {run}"),
+        (None, Completeness::Exhaustive) => format!("no {run}"),
+        (None, stopped) => {
+            let states = counted(outcome.statistics.states, "state");
+            let limit = limit_reached(stopped, &settings.limits);
+            format!("no {run}, as far as {states} tell; this is not a proof: {limit}")
+        }
+    }
+}
+
+/// A property that no search can answer.
+fn unanswered(planned: &Planned, finding: Finding) -> Checked {
+    let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
+    report.verdict = Verdict::Faulty;
+    Checked { report, counterexamples: Vec::new(), findings: vec![finding], failure: None }
+}

@@ -1,0 +1,436 @@
+//! Partial-order reduction: a model that lists, in each state, only the steps of some of the processes.
+//!
+//! [`prepare`] says whether a program can be reduced such that what is asked of it has the same answer, and
+//! [`Reduced`] is the model. Which steps are listed is a function of the state alone.
+//!
+//! What must be preserved decides how much may be left out:
+//!
+//! * [`Preserve::Deadlocks`]: any strong stubborn set will do.
+//! * [`Preserve::Faults`]: also nobody who may still come to a failing assertion or an evaluation error may be
+//!   put off for ever. With [`Proviso::Loops`] a set with a step that closes a loop of its process must contain
+//!   all of those; for a depth-first search [`Proviso::Stack`] is better: wrap the model into
+//!   [`fabius_search::reduce::OffStack`], which widens states whose steps lead to the stack only.
+//! * [`Preserve::Livelocks`]: a set with a step that makes progress must contain everybody (condition C2ᵀ of
+//!   Laarman and Faragó). Then each cycle with progress has a state where nothing is left out, and the search ends
+//!   at each cycle without: no proviso is needed. With progress on states this goes for all steps that lead to
+//!   a progress state (the paper's condition C2ˢ is not enough).
+//! * [`Preserve::Formula`]: a set with a step that may change what the claim sees, or that closes a loop, must
+//!   contain everybody. So the reduced *system* is stuttering equivalent to the whole one, and it is the same
+//!   whatever the claim and the search do: the product with the claim needs no further proviso. (Siegel, *What's
+//!   wrong with on-the-fly partial order reduction*, CAV 2019, shows that sets which depend on the claim's state are
+//!   a different matter.)
+
+mod tables;
+
+use crate::adapter::SearchedMachine;
+use fabius_machine::{Cursor, Refusal};
+use fabius_program::facts::{Facts, Instance, Step};
+use fabius_program::meaning::Fault;
+use fabius_program::{Expr, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
+use fabius_search::reduce::{Requirements, closed_set, smallest_closed_set};
+use fabius_search::{Ending, Model, Next, ProcessSet, Processes, Reducible};
+use std::fmt;
+use std::sync::Arc;
+use tables::{Configuration, Set, Tables};
+
+/// What a reduction must not change the answer to.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Preserve {
+    /// Which states can be reached in which nothing can move.
+    Deadlocks,
+    /// That, and which assertions can fail and which expressions cannot be evaluated.
+    Faults(Proviso),
+    /// Whether there is a cycle without progress.
+    Livelocks(ProgressOn),
+    /// Whether there is a cycle through acceptance locations of processes.
+    Acceptance,
+    /// Whether a claim without a next-time operator that looks at these expressions accepts a run.
+    Formula(Vec<Expr>),
+}
+
+/// How a reduction that preserves faults keeps from putting anything off for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Proviso {
+    /// By the search: it widens.
+    Stack,
+    /// By loops of the processes: nothing is asked of the search.
+    Loops,
+}
+
+/// Why a program is not reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhyNot {
+    /// `_last` is used.
+    Last,
+    /// Priorities are used.
+    Priorities,
+    /// `enabled()` is used.
+    Enabled,
+    /// A process has a `provided` clause.
+    Provided,
+    /// A process is declared deterministic.
+    Deterministic,
+    /// A hidden variable is read.
+    Hidden,
+    /// An event trace is watched.
+    Trace,
+    /// The formula has a next-time operator, or the claim was not made from a formula.
+    NextTime,
+    /// The claim asks for `timeout` or `np_`, or changes variables.
+    Claim,
+    /// Fairness is asked for.
+    Fairness,
+}
+
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self {
+            Self::Last => "the model looks at `_last`, which every step changes",
+            Self::Priorities => "the model uses priorities, so whether a process can move depends on all others",
+            Self::Enabled => "the model uses `enabled()`, which depends on everything that a process may do",
+            Self::Provided => "a process has a `provided` clause",
+            Self::Deterministic => "a process is a `D_proctype`",
+            Self::Hidden => "a hidden variable is read, so states that look the same may behave differently",
+            Self::Trace => "the order of sends and receives is checked by an event trace",
+            Self::NextTime => "the property may count single steps (it uses `X`, or is a `never` claim)",
+            Self::Claim => "the claim looks at more than the values of variables",
+            Self::Fairness => "fairness is about all processes, whether they matter to the property or not",
+        };
+        write!(f, "Reduction off: {why}.")
+    }
+}
+
+/// How a program is to be reduced.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    preserve: Preserve,
+    facts: Arc<Facts>,
+    observer: Option<Step>,
+}
+
+/// Finds out whether a program can be reduced such that an answer stays the same.
+///
+/// # Errors
+/// The reason if it cannot.
+pub fn prepare(program: &Arc<Program>, preserve: Preserve) -> Result<Plan, WhyNot> {
+    if let Some(why) = unsuited(program) {
+        return Err(why);
+    }
+    let propositions: Vec<&Expr> = match &preserve {
+        Preserve::Formula(propositions) => propositions.iter().collect(),
+        _ => Vec::new(),
+    };
+    let facts = Facts::of(Arc::clone(program), &propositions);
+    if propositions.iter().any(|e| facts.asks_for_everything(e)) {
+        return Err(WhyNot::Claim);
+    }
+    let observer = matches!(preserve, Preserve::Formula(_)).then(|| facts.observer(&propositions));
+    Ok(Plan { preserve, facts: Arc::new(facts), observer })
+}
+
+/// What keeps a program from being reduced, whatever is asked.
+fn unsuited(program: &Program) -> Option<WhyNot> {
+    let processes = || program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
+    if program.uses.last {
+        Some(WhyNot::Last)
+    } else if program.uses.priority {
+        Some(WhyNot::Priorities)
+    } else if program.uses.enabled {
+        Some(WhyNot::Enabled)
+    } else if processes().any(|process| process.provided.is_some()) {
+        Some(WhyNot::Provided)
+    } else if processes().any(|process| process.deterministic) {
+        Some(WhyNot::Deterministic)
+    } else {
+        let hidden = |index: usize| program.globals.get(index).is_some_and(|global| global.hidden);
+        let mut reads_hidden = false;
+        fabius_program::facts::each_read(program, |slot| {
+            reads_hidden |= matches!(slot, Slot::Global(v) if hidden(v.0 as usize));
+        });
+        reads_hidden.then_some(WhyNot::Hidden)
+    }
+}
+
+impl Plan {
+    /// For each edge of a process, whether a set that contains it must contain everybody.
+    fn whole(&self, instance: &Instance) -> Vec<bool> {
+        let process = instance.key.process;
+        let program = self.facts.program();
+        let locations = &program.process(process).locations;
+        let edges = locations.iter().flat_map(|location| program.edges_of(location)).map(|(_, edge)| edge);
+        let at = |location: fabius_program::LocationId| &locations[location.0 as usize];
+        let single: Vec<bool> = edges
+            .enumerate()
+            .map(|(index, edge)| match &self.preserve {
+                Preserve::Deadlocks | Preserve::Faults(Proviso::Stack) => false,
+                Preserve::Faults(Proviso::Loops) => self.facts.closes_loop(process, index),
+                Preserve::Livelocks(ProgressOn::Transitions) => at(edge.source).progress,
+                Preserve::Livelocks(ProgressOn::States) => at(edge.target).progress,
+                Preserve::Acceptance => {
+                    at(edge.source).accept || at(edge.target).accept || self.facts.closes_loop(process, index)
+                }
+                Preserve::Formula(_) => {
+                    let step = &instance.steps[index];
+                    self.facts.closes_loop(process, index)
+                        || self.observer.as_ref().is_some_and(|observer| !observer.accords(step))
+                }
+            })
+            .collect();
+        (0..single.len()).map(|edge| self.facts.run(process, edge).iter().any(|edge| single[edge])).collect()
+    }
+}
+
+/// A model that lists only what is sufficient.
+#[derive(Clone)]
+pub struct Reduced {
+    inner: SearchedMachine,
+    plan: Arc<Plan>,
+    tables: Tables,
+    answers: Answers,
+}
+
+/// How far the successors of a state have been listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReducedCursor {
+    inner: Cursor,
+    /// Processes chosen; all if nothing is left out.
+    chosen: Set,
+    /// Processes still to be listed after the present one.
+    rest: Set,
+}
+
+const EVERYBODY: Set = Set::MAX;
+
+impl Reduced {
+    /// Assembles a program and reduces it.
+    ///
+    /// # Errors
+    /// If no machine can run the program.
+    pub fn new(program: Arc<Program>, watch: Watch, plan: Plan) -> Result<Self, Refusal> {
+        Ok(Self::of(SearchedMachine::new(program, watch)?, plan))
+    }
+
+    /// Reduces what a machine lists. Without a machine that can run it there is nothing to reduce.
+    pub(crate) fn of(inner: SearchedMachine, plan: Plan) -> Self {
+        let plan = Arc::new(plan);
+        Self { inner, tables: Tables::new(Arc::clone(&plan)), plan, answers: Answers::default() }
+    }
+
+    /// The machine behind it.
+    pub(crate) fn inner(&self) -> &SearchedMachine {
+        &self.inner
+    }
+
+    /// The processes whose steps are sufficient in a state; `None` if nobody is to be left out.
+    fn choose(&mut self, state: &[u32]) -> Option<Set> {
+        let machine = self.inner.machine_mut();
+        if machine.is_held(state) || machine.is_claims_turn(state) {
+            return None;
+        }
+        let tables = self.tables.of(machine, state)?;
+        self.answers.begin(&tables, state);
+        let count = tables.processes.len();
+        let mut question =
+            Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers, count };
+        smallest_closed_set(count, &mut question)
+    }
+
+    /// The processes to be listed so that nothing that matters is put off.
+    fn wanted(&mut self, state: &[u32], chosen: Set) -> Set {
+        let machine = self.inner.machine_mut();
+        let Some(tables) = self.tables.of(machine, state) else { return chosen };
+        let count = tables.processes.len();
+        let all = if count == Set::BITS as usize { Set::MAX } else { (1 << count) - 1 };
+        if self.plan.preserve != Preserve::Faults(Proviso::Stack) {
+            return all;
+        }
+        self.answers.begin(&tables, state);
+        let mut question =
+            Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers, count };
+        let faulty = (0..count).filter(|process| question.place(*process).faulty);
+        let start = faulty.fold(chosen, |set, process| set | 1 << process);
+        closed_set(start, all, &mut question)
+    }
+
+    /// Goes on with the youngest of the processes still to be listed; false if there is none.
+    fn go_on(&mut self, state: &[u32], cursor: &mut ReducedCursor) -> bool {
+        if cursor.rest == 0 {
+            return false;
+        }
+        let pid = Set::BITS - 1 - cursor.rest.leading_zeros();
+        cursor.rest &= !(1 << pid);
+        cursor.inner = self.inner.machine_mut().begin_process(state, pid as u8);
+        true
+    }
+}
+
+/// What was found out about the processes of a state.
+#[derive(Clone, Debug, Default)]
+struct Answers {
+    locations: Vec<u32>,
+    executable: Vec<Option<u64>>,
+    required: Vec<Option<Set>>,
+}
+
+impl Answers {
+    #[inline]
+    fn begin(&mut self, tables: &Configuration, state: &[u32]) {
+        self.locations.clear();
+        let at = |reader: &Option<fabius_machine::Reader>| reader.map_or(0, |reader| reader.read(state) as u32);
+        self.locations.extend(tables.processes.iter().map(|agent| at(&agent.location)));
+        self.executable.clear();
+        self.executable.resize(tables.processes.len(), None);
+        self.required.clear();
+        self.required.resize(tables.processes.len(), None);
+    }
+}
+
+/// What the processes of a state require of each other.
+struct Question<'a> {
+    tables: &'a Configuration,
+    plan: &'a Plan,
+    machine: &'a mut fabius_machine::Machine,
+    state: &'a [u32],
+    answers: &'a mut Answers,
+    count: usize,
+}
+
+impl Question<'_> {
+    #[inline]
+    fn place(&self, process: usize) -> &tables::Place {
+        &self.tables.processes[process].places[self.answers.locations[process] as usize]
+    }
+
+    #[inline]
+    fn executable(&mut self, process: usize) -> u64 {
+        match self.answers.executable[process] {
+            Some(executable) => executable,
+            None => {
+                let executable = match self.place(process).edges.is_empty() {
+                    true => 0,
+                    false => self.machine.executable(self.state, process as u8),
+                };
+                self.answers.executable[process] = Some(executable);
+                executable
+            }
+        }
+    }
+
+    /// Whether a process can take a step that [`Plan::whole`] marks. A receive is a part of the sender's step: it
+    /// may be executable without showing.
+    fn has_marked(&mut self, process: usize) -> bool {
+        let executable = self.executable(process);
+        let mut edges = self.place(process).edges.iter().enumerate();
+        edges.any(|(index, edge)| edge.whole && (executable >> index.min(63) & 1 != 0 || edge.passive))
+    }
+}
+
+impl Requirements for Question<'_> {
+    #[inline]
+    fn steps(&mut self, process: usize) -> u32 {
+        self.executable(process).count_ones()
+    }
+
+    #[inline]
+    fn required(&mut self, process: usize) -> u64 {
+        if let Some(required) = self.answers.required[process] {
+            return required;
+        }
+        let executable = self.executable(process);
+        let required = self.tables.required(process, &self.answers.locations, executable, self.state);
+        self.answers.required[process] = Some(required);
+        required
+    }
+
+    #[inline]
+    fn demands_all(&mut self, process: usize) -> bool {
+        if matches!(self.plan.preserve, Preserve::Deadlocks | Preserve::Faults(_)) {
+            return false;
+        }
+        self.has_marked(process)
+    }
+
+    fn suffices(&mut self, set: u64) -> bool {
+        let is_in = |process: &usize| set >> process & 1 != 0;
+        match self.plan.preserve {
+            // Every step leads to a progress state as long as somebody stays at a progress location.
+            Preserve::Livelocks(ProgressOn::States) => !(0..self.count).any(|process| self.place(process).progress),
+            Preserve::Faults(Proviso::Loops) => {
+                (0..self.count).all(|process| is_in(&process) || !self.place(process).faulty)
+                    || !(0..self.count).filter(is_in).any(|process| self.has_marked(process))
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Model for Reduced {
+    type Label = Move;
+    type Fault = Fault;
+    type Cursor = ReducedCursor;
+
+    fn hidden_words(&self) -> usize {
+        self.inner.hidden_words()
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
+        self.inner.initial(state)
+    }
+
+    #[inline]
+    fn begin(&mut self, state: &[u32]) -> ReducedCursor {
+        match self.choose(state) {
+            None => ReducedCursor { inner: self.inner.begin(state), chosen: EVERYBODY, rest: 0 },
+            Some(chosen) => {
+                let pid = Set::BITS - 1 - chosen.leading_zeros();
+                let inner = self.inner.machine_mut().begin_process(state, pid as u8);
+                ReducedCursor { inner, chosen, rest: chosen & !(1 << pid) }
+            }
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, state: &[u32], cursor: &mut ReducedCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+        loop {
+            match self.inner.next(state, &mut cursor.inner, successor) {
+                Next::Done(ending) if cursor.chosen == EVERYBODY => return Next::Done(ending),
+                Next::Done(_) => {
+                    if !self.go_on(state, cursor) {
+                        return Next::Done(Ending::Moves);
+                    }
+                }
+                found => return found,
+            }
+        }
+    }
+}
+
+impl Reducible for Reduced {
+    fn is_transient(&self, state: &[u32]) -> bool {
+        self.inner.machine().is_held(state)
+    }
+
+    fn widen(&mut self, state: &[u32], cursor: &mut ReducedCursor) -> bool {
+        if cursor.chosen == EVERYBODY {
+            return false;
+        }
+        let wanted = self.wanted(state, cursor.chosen);
+        cursor.rest = wanted & !cursor.chosen;
+        cursor.chosen |= wanted;
+        self.go_on(state, cursor)
+    }
+}
+
+impl Processes for Reduced {
+    fn process_count(&self, state: &[u32]) -> usize {
+        self.inner.process_count(state)
+    }
+
+    fn movers(&self, label: &Move) -> [Option<u8>; 2] {
+        self.inner.movers(label)
+    }
+
+    fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
+        self.inner.enabled(state, enabled);
+    }
+}
