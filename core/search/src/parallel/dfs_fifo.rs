@@ -1,0 +1,373 @@
+//! Parallel DFS-FIFO: cycles without progress, found by many threads that share what they visited.
+//!
+//! After Laarman, Faragó: *Improved On-The-Fly Livelock Detection* (NFM 2013), Algorithm 2:
+//!
+//! ```text
+//! fifo(i):  while F ≠ ∅:                     dfs(s, i):  Sᵢ := Sᵢ ∪ {s}
+//!             s := some s ∈ F                  for each t := α(s), α ∈ postᵢ(s):
+//!             if s ∉ V: dfs(s, i)                if t ∈ Sᵢ and α, t ∉ P: report a cycle
+//!             F := F \ {s}                       if t ∉ V:
+//!                                                  if α, t ∉ P: dfs(t, i)
+//!                                                  else if t ∉ F: F := F ∪ {t}
+//!                                              V := V ∪ {s};  Sᵢ := Sᵢ \ {s}
+//! ```
+//!
+//! P are the transitions marked [`Marks::PROGRESS`]. V and F are bits of the shared visited set; states are never
+//! removed from F. Each thread queues the states that it put into F first. A thread without work takes half of
+//! another one's queue; if that one has none to give, but is deep in a search, it joins it: both search from
+//! the same state, as Algorithm 2 permits, and share V.
+//!
+//! What differs from the paper:
+//!
+//! * `t ∈ V` is asked before `t ∈ Sᵢ`: no state of V lies on a cycle without progress (Lemma 5).
+//! * A successor that some thread has on its stack comes last: it may be in V by then. Without that,
+//!   threads that meet would go on side by side. (Successors in random order alone help less: see [`super::walk`].)
+//! * A state that is put into F while it is on the thread's own stack is not queued: it will be in V.
+//! * Sᵢ is a bit of the visited set, too, one for each of the first few threads. It is never taken back, as
+//!   a state that leaves a stack is in V. With more threads, some share a bit, and each has a set besides.
+//! * Transient states that are not passed through, because there are too many, are treated as states.
+//!
+//! The order of levels may be strict: then all threads wait for each other before they go on to the states
+//! behind one more transition with progress, and a cycle that is found has as few of these before it as there can be.
+
+use super::Joint;
+use super::pool::Turn;
+use super::queue::Queue;
+use super::store::{BITS, Key};
+use super::team::{Run, Team};
+use super::walk::{Arrival, Passing, Start, Step, UNCOUNTED, Walk};
+use crate::cycle::outcome::{CycleOutcome, End, Found};
+use crate::model::{Marks, Model};
+use crate::observer::{Observer, Settings};
+use crate::outcome::Statistics;
+use crate::store::Exactness;
+use fabius_base::StopReason;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The set V.
+const VISITED: u32 = 1;
+/// The set F.
+const FRONTIER: u32 = 2;
+/// The first of the bits that say who has, or had, a state on his stack.
+const STACKED_FIRST: u32 = 4;
+/// All of them.
+const STACKED: u32 = !(VISITED | FRONTIER);
+/// How many there are.
+const STACKED_BITS: usize = BITS as usize - 2;
+/// A search that has entered fewer states is not worth joining.
+const WORTH_JOINING: u64 = 64;
+
+/// In which order the states behind progress come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Levels {
+    /// As they come: no thread waits while there is work.
+    #[default]
+    Free,
+    /// First all states behind one transition with progress, then those behind two, and so on: a cycle that is
+    /// found has as few on its stem as there can be.
+    Strict,
+}
+
+/// Work that one thread hands to another.
+#[derive(Debug)]
+enum Work {
+    /// States to begin with.
+    Queue(Queue),
+    /// A state that another thread is searching from.
+    Join(Start),
+}
+
+/// Why a search ends, and the progress events before the cycle, if they are as few as can be.
+struct Reason<M: Model>(End<M::Label, M::Fault>, Option<u64>);
+
+impl<M: Model> From<StopReason> for Reason<M> {
+    fn from(reason: StopReason) -> Self {
+        Self(End::Stopped(reason), None)
+    }
+}
+
+/// Looks for a cycle without progress, with one thread for each of the models, which must be the same.
+/// The first of them is the caller's thread.
+pub fn dfs_fifo<M, O>(
+    models: &mut [M],
+    observer: &mut O,
+    settings: &Settings,
+    levels: Levels,
+    seed: u64,
+) -> Joint<CycleOutcome<M::Label, M::Fault>>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
+    search(models, observer, settings, levels, seed, Passing::FREE)
+}
+
+pub(super) fn search<M, O>(
+    models: &mut [M],
+    observer: &mut O,
+    settings: &Settings,
+    levels: Levels,
+    seed: u64,
+    passing: Passing,
+) -> Joint<CycleOutcome<M::Label, M::Fault>>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
+    let team = Team::<Work, Reason<M>>::new(models.len(), seed, settings);
+    let has_promoted = AtomicBool::new(false);
+    let mut watch = |statistics: &Statistics| observer.progress(statistics);
+    let why = team.work(models, &mut watch, |thread, model, watch| {
+        let mut search = DfsFifo {
+            walk: Walk::new(thread, &team, model, (passing, None), watch),
+            frontier: Queue::default(),
+            next: Queue::default(),
+            levels,
+            level: 0,
+            mine: STACKED_FIRST << (thread % STACKED_BITS),
+            stacked: (STACKED_BITS < team.threads).then(HashSet::new),
+            begun: None,
+            has_promoted: &has_promoted,
+        };
+        let run = search.fifo();
+        search.walk.publish();
+        run
+    });
+    team.sum_up(|statistics| {
+        let (run, progress_events_min) = match why {
+            None => (ControlFlow::Continue(()), None),
+            Some(Reason(end, events)) => (ControlFlow::Break(end), events),
+        };
+        CycleOutcome { progress_events_min, ..CycleOutcome::conclude(run, Exactness::Exact, statistics) }
+    })
+}
+
+/// One of the threads.
+struct DfsFifo<'a, M: Model> {
+    walk: Walk<'a, M, Work, Reason<M>>,
+    /// The thread's part of F, as a queue.
+    frontier: Queue,
+    /// If the order is strict: that for the next level.
+    next: Queue,
+    levels: Levels,
+    level: u64,
+    /// The thread's bit for Sᵢ, …
+    mine: u32,
+    /// … and Sᵢ itself, if there are more threads than bits.
+    stacked: Option<HashSet<Key>>,
+    /// What the thread searches from, and the states entered when it began.
+    begun: Option<(Start, u64)>,
+    /// Whether some transient state was treated as an ordinary one.
+    has_promoted: &'a AtomicBool,
+}
+
+impl<M: Model> DfsFifo<'_, M> {
+    fn fifo(&mut self) -> Run<Reason<M>> {
+        match self.walk.stand_on_initial() {
+            Err(fault) if self.walk.thread == 0 => return self.found(Found::Fault { path: Vec::new(), fault }),
+            Ok(start) if self.walk.thread == 0 => {
+                self.walk.access.entry(start.key, FRONTIER);
+                self.walk.count(false)?;
+                self.frontier.put(&start);
+            }
+            _ => {}
+        }
+        loop {
+            while let Some(start) = self.frontier.take() {
+                self.dfs(start)?;
+            }
+            match self.walk.wait(self.next.len()) {
+                Turn::Work(Work::Queue(queue)) => self.frontier = queue,
+                Turn::Work(Work::Join(start)) => self.dfs(start)?,
+                Turn::Level => {
+                    std::mem::swap(&mut self.frontier, &mut self.next);
+                    self.level += 1;
+                }
+                Turn::Nothing => return ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    /// Searches from a state, unless it was visited.
+    fn dfs(&mut self, start: Start) -> Run<Reason<M>> {
+        let (place, _) = self.walk.access.entry(start.key, self.mine);
+        if place.bits() & VISITED != 0 {
+            return ControlFlow::Continue(());
+        }
+        let note = note(place.set(self.mine));
+        self.walk.stand_on(&start);
+        self.walk.begin(&start, note);
+        self.stack(start.key);
+        self.begun = Some((start, self.walk.visits()));
+        loop {
+            match self.walk.step()? {
+                Step::Arrival(arrival) => self.arrive(arrival)?,
+                Step::Done => self.leave(),
+                Step::Over => break,
+                Step::InvalidEnd => {}
+                Step::Faulty { label, fault } => {
+                    let mut path = self.walk.path();
+                    path.extend(label);
+                    return self.found(Found::Fault { path, fault });
+                }
+            }
+            if self.walk.team.pool.is_hungry() {
+                self.share();
+            }
+        }
+        self.walk.access.leave_if_asked();
+        ControlFlow::Continue(())
+    }
+
+    /// Decides what becomes of t, reached from s.
+    #[inline]
+    fn arrive(&mut self, t: Arrival) -> Run<Reason<M>> {
+        let has_progress = t.marks.has(Marks::PROGRESS);
+        let fresh = if has_progress { FRONTIER } else { self.mine };
+        let (place, old) = self.walk.access.entry(t.key, fresh);
+        let Some(bits) = old else {
+            if t.transient {
+                self.has_promoted.store(true, Ordering::Relaxed);
+            }
+            self.walk.count(t.transient)?;
+            if has_progress {
+                self.queue(t.key)
+            } else {
+                self.enter(t.key, 0)
+            }
+            return ControlFlow::Continue(());
+        };
+        if bits & VISITED != 0 {
+            self.turn_away();
+        } else if has_progress {
+            let before = place.set(FRONTIER);
+            if before & (FRONTIER | VISITED) == 0 && !is_stacked(before, self.mine, &self.stacked, t.key) {
+                self.walk.count_match();
+                self.queue(t.key);
+            } else {
+                self.turn_away();
+            }
+        } else if is_stacked(bits, self.mine, &self.stacked, t.key) {
+            return self.cycle(t.key);
+        } else if bits & STACKED != 0 && !t.again {
+            self.walk.put_off();
+        } else {
+            let note = note(place.set(self.mine));
+            self.walk.count_match();
+            self.enter(t.key, note);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn turn_away(&mut self) {
+        self.walk.count_match();
+        self.walk.turn_away();
+    }
+
+    #[inline]
+    fn enter(&mut self, t: Key, note: u8) {
+        self.walk.share.revisits += u64::from(note == UNCOUNTED);
+        self.walk.enter(t, note);
+        self.stack(t);
+    }
+
+    /// Adds the state arrived at to the thread's part of F.
+    fn queue(&mut self, t: Key) {
+        let start = self.walk.start(t);
+        self.walk.turn_away();
+        match self.levels {
+            Levels::Free => self.frontier.put(&start),
+            Levels::Strict => self.next.put(&start),
+        }
+    }
+
+    /// Puts the state on top of the stack into V.
+    #[inline]
+    fn leave(&mut self) {
+        let Some(s) = self.walk.top() else { return };
+        #[cfg(debug_assertions)]
+        self.successors_are_known();
+        self.walk.access.entry(s, 0).0.set(VISITED);
+        if let Some(stacked) = &mut self.stacked {
+            stacked.remove(&s);
+        }
+        self.walk.leave();
+    }
+
+    #[inline]
+    fn stack(&mut self, s: Key) {
+        if let Some(stacked) = &mut self.stacked {
+            stacked.insert(s);
+        }
+    }
+
+    /// Reports the cycle that the successor `t`, which is in Sᵢ, closes.
+    #[cold]
+    fn cycle(&mut self, t: Key) -> Run<Reason<M>> {
+        let closing = self.walk.label();
+        let Some((stem, mut cycle)) = self.walk.labels_around(t) else { return ControlFlow::Continue(()) };
+        cycle.extend(closing);
+        // Lemma 5: V has no state on a cycle without progress.
+        #[cfg(debug_assertions)]
+        self.cycle_is_unvisited(t);
+        self.found(Found::Lasso { stem, cycle })
+    }
+
+    fn found(&self, found: Found<M::Label, M::Fault>) -> Run<Reason<M>> {
+        let fewest = self.levels == Levels::Strict && !self.has_promoted.load(Ordering::Relaxed);
+        let events = (fewest && matches!(found, Found::Lasso { .. })).then_some(self.level);
+        ControlFlow::Break(Some(Reason(End::Found(found), events)))
+    }
+
+    /// Gives work to somebody who has none.
+    #[cold]
+    fn share(&mut self) {
+        if 1 < self.frontier.len() {
+            let half = self.frontier.take_half();
+            return self.walk.team.pool.offer(Work::Queue(half));
+        }
+        let Some((start, visits)) = &self.begun else { return };
+        if self.walk.visits() - visits < WORTH_JOINING {
+            return;
+        }
+        if self.walk.access.entry(start.key, 0).0.bits() & VISITED == 0 {
+            self.walk.team.pool.offer(Work::Join(start.clone()));
+        }
+    }
+
+    /// Lemma 3: the successors of a state of V are in V or F. What was cut off is in neither.
+    #[cfg(debug_assertions)]
+    fn successors_are_known(&mut self) {
+        if self.walk.team.settings.limits.depth_max.is_none() {
+            self.walk.each_successor(|access, t, marks| {
+                let bits = access.entry(t, 0).0.bits();
+                let wanted = if marks.has(Marks::PROGRESS) { VISITED | FRONTIER } else { VISITED };
+                assert_ne!(bits & wanted, 0, "a successor of a visited state is neither visited nor in the frontier");
+            });
+        }
+    }
+
+    #[cfg(debug_assertions)]
+    fn cycle_is_unvisited(&mut self, t: Key) {
+        let stored: Vec<Key> = self.walk.stored().collect();
+        for &s in stored.iter().rev().take_while(|&&s| s != t).chain([&t]) {
+            let bits = self.walk.access.entry(s, 0).0.bits();
+            assert_eq!(bits & VISITED, 0, "a visited state lies on a cycle without progress");
+        }
+    }
+}
+
+/// The note of a state that had these bits when it was entered: if it was on a stack before, others count it.
+#[inline]
+fn note(before: u32) -> u8 {
+    if before & (STACKED | VISITED) == 0 { 0 } else { UNCOUNTED }
+}
+
+/// Whether a state with these bits, which is not in V, is in Sᵢ.
+#[inline]
+fn is_stacked(bits: u32, mine: u32, stacked: &Option<HashSet<Key>>, t: Key) -> bool {
+    bits & mine != 0 && stacked.as_ref().is_none_or(|stacked| stacked.contains(&t))
+}

@@ -1,0 +1,41 @@
+//! Searches by several threads.
+//!
+//! * [`reach`]: violations of safety.
+//! * [`dfs_fifo`]: livelocks.
+//! * [`cndfs`]: acceptance cycles.
+//!
+//! They take a slice of models, which must be clones of each other: one thread for each, the first being the
+//! caller's own. So it is the caller who chooses how many threads there are; this module starts
+//! them with [`std::thread::scope`], and none of them outlives the call. The observer is spoken to by the
+//! caller's thread only.
+//!
+//! The visited set is shared and lossless; see [`store`]. Each thread has its own stack and its own work; see
+//! [`pool`] for how they share it. Which of several cycles or paths is found depends on the threads' pace. Whether
+//! there is one does not, nor does the number of states where everything was looked at.
+
+mod arena;
+mod dfs_fifo;
+mod fold;
+mod pool;
+mod queue;
+mod reach;
+mod slots;
+mod store;
+mod team;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod walk;
+
+pub use dfs_fifo::{Levels, dfs_fifo};
+pub use reach::reach;
+pub use team::Share;
+
+/// What a search by several threads found, and what each of them did.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Joint<O> {
+    /// Of the search as a whole.
+    pub outcome: O,
+    /// Of the threads.
+    pub shares: Vec<Share>,
+}

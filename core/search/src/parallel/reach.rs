@@ -1,0 +1,211 @@
+//! Parallel search for violations of safety: faulty transitions and invalid end states.
+//!
+//! ```text
+//! work(i):  while there is work:             visit(s, i):  report s if it is an invalid end
+//!             s := some state given away       for each t := α(s), α ∈ postᵢ(s):
+//!             visit(s, i)                        report the step if it is faulty
+//!                                                if t ∉ V:  V := V ∪ {t}
+//!                                                  if a thread waits for work: give t away
+//!                                                  else visit(t, i)
+//! ```
+//!
+//! Each thread searches depth-first, with a stack of its own; the visited set V is shared, so each state is
+//! expanded once. After Laarman, van de Pol, Weber: *Boosting Multi-Core Reachability Performance with Shared
+//! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one that finds a new state gives it away
+//! if somebody waits, which costs nothing while everybody is busy.
+
+use super::Joint;
+use super::pool::Turn;
+use super::team::{Run, Team};
+use super::trace::Trace;
+use super::walk::{Passing, Start, Step, Walk};
+use crate::model::Model;
+use crate::observer::{Observer, Settings};
+use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
+use crate::store::Exactness;
+use fabius_base::StopReason;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+/// So many violations may wait for the thread that lists them.
+const REPORTS_MAX: usize = 1 << 12;
+
+impl From<StopReason> for Halt {
+    fn from(reason: StopReason) -> Self {
+        Self::Reason(reason)
+    }
+}
+
+/// A violation that some thread met.
+struct Report<M: Model> {
+    kind: ViolationKind<M::Fault>,
+    label: Option<M::Label>,
+    state: Vec<u32>,
+    trace: Trace,
+}
+
+type Reports<M> = Mutex<Vec<Report<M>>>;
+
+/// The violations listed so far: one of each key.
+struct Listed<M: Model> {
+    violations: Vec<(Report<M>, u64)>,
+    by_key: HashMap<u64, usize>,
+}
+
+/// Searches all states that the models can reach, with one thread for each of them; they must be the same.
+/// The first of them is the caller's thread.
+pub fn reach<M, O>(
+    models: &mut [M],
+    observer: &mut O,
+    settings: &Settings,
+    seed: u64,
+) -> Joint<Outcome<M::Label, M::Fault>>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
+    search(models, observer, settings, seed, Passing::FREE)
+}
+
+pub(super) fn search<M, O>(
+    models: &mut [M],
+    observer: &mut O,
+    settings: &Settings,
+    seed: u64,
+    passing: Passing,
+) -> Joint<Outcome<M::Label, M::Fault>>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
+    let team = Team::<Start, Halt>::new(models.len(), seed, settings);
+    let reports = Reports::<M>::default();
+    let mut listed = Listed { violations: Vec::new(), by_key: HashMap::new() };
+    let mut watch = |statistics: &Statistics| {
+        listed.add(&reports, observer);
+        observer.progress(statistics)
+    };
+    let why = team.work(models, &mut watch, |thread, model, watch| {
+        let walk = Walk::new(thread, &team, model, (passing, None), watch);
+        let mut search = Reach { walk, reports: &reports };
+        let run = search.work();
+        search.walk.publish();
+        run
+    });
+    listed.add(&reports, observer);
+    if settings.stop_at == StopAt::First {
+        listed.violations.truncate(1);
+    }
+    let paths: Vec<Vec<M::Label>> = models.first_mut().map_or(Vec::new(), |model| {
+        let path = |(report, _): &(Report<M>, u64)| {
+            let mut path = team.traces.execute(report.trace, model);
+            path.extend(report.label);
+            path
+        };
+        listed.violations.iter().map(path).collect()
+    });
+    let violations = listed.violations.iter().zip(paths);
+    let violations = violations.map(|((report, count), path)| Violation { kind: report.kind, path, count: *count });
+    team.sum_up(|statistics| {
+        let completeness = match why {
+            Some(Halt::Violation) => Completeness::FirstViolation,
+            Some(Halt::Reason(reason)) => Completeness::Stopped(reason),
+            None if statistics.cut > 0 => Completeness::Stopped(StopReason::Depth),
+            None => Completeness::Exhaustive,
+        };
+        Outcome { completeness, exactness: Exactness::Exact, statistics, violations: violations.collect() }
+    })
+}
+
+impl<M: Model> Listed<M> {
+    /// Lists what was reported: one of each key, and how many there are.
+    fn add(&mut self, reports: &Reports<M>, observer: &mut impl Observer<M::Label, M::Fault>) {
+        let new = std::mem::take(&mut *reports.lock().unwrap_or_else(PoisonError::into_inner));
+        for report in new {
+            let key = observer.key(&report.kind, report.label.as_ref(), &report.state);
+            let index = *self.by_key.entry(key).or_insert(self.violations.len());
+            if index == self.violations.len() {
+                self.violations.push((report, 0));
+            }
+            self.violations[index].1 += 1;
+        }
+    }
+}
+
+/// One of the threads.
+struct Reach<'a, M: Model> {
+    walk: Walk<'a, M, Start, Halt>,
+    reports: &'a Reports<M>,
+}
+
+impl<M: Model> Reach<'_, M> {
+    fn work(&mut self) -> Run<Halt> {
+        match self.walk.stand_on_initial() {
+            Err(fault) if self.walk.thread == 0 => return self.report(ViolationKind::Fault(fault), None),
+            Ok(start) if self.walk.thread == 0 => {
+                self.walk.access.entry(start.key, 0);
+                self.walk.count(false)?;
+                self.walk.begin(&start, 0);
+            }
+            _ => {}
+        }
+        loop {
+            self.visit()?;
+            match self.walk.wait(0) {
+                Turn::Work(start) => {
+                    self.walk.stand_on(&start);
+                    self.walk.begin(&start, 0);
+                }
+                Turn::Level | Turn::Nothing => return ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    fn visit(&mut self) -> Run<Halt> {
+        loop {
+            match self.walk.step()? {
+                Step::Arrival(t) => {
+                    if self.walk.access.entry(t.key, 0).1.is_some() {
+                        self.walk.count_match();
+                        self.walk.turn_away();
+                        continue;
+                    }
+                    self.walk.count(t.transient)?;
+                    if self.walk.team.pool.is_hungry() {
+                        let start = self.walk.start(t.key);
+                        self.walk.turn_away();
+                        self.walk.team.pool.offer(start);
+                    } else {
+                        self.walk.enter(t.key, 0);
+                    }
+                }
+                Step::Done => self.walk.leave(),
+                Step::Over => return ControlFlow::Continue(()),
+                Step::Faulty { label, fault } => self.report(ViolationKind::Fault(fault), label)?,
+                Step::InvalidEnd => self.report(ViolationKind::InvalidEnd, None)?,
+            }
+        }
+    }
+
+    /// Reports a violation: of the transition `label` from here, or of this state.
+    #[cold]
+    fn report(&mut self, kind: ViolationKind<M::Fault>, label: Option<M::Label>) -> Run<Halt> {
+        self.walk.share.statistics.violations += 1;
+        let (state, trace) = (self.walk.state().to_vec(), self.walk.trace());
+        let mut waiting = {
+            let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+            reports.push(Report { kind, label, state, trace });
+            reports.len()
+        };
+        if self.walk.team.settings.stop_at == StopAt::First {
+            return ControlFlow::Break(Some(Halt::Violation));
+        }
+        while REPORTS_MAX < waiting {
+            self.walk.look()?;
+            std::thread::yield_now();
+            waiting = self.reports.lock().unwrap_or_else(PoisonError::into_inner).len();
+        }
+        ControlFlow::Continue(())
+    }
+}

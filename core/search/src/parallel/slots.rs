@@ -1,0 +1,302 @@
+//! A hash table of 64-bit words that threads fill at the same time without locks.
+//!
+//! Open addressing with linear probing, a cache line at a time, after Laarman, van de Pol, Weber:
+//! *Boosting Multi-Core Reachability Performance with Shared Hash Tables* (FMCAD 2010). A word is a key
+//! in its upper bits and, below, bits that go with the key and may change; a free slot is 0. The top
+//! bits of a hash choose a segment, the rest of it is the key, so nothing of a hash is lost. Words are
+//! never removed, and a new one always goes into the first free slot of its probe: two threads with the
+//! same key meet there.
+//!
+//! What differs from the paper: the table grows, while nobody else uses it ([`Slots::grow`]). The home
+//! of a key is its place in the order of all keys, so growing copies from front to back. A segment that
+//! is full before there was a chance to grow continues in another one of its size: an insertion never
+//! fails and never waits.
+
+use crate::store::hash::scale;
+use crate::store::pages::{Pages, SharedLine, prefetch};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The top bits of a hash, which choose a segment.
+pub(super) const SEGMENT_BITS: u32 = 6;
+/// Slots of a line.
+const LINE: usize = 8;
+/// Slots in use, out of 16, that make a table grow.
+const LOAD_MAX_OF_16: u64 = 13;
+/// Lines of a new segment.
+const LINES_MIN: usize = 8;
+/// Below this many lines a segment doubles; above, it grows by half.
+const SMALL: usize = 1 << 6;
+/// Lines of a huge page; a larger segment has a multiple of them.
+const HUGE: usize = (2 << 20) / 64;
+
+/// The table. By default it is void: it has no room, and cannot be asked for anything.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    segments: Box<[Segment]>,
+    /// Bits of a word below the key.
+    low_bits: u32,
+    len: Apart<AtomicU64>,
+    len_max: u64,
+}
+
+/// Alone in its cache line, so that threads that only read what lies beside it are not disturbed.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Apart<T>(pub(super) T);
+
+#[derive(Debug)]
+struct Segment {
+    lines: Pages<SharedLine>,
+    /// Where it continues, should it be full.
+    more: OnceLock<Box<Segment>>,
+}
+
+impl Slots {
+    /// An empty table whose words have so many bits below the key.
+    pub(super) fn new(low_bits: u32) -> Self {
+        let segments = (0..1 << SEGMENT_BITS).map(|_| Segment::new(LINES_MIN)).collect();
+        let mut slots = Self { segments, low_bits, len: Apart::default(), len_max: 0 };
+        slots.len_max = slots.len_allowed();
+        slots
+    }
+
+    /// Whether it has no room.
+    pub(super) fn is_void(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Tells the processor that the key will be asked for soon.
+    #[inline]
+    pub(super) fn prefetch(&self, segment: usize, key: u64) {
+        let lines = &*self.segments[segment].lines;
+        prefetch(&lines[self.home(key, lines.len())]);
+    }
+
+    /// The slot of `key`, which holds a word with that key afterwards. If it was free, it holds what `fresh`
+    /// returned, and the word before is `None`. `same` tells apart words whose keys agree: equal keys need
+    /// not mean equal things to the caller.
+    ///
+    /// `fresh` may be called although its word is not used in the end.
+    #[inline]
+    pub(super) fn entry(
+        &self,
+        (segment, key): (usize, u64),
+        same: impl Fn(u64) -> bool,
+        mut fresh: impl FnMut() -> u64,
+    ) -> (&AtomicU64, Option<u64>) {
+        let mut segment = &self.segments[segment];
+        loop {
+            let lines = &*segment.lines;
+            let home = self.home(key, lines.len());
+            let mut line = home;
+            loop {
+                if let Some(found) = self.entry_in_line(&lines[line], key, &same, &mut fresh) {
+                    return found;
+                }
+                line = if line + 1 == lines.len() { 0 } else { line + 1 };
+                if line == home {
+                    break;
+                }
+            }
+            segment = segment.more.get_or_init(|| Box::new(Segment::new(lines.len())));
+        }
+    }
+
+    /// As [`Self::entry`]; `None` if the line is full and does not hold the key.
+    #[inline]
+    fn entry_in_line<'a>(
+        &self,
+        line: &'a SharedLine,
+        key: u64,
+        same: &impl Fn(u64) -> bool,
+        fresh: &mut impl FnMut() -> u64,
+    ) -> Option<(&'a AtomicU64, Option<u64>)> {
+        let mut words = [0; LINE];
+        for (word, slot) in words.iter_mut().zip(&line.0) {
+            *word = slot.load(Ordering::Acquire);
+        }
+        let (mut equal, mut free) = (0_u32, 0_u32);
+        for (i, &word) in words.iter().enumerate() {
+            equal |= u32::from(word >> self.low_bits == key && word != 0) << i;
+            free |= u32::from(word == 0) << i;
+        }
+        while equal != 0 {
+            let i = equal.trailing_zeros() as usize % LINE;
+            if same(words[i]) {
+                return Some((&line.0[i], Some(words[i])));
+            }
+            equal &= equal - 1;
+        }
+        while free != 0 {
+            let slot = &line.0[free.trailing_zeros() as usize % LINE];
+            match slot.compare_exchange(0, fresh(), Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some((slot, None)),
+                Err(word) if word >> self.low_bits == key && same(word) => return Some((slot, Some(word))),
+                Err(_) => free &= free - 1,
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn home(&self, key: u64, lines: usize) -> usize {
+        scale(key << self.low_bits, lines)
+    }
+
+    /// Counts words that were put in; whether it is time to grow.
+    pub(super) fn count(&self, new: u64) -> bool {
+        self.len_max < self.len.0.fetch_add(new, Ordering::Relaxed) + new
+    }
+
+    /// Whether it is time to grow.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.len_max < self.len.0.load(Ordering::Relaxed)
+    }
+
+    /// Makes room.
+    pub(super) fn grow(&mut self) {
+        for segment in &mut self.segments {
+            let lines = match segment.lines.len() {
+                few if few < SMALL => few * 2,
+                many if many < HUGE => many + many / 2,
+                many => (many + many / 2).next_multiple_of(HUGE),
+            };
+            let old = std::mem::replace(segment, Segment::new(lines));
+            old.each(|word| segment.put(word, scale(word >> self.low_bits << self.low_bits, lines)));
+        }
+        self.len_max = self.len_allowed();
+    }
+
+    fn len_allowed(&self) -> u64 {
+        let slots: usize = self.segments.iter().map(|segment| segment.lines.len() * LINE).sum();
+        slots as u64 * LOAD_MAX_OF_16 / 16
+    }
+
+    /// Every word, with the segment it is in.
+    #[cfg(test)]
+    pub(super) fn each(&self, mut visit: impl FnMut(usize, u64)) {
+        for (index, segment) in self.segments.iter().enumerate() {
+            segment.each(|word| visit(index, word));
+        }
+    }
+
+    /// Memory in use, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.segments.iter().map(Segment::memory_bytes).sum()
+    }
+}
+
+impl Segment {
+    fn new(lines: usize) -> Self {
+        Self { lines: Pages::zeroed(lines), more: OnceLock::new() }
+    }
+
+    /// Puts a word that is not there into the first free slot from `home` on.
+    fn put(&mut self, word: u64, home: usize) {
+        let mut segment = self;
+        loop {
+            let count = segment.lines.len();
+            for line in (home..count).chain(0..home) {
+                for slot in &mut segment.lines[line].0 {
+                    if *slot.get_mut() == 0 {
+                        *slot.get_mut() = word;
+                        return;
+                    }
+                }
+            }
+            // The next size may be too small for a segment that had to continue elsewhere.
+            segment.more.get_or_init(|| Box::new(Self::new(count)));
+            match segment.more.get_mut() {
+                Some(more) => segment = more,
+                None => return,
+            }
+        }
+    }
+
+    fn each(&self, mut visit: impl FnMut(u64)) {
+        let mut segment = Some(self);
+        while let Some(part) = segment {
+            for slot in part.lines.iter().flat_map(|line| &line.0) {
+                let word = slot.load(Ordering::Acquire);
+                if word != 0 {
+                    visit(word);
+                }
+            }
+            segment = part.more.get().map(|more| &**more);
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let parts = std::iter::successors(Some(self), |part| part.more.get().map(|more| &**more));
+        parts.map(|part| part.lines.memory_bytes()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy::Random;
+    use std::collections::HashMap;
+
+    const LOW: u32 = 10;
+
+    /// Keys that many threads put in at once, and that collide a lot: each is there once, whether the
+    /// table had a chance to grow or not.
+    #[test]
+    fn a_key_that_many_threads_put_in_is_there_once() {
+        for keys in [100_u64, 1000, 3000] {
+            let slots = Slots::new(LOW);
+            let news: Vec<u64> = std::thread::scope(|scope| {
+                let work = |seed: u64| {
+                    let slots = &slots;
+                    move || {
+                        let mut random = Random::new(seed);
+                        let mut new = 0;
+                        for _ in 0..4 * keys {
+                            let key = random.next_u64() % keys << 39;
+                            let place = (key as usize >> 39 & 3, key);
+                            let (slot, old) = slots.entry(place, |_| true, || key << LOW | 1);
+                            assert_eq!(slot.load(Ordering::Acquire) >> LOW, key);
+                            slot.fetch_or(1 << (1 + seed), Ordering::AcqRel);
+                            new += u64::from(old.is_none());
+                        }
+                        new
+                    }
+                };
+                let threads: Vec<_> = (0..4).map(|seed| scope.spawn(work(seed))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).collect()
+            });
+            let mut seen = HashMap::new();
+            slots.each(|_, word| *seen.entry(word >> LOW).or_insert(0) += 1);
+            assert!(seen.values().all(|&count| count == 1));
+            assert_eq!(seen.len() as u64, news.iter().sum::<u64>());
+            assert!(seen.len() as u64 > keys * 9 / 10, "{} of {keys}", seen.len());
+        }
+    }
+
+    #[test]
+    fn a_table_keeps_its_words_while_it_grows_at_less_than_fourteen_bytes_each() {
+        let mut slots = Slots::new(LOW);
+        let mut random = Random::new(1);
+        let place = |key: u64| ((key >> 58) as usize, key << SEGMENT_BITS >> LOW);
+        let keys: Vec<u64> = (0..600_000).map(|_| random.next_u64()).collect();
+        let (mut sum, mut samples) = (0.0, 0.0);
+        for (i, key) in keys.iter().enumerate() {
+            let word = place(*key).1 << LOW | (i as u64 & 511) << 1 | 1;
+            assert_eq!(slots.entry(place(*key), |_| true, || word).1, None);
+            if slots.count(1) {
+                slots.grow();
+            }
+            if i > 100_000 && i % 1000 == 0 {
+                sum += slots.memory_bytes() as f64 / i as f64;
+                samples += 1.0;
+            }
+        }
+        for (i, key) in keys.iter().enumerate() {
+            let (_, word) = slots.entry(place(*key), |_| true, || 0);
+            assert_eq!(word.map(|word| word >> 1 & 511), Some(i as u64 & 511));
+        }
+        assert!((8.0..14.0).contains(&(sum / samples)), "{}", sum / samples);
+    }
+}

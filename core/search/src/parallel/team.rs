@@ -1,0 +1,160 @@
+//! What the threads of a search have in common, and how they start and end.
+
+use super::Joint;
+use super::pool::Pool;
+use super::slots::Apart;
+use super::store::SharedStore;
+use super::trace::Traces;
+use crate::observer::Settings;
+use crate::outcome::Statistics;
+use fabius_base::StopReason;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What a thread did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Share {
+    /// Its part of the counters. States that another thread was working on already, and their
+    /// transitions, are not in here; the memory is that of the thread alone.
+    pub statistics: Statistics,
+    /// States expanded although another thread expanded them.
+    pub revisits: u64,
+    /// New states found from those: the other thread counts the way there as a match.
+    pub found_on_revisits: u64,
+    /// Pieces of work begun: whatever the thread went on from with an empty stack.
+    pub pieces: u64,
+}
+
+/// Everything that the threads share. `T` is a piece of work, `E` says why a search ended.
+#[derive(Debug)]
+pub(super) struct Team<'a, T, E> {
+    pub(super) settings: &'a Settings,
+    pub(super) store: SharedStore,
+    pub(super) traces: Traces,
+    pub(super) pool: Pool<T>,
+    pub(super) threads: usize,
+    /// The threads' random numbers start from this.
+    pub(super) seed: u64,
+    /// States stored, counted only if they are limited.
+    states: Apart<AtomicU64>,
+    shares: Box<[Apart<Mutex<Share>>]>,
+    /// Why the search ended, if not because all was done.
+    end: Mutex<Option<E>>,
+}
+
+/// Why a thread ends before all is done: for a reason of its own, or because others say so.
+pub(super) type Run<E, T = ()> = ControlFlow<Option<E>, T>;
+
+/// Is shown the counters of all threads now and then, and may stop the search.
+pub(super) type Watch<'a, 'b> = &'a mut (dyn FnMut(&Statistics) -> ControlFlow<StopReason> + 'b);
+
+impl<'a, T, E> Team<'a, T, E> {
+    pub(super) fn new(threads: usize, seed: u64, settings: &'a Settings) -> Self {
+        Self {
+            settings,
+            store: SharedStore::new(),
+            traces: Traces::new(),
+            pool: Pool::new(threads),
+            threads,
+            seed,
+            states: Apart::default(),
+            shares: std::iter::repeat_with(Apart::default).take(threads).collect(),
+            end: Mutex::new(None),
+        }
+    }
+
+    /// Whether one more state may be stored.
+    #[inline]
+    pub(super) fn may_store(&self) -> bool {
+        match self.settings.limits.states_max {
+            None => true,
+            Some(max) => self.states.0.fetch_add(1, Ordering::Relaxed) < max,
+        }
+    }
+
+    /// Says what a thread did up to now.
+    pub(super) fn publish(&self, thread: usize, share: &Share) {
+        *self.shares[thread].0.lock().unwrap_or_else(PoisonError::into_inner) = *share;
+    }
+
+    /// What each thread did, as far as it said so.
+    pub(super) fn shares(&self) -> Vec<Share> {
+        self.shares.iter().map(|share| *share.0.lock().unwrap_or_else(PoisonError::into_inner)).collect()
+    }
+
+    /// The counters of all threads together.
+    pub(super) fn statistics(&self) -> Statistics {
+        let mut sum = Statistics::default();
+        let mut counted_twice = 0;
+        for Share { statistics: one, found_on_revisits, .. } in self.shares() {
+            counted_twice += found_on_revisits;
+            sum.states += one.states;
+            sum.matched += one.matched;
+            sum.transient += one.transient;
+            sum.cut += one.cut;
+            sum.violations += one.violations;
+            sum.depth = sum.depth.max(one.depth);
+            sum.memory_bytes += one.memory_bytes;
+        }
+        sum.matched = sum.matched.saturating_sub(counted_twice);
+        sum.memory_bytes += self.store.memory_bytes() + self.traces.memory_bytes();
+        sum
+    }
+
+    /// Whether there is no place for many more states.
+    pub(super) fn is_full(&self) -> bool {
+        self.store.is_full() || self.traces.is_full()
+    }
+
+    /// Makes the result of a search that is over.
+    pub(super) fn sum_up<O>(&self, outcome: impl FnOnce(Statistics) -> O) -> Joint<O> {
+        Joint { outcome: outcome(self.statistics()), shares: self.shares() }
+    }
+
+    /// Ends the search; the first reason counts.
+    pub(super) fn end(&self, why: E) {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        self.pool.stop();
+    }
+}
+
+impl<T: Send, E: Send + From<StopReason>> Team<'_, T, E> {
+    /// Has each of the models worked on by a thread of its own, the first one by the caller's, which also
+    /// watches. Returns why the search ended, if not because all was done.
+    pub(super) fn work<M: Send>(
+        &self,
+        models: &mut [M],
+        watch: Watch<'_, '_>,
+        work: impl Fn(usize, &mut M, Option<Watch<'_, '_>>) -> Run<E> + Sync,
+    ) -> Option<E> {
+        let work = |thread: usize, model: &mut M, watch: Option<Watch<'_, '_>>| {
+            let _guard = StopIfPanicking(&self.pool);
+            if let ControlFlow::Break(Some(why)) = work(thread, model, watch) {
+                self.end(why);
+            }
+        };
+        if let Some((first, others)) = models.split_first_mut() {
+            std::thread::scope(|scope| {
+                for (i, model) in others.iter_mut().enumerate() {
+                    let work = &work;
+                    scope.spawn(move || work(i + 1, model, None));
+                }
+                work(0, first, Some(watch));
+            });
+        }
+        let why = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
+        why.or_else(|| self.is_full().then(|| StopReason::Memory.into()))
+    }
+}
+
+/// Stops the others if a thread panics, so that nobody waits for it.
+struct StopIfPanicking<'a, T>(&'a Pool<T>);
+
+impl<T> Drop for StopIfPanicking<'_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}

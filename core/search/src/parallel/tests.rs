@@ -1,0 +1,549 @@
+//! The searches compared with their definitions on thousands of small random graphs, by threads that
+//! stop and go at random. A failure names the seed of its graph.
+
+use super::walk::Passing;
+use super::{Joint, Levels, dfs_fifo, reach};
+use crate::cycle::{CycleOutcome, Found};
+use crate::model::{Ending, Marks, Model, Next};
+use crate::observer::{Observer, Quiet, Settings};
+use crate::outcome::{Completeness, Outcome, Statistics, StopAt, ViolationKind};
+use crate::toy::{Edge, Node, Random, Toy};
+use fabius_base::{Cancel, Limits, StopReason};
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::ops::ControlFlow;
+
+const GRAPHS: u64 = 1500;
+
+/// Transient states are hardly passed through on trust: what else happens seldom happens all the time.
+const DISTRUSTFUL: Passing = Passing { run_max: 1, passes_max: 2, same_for_all: false };
+
+/// A graph that lets other threads go first now and then.
+#[derive(Clone)]
+struct Halting {
+    toy: Toy,
+    random: Random,
+}
+
+impl Model for Halting {
+    type Label = u32;
+    type Fault = u32;
+    type Cursor = u32;
+
+    fn hidden_words(&self) -> usize {
+        Toy::hidden_words(&self.toy)
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), u32> {
+        self.toy.initial(state)
+    }
+
+    fn begin(&mut self, state: &[u32]) -> u32 {
+        if self.random.below(3) == 0 {
+            std::thread::yield_now();
+        }
+        self.toy.begin(state)
+    }
+
+    fn next(&mut self, state: &[u32], cursor: &mut u32, successor: &mut Vec<u32>) -> Next<u32, u32> {
+        if self.random.below(8) == 0 {
+            std::thread::yield_now();
+        }
+        self.toy.next(state, cursor, successor)
+    }
+}
+
+fn models(toy: &Toy, threads: usize, seed: u64) -> Vec<Halting> {
+    let model = |thread| Halting { toy: toy.clone(), random: Random::new(seed * 100 + thread) };
+    (0..threads as u64).map(model).collect()
+}
+
+fn threads(seed: u64) -> usize {
+    1 + (seed / 2) as usize % 4
+}
+
+fn passing(seed: u64) -> Passing {
+    if seed.is_multiple_of(3) { DISTRUSTFUL } else { Passing::FREE }
+}
+
+/// A random graph with marks, and with faults only if `faults`.
+fn random_toy(seed: u64, nodes_max: usize, faults: bool) -> Toy {
+    let mut random = Random::new(seed);
+    let toy = Toy::random(seed, nodes_max, seed % 2 == 0);
+    let mut nodes = toy.nodes().to_vec();
+    let marked = [2, 3, 8][seed as usize % 3];
+    for node in &mut nodes {
+        if !faults {
+            node.edges.retain(|edge| edge.to.is_some());
+        }
+        for edge in &mut node.edges {
+            edge.fault = edge.fault.filter(|_| faults);
+            if random.below(marked) == 0 {
+                edge.marks = edge.marks.with(Marks::PROGRESS);
+            }
+            if random.below(7) == 0 {
+                edge.marks = edge.marks.with(Marks::ACCEPTING);
+            }
+        }
+    }
+    Toy::new(nodes, toy.hidden_words())
+}
+
+/// The nodes that can be reached from `start` over edges that `may` be taken, one at least.
+fn reachable(toy: &Toy, start: usize, may: impl Fn(&Edge) -> bool) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::new();
+    let mut list = vec![start];
+    while let Some(node) = list.pop() {
+        for edge in toy.nodes()[node].edges.iter().filter(|edge| may(edge)) {
+            list.extend(edge.to.filter(|&to| seen.insert(to)));
+        }
+    }
+    seen
+}
+
+fn all(toy: &Toy) -> BTreeSet<usize> {
+    let mut all = reachable(toy, 0, |_| true);
+    all.insert(0);
+    all
+}
+
+fn has_progress(edge: &Edge) -> bool {
+    edge.marks.has(Marks::PROGRESS)
+}
+
+fn has_livelock(toy: &Toy) -> bool {
+    all(toy).into_iter().any(|node| reachable(toy, node, |edge| !has_progress(edge)).contains(&node))
+}
+
+/// Walks labels from a node (no two edges share one; a step without label comes before one that does not start
+/// here); returns where it ends, and the edges taken.
+fn walk(toy: &Toy, mut node: usize, labels: &[u32]) -> (usize, Vec<Edge>) {
+    let mut edges = Vec::new();
+    for label in labels {
+        let of =
+            |node: usize, label: Option<u32>| toy.nodes()[node].edges.iter().find(|edge| edge.label == label).copied();
+        let edge = of(node, Some(*label)).unwrap_or_else(|| {
+            let silent =
+                of(node, None).unwrap_or_else(|| panic!("{labels:?} is not a path: no {label} from {node} of {toy:?}"));
+            edges.push(silent);
+            of(silent.to.expect("a successor"), Some(*label)).expect("a path")
+        });
+        edges.push(edge);
+        node = edge.to.unwrap_or(node);
+    }
+    (node, edges)
+}
+
+/// Walks a lasso; returns the edges of the stem and of the cycle.
+fn walk_lasso(toy: &Toy, stem: &[u32], cycle: &[u32]) -> (Vec<Edge>, Vec<Edge>) {
+    assert!(!cycle.is_empty(), "a cycle without label");
+    let (start, stem) = walk(toy, 0, stem);
+    let (once, _) = walk(toy, start, cycle);
+    let (twice, edges) = walk(toy, once, cycle);
+    assert_eq!(once, twice, "the cycle does not close");
+    (stem, edges)
+}
+
+/// Fewest steps from one ordinary node to the next with progress before a livelock.
+fn fewest_progress_events(toy: &Toy) -> Option<usize> {
+    let on_livelock = |node: usize| reachable(toy, node, |edge| !has_progress(edge)).contains(&node);
+    // Of an ordinary node, or of a transient one on a way with or without progress so far.
+    let mut seen = HashSet::new();
+    let mut queue = VecDeque::from([(0, false, 0)]);
+    let mut best = None::<usize>;
+    while let Some((node, progress, events)) = queue.pop_front() {
+        if !seen.insert((node, progress)) {
+            continue;
+        }
+        if on_livelock(node) && !toy.nodes()[node].transient {
+            best = Some(best.map_or(events, |best| best.min(events)));
+        }
+        for edge in &toy.nodes()[node].edges {
+            let Some(to) = edge.to else { continue };
+            let progress = progress || has_progress(edge);
+            match (toy.nodes()[to].transient, progress) {
+                (true, _) => queue.push_front((to, progress, events)),
+                (false, false) => queue.push_front((to, false, events)),
+                (false, true) => queue.push_back((to, false, events + 1)),
+            }
+        }
+    }
+    best
+}
+
+type ToyCycle = Joint<CycleOutcome<u32, u32>>;
+
+fn fifo(toy: &Toy, seed: u64, settings: &Settings, levels: Levels) -> ToyCycle {
+    let mut models = models(toy, threads(seed), seed);
+    dfs_fifo::search(&mut models, &mut Quiet, settings, levels, seed, passing(seed))
+}
+
+fn ordinary(toy: &Toy) -> u64 {
+    all(toy).into_iter().filter(|&node| !toy.nodes()[node].transient).count() as u64
+}
+
+fn check_shares<O>(joint: &Joint<O>, threads: usize, statistics: &Statistics) {
+    assert_eq!(joint.shares.len(), threads);
+    assert_eq!(joint.shares.iter().map(|share| share.statistics.states).sum::<u64>(), statistics.states);
+}
+
+#[test]
+fn dfs_fifo_finds_a_livelock_if_there_is_one() {
+    let mut found = 0;
+    for seed in 0..2 * GRAPHS {
+        let toy = random_toy(seed, 12, false);
+        let levels = if seed % 5 < 2 { Levels::Strict } else { Levels::Free };
+        let joint = fifo(&toy, seed, &Settings::default(), levels);
+        let outcome = &joint.outcome;
+        check_shares(&joint, threads(seed), &outcome.statistics);
+        assert_eq!(outcome.found.is_some(), has_livelock(&toy), "seed {seed}");
+        match &outcome.found {
+            None => {
+                assert!(outcome.proves_absence(), "seed {seed}");
+                assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
+            }
+            Some(Found::Lasso { stem, cycle }) => {
+                found += 1;
+                let (_, edges) = walk_lasso(&toy, stem, cycle);
+                assert!(!edges.iter().any(has_progress), "seed {seed}: progress on {cycle:?}");
+            }
+            Some(Found::Fault { .. }) => panic!("seed {seed}: a fault where there is none"),
+        }
+    }
+    assert!((GRAPHS / 4..GRAPHS * 7 / 4).contains(&found), "{found}");
+}
+
+#[test]
+fn a_livelock_found_level_by_level_has_the_fewest_progress_events_before_it() {
+    let mut counts = BTreeSet::new();
+    for seed in 0..GRAPHS {
+        let toy = random_toy(seed, 30, false);
+        let joint =
+            dfs_fifo(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), Levels::Strict, seed);
+        let (Some(Found::Lasso { stem, cycle }), Some(found)) =
+            (joint.outcome.found, joint.outcome.progress_events_min)
+        else {
+            continue;
+        };
+        let (mut start, mut stem_edges) = walk(&toy, 0, &stem);
+        if toy.nodes()[start].transient {
+            let silent =
+                toy.nodes()[start].edges.iter().find(|edge| edge.label.is_none()).expect("a step without label");
+            stem_edges.push(*silent);
+            start = silent.to.expect("a successor");
+        }
+        let mut events = 0;
+        let mut progress = false;
+        for edge in &stem_edges {
+            progress |= has_progress(edge);
+            if edge.to.is_some_and(|to| !toy.nodes()[to].transient) {
+                events += usize::from(std::mem::take(&mut progress));
+            }
+        }
+        walk(&toy, start, &cycle);
+        let expected = fewest_progress_events(&toy);
+        assert_eq!(expected, Some(found as usize), "seed {seed}");
+        assert_eq!(expected, Some(events), "seed {seed}");
+        counts.insert(found);
+    }
+    assert!(counts.len() > 2, "{counts:?}");
+}
+
+#[test]
+fn a_fault_ends_a_search_for_cycles() {
+    let mut faults = 0;
+    for seed in 0..GRAPHS {
+        let toy = random_toy(seed, 12, true);
+        let is_wrong = all(&toy).iter().any(|&node| toy.nodes()[node].edges.iter().any(|edge| edge.fault.is_some()));
+        match fifo(&toy, seed, &Settings::default(), Levels::Free).outcome.found {
+            None => assert!(!is_wrong && !has_livelock(&toy), "seed {seed}"),
+            Some(Found::Lasso { stem, cycle }) => drop(walk_lasso(&toy, &stem, &cycle)),
+            Some(Found::Fault { path, fault }) => {
+                let (_, edges) = walk(&toy, 0, &path);
+                assert_eq!(edges.last().and_then(|edge| edge.fault), Some(fault), "seed {seed}");
+                faults += 1;
+            }
+        }
+    }
+    assert!(faults > GRAPHS / 10, "{faults}");
+}
+
+/// A livelock that only one way leads to is found each time, whoever gets there first.
+#[test]
+fn the_answer_does_not_depend_on_the_pace_of_the_threads() {
+    for seed in 0..40 {
+        let toy = random_toy(seed, 60, false);
+        let expected = has_livelock(&toy);
+        for round in 0..25 {
+            let mut models = models(&toy, 2 + round as usize % 3, seed * 1000 + round);
+            let passing = if round % 2 == 0 { Passing::FREE } else { DISTRUSTFUL };
+            let found = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), Levels::Free, round, passing)
+                .outcome
+                .found;
+            assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
+        }
+    }
+}
+
+/// Large graphs without livelock, so that everything is visited by all threads.
+#[test]
+fn many_threads_store_each_state_once() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let count = 3000;
+        let nodes = (0..count).map(|i| {
+            let edges = (0..random.below(4)).map(|k| {
+                let to = random.below(count);
+                let marks = if to <= i || random.below(20) == 0 { Marks::PROGRESS } else { Marks::NONE };
+                Edge { to: Some(to), label: Some((4 * i + k) as u32), marks, ..Edge::default() }
+            });
+            let words = vec![i as u32 % 7, i as u32 / 7, 3, i as u32 % 11, 4, 4];
+            Node {
+                edges: edges.collect(),
+                transient: i % 5 == 4,
+                words: words[..4 + i % 3].to_vec(),
+                ..Node::default()
+            }
+        });
+        let toy = Toy::new(nodes.collect(), 0);
+        let threads = if seed % 10 == 9 { 9 } else { 4 };
+        let levels = if seed % 2 == 0 { Levels::Free } else { Levels::Strict };
+        let mut models = models(&toy, threads, seed);
+        let joint = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), levels, seed, passing(seed));
+        assert!(joint.outcome.proves_absence(), "seed {seed}: {:?}", joint.outcome.found);
+        assert_eq!(joint.outcome.statistics.states, ordinary(&toy), "seed {seed}");
+        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, passing(seed));
+        assert_eq!(joint.outcome.statistics.states, ordinary(&toy), "seed {seed}");
+        assert_eq!(joint.outcome.completeness, Completeness::Exhaustive);
+    }
+}
+
+fn keep_going() -> Settings {
+    Settings { stop_at: StopAt::Never, ..Settings::default() }
+}
+
+fn is_invalid_end(node: &Node) -> bool {
+    node.edges.is_empty() && !node.end
+}
+
+/// What is wrong with a graph: invalid ends by node, faulty edges by label.
+fn wrongs(toy: &Toy) -> BTreeSet<(bool, u32)> {
+    let all = all(toy);
+    let ends = all.iter().filter(|&&node| is_invalid_end(&toy.nodes()[node])).map(|&node| (true, node as u32));
+    let edges = all.iter().flat_map(|&node| &toy.nodes()[node].edges);
+    let faults = edges.filter(|edge| edge.fault.is_some()).filter_map(|edge| Some((false, edge.label?)));
+    ends.chain(faults).collect()
+}
+
+fn found_wrongs(toy: &Toy, outcome: &Outcome<u32, u32>) -> BTreeSet<(bool, u32)> {
+    let wrong = |violation: &crate::Violation<u32, u32>| {
+        let (node, edges) = walk(toy, 0, &violation.path);
+        match violation.kind {
+            ViolationKind::InvalidEnd if is_invalid_end(&toy.nodes()[node]) => (true, node as u32),
+            ViolationKind::InvalidEnd => {
+                let silent = toy.nodes()[node].edges.iter().find(|edge| edge.label.is_none());
+                let end = silent.and_then(|edge| edge.to).expect("a step without label");
+                assert!(is_invalid_end(&toy.nodes()[end]));
+                (true, end as u32)
+            }
+            ViolationKind::Fault(fault) => {
+                let last = edges.last().expect("a faulty step");
+                assert_eq!(last.fault, Some(fault));
+                (false, last.label.expect("a label"))
+            }
+        }
+    };
+    outcome.violations.iter().map(wrong).collect()
+}
+
+#[test]
+fn reach_finds_every_state_and_every_violation() {
+    for seed in 0..2 * GRAPHS {
+        let toy = Toy::random(seed, 14, seed % 2 == 0);
+        let mut models = models(&toy, threads(seed), seed);
+        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, passing(seed));
+        let outcome = &joint.outcome;
+        check_shares(&joint, threads(seed), &outcome.statistics);
+        assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");
+        assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
+        assert_eq!(found_wrongs(&toy, outcome), wrongs(&toy), "seed {seed}");
+        let counted: u64 = outcome.violations.iter().map(|violation| violation.count).sum();
+        assert_eq!(counted, outcome.statistics.violations, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_first_violation_ends_reach_if_it_is_to() {
+    for seed in 0..GRAPHS {
+        let toy = Toy::random(seed, 14, seed % 2 == 0);
+        let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), seed).outcome;
+        let (found, wrongs) = (found_wrongs(&toy, &outcome), wrongs(&toy));
+        assert_eq!(found.len(), wrongs.len().min(1), "seed {seed}");
+        assert!(found.is_subset(&wrongs), "seed {seed}");
+        assert_eq!(outcome.completeness == Completeness::FirstViolation, !found.is_empty(), "seed {seed}");
+    }
+}
+
+/// Two counters and a few switches: many states, on which several threads can work.
+#[derive(Clone)]
+struct Counters {
+    most: u32,
+    /// Every step makes progress, none does, or those of the first counter do.
+    progress: fn(usize) -> bool,
+    /// The counters begin anew when they are full.
+    endless: bool,
+}
+
+impl Model for Counters {
+    type Label = (usize, u32);
+    type Fault = ();
+    type Cursor = usize;
+
+    fn hidden_words(&self) -> usize {
+        0
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), ()> {
+        *state = vec![0; 5];
+        Ok(())
+    }
+
+    fn begin(&mut self, _: &[u32]) -> usize {
+        0
+    }
+
+    fn next(&mut self, state: &[u32], cursor: &mut usize, successor: &mut Vec<u32>) -> Next<(usize, u32), ()> {
+        while *cursor < state.len() {
+            let i = *cursor;
+            *cursor += 1;
+            let most = if i < 2 { self.most } else { 1 };
+            if state[i] == most && !self.endless {
+                continue;
+            }
+            successor.clear();
+            successor.extend_from_slice(state);
+            successor[i] = if state[i] == most { 0 } else { state[i] + 1 };
+            let marks = if (self.progress)(i) { Marks::PROGRESS } else { Marks::NONE };
+            return Next::Successor { label: Some((i, state[i])), transient: false, fault: None, marks };
+        }
+        Next::Done(Ending::ValidEnd)
+    }
+}
+
+#[test]
+fn two_threads_both_do_work() {
+    let counters = |progress| Counters { most: 120, progress, endless: false };
+    let states = 121 * 121 * 8;
+    let progress: [fn(usize) -> bool; 3] = [|_| true, |_| false, |i| i == 0];
+    for progress in progress {
+        let mut models = [counters(progress), counters(progress)];
+        for levels in [Levels::Free, Levels::Strict] {
+            let joint = dfs_fifo(&mut models, &mut Quiet, &Settings::default(), levels, 7);
+            assert!(joint.outcome.proves_absence());
+            assert_eq!(joint.outcome.statistics.states, states);
+            assert_eq!(joint.outcome.statistics.transitions(), transitions(120));
+            for share in &joint.shares {
+                assert!(share.statistics.states > states / 100, "{:?}", joint.shares);
+                assert!(share.revisits < states / 3, "{:?}", joint.shares);
+            }
+        }
+    }
+    let joint = reach(&mut [counters(|_| true), counters(|_| true)], &mut Quiet, &Settings::default(), 7);
+    assert!(joint.outcome.proves_absence());
+    assert_eq!(joint.outcome.statistics.states, states);
+    assert_eq!(joint.outcome.statistics.transitions(), transitions(120));
+    assert!(joint.shares.iter().all(|share| share.statistics.states > states / 100), "{:?}", joint.shares);
+}
+
+/// Transitions of [`Counters`] that are not endless, and one more: the arrival at the initial state.
+fn transitions(most: u64) -> u64 {
+    let states = (most + 1) * (most + 1) * 8;
+    1 + 2 * (states / (most + 1) * most) + 3 * states / 2
+}
+
+/// Told of progress, raises the flag after some looks.
+struct Impatient {
+    looks_left: u32,
+    cancel: Cancel,
+}
+
+impl Observer<(usize, u32), ()> for Impatient {
+    fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
+        assert!(statistics.memory_bytes > 0);
+        match self.looks_left.checked_sub(1) {
+            Some(left) => self.looks_left = left,
+            None => self.cancel.cancel(),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn an_endless_search_can_be_stopped() {
+    let endless = || Counters { most: u32::MAX, progress: |i| i == 0, endless: true };
+    let memory = Limits { memory_bytes_max: Some(12 << 20), ..Limits::default() };
+    let states = Limits { states_max: Some(30_000), ..Limits::default() };
+    for (limits, reason) in [(memory, StopReason::Memory), (states, StopReason::States)] {
+        let settings = Settings { limits, ..Settings::default() };
+        let outcome = reach(&mut [endless(), endless()], &mut Quiet, &settings, 1).outcome;
+        assert_eq!(outcome.completeness, Completeness::Stopped(reason));
+        assert!(outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
+        assert!(outcome.statistics.memory_bytes < 20 << 20);
+        let mut models = [endless(), endless(), endless()];
+        // The switches alone would be a livelock.
+        models.iter_mut().for_each(|model| model.progress = |_| true);
+        let outcome = dfs_fifo(&mut models, &mut Quiet, &settings, Levels::Free, 1).outcome;
+        assert_eq!(outcome.completeness, Completeness::Stopped(reason));
+        assert!(outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
+        assert!(outcome.statistics.memory_bytes < 20 << 20);
+    }
+    for looks_left in [0, 1, 10, 30] {
+        let settings = Settings { cancel: Cancel::new(), ..Settings::default() };
+        let mut observer = Impatient { looks_left, cancel: settings.cancel.clone() };
+        let outcome = reach(&mut [endless(), endless()], &mut observer, &settings, 1).outcome;
+        assert_eq!(outcome.completeness, Completeness::Stopped(StopReason::Cancelled));
+    }
+}
+
+#[test]
+fn a_limit_that_is_not_reached_does_not_matter() {
+    for seed in 0..GRAPHS / 4 {
+        let toy = random_toy(seed, 12, false);
+        let states = ordinary(&toy);
+        for states_max in [states, states - 1] {
+            let limits = Limits { states_max: Some(states_max), ..Limits::default() };
+            let settings = Settings { limits, ..keep_going() };
+            let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &settings, seed).outcome;
+            let wanted =
+                if states_max == states { Completeness::Exhaustive } else { Completeness::Stopped(StopReason::States) };
+            assert_eq!(outcome.completeness, wanted, "seed {seed}");
+            assert!(outcome.statistics.states <= states_max, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_one_thread_does_not_keep_the_others_waiting() {
+    #[derive(Clone)]
+    struct Faithless(Counters, bool);
+    impl Model for Faithless {
+        type Label = (usize, u32);
+        type Fault = ();
+        type Cursor = usize;
+        fn hidden_words(&self) -> usize {
+            0
+        }
+        fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), ()> {
+            self.0.initial(state)
+        }
+        fn begin(&mut self, state: &[u32]) -> usize {
+            assert!(!self.1 || state[0] < 3, "no more");
+            self.0.begin(state)
+        }
+        fn next(&mut self, state: &[u32], cursor: &mut usize, successor: &mut Vec<u32>) -> Next<(usize, u32), ()> {
+            self.0.next(state, cursor, successor)
+        }
+    }
+    let model = |panics| Faithless(Counters { most: 1000, progress: |_| true, endless: false }, panics);
+    let run = || reach(&mut [model(false), model(true)], &mut Quiet, &Settings::default(), 1);
+    assert!(std::panic::catch_unwind(run).is_err());
+}

@@ -1,0 +1,78 @@
+//! How a state was reached, in eight bytes: a trace is the trace it continues and which of the successors
+//! listed there comes next. A path is executed anew from its trace.
+//!
+//! Traces are made only when they are needed: for a state that another thread goes on from, for one
+//! that is queued, for a violation. Then all states on the stack below get theirs, so that each state has at
+//! most one for each time it is on a stack.
+
+use super::arena::{Arena, Portion};
+use crate::model::{Model, Next};
+
+/// Traces are given out up to here, and then a search is told to stop. What is left is more than can
+/// be used before it asks.
+const TRACES_MAX: u64 = u32::MAX as u64 - (1 << 28);
+
+/// All traces.
+#[derive(Debug)]
+pub(super) struct Traces(Arena);
+
+/// How a state was reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Trace(pub(super) u32);
+
+impl Trace {
+    /// Of the initial state.
+    pub(super) const START: Self = Self(0);
+}
+
+impl Traces {
+    /// None yet.
+    pub(super) fn new() -> Self {
+        Self(Arena::new())
+    }
+
+    /// The trace that goes on from `trace` with the successor listed as number `ordinal`, from 1.
+    pub(super) fn extend(&self, trace: Trace, ordinal: u32, portion: &mut Portion) -> Trace {
+        let index = self.0.take(portion);
+        self.0.set(index, u64::from(trace.0) | u64::from(ordinal) << 32);
+        Trace(index)
+    }
+
+    /// Whether there are hardly any left. Then some may be wrong already.
+    pub(super) fn is_full(&self) -> bool {
+        TRACES_MAX < self.0.taken()
+    }
+
+    /// Memory in use, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
+    }
+
+    /// The labels of a trace.
+    pub(super) fn execute<M: Model>(&self, trace: Trace, model: &mut M) -> Vec<M::Label> {
+        let mut ordinals = Vec::new();
+        let mut index = trace.0;
+        while index != 0 && !self.is_full() {
+            let number = self.0.get(index);
+            ordinals.push((number >> 32) as u32);
+            index = number as u32;
+        }
+        let mut labels = Vec::new();
+        let (mut state, mut successor) = (Vec::new(), Vec::new());
+        if model.initial(&mut state).is_err() {
+            return labels;
+        }
+        while let Some(ordinal) = ordinals.pop() {
+            let mut cursor = model.begin(&state);
+            for i in 1..=ordinal {
+                if let Next::Successor { label, .. } = model.next(&state, &mut cursor, &mut successor)
+                    && i == ordinal
+                {
+                    labels.extend(label);
+                }
+            }
+            std::mem::swap(&mut state, &mut successor);
+        }
+        labels
+    }
+}
