@@ -33,7 +33,9 @@ pub enum PropertyKind {
 }
 
 /// A formula of linear temporal logic; propositions are expressions over a state.
-#[derive(Clone, PartialEq, Debug)]
+///
+/// However deep it is nested, it is copied and dropped without recursion.
+#[derive(PartialEq, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Formula {
     Proposition(Expr),
@@ -63,6 +65,88 @@ impl Formula {
             | Self::Until(a, b)
             | Self::WeakUntil(a, b)
             | Self::Release(a, b) => (Some(a), Some(b)),
+        }
+    }
+}
+
+/// What is to be done to copy a formula.
+enum Task<'a> {
+    Copy(&'a Formula),
+    /// Its operands have been copied.
+    Join(&'a Formula),
+}
+
+impl Clone for Formula {
+    fn clone(&self) -> Self {
+        let mut tasks = vec![Task::Copy(self)];
+        let mut copies: Vec<Formula> = Vec::new();
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Copy(Self::Proposition(e)) => copies.push(Self::Proposition(e.clone())),
+                Task::Copy(f) => {
+                    tasks.push(Task::Join(f));
+                    let (a, b) = f.operands();
+                    tasks.extend(b.into_iter().chain(a).map(Task::Copy));
+                }
+                Task::Join(f) => {
+                    let mut operand = || Box::new(copies.pop().unwrap_or(Self::NOTHING));
+                    let last = operand();
+                    let joined = match f {
+                        Self::Proposition(_) => *last,
+                        Self::Not(_) => Self::Not(last),
+                        Self::Next(_) => Self::Next(last),
+                        Self::Always(_) => Self::Always(last),
+                        Self::Eventually(_) => Self::Eventually(last),
+                        Self::And(..) => Self::And(operand(), last),
+                        Self::Or(..) => Self::Or(operand(), last),
+                        Self::Implies(..) => Self::Implies(operand(), last),
+                        Self::Equivalent(..) => Self::Equivalent(operand(), last),
+                        Self::Until(..) => Self::Until(operand(), last),
+                        Self::WeakUntil(..) => Self::WeakUntil(operand(), last),
+                        Self::Release(..) => Self::Release(operand(), last),
+                    };
+                    copies.push(joined);
+                }
+            }
+        }
+        copies.pop().unwrap_or(Self::NOTHING)
+    }
+}
+
+impl Drop for Formula {
+    fn drop(&mut self) {
+        let mut pending = Vec::new();
+        self.give_up_operands(&mut pending);
+        while let Some(mut f) = pending.pop() {
+            f.give_up_operands(&mut pending);
+        }
+    }
+}
+
+impl Formula {
+    /// What stands in a place from which a formula was taken.
+    const NOTHING: Self = Self::Proposition(Expr::Constant(0));
+
+    /// Moves those operands elsewhere that have operands themselves.
+    fn give_up_operands(&mut self, to: &mut Vec<Formula>) {
+        let mut take = |f: &mut Box<Formula>| {
+            if !matches!(**f, Self::Proposition(_)) {
+                to.push(std::mem::replace(f, Self::NOTHING));
+            }
+        };
+        match self {
+            Self::Proposition(_) => {}
+            Self::Not(a) | Self::Next(a) | Self::Always(a) | Self::Eventually(a) => take(a),
+            Self::And(a, b)
+            | Self::Or(a, b)
+            | Self::Implies(a, b)
+            | Self::Equivalent(a, b)
+            | Self::Until(a, b)
+            | Self::WeakUntil(a, b)
+            | Self::Release(a, b) => {
+                take(a);
+                take(b);
+            }
         }
     }
 }

@@ -242,17 +242,15 @@ impl Checker<'_> {
     }
 
     fn formula(&self, formula: &crate::Formula) -> Check {
-        use crate::Formula::{
-            Always, And, Equivalent, Eventually, Implies, Next, Not, Or, Proposition, Release, Until, WeakUntil,
-        };
-        match formula {
-            Proposition(e) => self.expr(e, None),
-            Not(a) | Next(a) | Always(a) | Eventually(a) => self.formula(a),
-            And(a, b) | Or(a, b) | Implies(a, b) | Equivalent(a, b) | Until(a, b) | WeakUntil(a, b) | Release(a, b) => {
-                self.formula(a)?;
-                self.formula(b)
+        let mut pending = vec![formula];
+        while let Some(formula) = pending.pop() {
+            if let crate::Formula::Proposition(e) = formula {
+                self.expr(e, None)?;
             }
+            let (a, b) = formula.operands();
+            pending.extend(a.into_iter().chain(b));
         }
+        Ok(())
     }
 }
 

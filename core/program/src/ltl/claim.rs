@@ -10,10 +10,10 @@
 //! claim starts from is never of this kind: a claim always takes a step first.) A location without edges that is
 //! not marked `end` is one where the claim is stuck, so that no continuation violates the property.
 
-use super::{Automaton, Cube, TooLarge, Transition, automaton};
+use super::{Automaton, Cube, TooLarge, Transition, violations};
 use crate::print::print_expr;
 use crate::{
-    Action, BinaryOp, Edge, Expr, Formula, Kind, Location, LocationId, Place, Process, ProcessId, ProcessKind, Program,
+    Action, BinaryOp, Edge, Expr, Kind, Location, LocationId, Place, Process, ProcessId, ProcessKind, Program,
     PropertyKind, Slot, Statement, StatementId, UnaryOp,
 };
 use fabius_base::{Code, Finding, Span};
@@ -84,9 +84,8 @@ impl Program {
             PropertyKind::Never(id) => Ok((self.clone(), *id)),
             PropertyKind::Ltl(formula) => {
                 let span = property.span;
-                let negated = Formula::Not(Box::new(formula.clone()));
                 let automaton =
-                    automaton(&negated).map_err(|why| NoClaim::TooLarge { name: name.clone(), why, span })?;
+                    violations(formula).map_err(|why| NoClaim::TooLarge { name: name.clone(), why, span })?;
                 let mut program = self.clone();
                 let id = append(&mut program, name, &automaton, span.unwrap_or_default());
                 Ok((program, id))

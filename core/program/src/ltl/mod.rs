@@ -122,14 +122,36 @@ impl std::error::Error for TooLarge {}
 /// # Errors
 /// The formula leads to something too large.
 pub fn automaton(formula: &Formula) -> Result<Automaton, TooLarge> {
-    // Seeing through `&&` inside expressions mostly helps; where it makes guards too intricate, they stay whole.
-    let fine = build(formula, Grain::Fine);
-    if fine.is_ok() { fine } else { build(formula, Grain::Coarse).or(fine) }
+    accepting(formula, Reading::Holds)
 }
 
-fn build(formula: &Formula, grain: Grain) -> Result<Automaton, TooLarge> {
+/// An automaton that accepts exactly the words that violate the formula.
+///
+/// # Errors
+/// The formula leads to something too large.
+pub fn violations(formula: &Formula) -> Result<Automaton, TooLarge> {
+    accepting(formula, Reading::Fails)
+}
+
+/// Which words are accepted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Holds,
+    Fails,
+}
+
+fn accepting(formula: &Formula, reading: Reading) -> Result<Automaton, TooLarge> {
+    // Seeing through `&&` inside expressions mostly helps; where it makes guards too intricate, they stay whole.
+    let fine = build(formula, reading, Grain::Fine);
+    if fine.is_ok() { fine } else { build(formula, reading, Grain::Coarse).or(fine) }
+}
+
+fn build(formula: &Formula, reading: Reading, grain: Grain) -> Result<Automaton, TooLarge> {
     let mut all = normal::Formulas::new();
-    let (normal, propositions) = read::read(&mut all, formula, grain)?;
+    let (mut normal, propositions) = read::read(&mut all, formula, grain)?;
+    if reading == Reading::Fails {
+        normal = all.not(normal)?;
+    }
     let generalised = tableau::tableau(&mut all, normal)?;
     let mut best: Option<Graph> = None;
     for free in [[Free::All, Free::None], [Free::None, Free::All]] {

@@ -6,7 +6,7 @@ use super::normal::{Formulas, Id, TOP};
 use crate::{BinaryOp, Expr, Formula, Place, UnaryOp};
 
 /// More operators than any formula that a person writes has.
-const OPERATORS_MAX: usize = 10_000;
+const OPERATORS_MAX: usize = 2_000;
 
 /// How finely expressions are taken apart into propositions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Automata of formulas against the definition: every word `u v^ω` with short `u` and `v`.
 
-use crate::words::{Lasso, Random, accepts, holds, of_globals};
-use fabius_program::ltl::{Automaton, automaton};
+use crate::words::{Lasso, Random, accepts, holds, of_globals, proposition};
+use fabius_program::ltl::{Automaton, TooLarge, automaton, violations};
 use fabius_program::{Expr, Formula, Place, Slot};
 
 /// The automaton accepts a word if and only if the formula holds of it, and the automaton of the negation if and
@@ -68,5 +68,29 @@ fn the_same_formula_has_the_same_automaton() {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let formula = random.formula(8, 3);
         assert_eq!(automaton(&formula), automaton(&formula.clone()));
+        assert_eq!(automaton(&Formula::Not(Box::new(formula.clone()))), violations(&formula));
+    }
+}
+
+/// Nested so deep that recursion would not do.
+fn deep(wrap: impl Fn(Box<Formula>) -> Formula) -> Formula {
+    (0..100_000).fold(proposition(0), |f, _| wrap(Box::new(f)))
+}
+
+#[test]
+fn deep_nesting_is_refused_in_time() {
+    let p = || Box::new(proposition(1));
+    let formulas = [
+        deep(Formula::Not),
+        deep(Formula::Next),
+        deep(Formula::Always),
+        deep(|f| Formula::Until(f, p())),
+        deep(|f| Formula::Until(p(), f)),
+        deep(|f| Formula::And(f, p())),
+        deep(|f| Formula::Equivalent(f, Box::new(Formula::Eventually(p())))),
+    ];
+    for formula in formulas {
+        assert_eq!(automaton(&formula), Err(TooLarge::Formula));
+        assert_eq!(violations(&formula.clone()), Err(TooLarge::Formula));
     }
 }

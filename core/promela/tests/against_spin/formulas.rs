@@ -3,7 +3,7 @@
 use crate::spin;
 use crate::words::{Lasso, accepts, automaton_of_claim, holds, value};
 use fabius_base::{Finding, SourceMap};
-use fabius_program::ltl::{Automaton, automaton};
+use fabius_program::ltl::{Automaton, violations};
 use fabius_program::{Expr, Formula, Program, PropertyKind};
 use fabius_promela::{Loader, Options, lower, parse};
 use std::path::Path;
@@ -46,7 +46,7 @@ fn formula_of<'a>(program: &'a Program, name: &str) -> Option<&'a Formula> {
 
 /// The automaton of the negation, which is what runs beside the system.
 fn claim_of(formula: &Formula) -> Automaton {
-    automaton(&Formula::Not(Box::new(formula.clone()))).expect("a formula of ordinary size")
+    violations(formula).expect("a formula of ordinary size")
 }
 
 /// What `spin -f` prints for the negation of a formula.
