@@ -124,6 +124,12 @@ pub trait Processes: Model {
 /// [`Model::next`] lists a sufficient part of the successors, the same part for the same state; whether the
 /// rest was left out is known when it answers [`Next::Done`].
 pub trait Reducible: Model {
+    /// Whether a state is transient: passed through, not stored. Nothing is left out in such a state.
+    fn is_transient(&self, state: &[u32]) -> bool {
+        let _ = state;
+        false
+    }
+
     /// After [`Next::Done`]: makes `cursor` list the successors left out. False if there were none.
     fn widen(&mut self, state: &[u32], cursor: &mut Self::Cursor) -> bool;
 }
@@ -135,6 +141,8 @@ pub struct ProcessSet([u64; 4]);
 impl ProcessSet {
     /// Nobody.
     pub const EMPTY: Self = Self([0; 4]);
+    /// Every number, whether there is such a process or not.
+    pub const ALL: Self = Self([u64::MAX; 4]);
 
     /// The first `count` processes.
     pub fn first(count: usize) -> Self {

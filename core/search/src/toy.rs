@@ -1,7 +1,7 @@
 //! Small explicit graphs, for tests: every node is written out, so that every answer can be worked
 //! out by hand, or by a slow program that follows the definition.
 
-use crate::model::{Ending, Marks, Model, Next};
+use crate::model::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use std::collections::HashMap;
 
 /// A state of a [`Toy`].
@@ -13,12 +13,16 @@ pub struct Node {
     pub transient: bool,
     /// May stop here.
     pub end: bool,
+    /// Number of processes.
+    pub processes: u8,
+    /// Those that a fair scheduler may not neglect for ever if it comes here again and again.
+    pub enabled: ProcessSet,
     /// Ways on, in the order in which they are tried.
     pub edges: Vec<Edge>,
 }
 
 /// A transition of a [`Toy`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Edge {
     /// Index of the node it leads to; `None` if it cannot be computed (then it has a label and a fault).
     pub to: Option<usize>,
@@ -28,6 +32,8 @@ pub struct Edge {
     pub fault: Option<u32>,
     /// What it means to a search for cycles.
     pub marks: Marks,
+    /// Who takes part in it.
+    pub movers: [Option<u8>; 2],
 }
 
 /// A graph whose first node is the initial state.
@@ -36,13 +42,17 @@ pub struct Toy {
     nodes: Vec<Node>,
     hidden_words: usize,
     by_words: HashMap<Vec<u32>, usize>,
+    movers: HashMap<u32, [Option<u8>; 2]>,
 }
 
 impl Toy {
-    /// A graph; the last `hidden_words` words of each node are hidden.
+    /// A graph; the last `hidden_words` words of each node are hidden. Edges with the same label have the same
+    /// movers.
     pub fn new(nodes: Vec<Node>, hidden_words: usize) -> Self {
         let by_words = nodes.iter().enumerate().map(|(i, node)| (node.words.clone(), i)).collect();
-        Self { nodes, hidden_words, by_words }
+        let edges = nodes.iter().flat_map(|node| &node.edges);
+        let movers = edges.filter_map(|edge| Some((edge.label?, edge.movers))).collect();
+        Self { nodes, hidden_words, by_words, movers }
     }
 
     /// A graph in which nodes have their index as only word, and labels number the edges.
@@ -50,10 +60,7 @@ impl Toy {
         let mut label = 0..;
         let nodes = successors.iter().enumerate().map(|(i, targets)| Node {
             words: vec![i as u32],
-            edges: targets
-                .iter()
-                .map(|&to| Edge { to: Some(to), label: label.next(), fault: None, marks: Marks::NONE })
-                .collect(),
+            edges: targets.iter().map(|&to| Edge { to: Some(to), label: label.next(), ..Edge::default() }).collect(),
             ..Node::default()
         });
         Self::new(nodes.collect(), 0)
@@ -86,11 +93,11 @@ impl Toy {
             for _ in 0..random.below(4) {
                 let to = Some(random.below(count)).filter(|_| random.below(10) != 0);
                 let fault = (to.is_none() || random.below(10) == 0).then(|| random.below(3) as u32);
-                nodes[i].edges.push(Edge { to, label: label.next(), fault, marks: Marks::NONE });
+                nodes[i].edges.push(Edge { to, label: label.next(), fault, ..Edge::default() });
             }
             let to = random.below(count);
             if nodes[i].transient && !nodes[to].transient && random.below(3) == 0 {
-                nodes[i].edges.push(Edge { to: Some(to), label: None, fault: None, marks: Marks::NONE });
+                nodes[i].edges.push(Edge { to: Some(to), ..Edge::default() });
             }
         }
         Self::new(nodes, 1)
@@ -106,7 +113,8 @@ fn random_node(random: &mut Random, index: usize, transient: bool) -> Node {
     }
     words.insert(random.below(words.len() + 1), 1000 + index as u32);
     words.push(random.below(5) as u32);
-    Node { words, transient: transient && index != 0 && random.below(3) == 0, end: random.below(2) == 0, edges: vec![] }
+    let transient = transient && index != 0 && random.below(3) == 0;
+    Node { words, transient, end: random.below(2) == 0, ..Node::default() }
 }
 
 impl Model for Toy {
@@ -145,6 +153,20 @@ impl Model for Toy {
         successor.clear();
         successor.extend_from_slice(&self.nodes[to].words);
         Next::Successor { label: edge.label, transient: self.nodes[to].transient, fault: edge.fault, marks: edge.marks }
+    }
+}
+
+impl Processes for Toy {
+    fn process_count(&self, state: &[u32]) -> usize {
+        self.node_of(state).map_or(0, |node| usize::from(self.nodes[node].processes))
+    }
+
+    fn movers(&self, label: &u32) -> [Option<u8>; 2] {
+        self.movers.get(label).copied().unwrap_or_default()
+    }
+
+    fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
+        *enabled = self.node_of(state).map_or(ProcessSet::EMPTY, |node| self.nodes[node].enabled);
     }
 }
 

@@ -432,7 +432,10 @@ fn loops_of_transient_states_come_to_an_end() {
     let transient = |index: u32, to: &[usize]| Node {
         words: vec![index],
         transient: true,
-        edges: to.iter().map(|&to| Edge { to: Some(to), label: Some(index * 10 + to as u32), fault: None, marks: Marks::NONE }).collect(),
+        edges: to
+            .iter()
+            .map(|&to| Edge { to: Some(to), label: Some(index * 10 + to as u32), ..Edge::default() })
+            .collect(),
         ..Node::default()
     };
     let ordinary = |index: u32, to: &[usize]| Node { transient: false, ..transient(index, to) };

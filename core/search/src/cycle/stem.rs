@@ -44,7 +44,7 @@ where
                 (false, _) => Answer::Yes(Lane::First),
             }
         })?;
-        stem.extend(way.into_iter().flat_map(|way| way.steps).filter_map(|(label, _)| label));
+        stem.extend(way.into_iter().flatten().filter_map(|taken| taken.label));
     }
     ControlFlow::Continue(stem)
 }

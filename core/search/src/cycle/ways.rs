@@ -39,10 +39,10 @@ pub(crate) enum Answer {
     Arrived,
 }
 
-/// A way that was found.
-pub(crate) struct Way<L> {
-    pub(crate) steps: Vec<(Option<L>, Marks)>,
-    /// Where it leads.
+/// A transition of a way that was found, and where it leads.
+pub(crate) struct Taken<L> {
+    pub(crate) label: Option<L>,
+    pub(crate) marks: Marks,
     pub(crate) state: Vec<u32>,
     pub(crate) transient: bool,
 }
@@ -50,6 +50,7 @@ pub(crate) struct Way<L> {
 /// A state that was reached.
 struct Reached<L> {
     parent: u32,
+    transient: bool,
     label: Option<L>,
     marks: Marks,
     lane: Lane,
@@ -74,7 +75,7 @@ pub(crate) fn shortest_way<M, O, P>(
     memory_bytes: u64,
     from: &[u32],
     mut ask: impl FnMut(&mut M, Step<'_, M::Label>) -> Answer,
-) -> Run<M::Label, M::Fault, Option<Way<M::Label>>>
+) -> Run<M::Label, M::Fault, Option<Vec<Taken<M::Label>>>>
 where
     M: Model,
     O: Observer<M::Label, M::Fault>,
@@ -100,8 +101,8 @@ where
                     match ask(model, step) {
                         Answer::No => {}
                         Answer::Arrived => {
-                            let steps = ways.steps_to(current, (label, marks));
-                            return ControlFlow::Continue(Some(Way { steps, state: successor, transient }));
+                            let last = Taken { label, marks, state: successor, transient };
+                            return ControlFlow::Continue(Some(ways.way_to(current, hidden, last)));
                         }
                         Answer::Yes(lane) => {
                             let class = if transient { Class::Transient } else { Class::Ordinary };
@@ -131,7 +132,8 @@ impl<L: Copy> Ways<L> {
             return;
         }
         *lanes |= bit;
-        self.reached.push(Reached { parent, label, marks, lane, note: self.notes.len() });
+        let transient = class == Class::Transient;
+        self.reached.push(Reached { parent, transient, label, marks, lane, note: self.notes.len() });
         self.store.note(&self.position, &mut self.notes);
         self.notes.extend_from_slice(self.position.hidden());
     }
@@ -144,15 +146,18 @@ impl<L: Copy> Ways<L> {
         state.extend_from_slice(&self.notes[middle..end]);
     }
 
-    /// The steps to a state, and one more.
-    fn steps_to(&self, mut index: usize, last: (Option<L>, Marks)) -> Vec<(Option<L>, Marks)> {
-        let mut steps = vec![last];
+    /// The way to a state, and one more transition.
+    fn way_to(&self, mut index: usize, hidden: usize, last: Taken<L>) -> Vec<Taken<L>> {
+        let mut way = vec![last];
         while let Some(reached) = self.reached.get(index).filter(|_| index != 0) {
-            steps.push((reached.label, reached.marks));
+            let mut state = Vec::new();
+            self.recall(index, hidden, &mut state);
+            let &Reached { label, marks, transient, .. } = reached;
+            way.push(Taken { label, marks, state, transient });
             index = reached.parent as usize;
         }
-        steps.reverse();
-        steps
+        way.reverse();
+        way
     }
 
     fn memory_bytes(&self) -> u64 {

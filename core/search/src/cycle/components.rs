@@ -1,0 +1,706 @@
+//! Strongly connected components: acceptance cycles and livelocks, also for fair schedulers only, without
+//! copies of the state space.
+//!
+//! After Couvreur (*On-the-Fly Verification of Linear Temporal Logic*, FM 1999), which is Tarjan's algorithm with a
+//! stack of the roots of the components known so far:
+//!
+//! ```text
+//! visit(s):                                      merge(s → t):
+//!   number s; active := active ∪ {s}               sum := that of s → t
+//!   roots.push({s}, sum of the way to s)           while the root on top has a larger number than t:
+//!   for each s → t:                                  sum := sum + that of the root + that of the way to it
+//!     if t is new: visit(t)                          roots.pop()
+//!     else if t ∈ active: merge(s → t)             add sum to the root on top
+//!   if s is the root on top:                       report if a run through all of it counts
+//!     roots.pop()
+//!     active := active \ {s and all after it}
+//! ```
+//!
+//! What is summed up is a matter of fairness ([`super::sums`]). Under *weak fairness* each process is an acceptance
+//! condition of its own: it moves, or it is not enabled. Under *strong fairness* (a Streett condition) a component
+//! may be too large: a process is enabled in it somewhere and never moves. A fair run then avoids the states where it
+//! is enabled; they are taken out, and what is left, a *region*, is searched for components again.
+//!
+//! *Livelocks* are components of the graph without progress. Steps with progress are put off as in
+//! [`super::dfs_fifo`].
+//!
+//! *The lasso* goes down the stack to the root of the component. From there on it takes the shortest way to what
+//! is still missing (an accepting transition, a move of a process, a state where it is not enabled) and on to
+//! a stored state of the component, again and again, and then back.
+//!
+//! *Reduction.* A state from which a transition leads to an active one is expanded in full. A reduction says nothing of
+//! fairness: with any, the model is to leave nothing out.
+
+use super::frontier::{Frontier, Seed};
+use super::outcome::{CycleOutcome, End, Fairness, Found, Goal, Run};
+use super::proviso::Proviso;
+use super::stem::stem_to;
+use super::sums::{self, Strong, Sum, Weak};
+use super::watch::Watch;
+use super::ways::{Answer, Lane, Step, shortest_way};
+use crate::model::{Marks, Model, Next, Processes};
+use crate::observer::{Observer, Settings};
+use crate::position::Position;
+use crate::store::{Class, Payloads};
+use crate::walk::Walk;
+use fabius_base::StopReason;
+use std::ops::ControlFlow;
+
+/// Searches for a cycle that is what `goal` says, and that is fair.
+pub fn components<M, S, O, P>(
+    model: &mut M,
+    store: &mut S,
+    observer: &mut O,
+    settings: &Settings,
+    proviso: P,
+    (goal, fairness): (Goal, Fairness),
+) -> CycleOutcome<M::Label, M::Fault>
+where
+    M: Processes,
+    S: Payloads<Number>,
+    O: Observer<M::Label, M::Fault>,
+    P: Proviso<M>,
+{
+    let watch = Watch::new(observer, settings);
+    match fairness {
+        Fairness::None => Components::<M, S, O, P, Marks>::search(model, store, watch, proviso, goal),
+        Fairness::Weak => Components::<M, S, O, P, Weak>::search(model, store, watch, proviso, goal),
+        Fairness::Strong => Components::<M, S, O, P, Strong>::search(model, store, watch, proviso, goal),
+    }
+}
+
+/// What is kept with each state: its number while it is active, from 1, or one of the values below.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Number(u32);
+
+impl Number {
+    /// Was not met before.
+    const NEW: Self = Self(0);
+    /// Belongs to a component that is done with.
+    const DONE: Self = Self(u32::MAX);
+    /// Waits until its turn comes.
+    const QUEUED: Self = Self(u32::MAX - 1);
+    /// Active states have numbers below this; regions have numbers from this on.
+    const FIRST_REGION: Self = Self(1 << 31);
+}
+
+struct Components<'a, M: Model, S, O, P, C> {
+    model: &'a mut M,
+    store: &'a mut S,
+    proviso: P,
+    watch: Watch<'a, O>,
+    goal: Goal,
+    /// States that were put off because of progress.
+    queue: Frontier,
+    seed: Seed,
+    /// What is left of components that were too large.
+    regions: Vec<Region>,
+    regions_made: u32,
+    memory_bytes: u64,
+    sum: std::marker::PhantomData<C>,
+}
+
+/// A depth-first search through the whole graph, or through a region of it.
+struct Pass<M: Model, C, Probe> {
+    walk: Walk<M, Own>,
+    roots: Vec<Root<C>>,
+    active: Vec<Probe>,
+    /// If components may have to be split: the active states.
+    notes: Notes,
+    /// Numbers up to this one are those of another pass.
+    first: u32,
+    /// The region to stay in.
+    region: Option<Number>,
+    /// The state on top is done with.
+    leaving: bool,
+}
+
+/// A component, as far as it is known.
+struct Root<C> {
+    number: u32,
+    sum: C,
+    /// Of the way from the active state before to the root.
+    way: C,
+    /// Whether it has a transition.
+    cyclic: bool,
+}
+
+/// What is kept with a state on the stack.
+#[derive(Clone, Copy)]
+struct Own {
+    number: u32,
+    /// Of the transition that led here.
+    marks: Marks,
+    /// There was progress since the last stored state.
+    progress: bool,
+    /// Some successor is active.
+    closes: bool,
+}
+
+/// A part of the graph.
+struct Region {
+    number: Number,
+    states: Notes,
+}
+
+/// States that can be recalled.
+#[derive(Default)]
+struct Notes {
+    words: Vec<u32>,
+    /// Of each state: where its note and its hidden words end, and its class.
+    ends: Vec<(usize, usize, Class)>,
+}
+
+/// Why a pass came to a halt.
+enum Halted {
+    /// A run through all of the component on top counts.
+    Found,
+    /// The component of the state on top was split.
+    Split,
+    Exhausted,
+}
+
+impl<'a, M, S, O, P, C> Components<'a, M, S, O, P, C>
+where
+    M: Processes,
+    S: Payloads<Number>,
+    O: Observer<M::Label, M::Fault>,
+    P: Proviso<M>,
+    C: Sum,
+{
+    fn search(
+        model: &'a mut M,
+        store: &'a mut S,
+        watch: Watch<'a, O>,
+        proviso: P,
+        goal: Goal,
+    ) -> CycleOutcome<M::Label, M::Fault> {
+        let queue = Frontier::new(model.hidden_words(), true);
+        let mut search = Self {
+            model,
+            store,
+            proviso,
+            watch,
+            goal,
+            queue,
+            seed: 0,
+            regions: Vec::new(),
+            regions_made: 0,
+            memory_bytes: 0,
+            sum: std::marker::PhantomData,
+        };
+        let run = search.run();
+        let statistics = &mut search.watch.statistics;
+        statistics.memory_bytes = statistics.memory_bytes.max(search.store.memory_bytes() + search.memory_bytes);
+        CycleOutcome::conclude(run, search.store.exactness(), *statistics)
+    }
+
+    fn run(&mut self) -> Run<M::Label, M::Fault> {
+        let mut state = Vec::new();
+        if let Err(fault) = self.model.initial(&mut state) {
+            return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
+        }
+        self.watch.counts_state()?;
+        let mut pass = Pass::new::<S>(self.model, 0, None);
+        pass.walk.land(&state);
+        let probe = self.store.prepare(&mut pass.walk.position, Class::Ordinary);
+        *self.store.payload(probe).1 = Number::QUEUED;
+        self.append(&pass, Class::Ordinary)?;
+        while let Some(seed) = self.queue.take() {
+            let class = self.queue.recall(self.store, seed, &mut state);
+            self.seed = seed;
+            if self.start(&mut pass, &state, class)? {
+                self.search_from_seed(&mut pass)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn search_from_seed(&mut self, pass: &mut Pass<M, C, S::Probe>) -> Run<M::Label, M::Fault> {
+        loop {
+            match self.explore(pass, None)? {
+                Halted::Found => return self.report(pass, None),
+                Halted::Split => self.search_regions(pass)?,
+                Halted::Exhausted => return ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    /// Searches what is left of the component that was split, and of what is split in turn.
+    fn search_regions(&mut self, whole: &mut Pass<M, C, S::Probe>) -> Run<M::Label, M::Fault> {
+        let mut state = Vec::new();
+        while let Some(region) = self.regions.pop() {
+            let first = whole.first + whole.active.len() as u32;
+            let mut pass = Pass::new::<S>(self.model, first, Some(region.number));
+            for index in 0..region.states.ends.len() {
+                let class = region.states.recall(self.store, index, &mut state);
+                let mut going = self.start(&mut pass, &state, class)?;
+                while going {
+                    match self.explore(&mut pass, Some(whole))? {
+                        Halted::Found => return self.report(whole, Some(&mut pass)),
+                        Halted::Split => {}
+                        Halted::Exhausted => going = false,
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Starts a pass from a state, unless it was there before. Whether it starts.
+    fn start(&mut self, pass: &mut Pass<M, C, S::Probe>, state: &[u32], class: Class) -> Run<M::Label, M::Fault, bool> {
+        pass.walk.land(state);
+        let probe = self.store.prepare(&mut pass.walk.position, class);
+        let starts = pass.admits(*self.store.payload(probe).1);
+        if starts {
+            let number = self.activate(pass, probe, C::default(), class)?;
+            let own = Own { number, marks: Marks::NONE, progress: false, closes: false };
+            pass.walk.start(self.model, class == Class::Transient, own);
+            self.sum_up_top(pass);
+        } else {
+            pass.walk.position.forget();
+        }
+        ControlFlow::Continue(starts)
+    }
+
+    /// Goes on with a pass; `other` is a pass that waits meanwhile.
+    fn explore(
+        &mut self,
+        pass: &mut Pass<M, C, S::Probe>,
+        other: Option<&Pass<M, C, S::Probe>>,
+    ) -> Run<M::Label, M::Fault, Halted> {
+        if std::mem::take(&mut pass.leaving) {
+            pass.walk.pop();
+        }
+        while let Some(found) = pass.walk.next(self.model) {
+            if self.watch.step_is_due() {
+                self.look(pass, other)?;
+            }
+            match found {
+                Next::Successor { label, fault: Some(fault), .. } => return self.fault(pass, label, fault),
+                Next::Broken { label, fault } => return self.fault(pass, Some(label), fault),
+                Next::Successor { label, transient, marks, fault: None } => {
+                    if self.arrive(pass, label, transient, marks)? {
+                        return ControlFlow::Continue(Halted::Found);
+                    }
+                }
+                Next::Done(_) if self.widen(pass) => {}
+                Next::Done(_) => {
+                    if self.leave(pass)? {
+                        pass.leaving = true;
+                        return ControlFlow::Continue(Halted::Split);
+                    }
+                    pass.walk.pop();
+                }
+            }
+        }
+        ControlFlow::Continue(Halted::Exhausted)
+    }
+
+    /// Looks at the successor. Whether it closes a cycle that counts.
+    #[inline]
+    fn arrive(
+        &mut self,
+        pass: &mut Pass<M, C, S::Probe>,
+        label: Option<M::Label>,
+        transient: bool,
+        marks: Marks,
+    ) -> Run<M::Label, M::Fault, bool> {
+        let depth = pass.walk.depth() + u64::from(label.is_some());
+        if self.watch.arrives_too_deep(depth, transient) {
+            return ControlFlow::Continue(false);
+        }
+        let progress = self.goal == Goal::Livelock
+            && (marks.has(Marks::PROGRESS) || pass.walk.top().is_some_and(|top| top.own.progress));
+        let mut own = Own { number: 0, marks, progress, closes: false };
+        pass.walk.position.propose();
+        let Some(class) = pass.walk.class(transient) else {
+            pass.walk.push(self.model, label, transient, false, own);
+            return ControlFlow::Continue(false);
+        };
+        let probe = self.store.prepare(&mut pass.walk.position, class);
+        let number = self.store.payload(probe).1;
+        let was = *number;
+        if progress {
+            if was == Number::NEW && pass.region.is_none() {
+                *number = Number::QUEUED;
+                self.count(was, class)?;
+                self.append(pass, class)?;
+            }
+        } else if pass.admits(was) {
+            self.count(was, class)?;
+            let way = pass.way_to_successor(self.model, label, marks);
+            own.number = self.activate(pass, probe, way, class)?;
+            pass.walk.push(self.model, label, transient, true, own);
+            self.sum_up_top(pass);
+            let statistics = &mut self.watch.statistics;
+            statistics.depth = statistics.depth.max(pass.walk.depth());
+            return ControlFlow::Continue(false);
+        }
+        self.watch.statistics.matched += u64::from(was != Number::NEW);
+        pass.walk.position.reject();
+        if !progress && pass.is_active(was) {
+            let way = pass.way_to_successor(self.model, label, marks);
+            pass.merge(was.0, way);
+            return ControlFlow::Continue(pass.roots.last().is_some_and(|root| self.counts(&root.sum)));
+        }
+        ControlFlow::Continue(false)
+    }
+
+    /// Counts an arrival at a state that is queued or entered.
+    fn count(&mut self, was: Number, class: Class) -> Run<M::Label, M::Fault> {
+        if was == Number::NEW && class == Class::Ordinary {
+            self.watch.counts_state()?;
+        } else if was == Number::QUEUED {
+            self.watch.statistics.matched += 1;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Makes the state looked at active, and the root of a component; returns its number.
+    fn activate(
+        &mut self,
+        pass: &mut Pass<M, C, S::Probe>,
+        probe: S::Probe,
+        way: C,
+        class: Class,
+    ) -> Run<M::Label, M::Fault, u32> {
+        let number = pass.first + pass.active.len() as u32 + 1;
+        if Number::FIRST_REGION.0 <= number {
+            return ControlFlow::Break(End::Stopped(StopReason::Memory));
+        }
+        *self.store.payload(probe).1 = Number(number);
+        pass.active.push(probe);
+        pass.roots.push(Root { number, sum: C::default(), way, cyclic: false });
+        if C::SPLITS {
+            pass.notes.put(self.store, &pass.walk.position, class);
+        }
+        ControlFlow::Continue(number)
+    }
+
+    /// Adds the state on top to its component.
+    fn sum_up_top(&mut self, pass: &mut Pass<M, C, S::Probe>) {
+        let transient = pass.walk.top().is_some_and(|top| top.transient);
+        if let Some(root) = pass.roots.last_mut() {
+            root.sum.add_state(self.model, pass.walk.position.state(), transient);
+        }
+    }
+
+    /// Whether a run through all of this again and again is what is looked for.
+    fn counts(&self, sum: &C) -> bool {
+        (self.goal == Goal::Livelock || sum.marks().has(Marks::ACCEPTING)) && sum.neglected().is_empty()
+    }
+
+    /// Expands the state on top in full, if it closes a cycle and was expanded in part.
+    fn widen(&mut self, pass: &mut Pass<M, C, S::Probe>) -> bool {
+        let closes = pass.walk.top().is_some_and(|top| std::mem::take(&mut top.own.closes));
+        if !closes || self.goal == Goal::Livelock {
+            return false;
+        }
+        let Some((state, cursor)) = pass.walk.state_and_cursor() else { return false };
+        self.proviso.widen(self.model, state, cursor)
+    }
+
+    /// Ends the component of which the state on top is the root, if it is one. Whether the component was split.
+    fn leave(&mut self, pass: &mut Pass<M, C, S::Probe>) -> Run<M::Label, M::Fault, bool> {
+        let Some(top) = pass.walk.top().filter(|top| top.is_stored()) else { return ControlFlow::Continue(false) };
+        let number = top.own.number;
+        let Some(root) = pass.roots.pop_if(|root| root.number == number) else { return ControlFlow::Continue(false) };
+        let from = (number - pass.first) as usize - 1;
+        let accepted = self.goal == Goal::Livelock || root.sum.marks().has(Marks::ACCEPTING);
+        let split = C::SPLITS && root.cyclic && accepted;
+        if split {
+            self.split(pass, from, &root.sum)?;
+        } else {
+            for &probe in &pass.active[from..] {
+                *self.store.payload(probe).1 = Number::DONE;
+            }
+        }
+        pass.active.truncate(from);
+        pass.notes.truncate(from);
+        ControlFlow::Continue(split)
+    }
+
+    /// Takes the states out of the component where someone neglected is enabled; what is left is a region.
+    fn split(&mut self, pass: &Pass<M, C, S::Probe>, from: usize, sum: &C) -> Run<M::Label, M::Fault> {
+        if self.regions_made == Number::QUEUED.0 - Number::FIRST_REGION.0 {
+            return ControlFlow::Break(End::Stopped(StopReason::Memory));
+        }
+        let number = Number(Number::FIRST_REGION.0 + self.regions_made);
+        self.regions_made += 1;
+        let mut region = Region { number, states: Notes::default() };
+        let neglected = sum.neglected();
+        let mut state = Vec::new();
+        for (index, &probe) in pass.active.iter().enumerate().skip(from) {
+            let class = pass.notes.recall(self.store, index, &mut state);
+            let mut left_out = sums::enabled(self.model, &state, class == Class::Transient);
+            left_out.retain(&neglected);
+            let stays = left_out.is_empty() || (class == Class::Transient && sum.has_ordinary());
+            *self.store.payload(probe).1 = if stays { number } else { Number::DONE };
+            if stays {
+                region.states.copy(&pass.notes, index);
+            }
+        }
+        if !region.states.ends.is_empty() {
+            self.regions.push(region);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Appends the state that was just stored to the queue.
+    fn append(&mut self, pass: &Pass<M, C, S::Probe>, class: Class) -> Run<M::Label, M::Fault> {
+        if self.queue.put(self.store, &pass.walk.position, class, self.seed) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(End::Stopped(StopReason::Memory))
+        }
+    }
+
+    /// The component on top of `part`, or of `whole` if there is none, counts.
+    #[cold]
+    fn report(
+        &mut self,
+        whole: &mut Pass<M, C, S::Probe>,
+        part: Option<&mut Pass<M, C, S::Probe>>,
+    ) -> Run<M::Label, M::Fault> {
+        let mut stem = self.stem()?;
+        let (start, transient, members) = match part {
+            None => {
+                let (start, transient, members) = whole.retreat_to_root();
+                stem.extend(whole.walk.labels());
+                (start, transient, members)
+            }
+            Some(part) => {
+                stem.extend(whole.walk.labels());
+                let from = whole.walk.position.state().to_vec();
+                let (start, transient, members) = part.retreat_to_root();
+                stem.extend(self.way_between(&from, &start, transient)?);
+                (start, transient, members)
+            }
+        };
+        let cycle = self.cycle(start, transient, members)?;
+        ControlFlow::Break(End::Found(Found::Lasso { stem, cycle }))
+    }
+
+    /// The way to the bottom of the stack.
+    fn stem(&mut self) -> Run<M::Label, M::Fault, Vec<M::Label>> {
+        let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
+        let seeds = self.queue.ancestors(self.seed);
+        stem_to(self.model, self.store, &mut self.proviso, &mut self.watch, memory_bytes, &self.queue, &seeds)
+    }
+
+    /// The labels from one state to another.
+    fn way_between(&mut self, from: &[u32], to: &[u32], transient: bool) -> Run<M::Label, M::Fault, Vec<M::Label>> {
+        let hidden = self.model.hidden_words();
+        if same_visible(from, to, hidden) {
+            return ControlFlow::Continue(Vec::new());
+        }
+        let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
+        let goal = self.goal;
+        let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, from, |_, step| {
+            if goal == Goal::Livelock && step.marks.has(Marks::PROGRESS) {
+                Answer::No
+            } else if step.transient == transient && same_visible(step.target, to, hidden) {
+                Answer::Arrived
+            } else {
+                Answer::Yes(Lane::First)
+            }
+        })?;
+        ControlFlow::Continue(way.into_iter().flatten().filter_map(|reached| reached.label).collect())
+    }
+
+    /// The labels of a cycle through `start` and other active states with these numbers that is what is looked for.
+    fn cycle(
+        &mut self,
+        start: Vec<u32>,
+        transient: bool,
+        members: std::ops::RangeInclusive<u32>,
+    ) -> Run<M::Label, M::Fault, Vec<M::Label>> {
+        let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
+        let (goal, hidden) = (self.goal, self.model.hidden_words());
+        let mut cycle = Vec::new();
+        let mut sum = C::default();
+        sum.add_state(self.model, &start, transient);
+        let mut at = start.clone();
+        let mut closed = false;
+        while !(closed && self.counts(&sum)) {
+            let going_home = self.counts(&sum);
+            let mut position = Position::new(S::MEMO_PER_WORD, hidden);
+            let store = &mut *self.store;
+            let mut is_member = |step: &Step<'_, M::Label>| {
+                position.advance(step.target);
+                let class = if step.transient { Class::Transient } else { Class::Ordinary };
+                let probe = store.prepare(&mut position, class);
+                position.forget();
+                members.contains(&store.payload(probe).1.0)
+            };
+            let ask = |model: &mut M, step: Step<'_, M::Label>| {
+                if goal == Goal::Livelock && step.marks.has(Marks::PROGRESS) {
+                    return Answer::No;
+                }
+                let is_start = step.transient == transient && same_visible(step.target, &start, hidden);
+                let is_useful = !going_home && (step.lane == Lane::Second || is_useful(&sum, model, &step, goal));
+                let is_member = is_start || is_member(&step);
+                match is_member {
+                    true if is_useful || is_start && going_home => Answer::Arrived,
+                    false if !step.transient => Answer::No,
+                    _ => Answer::Yes(if is_useful { Lane::Second } else { Lane::First }),
+                }
+            };
+            let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, &at, ask)?;
+            let Some(way) = way else { break };
+            for reached in way {
+                sum.add_step(self.model, reached.label.as_ref(), reached.marks);
+                if !reached.transient {
+                    sum.add_state(self.model, &reached.state, false);
+                }
+                cycle.extend(reached.label);
+                closed = reached.transient == transient && same_visible(&reached.state, &start, hidden);
+                at = reached.state;
+            }
+        }
+        ControlFlow::Continue(cycle)
+    }
+
+    #[cold]
+    fn fault<T>(
+        &mut self,
+        pass: &Pass<M, C, S::Probe>,
+        label: Option<M::Label>,
+        fault: M::Fault,
+    ) -> Run<M::Label, M::Fault, T> {
+        let mut path = self.stem()?;
+        path.extend(pass.walk.labels().chain(label));
+        ControlFlow::Break(End::Found(Found::Fault { path, fault }))
+    }
+
+    #[cold]
+    fn look(&mut self, pass: &Pass<M, C, S::Probe>, other: Option<&Pass<M, C, S::Probe>>) -> Run<M::Label, M::Fault> {
+        let regions: u64 = self.regions.iter().map(|region| region.states.memory_bytes()).sum();
+        let passes = pass.memory_bytes() + other.map_or(0, Pass::memory_bytes);
+        self.memory_bytes = passes + regions + self.queue.memory_bytes();
+        self.watch.look(self.store.memory_bytes() + self.memory_bytes, self.store.is_full())
+    }
+}
+
+/// Whether a step makes the cycle walked so far more like one that counts.
+fn is_useful<M: Processes, C: Sum>(sum: &C, model: &mut M, step: &Step<'_, M::Label>, goal: Goal) -> bool {
+    let mut after = sum.clone();
+    after.add_step(model, step.label, step.marks);
+    if !step.transient {
+        after.add_state(model, step.target, false);
+    }
+    let accepts = |sum: &C| goal == Goal::AcceptanceCycle && sum.marks().has(Marks::ACCEPTING);
+    accepts(&after) && !accepts(sum) || after.is_fairer_than(sum)
+}
+
+fn same_visible(one: &[u32], other: &[u32], hidden: usize) -> bool {
+    let visible = one.len().saturating_sub(hidden);
+    one.len() == other.len() && one[..visible] == other[..visible]
+}
+
+impl<M: Processes, C: Sum, Probe: Copy> Pass<M, C, Probe> {
+    fn new<S: Payloads<Number, Probe = Probe>>(model: &M, first: u32, region: Option<Number>) -> Self {
+        Self {
+            walk: Walk::new::<S>(model),
+            roots: Vec::new(),
+            active: Vec::new(),
+            notes: Notes::default(),
+            first,
+            region,
+            leaving: false,
+        }
+    }
+
+    /// Whether a state with this number is to be entered.
+    #[inline]
+    fn admits(&self, number: Number) -> bool {
+        match self.region {
+            None => number == Number::NEW || number == Number::QUEUED,
+            Some(region) => number == region,
+        }
+    }
+
+    #[inline]
+    fn is_active(&self, number: Number) -> bool {
+        self.first < number.0 && number.0 <= self.first + self.active.len() as u32
+    }
+
+    /// The sum of the way to the successor from the last stored state.
+    #[inline]
+    fn way_to_successor(&self, model: &M, label: Option<M::Label>, marks: Marks) -> C {
+        let mut way = C::default();
+        way.add_step(model, label.as_ref(), marks);
+        for frame in self.walk.frames().iter().rev().take_while(|frame| !frame.is_stored()) {
+            way.add_step(model, frame.label.as_ref(), frame.own.marks);
+        }
+        way
+    }
+
+    /// There is a way from the state on top to the active state with this number.
+    fn merge(&mut self, number: u32, mut sum: C) {
+        while let Some(root) = self.roots.pop_if(|root| number < root.number) {
+            sum.unite(&root.sum);
+            sum.unite(&root.way);
+        }
+        if let Some(root) = self.roots.last_mut() {
+            root.sum.unite(&sum);
+            root.cyclic = true;
+        }
+        if let Some(top) = self.walk.top() {
+            top.own.closes = true;
+        }
+    }
+
+    /// Goes back to the root of the component on top: it, whether it is transient, and the numbers of its component.
+    fn retreat_to_root(&mut self) -> (Vec<u32>, bool, std::ops::RangeInclusive<u32>) {
+        let number = self.roots.last().map_or(0, |root| root.number);
+        while self.walk.top().is_some_and(|top| !top.is_stored() || top.own.number != number) {
+            self.walk.pop();
+        }
+        let transient = self.walk.top().is_some_and(|top| top.transient);
+        (self.walk.position.state().to_vec(), transient, number..=self.first + self.active.len() as u32)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let own = size_of_val::<[Root<C>]>(&self.roots) + size_of_val::<[Probe]>(&self.active);
+        self.walk.memory_bytes() + self.notes.memory_bytes() + own as u64
+    }
+}
+
+impl Notes {
+    /// Adds the successor of the position, which was just put into the store.
+    fn put<S: Payloads<Number>>(&mut self, store: &S, position: &Position, class: Class) {
+        store.note(position, &mut self.words);
+        let middle = self.words.len();
+        self.words.extend_from_slice(position.hidden());
+        self.ends.push((middle, self.words.len(), class));
+    }
+
+    fn copy(&mut self, other: &Self, index: usize) {
+        let (start, (middle, end, class)) = other.place(index);
+        let middle = self.words.len() + middle - start;
+        self.words.extend_from_slice(&other.words[start..end]);
+        self.ends.push((middle, self.words.len(), class));
+    }
+
+    fn place(&self, index: usize) -> (usize, (usize, usize, Class)) {
+        (index.checked_sub(1).map_or(0, |before| self.ends[before].1), self.ends[index])
+    }
+
+    fn recall<S: Payloads<Number>>(&self, store: &S, index: usize, state: &mut Vec<u32>) -> Class {
+        let (start, (middle, end, class)) = self.place(index);
+        store.recall(&self.words[start..middle], state);
+        state.extend_from_slice(&self.words[middle..end]);
+        class
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.ends.truncate(len);
+        self.words.truncate(self.ends.last().map_or(0, |last| last.1));
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        (size_of_val::<[u32]>(&self.words) + size_of_val::<[(usize, usize, Class)]>(&self.ends)) as u64
+    }
+}
