@@ -1,6 +1,7 @@
 //! The flags of the command line: one table, read by the parser, the help, the completions and the
 //! manual page.
 
+use crate::delays::DelayFlags;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -96,6 +97,10 @@ pub struct Check {
     /// How to look for endless runs, instead of the way that suits the question.
     #[arg(long, value_enum, value_name = "SEARCH", help_heading = "How to check")]
     pub cycles: Option<CycleSearch>,
+
+    /// Searches in the order of delays.
+    #[command(flatten)]
+    pub delays: DelayFlags,
 
     /// Search with so many threads.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]

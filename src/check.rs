@@ -125,6 +125,7 @@ fn settings(args: &Check) -> Settings {
             ProgressOn::States => Progress::States,
             ProgressOn::Transitions => Progress::Transitions,
         },
+        delaying: args.delays.settings(),
         threads: usize::from(args.threads),
         limits: Limits {
             states_max: args.max_states,

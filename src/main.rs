@@ -4,6 +4,7 @@
 
 mod args;
 mod check;
+mod delays;
 mod face;
 mod files;
 mod progress;

@@ -197,6 +197,7 @@ fn again(args: &Check, outcome: &Outcome) -> String {
             say(flag.to_owned());
         }
     }
+    args.delays.words().into_iter().for_each(&mut say);
     if let Some(depth) = args.max_depth {
         say(format!("--max-depth {depth}"));
     }

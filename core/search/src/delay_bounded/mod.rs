@@ -4,15 +4,18 @@
 //!   and most of those within a bound; what it proves is *no error* once its frontier is empty.
 //! * [`exact`] remembers states of system and scheduler together: all that is reachable with at most k delays, and
 //!   nothing else. Its violations need the fewest delays.
+//! * [`sample`](mod@sample) walks single runs at random.
 //!
 //! All take a [`Model`](crate::Model) whose processes are known and a [`Scheduler`].
 
 pub mod exact;
 pub mod fast;
 mod replay;
+pub mod sample;
 
 pub use exact::exact;
 pub use fast::fast;
+pub use sample::{Sampled, Samples, Sampling, sample};
 
 use crate::model::Processes;
 use crate::observer::{Budget, Observer};

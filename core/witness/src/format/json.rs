@@ -4,7 +4,7 @@ use fabius_base::{SourceMap, Span};
 use serde::Serialize;
 
 use crate::blocked::Standing;
-use crate::trace::{Actor, Change, Changed, Step, Trace};
+use crate::trace::{Actor, Change, Changed, HeldBack, Step, Trace};
 
 /// A step.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -49,9 +49,25 @@ pub struct StepRecord {
     /// The step was possible only because nothing else was.
     #[serde(skip_serializing_if = "is_false")]
     pub timeout: bool,
+    /// Processes that a scheduler would have let move before this step, and that were held back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<HeldBackRecord>,
     /// What is wrong with the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+}
+
+/// A process that was held back.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HeldBackRecord {
+    /// Its number.
+    pub pid: u8,
+    /// The file in which it stands.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
 }
 
 /// A process and its statement.
@@ -168,8 +184,14 @@ pub fn step_record(step: &Step, source: &SourceMap) -> StepRecord {
         atomic: step.holds,
         d_step: step.block,
         timeout: step.timeout,
+        held_back: step.held_back.iter().map(|delayed| held_back(delayed, source)).collect(),
         fault: step.fault.map(|fault| fault.to_string()),
     }
+}
+
+fn held_back(delayed: &HeldBack, source: &SourceMap) -> HeldBackRecord {
+    let (file, line, column) = place(source, delayed.span);
+    HeldBackRecord { pid: delayed.pid, file, line, column }
 }
 
 fn actor(actor: &Actor, source: &SourceMap) -> ActorRecord {

@@ -139,6 +139,11 @@ impl<'a> Page<'a> {
                 )]);
                 under = None;
             }
+            for delayed in &step.held_back {
+                let told = format!("{} is held back at {}", delayed.name, self.place(delayed.span));
+                lines.push(vec![(Style::Note, told)]);
+                under = None;
+            }
             if under != Some(step.actor.pid) {
                 lines.push(vec![(Style::Process, step.actor.name.clone())]);
                 under = Some(step.actor.pid);
