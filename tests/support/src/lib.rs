@@ -3,7 +3,7 @@
 //! and [models made at random](generate) that are [made smaller](shrink) when they disagree.
 //!
 //! The tool is run as a program, and judged by what it prints. Only the [referee], which compares the two
-//! interpreters with each other, links them.
+//! interpreters with each other, and the [product], which answers questions about cycles by brute force, link them.
 
 pub mod book;
 pub mod command;
@@ -13,6 +13,7 @@ pub mod explained;
 pub mod generate;
 pub mod mutate;
 pub mod parallel;
+pub mod product;
 pub mod referee;
 pub mod scratch;
 pub mod shrink;

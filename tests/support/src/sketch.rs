@@ -16,6 +16,20 @@ pub enum Piece {
     Unless(Vec<Piece>, Vec<Piece>),
 }
 
+impl Piece {
+    /// The same with every line changed.
+    #[must_use]
+    pub fn adapted(&self, change: &impl Fn(&str) -> String) -> Self {
+        let all = |pieces: &[Self]| pieces.iter().map(|piece| piece.adapted(change)).collect();
+        match self {
+            Self::Line(line) => Self::Line(change(line)),
+            Self::Block(word, inside) => Self::Block(word, all(inside)),
+            Self::Choice(kind, options) => Self::Choice(*kind, options.iter().map(|option| all(option)).collect()),
+            Self::Unless(main, escape) => Self::Unless(all(main), all(escape)),
+        }
+    }
+}
+
 /// Which choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChoiceKind {

@@ -43,6 +43,17 @@ impl Question {
     pub const ALL_STATES: Self = Self { optimised: false, keep_going: true, depth_max: 100_000 };
 }
 
+/// What a verifier should look for in runs without end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Endless<'a> {
+    /// Cycles without progress.
+    Progress,
+    /// Cycles through acceptance labels, without any claim.
+    Acceptance,
+    /// Runs that a claim or a formula forbids.
+    Claim(&'a str),
+}
+
 /// What Spin says of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
@@ -91,6 +102,13 @@ impl Run {
     }
 }
 
+/// Whether a message says that a run without end, or a claim's end, was found.
+pub fn is_endless(message: &str) -> bool {
+    ["acceptance cycle", "non-progress cycle", "accept stutter", "end state in claim"]
+        .iter()
+        .any(|words| message.starts_with(words))
+}
+
 /// The kind of violation behind a message of a verifier.
 pub fn kind_of(message: &str) -> Kind {
     if message.contains("invalid end state") {
@@ -137,6 +155,29 @@ impl Spin {
         self.ask_in_scratch(model, question).unwrap_or_else(|reason| Answer::Unknown { reason })
     }
 
+    /// Asks about runs without end; assertions and end states are left aside. `fair`: only weakly fair ones.
+    pub fn ask_endless(&self, model: &str, question: Endless<'_>, fair: bool) -> Answer {
+        self.endless_in_scratch(model, question, fair).unwrap_or_else(|reason| Answer::Unknown { reason })
+    }
+
+    fn endless_in_scratch(&self, model: &str, question: Endless<'_>, fair: bool) -> Result<Answer, String> {
+        let scratch = Scratch::new().map_err(|e| e.to_string())?;
+        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
+        let generated = generate(scratch.path(), Question::ALL_STATES)?;
+        if !is_accepted(scratch.path(), &generated) {
+            return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
+        }
+        let (compiling, running): (&[&str], Vec<&str>) = match question {
+            Endless::Progress => (&["-DNP"], vec!["-l"]),
+            Endless::Acceptance => (&["-DNOCLAIM"], vec!["-a"]),
+            Endless::Claim(name) => (&[], vec!["-a", "-N", name]),
+        };
+        self.compile(scratch.path(), compiling)?;
+        let fairness = if fair { &["-f"][..] } else { &[] };
+        let arguments = [&["-A", "-E", "-c0"], &running[..], fairness].concat();
+        self.verify(scratch.path(), Question::ALL_STATES.depth_max, &arguments)
+    }
+
     /// Whether `spin -a` accepts a text; what it said, either way.
     ///
     /// # Errors
@@ -157,18 +198,19 @@ impl Spin {
         if !is_accepted(scratch.path(), &generated) {
             return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
         }
-        self.compile(scratch.path())?;
-        self.verify(scratch.path(), question)
+        self.compile(scratch.path(), &["-DSAFETY", "-DNOCLAIM"])?;
+        let going = if question.keep_going { "-c0" } else { "-c1" };
+        self.verify(scratch.path(), question.depth_max, &[going])
     }
 
-    fn compile(&self, directory: &Path) -> Result<PathBuf, String> {
+    fn compile(&self, directory: &Path, definitions: &[&str]) -> Result<PathBuf, String> {
         let (program, extra): (_, &[&str]) = match self.compiler {
             Compiler::Tcc => ("tcc", &[]),
             Compiler::Gcc => ("gcc", &["-O1"]),
         };
         let mut command = Command::new(program);
-        command.current_dir(directory).args(extra);
-        command.args(["-w", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-o", "pan", "pan.c"]);
+        command.current_dir(directory).args(extra).args(definitions);
+        command.args(["-w", "-DNOREDUCE", "-o", "pan", "pan.c"]);
         let output = command::run(&mut command, LIMIT).map_err(|e| e.to_string())?;
         if output.success() {
             Ok(directory.join("pan"))
@@ -177,10 +219,9 @@ impl Spin {
         }
     }
 
-    fn verify(&self, directory: &Path, question: Question) -> Result<Answer, String> {
+    fn verify(&self, directory: &Path, depth_max: u32, arguments: &[&str]) -> Result<Answer, String> {
         let mut command = Command::new(directory.join("pan"));
-        command.current_dir(directory).arg(format!("-m{}", question.depth_max)).arg("-w18");
-        command.arg(if question.keep_going { "-c0" } else { "-c1" });
+        command.current_dir(directory).arg(format!("-m{depth_max}")).arg("-w18").args(arguments);
         let output = command::run(&mut command, self.limit).map_err(|e| e.to_string())?;
         let Some(status) = output.status else {
             return Ok(Answer::Unknown { reason: "the verifier did not end in time".to_owned() });
