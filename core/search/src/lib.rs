@@ -14,6 +14,7 @@
 pub mod breadth_first;
 pub mod cycle;
 pub mod delay_bounded;
+pub mod depth_bounded;
 pub mod depth_first;
 pub mod model;
 pub mod observer;

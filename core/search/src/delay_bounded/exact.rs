@@ -208,7 +208,7 @@ where
                     let kind = ViolationKind::Fault(*fault);
                     self.report(kind, Some(pair), Some(index))?;
                 }
-                TurnEnd::Stuck => self.report(ViolationKind::InvalidEnd, Some(pair), Some(index))?,
+                TurnEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(pair), Some(index))?,
             }
         }
         ControlFlow::Continue(())
@@ -273,8 +273,8 @@ where
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, pair: Option<Pair>, turn: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
-        let label = turn.and_then(|index| self.turns.labels(index).last().copied());
-        let key = self.observer.key(&kind, label.as_ref(), self.turns.state());
+        let (label, state) = self.turns.place(turn);
+        let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = pair.map_or(Vec::new(), |pair| Origin::trail(&self.origins, pair.number));
         trail.extend(turn.map(|turn| turn as u32));
         let (model, scheduler, delays) = (&mut *self.listing.model, self.scheduler, &mut self.delays);

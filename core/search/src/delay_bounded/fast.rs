@@ -236,7 +236,7 @@ where
                 return self.arrive(Some((slot, index)));
             }
             TurnEnd::Fault(fault) => ViolationKind::Fault(*fault),
-            TurnEnd::Stuck => ViolationKind::InvalidEnd,
+            TurnEnd::Stuck(_) => ViolationKind::InvalidEnd,
         };
         self.report(kind, Some(index))
     }
@@ -333,8 +333,8 @@ where
     fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
         let turns = &self.kept[self.stack.len() % KEPT].turns;
-        let label = turn.and_then(|index| turns.labels(index).last().copied());
-        let key = self.observer.key(&kind, label.as_ref(), self.position.state());
+        let (label, state) = turns.place(turn);
+        let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = self.stack.last().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.number));
         trail.extend(turn.map(|turn| turn as u32));
         let (model, scheduler, delays) = (&mut *self.listing.model, self.scheduler, &mut self.delays);

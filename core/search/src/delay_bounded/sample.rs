@@ -345,7 +345,7 @@ where
                     let kind = ViolationKind::Fault(*fault);
                     self.report(kind, Some(index))?;
                 }
-                TurnEnd::Stuck => self.report(ViolationKind::InvalidEnd, Some(index))?,
+                TurnEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(index))?,
             }
         }
         ControlFlow::Continue(ways.get(self.random.below(ways.len())).copied())
@@ -397,7 +397,8 @@ where
     fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
         let labels: &[M::Label] = turn.map_or(&[], |index| self.turns.labels(index));
-        let key = self.observer.key(&kind, labels.last(), self.turns.state());
+        let (label, state) = self.turns.place(turn);
+        let key = self.observer.key(&kind, label.as_ref(), state);
         let (path, delays, told) = (&self.path, &self.delays, &mut self.told);
         self.violations.record(key, kind, || {
             told.push(delays.clone());

@@ -32,8 +32,8 @@ pub enum TurnEnd<Fault> {
     State(Range<usize>),
     /// Its last transition is faulty.
     Fault(Fault),
-    /// It gets stuck on its way where it may not stop.
-    Stuck,
+    /// It gets stuck on its way where it may not stop; see [`Turns::place`].
+    Stuck(Range<usize>),
 }
 
 /// All turns of an ordinary state.
@@ -124,6 +124,16 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         match &self.list[index].end {
             TurnEnd::State(words) => Some(&self.words[words.clone()]),
             _ => None,
+        }
+    }
+
+    /// What names a violation: the transition that is faulty, or the state that is stuck; `None` means the state that
+    /// the turns start in.
+    pub fn place(&self, index: Option<usize>) -> (Option<Label>, &[u32]) {
+        let Some(index) = index else { return (None, self.state()) };
+        match &self.list[index].end {
+            TurnEnd::Stuck(words) => (None, &self.words[words.clone()]),
+            _ => (self.labels(index).last().copied(), self.state()),
         }
     }
 
@@ -231,7 +241,9 @@ impl<Label: Copy> Lister<Label> {
                             turns.ending = ending;
                         } else if ending == Ending::InvalidEnd {
                             let here = self.follow(model, current, None, Marks::NONE);
-                            self.add(turns, &here, TurnEnd::Stuck);
+                            let start = turns.words.len();
+                            turns.words.extend_from_slice(&self.words[words.clone()]);
+                            self.add(turns, &here, TurnEnd::Stuck(start..turns.words.len()));
                         }
                         break;
                     }

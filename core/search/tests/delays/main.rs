@@ -2,5 +2,6 @@
 //! A failure names the seed of its program.
 
 mod bounds;
+mod depths;
 mod programs;
 mod truth;
