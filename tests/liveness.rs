@@ -6,8 +6,7 @@
 
 use fabius_testkit::corpus::{Corpus, Entry, RecordedRun};
 use fabius_testkit::tool::Tool;
-use fabius_testkit::{parallel, workspace};
-use std::collections::BTreeMap;
+use fabius_testkit::{explained, parallel, workspace};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -51,7 +50,7 @@ fn endless_runs_are_found_where_spin_finds_them() {
     let answered = parallel::map(&chosen, |asked| ask(&tool, &corpus, asked));
     println!("{}", table(&answered));
     println!("{} questions compared, {} left out because they are large", chosen.len(), all.len() - chosen.len());
-    let reasons = reasons();
+    let reasons = explained::reasons(&workspace().join("tests/corpus/explained_liveness.toml")).expect("explanations");
     let mut complaints = Vec::new();
     for Answered { asked, said } in &answered {
         let name = format!("{} {}", asked.entry.path, asked.question);
@@ -133,11 +132,4 @@ fn table(answered: &[Answered]) -> String {
         );
     }
     table
-}
-
-/// Questions to which the answers differ, with the reason.
-fn reasons() -> BTreeMap<String, String> {
-    let file = workspace().join("tests/corpus/explained_liveness.toml");
-    let text = std::fs::read_to_string(file).expect("explanations");
-    toml::from_str(&text).expect("a table of reasons")
 }

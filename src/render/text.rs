@@ -65,7 +65,7 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
     // What to do about it is told at the end of the run.
     let finding = Finding { help: Vec::new(), ..example.finding.clone() };
     let mut text = findings::render(map, &finding) + "\n";
-    let many = STEPS_SHOWN_MAX < example.trace.steps.len();
+    let many = STEPS_SHOWN_MAX < example.trace.len();
     let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
     let _ = writeln!(text, "{}", paint(STRONG, heading(&example.report)));
     text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
@@ -73,7 +73,8 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
         let _ = writeln!(text, "  {}", paint(FAINT, "┃ inside an atomic sequence"));
     }
     text.push('\n');
-    let _ = writeln!(text, "{}", paint(STRONG, "in the end:"));
+    let section = if example.trace.cycle_start.is_some() { "in the loop:" } else { "in the end:" };
+    let _ = writeln!(text, "{}", paint(STRONG, section));
     let ending = match example.trace.claim {
         Claim::Fault(_) => {
             text.push_str(&whereabouts(map, &example.trace));
@@ -92,7 +93,7 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
 
 /// Where the processes are that did not fail, a line for each.
 fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
-    let failed = trace.steps.last().map(|step| step.actor.pid);
+    let failed = trace.taken().next_back().map(|step| step.actor.pid);
     let standings =
         trace.last.processes.iter().filter(|standing| !standing.has_ended() && Some(standing.pid) != failed);
     let mut text = String::new();
@@ -110,7 +111,7 @@ fn values(trace: &Trace, layout: Layout) -> Vec<trace::Line> {
     let last = Snapshot { processes: Vec::new(), ..trace.last.clone() };
     let claim = trace.claim;
     let start = last.clone();
-    let still = Trace { claim, steps: Vec::new(), start, last, cycle_start: None, explanation: None };
+    let still = Trace { claim, steps: Vec::new(), start, last, cycle_start: None, explanation: None, endless: None };
     let mut lines = trace::ending(&still, &SourceMap::new(), layout);
     // The first line says what is wrong, which the last step says already.
     lines.drain(..lines.len().min(1));
@@ -122,7 +123,16 @@ fn heading(violation: &ViolationReport) -> String {
     let shortest = if violation.shortest { ", and no shorter run does" } else { "" };
     let met = if violation.count > 1 { format!(" (met {} times)", count(violation.count)) } else { String::new() };
     match violation.steps {
+        0 if violation.loop_start.is_some() => format!("it happens where nothing ever moves{met}"),
         0 => format!("it happens in the initial state{met}"),
+        _ if violation.loop_start.is_some_and(|start| start <= violation.steps) => {
+            let before = violation.loop_start.map_or(0, |start| start - 1);
+            let length = counted(violation.steps - before, "step");
+            match before {
+                0 => format!("a loop of {length} goes on for ever{shortest}{met}:"),
+                _ => format!("after {}, a loop of {length} goes on for ever{shortest}{met}:", counted(before, "step")),
+            }
+        }
         _ => format!("a run of {steps} leads there{shortest}{met}:"),
     }
 }

@@ -3,14 +3,16 @@
 
 use crate::elaborate::elaborate;
 use crate::load::Loaded;
-use crate::report::{ViolationClass, ViolationReport};
+use crate::report::{LoopProcessReport, LoopReport, ValueReport, ViolationClass, ViolationReport};
 use crate::run::internal_error;
 use crate::words::counted;
 use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::{Action, EdgeId, Move, Program, Watch, meaning::Fault};
 use fabius_search::ViolationKind;
 use fabius_witness::format::{json, trail::trail};
-use fabius_witness::{Claim, RunFairness, Shows, Standing, Trace, confirm_watching as walk, shorten};
+use fabius_witness::{
+    Claim, Endless, InLoop, Role, RunFairness, Shows, Standing, Step, Trace, confirm_watching as walk, shorten,
+};
 use std::sync::Arc;
 
 /// So many places at which processes wait are shown in the text, …
@@ -183,7 +185,7 @@ fn finding(map: &SourceMap, found: &Found, trace: &Trace) -> Finding {
 
 /// A run that never ends: the first step of its loop, and the property that it violates.
 fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, trace: &Trace) -> Finding {
-    let steps = trace.cycle_start.map_or(&[][..], |start| trace.steps.get(start - 1..).unwrap_or_default());
+    let steps: Vec<&Step> = trace.taken().skip(trace.cycle_start.map_or(0, |start| start - 1)).collect();
     let (code, headline) = match (class, property) {
         (ViolationClass::NonProgressCycle, _) => {
             (Code::NonProgressCycle, "a run can go on for ever without progress".to_owned())
@@ -196,7 +198,7 @@ fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, tra
         let length = counted(steps.len() as u64, "step");
         let text = format!("a loop of {length} starts here: {}, in step {}", first.actor.name, first.number);
         finding = finding.at(first.actor.span, text);
-    } else if let Some(last) = trace.steps.last() {
+    } else if let Some(last) = trace.taken().next_back() {
         finding =
             finding.at(last.actor.span, format!("after {}, in step {}, nothing moves", last.actor.name, last.number));
     }
@@ -213,12 +215,12 @@ fn with_property(finding: Finding, property: Option<&(String, Option<Span>)>) ->
 /// A run whose beginning already violates the property.
 fn completed(property: Option<&(String, Option<Span>)>, trace: &Trace) -> Finding {
     let name = property.map_or("the claim", |(name, _)| name);
-    let headline = match trace.steps.len() {
+    let headline = match trace.len() {
         0 => format!("`{name}` is violated in the initial state"),
         steps => format!("`{name}` is violated after {}", counted(steps as u64, "step")),
     };
     let mut finding = Finding::new(Code::PropertyViolated, headline);
-    if let Some(step) = trace.steps.last() {
+    if let Some(step) = trace.taken().next_back() {
         finding = finding.at(step.actor.span, format!("after {}, in step {}", step.actor.name, step.number));
     }
     with_property(finding, property)
@@ -232,7 +234,7 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
         Fault::TraceViolated => Code::TraceViolated,
         _ => Code::EvaluationFailed,
     };
-    let Some(step) = trace.steps.last() else {
+    let Some(step) = trace.taken().next_back() else {
         return Finding::new(code, format!("the initial state cannot be computed: {fault}"));
     };
     let headline = match fault {
@@ -244,7 +246,7 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
 
 /// A state in which nothing can move.
 fn stuck(map: &SourceMap, trace: &Trace) -> Finding {
-    let steps = counted(trace.steps.len() as u64, "step");
+    let steps = counted(trace.len() as u64, "step");
     let waiting: Vec<&Standing> = trace.last.processes.iter().filter(|standing| !standing.end).collect();
     let headline = format!("the processes can get stuck: after {steps} nothing can move");
     let mut finding = Finding::new(Code::InvalidEndState, headline);
@@ -286,6 +288,9 @@ fn waits_here(standings: &[&Standing]) -> String {
 fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> ViolationReport {
     let place = finding.span().map(|span| loaded.map.position(span));
     let explanation = trace.explanation.as_ref();
+    let endless = trace.endless.as_ref();
+    let sentences = explanation.map(|why| &why.sentences).or(endless.map(|endless| &endless.sentences));
+    let advice = explanation.map(|why| &why.suggestion).or(endless.map(|endless| &endless.suggestion));
     ViolationReport {
         kind: found.wrong.class(),
         message: message(found.wrong, trace),
@@ -293,24 +298,62 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
         line: place.as_ref().map_or(0, |place| place.line),
         column: place.as_ref().map_or(0, |place| place.column),
         count: found.count.max(1),
-        steps: trace.steps.len() as u64,
+        steps: trace.len() as u64,
         shortest: found.shortest,
         trace: Arc::new(json::steps(trace, &loaded.map)),
         loop_start: trace.cycle_start.map(|start| start as u64),
-        endless: None,
+        endless: trace.endless.as_ref().map(|endless| in_loop(&loaded.map, endless, trace)),
         delays: None,
         fewest_delays: None,
         blocked: match explanation {
             Some(_) => json::standings(trace, &loaded.map).into_iter().filter(|standing| !standing.end).collect(),
             None => Vec::new(),
         },
-        explanation: explanation.map(|explanation| explanation.sentences.clone()).unwrap_or_default(),
-        advice: explanation.map(|explanation| explanation.suggestion.clone()),
+        explanation: sentences.cloned().unwrap_or_default(),
+        advice: advice.cloned(),
+    }
+}
+
+/// What happens in the loop of a run that never ends.
+fn in_loop(map: &SourceMap, endless: &Endless, trace: &Trace) -> LoopReport {
+    let process = |process: &InLoop| {
+        let place = map.position(process.span);
+        let (role, reasons, waits_for) = match &process.role {
+            Role::Moves => ("moves", Vec::new(), Vec::new()),
+            Role::AlwaysNeglected => ("neglected", Vec::new(), Vec::new()),
+            Role::SometimesNeglected => ("sometimes_neglected", Vec::new(), Vec::new()),
+            Role::Blocked { reasons, on } => ("blocked", reasons.clone(), on.clone()),
+            Role::Ended => ("ended", Vec::new(), Vec::new()),
+        };
+        LoopProcessReport {
+            name: process.name.clone(),
+            pid: process.pid,
+            role,
+            reasons,
+            waits_for,
+            file: place.file.to_string(),
+            line: place.line,
+            column: place.column,
+        }
+    };
+    LoopReport {
+        steps: trace.cycle_start.map_or(0, |start| trace.len() + 1 - start) as u64,
+        fairness: match endless.fairness {
+            RunFairness::Unfair => "none",
+            RunFairness::Weak => "weak",
+            RunFairness::Strong => "strong",
+        },
+        processes: endless.processes.iter().map(process).collect(),
+        unchanged: endless
+            .unchanged
+            .iter()
+            .map(|(name, value)| ValueReport { name: name.clone(), value: value.clone() })
+            .collect(),
     }
 }
 
 fn message(wrong: Wrong, trace: &Trace) -> String {
-    let text = trace.steps.last().map_or("the initial state", |step| step.actor.text.as_str());
+    let text = trace.taken().next_back().map_or("the initial state", |step| step.actor.text.as_str());
     match wrong {
         Wrong::InvalidEnd => "invalid end state".to_owned(),
         Wrong::Fault(fault) => format!("{fault}: {text}"),

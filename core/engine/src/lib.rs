@@ -24,8 +24,8 @@ mod plan;
 mod replay;
 mod run;
 mod safety;
-mod task;
 mod survey;
+mod task;
 mod unreached;
 mod watcher;
 
@@ -35,7 +35,7 @@ pub use load::{Include, Loaded, load, unreadable};
 pub use meaning::{Meaning, Written, meaning};
 pub use meet::{Line, Meeting, meet};
 pub use plan::{Plan, Planned, Question, UnknownProperty, plan};
-pub use replay::{Blocked, Replay};
+pub use replay::{Blocked, Replay, snapshot_after};
 pub use report::{PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
 pub use run::{Outcome, Surroundings, check, crashed};
 pub use settings::{Cycles, Fairness, Order, Settings, Storage};

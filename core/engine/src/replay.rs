@@ -5,10 +5,13 @@
 //! statements with this wording it is. Lines do not matter. Statements that the old model did not have
 //! are passed through when their process comes to them; statements that are gone are left out.
 
+use crate::load::Loaded;
 use crate::meaning::Written;
 use fabius_base::Span;
-use fabius_program::{EdgeId, Move, Program};
-use fabius_witness::{Claim, Outcome, State, Trace, confirm, moves, released, standings};
+use fabius_program::{CLAIM_PID, EdgeId, Move, Program};
+use fabius_witness::{
+    Claim, Outcome, Snapshot, State, Trace, confirm, moves, released, snapshot, standings, states_along,
+};
 use std::collections::HashMap;
 
 /// A process passes through so many new statements before it must come to a known one.
@@ -50,18 +53,15 @@ type Identity = (String, String, usize);
 impl Written {
     /// Walks a run of the model `old` through this one.
     pub fn replay(&self, old: &Self, run: &Trace) -> Replay {
-        if STEPS_MAX < run.steps.len() {
+        // What a loop shows depends on who watches; it is searched for again.
+        if STEPS_MAX < run.steps.len() || matches!(run.claim, Claim::Cycle { .. }) {
             return Replay::Unknown;
         }
         let Ok(state) = State::initial(self.program()) else { return Replay::Unknown };
         let known = identities(old.program());
         let present = identities(self.program());
         let mut walk = Walk { program: self.program(), known: &known, present, state, path: Vec::new(), broken: false };
-        let mut cycle_start = run.cycle_start;
         for step in &run.steps {
-            if run.cycle_start.is_some_and(|start| start == step.number) {
-                cycle_start = Some(walk.path.len());
-            }
             let wanted = |name: &str, number: u32| known.by_number.get(&(name.to_owned(), number)).cloned();
             let Some(own) = wanted(&step.actor.process, step.actor.statement) else { return Replay::Unknown };
             let partner = match &step.partner {
@@ -75,15 +75,26 @@ impl Written {
                 return Replay::Blocked(walk.blocked(step.number, step.actor.pid, &step.actor.name, &step.actor.text));
             }
         }
-        let claim = match run.claim {
-            Claim::Cycle { shows, .. } => Claim::Cycle { start: cycle_start.unwrap_or(0), shows },
-            claim => claim,
-        };
-        match confirm(self.program(), &walk.path, claim) {
+        match confirm(self.program(), &walk.path, run.claim) {
             Ok(trace) => Replay::Same(Box::new(trace)),
             Err(_) => Replay::Harmless,
         }
     }
+}
+
+/// The state after so many steps of a run of this model, as a person reads it; 0 is the beginning.
+pub fn snapshot_after(loaded: &Loaded, run: &Trace, steps: usize) -> Option<Snapshot> {
+    let path: Vec<Move> =
+        run.steps.iter().map(|step| step.taken).take(steps).filter(|step| step.pid != CLAIM_PID).collect();
+    let written = loaded.as_written();
+    // A run is told in the words of the text if it can be, else in those of what was searched.
+    let programs = written.iter().chain(loaded.program.as_deref());
+    programs.into_iter().find_map(|program| {
+        let states = states_along(program, &path);
+        let known = path.iter().all(|step| (step.edge.0 as usize) < program.edges.len());
+        let state = states.get(path.len()).or(states.last().filter(|_| steps == run.steps.len()))?;
+        known.then(|| snapshot(program, state))
+    })
 }
 
 /// The statements of a program by what they are.

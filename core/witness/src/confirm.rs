@@ -1,11 +1,11 @@
 //! Walks a path that somebody found and says whether it is what they claim.
 
-use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_program::{CLAIM_PID, Move, Program, Watch, meaning::Fault};
 use std::fmt;
 
-use crate::endless::RunFairness;
+use crate::endless::{RunFairness, explain_loop};
 use crate::explain::explain;
-use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take};
+use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take, stops_accepting};
 use crate::round::Round;
 use crate::state::State;
 use crate::trace::{Taken, Trace, snapshot};
@@ -19,7 +19,8 @@ pub enum Claim {
     Fault(Fault),
     /// It is possible, nothing more.
     Reaches,
-    /// It is possible, and from the state after so many steps it leads back to the same state.
+    /// It is possible, and from the state after so many steps it leads back to the same state. Without any step, it
+    /// ends where nothing can move any more, in a state that is accepted for ever.
     Cycle {
         /// So many steps.
         start: usize,
@@ -141,8 +142,17 @@ pub fn confirm_watching(
     if path.is_empty() && claimed_fault.is_some() {
         return Err(Box::new(Disagreement::Initial { claimed: claimed_fault, found: None }));
     }
-    let mut walk =
-        Walk { program, watch, state: initial.clone(), steps: Vec::new(), cycle: None, round: Round::default() };
+    let mut walk = Walk {
+        program,
+        watch,
+        state: initial.clone(),
+        steps: Vec::new(),
+        taken: 0,
+        cycle: None,
+        round: Round::default(),
+        loop_states: Vec::new(),
+        loop_steps: Vec::new(),
+    };
     for (index, step) in path.iter().enumerate() {
         walk.mark_cycle(claim, index);
         walk.advance(*step, if index + 1 == path.len() { claimed_fault } else { None }, index + 1 == path.len())?;
@@ -170,11 +180,17 @@ struct Walk<'a> {
     program: &'a Program,
     state: State,
     steps: Vec<crate::trace::Step>,
+    /// How many of the steps are the system's.
+    taken: usize,
     watch: Watch,
     /// The state in which the cycle starts.
     cycle: Option<State>,
     /// What was seen of it.
     round: Round,
+    /// The states of the system before each of its steps in the cycle, …
+    loop_states: Vec<State>,
+    /// … and these steps.
+    loop_steps: Vec<Move>,
 }
 
 impl Walk<'_> {
@@ -185,7 +201,7 @@ impl Walk<'_> {
     }
 
     fn advance(&mut self, step: Move, claimed: Option<Fault>, last: bool) -> Result<(), Box<Disagreement>> {
-        let number = self.number();
+        let number = self.taken + 1;
         let taken = take(self.program, &self.state, step).map_err(|refusal| {
             let possible = crate::interpret::moves(self.program, &self.state).successors;
             let possible = possible.into_iter().map(|(step, _)| step).collect();
@@ -207,6 +223,11 @@ impl Walk<'_> {
             timeout: taken.timeout,
         };
         self.steps.push(described.describe(self.program));
+        self.taken += usize::from(step.pid != CLAIM_PID);
+        if self.cycle.is_some() && step.pid != CLAIM_PID {
+            self.loop_states.push(State { claim: None, trace: None, ..self.state.clone() });
+            self.loop_steps.push(step);
+        }
         if let Outcome::Reaches { state, .. } = taken.outcome {
             if self.cycle.is_some() {
                 self.round.add(self.program, self.watch, number, step, &state);
@@ -216,15 +237,11 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Number of the next step of the system.
-    fn number(&self) -> usize {
-        self.steps.iter().filter(|step| step.claim.is_none()).count() + 1
-    }
-
     fn conclude(mut self, claim: Claim, initial: &State) -> Result<Trace, Box<Disagreement>> {
         self.state = settled(self.program, &self.state);
         let mut explanation = None;
         let mut cycle_start = None;
+        let mut endless = None;
         match claim {
             Claim::InvalidEnd => {
                 let found = ending(self.program, &self.state);
@@ -234,12 +251,23 @@ impl Walk<'_> {
                 explanation = Some(explain(self.program, &self.state));
             }
             Claim::Cycle { start, shows } => {
-                let closes = self.cycle == Some(self.state.visible(self.program)) && start < self.steps.len();
+                let stops = || self.watch.acceptance && stops_accepting(self.program, self.watch, &self.state);
+                let closes = match self.steps.len().checked_sub(start) {
+                    None => false,
+                    Some(0) => stops(),
+                    Some(_) => self.cycle == Some(self.state.visible(self.program)),
+                };
                 if !closes {
                     return Err(Box::new(Disagreement::NoCycle));
                 }
-                self.round.check(shows)?;
-                cycle_start = self.steps.get(start).map(|step| step.number);
+                if start < self.steps.len() {
+                    self.round.check(shows)?;
+                }
+                cycle_start = Some(self.taken + 1 - self.loop_steps.len());
+                if self.loop_states.is_empty() {
+                    self.loop_states.push(State { claim: None, trace: None, ..self.state.clone() });
+                }
+                endless = Some(explain_loop(self.program, &self.loop_states, &self.loop_steps));
             }
             Claim::Fault(_) | Claim::Reaches => {}
         }
@@ -250,6 +278,7 @@ impl Walk<'_> {
             last: snapshot(self.program, &self.state),
             cycle_start,
             explanation,
+            endless,
         })
     }
 }
@@ -257,5 +286,13 @@ impl Walk<'_> {
 /// The trace of a program whose initial state cannot be computed.
 fn stillborn(claim: Claim) -> Trace {
     let nothing = crate::trace::Snapshot { variables: Vec::new(), channels: Vec::new(), processes: Vec::new() };
-    Trace { claim, steps: Vec::new(), start: nothing.clone(), last: nothing, cycle_start: None, explanation: None }
+    Trace {
+        claim,
+        steps: Vec::new(),
+        start: nothing.clone(),
+        last: nothing,
+        cycle_start: None,
+        explanation: None,
+        endless: None,
+    }
 }

@@ -9,7 +9,7 @@ use fabius_program::{Move, Program};
 
 use crate::blocked::{Reason, Standing, standings};
 use crate::explain::waits_for;
-use crate::interpret::moves;
+use crate::interpret::enabled;
 use crate::state::State;
 use crate::trace::snapshot;
 
@@ -78,7 +78,8 @@ pub enum RunFairness {
 /// Explains a loop: `states` are those before each of its steps, `steps` what happens in them.
 pub fn explain_loop(program: &Program, states: &[State], steps: &[Move]) -> Endless {
     let Some(first) = states.first() else { return nothing() };
-    let able: Vec<Vec<u8>> = states.iter().filter(|state| state.holder.is_none()).map(|s| able(program, s)).collect();
+    let able: Vec<Vec<u8>> =
+        states.iter().filter(|state| state.holder.is_none()).map(|s| enabled(program, s)).collect();
     let movers: Vec<u8> =
         steps.iter().flat_map(|step| [Some(step.pid), step.partner.map(|(pid, _)| pid)]).flatten().collect();
     let processes: Vec<InLoop> = standings(program, first)
@@ -116,16 +117,6 @@ fn nothing() -> Endless {
         sentences: Vec::new(),
         suggestion: String::new(),
     }
-}
-
-/// The processes that could take part in a step of a state.
-pub fn able(program: &Program, state: &State) -> Vec<u8> {
-    let steps = moves(program, state).successors;
-    let mut pids: Vec<u8> =
-        steps.iter().flat_map(|(step, _)| [Some(step.pid), step.partner.map(|(pid, _)| pid)]).flatten().collect();
-    pids.sort_unstable();
-    pids.dedup();
-    pids
 }
 
 /// Why a process cannot move in any state of a loop.

@@ -5,6 +5,7 @@ use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, Variable, m
 
 use crate::blocked::Standing;
 use crate::confirm::Claim;
+use crate::endless::Endless;
 use crate::execute::{Event, Happening};
 use crate::explain::Explanation;
 use crate::interpret::Outcome;
@@ -22,10 +23,13 @@ pub struct Trace {
     pub start: Snapshot,
     /// The state it ends in; if the last step cannot be computed, the state before it.
     pub last: Snapshot,
-    /// Number of the first step of the cycle, for a path that runs into one.
+    /// Number of the first step of the cycle, for a path that runs into one; one more than there are steps if
+    /// nothing moves in it.
     pub cycle_start: Option<usize>,
     /// For an invalid end state: who waits for whom, and what may be done.
     pub explanation: Option<Explanation>,
+    /// For a path that runs into a cycle: what happens there.
+    pub endless: Option<Endless>,
 }
 
 /// A state as a person reads it.
@@ -108,6 +112,8 @@ pub struct ClaimMove {
     pub condition: Option<String>,
     /// The claim is at an accepting location afterwards.
     pub accepting: bool,
+    /// The claim goes to another location.
+    pub moves: bool,
     /// The system has stopped before: its last state goes on for ever.
     pub stuttered: bool,
 }
@@ -191,6 +197,21 @@ pub struct Created {
 }
 
 impl Trace {
+    /// The steps of the system: all but the moves of a claim.
+    pub fn taken(&self) -> impl DoubleEndedIterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.claim.is_none())
+    }
+
+    /// How many steps the system takes.
+    pub fn len(&self) -> usize {
+        self.taken().count()
+    }
+
+    /// Whether the system takes no step.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The last step that changed a variable or channel, as process `owner` calls it.
     pub fn last_change(&self, owner: &str, name: &str) -> Option<&Step> {
         let own = format!("{owner}:{name}");
@@ -289,6 +310,7 @@ impl Taken<'_> {
         ClaimMove {
             condition: (!says_nothing).then(|| statement_text(statement).to_owned()),
             accepting: process.locations[edge.target.0 as usize].accept,
+            moves: edge.source != edge.target,
             stuttered: self.stuttered,
         }
     }

@@ -25,6 +25,15 @@ pub struct Explanation {
     pub reason: String,
 }
 
+/// Reads a file of differences, each a key with the reason as its value.
+///
+/// # Errors
+/// A sentence, if the file cannot be read.
+pub fn reasons(file: &Path) -> Result<std::collections::BTreeMap<String, String>, String> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    toml::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))
+}
+
 impl Explained {
     /// Reads the file.
     ///

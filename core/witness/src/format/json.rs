@@ -150,7 +150,7 @@ fn is_false(value: &bool) -> bool {
 
 /// The steps of a trace.
 pub fn steps(trace: &Trace, source: &SourceMap) -> Vec<StepRecord> {
-    trace.steps.iter().map(|step| step_record(step, source)).collect()
+    trace.taken().map(|step| step_record(step, source)).collect()
 }
 
 /// Where each process stands at the end of a trace.

@@ -89,29 +89,33 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(trace: &'a Trace, source: &'a SourceMap, layout: Layout) -> Self {
-        let files: BTreeSet<_> = trace.steps.iter().map(|s| source.user_span(s.actor.span).file).collect();
+        let files: BTreeSet<_> = trace.taken().map(|s| source.user_span(s.actor.span).file).collect();
         let mut page = Self {
             trace,
             source,
             layout,
             with_file: 1 < files.len(),
-            number_width: trace.steps.len().to_string().len(),
+            number_width: trace.len().to_string().len(),
             place_width: 0,
         };
         page.place_width = page.shown().map(|step| width(&page.place(step.actor.span))).max().unwrap_or(0);
         page
     }
 
-    /// The steps that are not left out.
+    /// The steps that are not left out, with those moves of a claim after which it waits for something else.
     fn shown(&self) -> impl Iterator<Item = &'a Step> {
         let (first, last) = self.kept();
-        let steps = &self.trace.steps;
-        steps[..first].iter().chain(&steps[steps.len() - last..])
+        let behind = self.trace.len() - last;
+        let told = move |step: &&Step| {
+            let number = step.number;
+            (number <= first || behind < number) && step.claim.as_ref().is_none_or(|claim| claim.moves)
+        };
+        self.trace.steps.iter().filter(told)
     }
 
     /// How many steps are shown at the beginning and at the end.
     fn kept(&self) -> (usize, usize) {
-        let total = self.trace.steps.len();
+        let total = self.trace.len();
         match self.layout.ends {
             Some((first, last)) if first.saturating_add(last) < total => (first, last),
             _ => (total, 0),
@@ -120,40 +124,59 @@ impl<'a> Page<'a> {
 
     fn steps(&self) -> Vec<Line> {
         let (first, last) = self.kept();
-        let left_out = self.trace.steps.len() - first - last;
+        let mut left_out = self.trace.len() - first - last;
+        let mut loop_start = self.trace.cycle_start.filter(|start| *start <= self.trace.len());
         let mut lines = Vec::new();
         let mut under: Option<u8> = None;
-        for (index, step) in self.shown().enumerate() {
-            if index == first && left_out != 0 {
+        for step in self.shown() {
+            if first < step.number && left_out != 0 {
                 lines.push(vec![(Style::Faint, self.left_out(left_out))]);
+                left_out = 0;
                 under = None;
             }
-            if self.trace.cycle_start == Some(step.number) {
-                lines.push(vec![(Style::Note, "The cycle starts here.".to_owned())]);
+            if loop_start.is_some_and(|start| start <= step.number) {
+                lines.push(vec![(Style::Note, format!("{} the loop starts here", self.turn()))]);
+                loop_start = None;
                 under = None;
             }
-            if let Some(loser) = &step.lost_control {
-                lines.push(vec![(
-                    Style::Faint,
-                    format!("{loser} cannot go on in its atomic sequence; others may move"),
-                )]);
+            if let Some(claim) = &step.claim {
+                lines.push(vec![(Style::Faint, claim.sentence())]);
                 under = None;
+                continue;
             }
-            for delayed in &step.held_back {
-                let told = format!("{} is held back at {}", delayed.name, self.place(delayed.span));
-                lines.push(vec![(Style::Note, told)]);
-                under = None;
-            }
+            lines.extend(self.before(step).inspect(|_| under = None));
             if under != Some(step.actor.pid) {
                 lines.push(vec![(Style::Process, step.actor.name.clone())]);
                 under = Some(step.actor.pid);
             }
             lines.extend(self.step(step));
         }
-        if let Some(start) = self.trace.cycle_start {
-            lines.push(vec![(Style::Note, format!("From here it goes on as from step {start}, for ever."))]);
-        }
+        lines.extend(self.trace.cycle_start.map(|start| {
+            let text = match start {
+                start if start <= self.trace.len() => format!("{} goes on as from step {start}, for ever", self.turn()),
+                _ => "nothing moves any more; this state lasts for ever".to_owned(),
+            };
+            vec![(Style::Note, text)]
+        }));
         lines
+    }
+
+    /// What there is to say before a step.
+    fn before<'s>(&'s self, step: &'s Step) -> impl Iterator<Item = Line> + 's {
+        let lost = step
+            .lost_control
+            .iter()
+            .map(|loser| (Style::Faint, format!("{loser} cannot go on in its atomic sequence; others may move")));
+        let held = step
+            .held_back
+            .iter()
+            .map(|delayed| (Style::Note, format!("{} is held back at {}", delayed.name, self.place(delayed.span))));
+        lost.chain(held).map(|stretch| vec![stretch])
+    }
+
+    /// The sign of a loop.
+    fn turn(&self) -> &'static str {
+        if self.layout.unicode { "⟳" } else { "(loop)" }
     }
 
     fn left_out(&self, count: usize) -> String {
@@ -268,6 +291,14 @@ impl<'a> Page<'a> {
     }
 
     fn ending(&self) -> Vec<Line> {
+        if let Some(endless) = &self.trace.endless {
+            let told = endless.sentences.iter().map(|sentence| (Style::Plain, sentence));
+            let told = told.chain(std::iter::once((Style::Note, &endless.suggestion)));
+            let wrapped = |(style, text): (Style, &String)| {
+                wrap(text, self.layout.width).into_iter().map(move |part| vec![(style, part)]).collect::<Vec<_>>()
+            };
+            return told.flat_map(wrapped).collect();
+        }
         let mut lines = vec![vec![(Style::Error, self.verdict())]];
         for standing in &self.trace.last.processes {
             lines.extend(self.standing(standing));
