@@ -323,8 +323,13 @@ impl<'a> Lowering<'a> {
                 self.flow.in_claim = true;
                 self.body(process, &claim.body, claim.span);
                 self.flow.in_claim = false;
-                let name = self.drafts[process as usize].name.clone();
-                let twin = self.properties.iter().any(|p| p.name == name);
+                let known = |name: &str| self.properties.iter().any(|p| p.name == name);
+                // A person knows the only claim without a name by its keyword.
+                let name = match &claim.name {
+                    None if !known("never") => "never".to_owned(),
+                    _ => self.drafts[process as usize].name.clone(),
+                };
+                let twin = known(&name);
                 if twin {
                     self.error(
                         Code::Redeclared,
