@@ -3,11 +3,13 @@
 //! * [`nested_dfs`]: acceptance cycles, whoever schedules.
 //! * [`dfs_fifo`]: livelocks, whoever schedules, with the fewest progress events before them.
 //! * [`components`]: both, also for fair schedulers only.
+//! * [`non_progress`]: livelocks as acceptance cycles, for comparison.
 
 pub mod components;
 pub mod dfs_fifo;
 mod frontier;
 pub mod nested_dfs;
+pub mod non_progress;
 pub mod outcome;
 mod proviso;
 mod stem;
@@ -18,5 +20,6 @@ mod ways;
 pub use components::components;
 pub use dfs_fifo::{Order, dfs_fifo};
 pub use nested_dfs::nested_dfs;
+pub use non_progress::NonProgress;
 pub use outcome::{CycleOutcome, Fairness, Found, Goal};
 pub use proviso::{CycleProviso, Proviso, Whole};
