@@ -56,6 +56,13 @@ impl Machine {
             Step::Done(ending) if self.watch.claim.is_some() && ending != Ending::Moves => {
                 self.stutter(state, cursor, successor)
             }
+            Step::Done(ending) if ending != Ending::Moves && self.stops_accepting(state, cursor) => {
+                cursor.flags |= Cursor::STUTTERED;
+                successor.clear();
+                successor.extend_from_slice(state);
+                let marks = self.marks(None, false, successor);
+                Step::Successor { label: None, transient: false, fault: None, marks }
+            }
             Step::Done(Ending::ValidEnd) if !self.is_trace_at_end(state) => Step::Done(Ending::InvalidEnd),
             other => other,
         }
@@ -72,6 +79,11 @@ impl Machine {
         successor.extend_from_slice(state);
         successor[0] |= TURN | if keeps { STUTTERED } else { 0 };
         Step::Successor { label: None, transient: false, fault: None, marks: self.marks(None, false, successor) }
+    }
+
+    /// Whether a terminal state is one that is accepted for ever, which has not been said yet.
+    fn stops_accepting(&self, state: &[u32], cursor: &Cursor) -> bool {
+        self.watch.acceptance && !cursor.has(Cursor::STUTTERED) && self.is_anybody_at(state, LocationCode::ACCEPT)
     }
 
     /// Whether the event trace, if there is one, may stop where it is.

@@ -137,7 +137,9 @@
 //! *states*, a step makes progress if the state it leads to is not transient and some process, or the claim, is
 //! there at a location marked `progress`; on *transitions*, if an edge that it takes, of the sender or of the
 //! receiver, leaves a location marked `progress`. Losing control and stuttering have marks by the state they
-//! lead to. So a label in the middle of an atomic sequence marks no state.
+//! lead to. So a label in the middle of an atomic sequence marks no state. If acceptance is watched without a
+//! claim, a terminal state in which some process is at a location marked `accept` stutters as well: an accepting
+//! change without a step leads back to it. (With a claim it is the claim that goes on.)
 //!
 //! A process is *enabled* in a state without holder if it has a step there; of a rendezvous, that is the
 //! sender. (With a claim, in the system's turn, or as if it were.) A cycle is *weakly fair* if every process

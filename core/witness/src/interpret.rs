@@ -166,6 +166,13 @@ pub fn marks(program: &Program, watch: Watch, step: Option<Move>, reached: &Stat
     }
 }
 
+/// Whether a state in which nothing can move is accepted for ever: there is an accepting change without a step
+/// that leads back to it.
+pub fn stops_accepting(program: &Program, watch: Watch, state: &State) -> bool {
+    let stops = || matches!(ending(program, state), Ending::Valid | Ending::Invalid);
+    watch.acceptance && state.claim.is_none() && is_anybody_at(program, state, |location| location.accept) && stops()
+}
+
 /// A step that was taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Taken {

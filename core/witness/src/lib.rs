@@ -25,7 +25,7 @@ pub use endless::{Endless, InLoop, Role, RunFairness, explain_loop};
 pub use execute::{Event, Happening};
 pub use explain::{Cause, Explanation, explain};
 pub use interpret::{
-    Ending, Moves, Outcome, Refusal, enabled, ending, marks, moves, released, settled, step, stuttered,
+    Ending, Moves, Outcome, Refusal, enabled, ending, marks, moves, released, settled, step, stops_accepting, stuttered,
 };
 pub use shorten::shorten;
 pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};

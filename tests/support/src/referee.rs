@@ -7,7 +7,7 @@ use fabius_program::meaning::Fault;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, VariableId, Watch};
 pub use fabius_promela::Options;
 use fabius_promela::{NoLoader, Parsed, lower, parse};
-use fabius_witness::{Ending, Outcome, State, Turn, enabled, marks, moves, released, stuttered};
+use fabius_witness::{Ending, Outcome, State, Turn, enabled, marks, moves, released, stops_accepting, stuttered};
 use std::sync::Arc;
 
 /// The program behind a text, if the text is a model that can be checked.
@@ -175,6 +175,9 @@ fn by_witness(program: &Program, watch: Watch, state: &State) -> (Vec<Transition
         }
         Ending::Stutters => return (vec![passes_to(stuttered(program, state))], MachineEnding::Moves),
     };
+    if stops_accepting(program, watch, state) {
+        return (vec![passes_to(state.clone())], ending);
+    }
     let transitions = possible.successors.into_iter().map(|(label, outcome)| {
         let fault = outcome.fault();
         let state = match outcome {
