@@ -110,6 +110,7 @@ fn settings(args: &Check) -> Settings {
         optimize: !args.no_optimize,
         reduction: !args.no_reduction,
         properties: args.property.clone(),
+        formulas: args.ltl.clone(),
         fairness: match args.fairness {
             FairnessKind::None => Fairness::None,
             FairnessKind::Weak => Fairness::Weak,

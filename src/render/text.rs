@@ -1,9 +1,10 @@
 //! A report as text: findings, counterexamples, and the verdict with what it rests on.
 
-use crate::args::{Check, SearchOrder};
+use crate::args::{Check, FairnessKind, ProgressOn, SearchOrder};
 use crate::render::findings;
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
+use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::PropertyReport;
 use fabius_engine::{Counterexample, Loaded, Outcome, Verdict, ViolationReport};
@@ -211,11 +212,38 @@ fn again(args: &Check, outcome: &Outcome) -> String {
     if let Some(depth) = args.max_depth {
         say(format!("--max-depth {depth}"));
     }
-    args.property.iter().for_each(|property| say(format!("--property {}", quoted(property))));
+    args.ltl.iter().for_each(|formula| say(format!("--ltl {}", quoted(formula))));
+    for (value, default, flag) in [
+        (value_of(&args.fairness), value_of(&FairnessKind::None), "--fairness"),
+        (value_of(&args.progress), value_of(&ProgressOn::States), "--progress"),
+    ] {
+        if value != default {
+            say(format!("{flag} {value}"));
+        }
+    }
+    if let Some(cycles) = args.cycles {
+        say(format!("--cycles {}", value_of(&cycles)));
+    }
+    let violated: Vec<&str> = outcome
+        .report
+        .properties
+        .iter()
+        .filter(|property| !property.violations.is_empty())
+        .map(|property| property.name.as_str())
+        .collect();
+    match violated.as_slice() {
+        [only] if outcome.report.properties.len() > 1 => say(format!("--property {}", quoted(only))),
+        _ => args.property.iter().for_each(|property| say(format!("--property {}", quoted(property)))),
+    }
     args.define.iter().for_each(|define| say(format!("-D {}", quoted(define))));
     let file = &outcome.report.file;
     say(if file == "<stdin>" { "-".to_owned() } else { quoted(file) });
     words.join(" ")
+}
+
+/// How a choice is written on the command line.
+fn value_of(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// A word as a shell needs it.

@@ -4,7 +4,7 @@ use crate::settings::Settings;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_program::Program;
 use fabius_promela::ast::Model;
-use fabius_promela::{Loader, Options, Parsed, lower, parse};
+use fabius_promela::{Loader, Options, OutsideFormula, Parsed, lower, parse_with};
 use std::sync::Arc;
 
 /// Finds included files: gets the name of the including file and the name as it is written, and
@@ -56,7 +56,16 @@ pub fn load(
 ) -> Loaded {
     let mut map = SourceMap::new();
     let file = map.add_file(name, text);
-    let Parsed { model, mut findings } = parse(&mut map, file, defines, &mut Includer(include));
+    let formulas: Vec<OutsideFormula> = settings
+        .formulas
+        .iter()
+        .enumerate()
+        .map(|(index, formula)| OutsideFormula {
+            name: formula_name(index),
+            file: map.add_file(format!("<{}>", formula_name(index)), formula.clone()),
+        })
+        .collect();
+    let Parsed { model, mut findings } = parse_with(&mut map, file, defines, &formulas, &mut Includer(include));
     let mut program = None;
     if !findings.iter().any(Finding::is_error) {
         let options = if settings.optimize { Options::ALL } else { Options::NONE };
@@ -66,6 +75,11 @@ pub fn load(
     }
     let tree = Some(Arc::new(model));
     Loaded { name: name.to_owned(), map, program, findings, tree }
+}
+
+/// The name of a formula that is not written in the model, by its place among them.
+fn formula_name(index: usize) -> String {
+    if index == 0 { "formula".to_owned() } else { format!("formula_{}", index + 1) }
 }
 
 /// Asks for included files on behalf of the preprocessor.

@@ -17,6 +17,8 @@ pub struct Settings {
     pub reduction: bool,
     /// Names or kinds of properties; empty for all that the model has.
     pub properties: Vec<String>,
+    /// Formulas of linear temporal logic to check beside those of the model.
+    pub formulas: Vec<String>,
     /// Which endless runs count as violations.
     pub fairness: Fairness,
     /// How endless runs are looked for.
@@ -40,6 +42,7 @@ impl Default for Settings {
             optimize: true,
             reduction: true,
             properties: Vec::new(),
+            formulas: Vec::new(),
             fairness: Fairness::default(),
             cycles: Cycles::default(),
             progress: Progress::default(),
