@@ -93,6 +93,8 @@ pub(crate) struct Found {
     pub watch: Watch,
     /// How fair its loop is, at least.
     pub fairness: RunFairness,
+    /// The strongest fairness under which some run does the same, if that is known.
+    pub fair_runs: Option<RunFairness>,
     /// The formula or claim that it violates: its name, and where it stands if it does in the text.
     pub property: Option<(String, Option<Span>)>,
     /// How often the same was found.
@@ -136,7 +138,10 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> R
         let path = paste(&found.path);
         internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
     })?;
-    let trace = as_written(loaded, program, &found).unwrap_or(trace);
+    let mut trace = as_written(loaded, program, &found).unwrap_or(trace);
+    if let (Some(endless), Some(fair_runs)) = (&mut trace.endless, found.fair_runs) {
+        endless.tell_of_fair_runs(fair_runs);
+    }
     let finding = finding(&loaded.map, &found, &trace);
     let report = report(loaded, &found, &trace, &finding);
     Ok(Counterexample { finding, trace, path: found.path, report })

@@ -99,6 +99,7 @@ pub(crate) fn check(
             path: run.path,
             watch,
             fairness: fabius_witness::RunFairness::Unfair,
+            fair_runs: None,
             property: None,
             count: violation.count,
             shortest: false,

@@ -74,6 +74,8 @@ pub enum Goal {
     Violation,
     /// A shorter run to a violation that is known.
     ShorterRun,
+    /// A fair run that never ends, where one that is not is known.
+    FairRun,
 }
 
 /// How far a search is.

@@ -22,6 +22,11 @@ use std::sync::Arc;
 /// The name of the claim that waits for a livelock.
 const LIVELOCK: &str = "np_";
 
+/// A search that asks whether fair runs do the same may store so many times the states of the first search, …
+const CLARIFY_STATES_FACTOR: u64 = 10;
+/// … but always so many.
+const CLARIFY_STATES_MIN: u64 = 100_000;
+
 /// A question in the form in which a search answers it.
 struct Inquiry {
     /// The program, with the claim if there is one.
@@ -83,7 +88,8 @@ pub(crate) fn check(
         failure: None,
     };
     if let Some(found) = outcome.found {
-        match confirm(loaded, &inquiry.program, inquiry.describe(found)) {
+        let fair_runs = fair_runs(&task, &inquiry, &mut machine, outcome.statistics.states, around);
+        match confirm(loaded, &inquiry.program, Found { fair_runs, ..inquiry.describe(found) }) {
             Ok(counterexample) => checked.add(planned, counterexample, around),
             Err(failure) => checked.failure = Some(failure),
         }
@@ -187,12 +193,45 @@ impl Inquiry {
             path,
             watch: self.watch,
             fairness,
+            fair_runs: None,
             property: self.property.clone(),
             count: 1,
             shortest: false,
             as_found: true,
         }
     }
+}
+
+/// Whether fair runs do the same, where all runs count: the strongest fairness that does not prevent it, if a small
+/// budget is enough to find out.
+fn fair_runs(
+    task: &Task<'_>,
+    inquiry: &Inquiry,
+    machine: &mut SearchedMachine,
+    states: u64,
+    around: &mut Surroundings<'_>,
+) -> Option<RunFairness> {
+    if task.settings.fairness != Fairness::None || around.cancel.requested().is_some() {
+        return None;
+    }
+    let states_max = states.saturating_mul(CLARIFY_STATES_FACTOR).max(CLARIFY_STATES_MIN);
+    let states_max = task.settings.limits.states_max.map_or(states_max, |max| max.min(states_max));
+    let limits = fabius_base::Limits { states_max: Some(states_max), depth_max: None, ..task.settings.limits };
+    let settings = search::Settings { limits, stop_at: search::StopAt::First, cancel: around.cancel.clone() };
+    for (fairness, satisfied) in
+        [(cycle::Fairness::Strong, RunFairness::Strong), (cycle::Fairness::Weak, RunFairness::Weak)]
+    {
+        let mut watcher = Watcher::new(task, around, Goal::FairRun, machine.places(), None);
+        let mut store = TreeStore::default();
+        let question = (inquiry.goal, fairness);
+        let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question);
+        match outcome.found {
+            Some(_) => return Some(satisfied),
+            None if !outcome.proves_absence() => return None,
+            None => {}
+        }
+    }
+    Some(RunFairness::Unfair)
 }
 
 /// Runs the search; the outcome, and the memory of its store.

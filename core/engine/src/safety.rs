@@ -79,6 +79,7 @@ pub(crate) fn check(
             path: violation.path.clone(),
             watch,
             fairness: RunFairness::Unfair,
+            fair_runs: None,
             property: None,
             count: violation.count,
             shortest: settings.search == Order::BreadthFirst,

@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// A search for a shorter run may take so long.
+/// A search that only makes a violation clearer may take so long.
 pub(crate) const SHORTEN_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Watches a search on behalf of the one who asked for the check.
@@ -66,7 +66,7 @@ impl<'a, 'b> Watcher<'a, 'b> {
 impl search::Observer<Move, Fault> for Watcher<'_, '_> {
     fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
         let seconds = (self.around.now)() - self.began;
-        if self.goal == Goal::ShorterRun && SHORTEN_TIME_MAX < seconds {
+        if self.goal != Goal::Violation && SHORTEN_TIME_MAX < seconds {
             return ControlFlow::Break(StopReason::Timeout);
         }
         if self.hunted.is_some_and(|key| self.keys.contains(&key)) {

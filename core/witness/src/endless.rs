@@ -75,6 +75,29 @@ pub enum RunFairness {
     Strong,
 }
 
+impl Endless {
+    /// Says what is known of other runs: the strongest fairness under which one does the same.
+    pub fn tell_of_fair_runs(&mut self, known: RunFairness) {
+        if self.fairness == RunFairness::Strong {
+            return;
+        }
+        self.sentences.push(
+            match known {
+                RunFairness::Unfair => "No weakly fair run does it.",
+                RunFairness::Weak => "There are weakly fair runs that do it; no strongly fair one does.",
+                RunFairness::Strong => "But there are strongly fair runs, too, that do it.",
+            }
+            .to_owned(),
+        );
+        self.suggestion = match known {
+            RunFairness::Unfair => "If the scheduler is at least weakly fair, this cannot happen (`--fairness weak`).",
+            RunFairness::Weak => "`--fairness weak` shows such a run; `--fairness strong` rules it out.",
+            RunFairness::Strong => "`--fairness strong` shows such a run.",
+        }
+        .to_owned();
+    }
+}
+
 /// Explains a loop: `states` are those before each of its steps, `steps` what happens in them.
 pub fn explain_loop(program: &Program, states: &[State], steps: &[Move]) -> Endless {
     let Some(first) = states.first() else { return nothing() };
