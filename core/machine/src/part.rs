@@ -1,7 +1,7 @@
 //! Looking at a part of a state: the steps of one process, single values. What a reduction asks for.
 
 use crate::assemble::Storage;
-use crate::layout::{Base, COUNT_MASK, HOLDER_MASK, Slot};
+use crate::layout::{Base, COUNT_MASK, HOLDER_MASK, Slot, TURN};
 use crate::run::Interpreter;
 use crate::shape::Shape;
 use crate::{Cursor, Machine};
@@ -23,14 +23,15 @@ impl Reader {
 }
 
 impl Machine {
-    /// A cursor that lists the steps of one process only; it must be able to make one. Not for states with a
-    /// holder.
+    /// A cursor that lists the steps of one process only, and then ends as in a state that has steps. Not for
+    /// states with a holder, nor for the claim's turn.
     #[inline]
     pub fn begin_process(&mut self, state: &[u32], pid: u8) -> Cursor {
         let mut cursor = self.begin(state);
         if !cursor.has(Cursor::FINISHED) && u32::from(pid) < state[0] & COUNT_MASK {
             cursor.go_to_process(pid);
-            cursor.flags |= Cursor::HELD;
+            // What ends the listing as if there was nobody else, and nothing more to be said of the state.
+            cursor.flags |= Cursor::HELD | Cursor::MOVED;
         }
         cursor
     }
@@ -48,6 +49,12 @@ impl Machine {
     #[inline(always)]
     pub fn is_held(&self, state: &[u32]) -> bool {
         state.first().is_some_and(|head| head & HOLDER_MASK != 0)
+    }
+
+    /// Whether it is the claim's turn.
+    #[inline(always)]
+    pub fn is_claims_turn(&self, state: &[u32]) -> bool {
+        self.watch().claim.is_some() && state.first().is_some_and(|head| head & TURN != 0)
     }
 
     /// A number for the sequence of types of a state's processes: everything stands in the same place in all

@@ -5,6 +5,7 @@
 //! invariants that [`validate`] checks.
 
 pub mod expr;
+pub mod facts;
 pub mod ltl;
 pub mod meaning;
 pub mod print;

@@ -2,6 +2,7 @@
 
 mod channel;
 mod explore;
+mod probe;
 mod process;
 mod watch;
 
