@@ -16,6 +16,7 @@ pub mod cycle;
 pub mod delay_bounded;
 pub mod depth_bounded;
 pub mod depth_first;
+pub mod iterative_map;
 pub mod model;
 pub mod observer;
 pub mod outcome;

@@ -15,6 +15,7 @@ pub mod sample;
 
 pub use exact::exact;
 pub use fast::fast;
+pub(crate) use replay::replay;
 pub use sample::{Sampled, Samples, Sampling, sample};
 
 use crate::model::Processes;

@@ -9,7 +9,8 @@
 
 use super::Situation;
 use crate::model::{Ending, Marks, Next, ProcessSet, Processes};
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::{ControlFlow, Range};
 
 /// What a process may do.
@@ -46,6 +47,7 @@ pub struct Turns<Label, Fault> {
     labels: Vec<Label>,
     enabled: ProcessSet,
     has_nobodys: bool,
+    is_endless: bool,
     ending: Ending,
 }
 
@@ -58,6 +60,7 @@ impl<Label, Fault> Default for Turns<Label, Fault> {
             labels: Vec::new(),
             enabled: ProcessSet::EMPTY,
             has_nobodys: false,
+            is_endless: false,
             ending: Ending::Moves,
         }
     }
@@ -82,6 +85,11 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
     /// Whether there are turns of nobody.
     pub fn has_nobodys(&self) -> bool {
         self.has_nobodys
+    }
+
+    /// Whether some turn can go on for ever, from one transient state to the next.
+    pub fn is_endless(&self) -> bool {
+        self.is_endless
     }
 
     /// What is known of the state.
@@ -150,6 +158,7 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         self.labels.clear();
         self.enabled = ProcessSet::EMPTY;
         self.has_nobodys = false;
+        self.is_endless = false;
         self.ending = Ending::Moves;
     }
 }
@@ -160,12 +169,17 @@ pub struct Lister<Label> {
     members: Vec<Member<Label>>,
     /// Words of the transient members.
     words: Vec<u32>,
-    /// Process, marks and visible words of the transient members.
-    seen: HashSet<(Option<u8>, Marks, Box<[u32]>)>,
+    /// The transient members, by process, marks and visible words.
+    seen: HashMap<Passed, usize>,
+    /// From which member to which that was there already.
+    rejoining: Vec<(usize, usize)>,
     successor: Vec<u32>,
     /// Arrivals at transient states.
     pub transient: u64,
 }
+
+/// What tells a transient member from others.
+type Passed = (Option<u8>, Marks, Box<[u32]>);
 
 /// The state itself (the first member), or a transient state on the way of a turn.
 #[derive(Clone, Debug)]
@@ -181,7 +195,14 @@ struct Member<Label> {
 impl<Label: Copy> Lister<Label> {
     /// A lister without memory of anything.
     pub fn new() -> Self {
-        Self { members: Vec::new(), words: Vec::new(), seen: HashSet::new(), successor: Vec::new(), transient: 0 }
+        Self {
+            members: Vec::new(),
+            words: Vec::new(),
+            seen: HashMap::new(),
+            rejoining: Vec::new(),
+            successor: Vec::new(),
+            transient: 0,
+        }
     }
 
     /// Bytes in use.
@@ -207,6 +228,7 @@ impl<Label: Copy> Lister<Label> {
         self.members.clear();
         self.words.clear();
         self.seen.clear();
+        self.rejoining.clear();
         let (process, partners, marks) = (None, ProcessSet::EMPTY, Marks::NONE);
         self.members.push(Member { words: 0..state.len(), parent: 0, label: None, process, partners, marks });
         self.words.extend_from_slice(state);
@@ -251,6 +273,7 @@ impl<Label: Copy> Lister<Label> {
             }
             current += 1;
         }
+        turns.is_endless = !self.rejoining.is_empty() && self.has_cycle();
         ControlFlow::Continue(())
     }
 
@@ -274,11 +297,38 @@ impl<Label: Copy> Lister<Label> {
     fn pass(&mut self, hidden: usize, next: Member<Label>) {
         self.transient += 1;
         let visible = self.successor.len().saturating_sub(hidden);
-        if self.seen.insert((next.process, next.marks, self.successor[..visible].into())) {
-            let start = self.words.len();
-            self.words.extend_from_slice(&self.successor);
-            self.members.push(Member { words: start..self.words.len(), ..next });
+        match self.seen.entry((next.process, next.marks, self.successor[..visible].into())) {
+            Entry::Occupied(known) => self.rejoining.push((next.parent, *known.get())),
+            Entry::Vacant(place) => {
+                place.insert(self.members.len());
+                let start = self.words.len();
+                self.words.extend_from_slice(&self.successor);
+                self.members.push(Member { words: start..self.words.len(), ..next });
+            }
         }
+    }
+
+    /// Whether the transient members have a cycle: whether some are left after those that nothing leads to, again and
+    /// again, are taken away.
+    fn has_cycle(&self) -> bool {
+        let mut leading_here = vec![1_u32; self.members.len()];
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.members.len()];
+        let children = self.members.iter().enumerate().skip(1).map(|(child, member)| (member.parent, child));
+        for (from, to) in children.chain(self.rejoining.iter().copied()) {
+            next[from].push(to);
+        }
+        self.rejoining.iter().for_each(|&(_, to)| leading_here[to] += 1);
+        let (mut free, mut taken) = (vec![0], 0);
+        while let Some(member) = free.pop() {
+            taken += 1;
+            for &to in &next[member] {
+                leading_here[to] -= 1;
+                if leading_here[to] == 0 {
+                    free.push(to);
+                }
+            }
+        }
+        taken < self.members.len()
     }
 
     fn add<F>(&self, turns: &mut Turns<Label, F>, last: &Member<Label>, end: TurnEnd<F>) {

@@ -2,6 +2,7 @@
 //! A failure names the seed of its program.
 
 mod bounds;
+mod cycles;
 mod depths;
 mod programs;
 mod truth;

@@ -2,7 +2,7 @@
 
 use crate::programs::Label;
 use fabius_search::schedule::{Scheduler, Situation, Step};
-use fabius_search::{Ending, Next, ProcessSet, Processes};
+use fabius_search::{Ending, Marks, Next, ProcessSet, Processes};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// What a process may do from a state, as the definition has it: each way through transient states.
@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 pub struct Way {
     pub process: u8,
     pub labels: Vec<Label>,
+    pub marks: Marks,
     pub partners: ProcessSet,
     pub target: Vec<u32>,
 }
@@ -27,13 +28,14 @@ pub struct Expanded {
 pub fn expand<M: Processes<Label = Label, Fault = u32>>(model: &mut M, state: &[u32]) -> Expanded {
     let mut expanded = Expanded::default();
     let mut seen = BTreeSet::new();
-    let mut waiting = VecDeque::from([(state.to_vec(), Vec::<Label>::new(), ProcessSet::EMPTY)]);
-    while let Some((at, labels, partners)) = waiting.pop_front() {
+    let mut waiting = VecDeque::from([(state.to_vec(), Vec::<Label>::new(), ProcessSet::EMPTY, Marks::NONE)]);
+    while let Some((at, labels, partners, marks_before)) = waiting.pop_front() {
         let mut cursor = model.begin(&at);
         let mut successor = Vec::new();
         loop {
             match model.next(&at, &mut cursor, &mut successor) {
-                Next::Successor { label, transient, fault, .. } => {
+                Next::Successor { label, transient, fault, marks } => {
+                    let marks = marks_before.with(marks);
                     let mut labels = labels.clone();
                     labels.extend(label);
                     let mut partners = partners;
@@ -44,9 +46,14 @@ pub fn expand<M: Processes<Label = Label, Fault = u32>>(model: &mut M, state: &[
                         expanded.faults.push((process, label.expect("there")));
                     }
                     if !transient {
-                        expanded.ways.push(Way { process, labels, partners, target: successor.clone() });
-                    } else if seen.insert((process, successor.clone())) {
-                        waiting.push_back((successor.clone(), labels, partners));
+                        expanded.ways.push(Way { process, labels, marks, partners, target: successor.clone() });
+                    } else if seen.insert((
+                        process,
+                        marks.has(Marks::ACCEPTING),
+                        marks.has(Marks::PROGRESS),
+                        successor.clone(),
+                    )) {
+                        waiting.push_back((successor.clone(), labels, partners, marks));
                     }
                 }
                 Next::Broken { .. } => unreachable!("toys have no broken steps"),

@@ -1,0 +1,349 @@
+//! The part of the graph that a bound allows: it grows with the bound, state by state as it is asked for.
+//!
+//! ```text
+//! H[s] = (d, n) when s was first met: the scheduler's state, and the delays on the way
+//! edges(s) = for i = 0, 1, … while n + i ≤ bound:  each turn s → t of process Next(dᵢ), where dᵢ₊₁ = Delay(dᵢ)
+//! ```
+//!
+//! A state whose edges are not all there yet is in the frontier; it keeps dᵢ, n + i and i, so no edge is listed twice.
+
+use crate::cycle::{Found, Goal};
+use crate::delay_bounded::{DelayObserver, Listing, scheduled};
+use crate::model::{Marks, Processes};
+use crate::observer::{Budget, Settings};
+use crate::outcome::{Halt, Statistics};
+use crate::position::Position;
+use crate::schedule::turns::{Lister, TurnEnd};
+use crate::schedule::{Scheduler, Turns};
+use crate::store::{Class, Inserted, Store, TreeStore};
+use fabius_base::StopReason;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// An edge, as the algorithms see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Edge {
+    pub to: u32,
+    /// Which turn of its source it is.
+    pub turn: u32,
+    /// Whether cycles may use it.
+    pub follow: bool,
+    /// Whether a cycle that uses it is one that is looked for.
+    pub accept: bool,
+}
+
+/// A state.
+pub(super) struct Node<State> {
+    /// Where its note starts.
+    start: usize,
+    /// dᵢ, n + i, i.
+    schedule: State,
+    delays: u32,
+    index: u32,
+    /// Turns of nobody are still to come.
+    nobodys: bool,
+    /// All its edges are there.
+    complete: bool,
+    pub edges: Vec<Edge>,
+    /// Who was there when it was first met, and the turn from there.
+    pub parent: Option<(u32, u32)>,
+}
+
+/// The graph.
+pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
+    listing: Listing<'a, M>,
+    pub scheduler: &'a D,
+    pub observer: &'a mut O,
+    goal: Goal,
+    store: TreeStore<u32>,
+    position: Position,
+    pub nodes: Vec<Node<D::State>>,
+    /// Notes and hidden words of the states.
+    words: Vec<u32>,
+    incomplete: u64,
+    pub bound: u32,
+    pub listed: u64,
+    pub edges_there: u64,
+    pub endless_turns: u64,
+    pub statistics: Statistics,
+    turns: Turns<M::Label, M::Fault>,
+    turns_after: Turns<M::Label, M::Fault>,
+    fault: Option<(u32, u32, M::Fault)>,
+    initial_fault: Option<M::Fault>,
+}
+
+impl<'a, M, D, O> Graph<'a, M, D, O>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    pub fn new(model: &'a mut M, scheduler: &'a D, observer: &'a mut O, settings: &'a Settings, goal: Goal) -> Self {
+        let hidden = model.hidden_words();
+        Self {
+            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            scheduler,
+            observer,
+            goal,
+            store: TreeStore::default(),
+            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
+            nodes: Vec::new(),
+            words: Vec::new(),
+            incomplete: 0,
+            bound: 0,
+            listed: 0,
+            edges_there: 0,
+            endless_turns: 0,
+            statistics: Statistics::default(),
+            turns: Turns::default(),
+            turns_after: Turns::default(),
+            fault: None,
+            initial_fault: None,
+        }
+    }
+
+    /// Starts with the initial state, which is number 0.
+    pub fn begin(&mut self, bound: u32) -> ControlFlow<Halt> {
+        self.bound = bound;
+        let mut initial = Vec::new();
+        if let Err(fault) = self.listing.model.initial(&mut initial) {
+            self.initial_fault = Some(fault);
+            return ControlFlow::Break(Halt::Violation);
+        }
+        let full = self.store.is_full();
+        self.listing.list(&initial, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
+        let schedule = self.scheduler.start(self.turns_after.situation());
+        self.find(&initial);
+        self.add(schedule, 0, None)
+    }
+
+    /// Forgets everything but what was counted.
+    pub fn forget(&mut self) {
+        self.store = TreeStore::default();
+        self.position = Position::new(TreeStore::<u32>::MEMO_PER_WORD, self.listing.model.hidden_words());
+        self.nodes.clear();
+        self.words.clear();
+        (self.incomplete, self.edges_there, self.endless_turns) = (0, 0, 0);
+        self.statistics.states = 0;
+    }
+
+    pub fn goal(&self) -> Goal {
+        self.goal
+    }
+
+    pub fn states(&self) -> u64 {
+        self.nodes.len() as u64
+    }
+
+    /// Whether all edges of all states are there.
+    pub fn is_complete(&self) -> bool {
+        self.incomplete == 0
+    }
+
+    pub fn frontier_len(&self) -> u64 {
+        self.incomplete
+    }
+
+    /// States whose edges are not all there.
+    pub fn frontier(&self) -> Vec<u32> {
+        (0..self.nodes.len() as u32).filter(|&state| !self.nodes[state as usize].complete).collect()
+    }
+
+    /// Takes a step of an algorithm; now and then that leads to a look at the limits.
+    pub fn tick(&mut self) -> ControlFlow<Halt> {
+        if !self.listing.budget.step_is_due() {
+            return ControlFlow::Continue(());
+        }
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
+        let full = self.store.is_full();
+        self.listing.budget.look(&self.statistics, full, self.observer)
+    }
+
+    /// Makes all edges of a state that the bound allows be there.
+    pub fn expand(&mut self, state: u32) -> ControlFlow<Halt> {
+        let node = &self.nodes[state as usize];
+        if node.complete || self.bound < node.delays {
+            return ControlFlow::Continue(());
+        }
+        let mut words = Vec::new();
+        self.recall(state, &mut words);
+        let full = self.store.is_full();
+        let mut turns = std::mem::take(&mut self.turns);
+        self.listing.list(&words, &mut turns, &mut self.statistics, full, self.observer)?;
+        if self.nodes[state as usize].index == 0 && self.nodes[state as usize].nobodys {
+            self.listed += turns.len() as u64;
+        }
+        let run = self.add_edges(state, &turns);
+        self.turns = turns;
+        run
+    }
+
+    fn add_edges(&mut self, state: u32, turns: &Turns<M::Label, M::Fault>) -> ControlFlow<Halt> {
+        loop {
+            let node = &self.nodes[state as usize];
+            let process = if node.nobodys { None } else { self.scheduler.next(&node.schedule) };
+            if !node.nobodys && (process.is_none() || turns.enabled().len() <= node.index as usize) {
+                self.nodes[state as usize].complete = true;
+                self.incomplete -= 1;
+                self.endless_turns += u64::from(turns.is_endless());
+                return ControlFlow::Continue(());
+            }
+            if self.bound < node.delays {
+                return ControlFlow::Continue(());
+            }
+            let mut from = 0;
+            while let Some(turn) = turns.next_of(process, from) {
+                from = turn + 1;
+                self.add_edge(state, turns, turn)?;
+            }
+            let node = &mut self.nodes[state as usize];
+            if node.nobodys {
+                node.nobodys = false;
+            } else if self.scheduler.is_sealed(&node.schedule) {
+                node.index = u32::MAX;
+            } else {
+                self.scheduler.delay(&mut node.schedule);
+                node.delays += 1;
+                node.index += 1;
+            }
+        }
+    }
+
+    fn add_edge(&mut self, state: u32, turns: &Turns<M::Label, M::Fault>, turn: usize) -> ControlFlow<Halt> {
+        let target = match &turns.get(turn).end {
+            TurnEnd::State(_) => turns.target(turn).unwrap_or(&[]),
+            TurnEnd::Fault(fault) => {
+                self.fault = Some((state, turn as u32, *fault));
+                return ControlFlow::Break(Halt::Violation);
+            }
+            TurnEnd::Stuck(_) => return ControlFlow::Continue(()),
+        };
+        let to = match self.find(target) {
+            Some(number) => {
+                self.position.forget();
+                self.statistics.matched += 1;
+                number
+            }
+            None => {
+                let number = self.nodes.len() as u32;
+                let full = self.store.is_full();
+                self.listing.list(target, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
+                let node = &self.nodes[state as usize];
+                let after = self.turns_after.situation();
+                let schedule = scheduled(self.scheduler, &node.schedule, (turns, turn), after);
+                let delays = node.delays;
+                self.add(schedule, delays, Some((state, turn as u32)))?;
+                number
+            }
+        };
+        let marks = turns.get(turn).marks;
+        let follow = self.goal == Goal::AcceptanceCycle || !marks.has(Marks::PROGRESS);
+        let accept = follow && (self.goal == Goal::Livelock || marks.has(Marks::ACCEPTING));
+        self.nodes[state as usize].edges.push(Edge { to, turn: turn as u32, follow, accept });
+        self.edges_there += 1;
+        ControlFlow::Continue(())
+    }
+
+    /// The number of a state; if it has none yet, it gets the next one, and is to be added.
+    fn find(&mut self, words: &[u32]) -> Option<u32> {
+        self.position.advance(words);
+        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
+        if inserted == Inserted::Old {
+            return number.checked_sub(1);
+        }
+        *number = self.nodes.len() as u32 + 1;
+        None
+    }
+
+    /// Adds the state that was looked for last.
+    fn add(&mut self, schedule: D::State, delays: u32, parent: Option<(u32, u32)>) -> ControlFlow<Halt> {
+        if self.listing.budget.states_exhausted(self.nodes.len() as u64) {
+            return ControlFlow::Break(Halt::Reason(StopReason::States));
+        }
+        if self.nodes.len() as u64 + 2 > u64::from(u32::MAX) {
+            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+        }
+        let (start, edges) = (self.words.len(), Vec::new());
+        self.store.note(&self.position, &mut self.words);
+        self.words.extend_from_slice(self.position.hidden());
+        self.position.forget();
+        let (index, nobodys, complete) = (0, true, false);
+        self.nodes.push(Node { start, schedule, delays, index, nobodys, complete, edges, parent });
+        self.incomplete += 1;
+        self.statistics.states += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn recall(&self, number: u32, state: &mut Vec<u32>) {
+        let start = self.nodes[number as usize].start;
+        let end = self.nodes.get(number as usize + 1).map_or(self.words.len(), |next| next.start);
+        let hidden = end - self.listing.model.hidden_words().min(end - start);
+        self.store.recall(&self.words[start..hidden], state);
+        state.extend_from_slice(&self.words[hidden..end]);
+    }
+
+    /// The turns that lead to a state, the first one first.
+    pub fn trail(&self, state: u32) -> Vec<u32> {
+        let parent = |&(state, _): &(u32, u32)| self.nodes[state as usize].parent;
+        let mut turns: Vec<u32> =
+            std::iter::successors(self.nodes[state as usize].parent, parent).map(|(_, turn)| turn).collect();
+        turns.reverse();
+        turns
+    }
+
+    pub fn model(&mut self) -> &mut M {
+        self.listing.model
+    }
+
+    /// The fault that ended the search.
+    pub fn faulty(&mut self) -> Option<Found<M::Label, M::Fault>> {
+        if let Some(fault) = self.initial_fault {
+            return Some(Found::Fault { path: Vec::new(), fault });
+        }
+        let (state, turn, fault) = self.fault?;
+        let mut trail = self.trail(state);
+        trail.push(turn);
+        let scheduler = self.scheduler;
+        let path = crate::delay_bounded::replay(self.listing.model, scheduler, &trail).path;
+        Some(Found::Fault { path, fault })
+    }
+
+    pub fn memory_bytes(&self) -> u64 {
+        let nodes = self.nodes.capacity() * size_of::<Node<D::State>>();
+        let local = nodes + self.edges_there as usize * size_of::<Edge>() + self.words.capacity() * 4;
+        self.store.memory_bytes() + self.position.memory_bytes() + local as u64
+    }
+
+    /// A way over edges that cycles may use from one state to another; the edges' sources and turns. At least one edge.
+    pub fn way(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
+        let mut before: HashMap<u32, (u32, u32)> = HashMap::new();
+        let mut queue = std::collections::VecDeque::from([from]);
+        while let Some(state) = queue.pop_front() {
+            for edge in self.nodes[state as usize].edges.iter().filter(|edge| edge.follow) {
+                if before.contains_key(&edge.to) {
+                    continue;
+                }
+                before.insert(edge.to, (state, edge.turn));
+                if edge.to == to {
+                    return Some(trace_back(&before, from, to));
+                }
+                queue.push_back(edge.to);
+            }
+        }
+        None
+    }
+}
+
+fn trace_back(before: &HashMap<u32, (u32, u32)>, from: u32, to: u32) -> Vec<(u32, u32)> {
+    let mut way = Vec::new();
+    let mut at = to;
+    while let Some(&(state, turn)) = before.get(&at) {
+        way.push((state, turn));
+        at = state;
+        if at == from {
+            break;
+        }
+    }
+    way.reverse();
+    way
+}

@@ -1,0 +1,190 @@
+//! Searches for cycles in the order of delays.
+//!
+//! Each round allows more delays and so has more edges; after each it is asked whether what is there contains a cycle.
+//! There are three ways to ask:
+//!
+//! * [`Ask::Map`]: maximal accepting predecessors ([`map`]), the algorithm of Desai, Qadeer, Rajamani
+//!   (MSR-TR-2015-28, section 4.2), corrected. What earlier rounds found out is kept.
+//! * [`Ask::NestedDfs`]: nested depth-first search, which depends on its order and so starts from nothing in each
+//!   round: the paper's baseline, *iterative NDFS*.
+//! * [`Ask::Components`]: strongly connected components (Tarjan) of what is there, in each round.
+//!
+//! What a bound means here: it limits which *edges* are there: those that the scheduler, as it was when the state was
+//! first met, offers with so many delays on the way and in the state. A cycle may cost delays each time round, so that
+//! no run with so many delays goes round it for ever; [`DeepCycles::loop_delays`] says what it costs.
+//! Not found within a bound means nothing; found never is if the frontier is empty.
+//!
+//! Only ordinary states are nodes. An atomic sequence that never ends is no cycle here, but [`DeepCycles::endless_turns`]
+//! counts the states in which one starts, and nothing is proved if there are any.
+
+mod graph;
+mod lasso;
+mod map;
+mod nested;
+mod scc;
+
+use crate::cycle::{CycleOutcome, Found, Goal};
+use crate::delay_bounded::{Deepening, DelayObserver, Reach, Round};
+use crate::model::Processes;
+use crate::observer::Settings;
+use crate::outcome::{Completeness, Halt};
+use crate::schedule::Scheduler;
+use crate::store::Exactness;
+use fabius_base::StopReason;
+use graph::Graph;
+use map::Maps;
+use std::ops::ControlFlow;
+
+/// How cycles are looked for in what is there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Ask {
+    /// By maximal accepting predecessors.
+    #[default]
+    Map,
+    /// By nested depth-first search, from nothing in each round.
+    NestedDfs,
+    /// By strongly connected components.
+    Components,
+}
+
+/// What a round did.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct CycleRound {
+    /// Delays allowed.
+    pub bound: u32,
+    /// States there are.
+    pub states: u64,
+    /// Edges there are.
+    pub edges: u64,
+    /// States that wait for more delays.
+    pub frontier: u64,
+    /// Turns listed by the model, in all rounds so far.
+    pub listed: u64,
+    /// Edges walked to calculate (or to search), in this round.
+    pub calculated: u64,
+    /// Edges walked to refine, in this round.
+    pub refined: u64,
+    /// Partitions refined, in this round.
+    pub partitions: u64,
+}
+
+/// Result of a search for cycles in the order of delays.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DeepCycles<Label, Fault> {
+    /// What was found.
+    pub outcome: CycleOutcome<Label, Fault>,
+    /// How far the search came.
+    pub reach: Reach,
+    /// The rounds, the one in which a cycle was found included.
+    pub rounds: Vec<CycleRound>,
+    /// Delays that the scheduler needs to go round the cycle once, as soon as it does so always in the same way; `None`
+    /// if there is no cycle, or no such way was found.
+    pub loop_delays: Option<u32>,
+    /// States in which an atomic sequence can go on for ever.
+    pub endless_turns: u64,
+}
+
+/// An edge of the graph that closes an accepted cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Closing {
+    pub from: u32,
+    pub to: u32,
+}
+
+/// Looks for cycles with ever more delays.
+pub fn iterative_cycles<M, D, O>(
+    model: &mut M,
+    scheduler: &D,
+    observer: &mut O,
+    settings: &Settings,
+    deepening: &Deepening,
+    (goal, ask): (Goal, Ask),
+) -> DeepCycles<M::Label, M::Fault>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let mut rounds = Vec::new();
+    let mut graph = Graph::new(model, scheduler, observer, settings, goal);
+    let run = deepen(&mut graph, deepening, ask, &mut rounds);
+    let finished = rounds.iter().rev().skip(usize::from(run.is_break())).map(|round| round.bound).next();
+    let mut statistics = graph.statistics;
+    statistics.memory_bytes = statistics.memory_bytes.max(graph.memory_bytes());
+    let mut outcome = CycleOutcome {
+        found: None,
+        progress_events_min: None,
+        completeness: Completeness::Exhaustive,
+        exactness: Exactness::Exact,
+        statistics,
+    };
+    let endless_turns = graph.endless_turns;
+    let mut loop_delays = None;
+    let reach = match run {
+        ControlFlow::Continue(()) if graph.is_complete() && endless_turns == 0 => Reach::EverySchedule,
+        ControlFlow::Continue(()) => {
+            outcome.completeness = Completeness::Stopped(StopReason::Delays);
+            Reach::Bound(finished.unwrap_or(0))
+        }
+        ControlFlow::Break(End::Halted(Halt::Reason(reason))) => {
+            outcome.completeness = Completeness::Stopped(reason);
+            Reach::Ended(finished)
+        }
+        ControlFlow::Break(End::Halted(Halt::Violation)) => {
+            outcome.completeness = Completeness::FirstViolation;
+            outcome.found = graph.faulty();
+            Reach::Ended(finished)
+        }
+        ControlFlow::Break(End::Cycle(closing)) => {
+            outcome.completeness = Completeness::FirstViolation;
+            let lasso = lasso::lasso(&mut graph, closing);
+            loop_delays = lasso.loop_delays;
+            outcome.found = Some(Found::Lasso { stem: lasso.stem, cycle: lasso.cycle });
+            Reach::Ended(finished)
+        }
+    };
+    DeepCycles { outcome, reach, rounds, loop_delays, endless_turns }
+}
+
+/// Why the rounds ended early.
+pub(crate) enum End {
+    Cycle(Closing),
+    Halted(Halt),
+}
+
+fn deepen<M, D, O>(
+    graph: &mut Graph<'_, M, D, O>,
+    deepening: &Deepening,
+    ask: Ask,
+    rounds: &mut Vec<CycleRound>,
+) -> ControlFlow<End>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let mut maps = Maps::default();
+    graph.begin(deepening.start()).map_break(End::Halted)?;
+    loop {
+        let mut round = CycleRound { bound: graph.bound, ..CycleRound::default() };
+        let found = match ask {
+            Ask::Map => map::round(graph, &mut maps, &mut round),
+            Ask::NestedDfs => nested::round(graph, &mut round),
+            Ask::Components => scc::round(graph, &mut round),
+        };
+        (round.states, round.edges) = (graph.states(), graph.edges_there);
+        (round.frontier, round.listed) = (graph.frontier_len(), graph.listed);
+        rounds.push(round);
+        found?;
+        let told = Round { bound: round.bound, states: round.states, frontier: round.frontier };
+        graph.observer.round(&told).map_break(|reason| End::Halted(Halt::Reason(reason)))?;
+        match deepening.after(graph.bound).filter(|_| !graph.is_complete()) {
+            None => return ControlFlow::Continue(()),
+            Some(bound) if ask == Ask::NestedDfs => {
+                graph.forget();
+                graph.begin(bound).map_break(End::Halted)?;
+            }
+            Some(bound) => graph.bound = bound,
+        }
+    }
+}
