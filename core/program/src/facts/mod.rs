@@ -31,7 +31,7 @@ pub use extract::{Instance, InstanceKey};
 pub use future::Rendezvous;
 pub use step::{Check, Condition, Relation, Step, Subject};
 
-use crate::{EdgeId, Expr, LocationId, ProcessId, Program, VariableId};
+use crate::{EdgeId, Expr, Kind, LocationId, ProcessId, Program, Slot, Variable, VariableId};
 use std::sync::Arc;
 
 /// What is known of a program before it runs.
@@ -69,16 +69,15 @@ impl Facts {
         (edge.0 - self.shapes[self.program.process_of(edge).0 as usize].first_edge) as usize
     }
 
-    /// Locals of a type whose values stay as they are while a process lives, and are worth knowing.
+    /// Locals of a type whose values stay as they are while a process lives, and are worth knowing. Of a type of
+    /// which there may be any number of processes, that is channels only.
     pub fn constant_locals(&self, process: ProcessId) -> Vec<VariableId> {
         let at = process.0 as usize;
-        if !self.bounded[at] {
-            return Vec::new();
-        }
         let locals = self.program.processes[at].locals.iter().enumerate();
         let is_constant = |index: usize| !self.locals_written[at][index];
+        let is_worth_it = |local: &Variable| self.bounded[at] || local.ty.kind == Kind::Channel;
         locals
-            .filter(|(index, local)| is_constant(*index) && local.dimensions.is_empty())
+            .filter(|(index, local)| is_constant(*index) && local.dimensions.is_empty() && is_worth_it(local))
             .map(|(index, _)| VariableId(index as u32))
             .collect()
     }
@@ -105,8 +104,43 @@ impl Facts {
         &self.shapes[process.0 as usize].ahead[location.0 as usize]
     }
 
+    /// Whether an expression looks at what any step may change: who can move, or who moved.
+    pub fn asks_for_everything(&self, e: &Expr) -> bool {
+        walk::any_within(e, |part| {
+            matches!(
+                part,
+                Expr::Timeout
+                    | Expr::NonProgress
+                    | Expr::Last
+                    | Expr::Enabled(_)
+                    | Expr::PriorityOf(_)
+                    | Expr::Run { .. }
+            )
+        })
+    }
+
     /// Number of channels that belong to global variables.
     pub fn global_channels(&self) -> usize {
         self.channels.global_count()
+    }
+}
+
+/// Tells of each variable that some process reads; a claim's own reads count, too.
+pub fn each_read(program: &Program, mut tell: impl FnMut(Slot)) {
+    let mut read = |e: &Expr| {
+        walk::each_within(e, |part| {
+            if let Expr::Load(place) = part {
+                tell(place.slot);
+            }
+        });
+    };
+    for process in &program.processes {
+        for action in process.statements.iter().flat_map(|statement| walk::parts(&statement.action)) {
+            let (values, places) = walk::operands(action);
+            values.into_iter().for_each(&mut read);
+            places.into_iter().flat_map(|place| &place.indices).for_each(&mut read);
+        }
+        process.provided.iter().for_each(&mut read);
+        process.locals.iter().flat_map(|local| walk::initial_values(&local.initial)).for_each(&mut read);
     }
 }
