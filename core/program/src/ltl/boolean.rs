@@ -5,11 +5,12 @@
 
 use super::{Cube, TooLarge};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Number of propositions: a cube is two words of 64 bits. It bounds the depth of every recursion in here.
 pub(super) const VARIABLES_MAX: usize = 64;
 /// More nodes than any formula that a person writes needs.
-const NODES_MAX: usize = 200_000;
+const NODES_MAX: usize = 100_000;
 /// A guard with more cubes than this can be neither read nor evaluated quickly.
 const CUBES_MAX: usize = 256;
 
@@ -33,9 +34,29 @@ struct Node {
 /// All functions that were made.
 pub(super) struct Conditions {
     nodes: Vec<Node>,
-    numbers: HashMap<Node, Condition>,
-    conjunctions: HashMap<(Condition, Condition), Condition>,
-    negations: HashMap<Condition, Condition>,
+    numbers: Table<Node>,
+    conjunctions: Table<(Condition, Condition)>,
+    negations: Table<Condition>,
+}
+
+type Table<K> = HashMap<K, Condition, BuildHasherDefault<Mixed>>;
+
+/// A hash of a few small numbers.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0.rotate_left(5) ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
 }
 
 impl Conditions {
@@ -43,9 +64,9 @@ impl Conditions {
         let leaf = |value| Node { variable: u32::MAX, low: value, high: value };
         Self {
             nodes: vec![leaf(FALSE), leaf(TRUE)],
-            numbers: HashMap::new(),
-            conjunctions: HashMap::new(),
-            negations: HashMap::new(),
+            numbers: Table::default(),
+            conjunctions: Table::default(),
+            negations: Table::default(),
         }
     }
 

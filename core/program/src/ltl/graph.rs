@@ -94,6 +94,11 @@ impl Graph {
         self.edges.iter().map(Vec::len).sum()
     }
 
+    /// States count first.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.edges.len(), self.edge_count())
+    }
+
     /// The union of the marks inside each component; 0 also for one without any transition inside.
     pub(super) fn marks_inside(&self, components: &Components) -> Vec<Inside> {
         let mut inside = vec![Inside::default(); components.count];

@@ -4,7 +4,8 @@
 //! 2. `tableau`: the construction of Couvreur (FM 1999) over sets of formulas makes an automaton with one
 //!    acceptance set of transitions per eventuality.
 //! 3. `simplify`: states and transitions that others simulate are left out.
-//! 4. `degeneralise`: one acceptance set, of states; then simplified again.
+//! 4. `degeneralise`: one acceptance set, of states; here also what has to hold again and again (`[]<> p`) comes in.
+//!    Then it is simplified again.
 //!
 //! The result depends on the formula only. Everything is bounded: a formula that leads to something larger
 //! than a person could mean is refused with [`TooLarge`], however it is nested.
@@ -152,14 +153,14 @@ fn build(formula: &Formula, reading: Reading, grain: Grain) -> Result<Automaton,
     if reading == Reading::Fails {
         normal = all.not(normal)?;
     }
-    let generalised = tableau::tableau(&mut all, normal)?;
+    let (recurrent, rest) = all.recurrent(normal)?;
+    let generalised = tableau::tableau(&mut all, rest)?;
     let mut best: Option<Graph> = None;
     for free in [[Free::All, Free::None], [Free::None, Free::All]] {
         let mut graph = generalised.clone();
         simplify::simplify(&mut graph, &mut all.conditions, Marks::OnEdges, free)?;
-        let graph = degeneralise::degeneralise(&graph, &mut all.conditions)?;
-        let size = |g: &Graph| (g.edges.len(), g.edge_count());
-        if best.as_ref().is_none_or(|best| size(&graph) < size(best)) {
+        let graph = degeneralise::degeneralise(&graph, &recurrent, &mut all.conditions)?;
+        if best.as_ref().is_none_or(|best| graph.size() < best.size()) {
             best = Some(graph);
         }
     }

@@ -77,6 +77,36 @@ impl Formulas {
         }
     }
 
+    /// The conditions `p` of all that says `[]<> p`, and the rest, of which the formula is the conjunction.
+    pub(super) fn recurrent(&mut self, f: Id) -> Result<(Vec<Condition>, Id), TooLarge> {
+        let (mut recurrent, mut rest) = (Vec::new(), Vec::new());
+        for part in self.conjuncts(f) {
+            let Node::Release(BOTTOM, inner) = *self.node(part) else {
+                rest.push(part);
+                continue;
+            };
+            let mut others = Vec::new();
+            for f in self.conjuncts(inner) {
+                match self.eventually_state(f) {
+                    Some(condition) => recurrent.push(condition),
+                    None => others.push(f),
+                }
+            }
+            let others = self.and(others)?;
+            rest.push(self.release(BOTTOM, others)?);
+        }
+        Ok((recurrent, self.and(rest)?))
+    }
+
+    /// `p`, if it is `<> p` for a condition on states.
+    fn eventually_state(&self, f: Id) -> Option<Condition> {
+        let Node::Until(TOP, p) = *self.node(f) else { return None };
+        match *self.node(p) {
+            Node::State(condition) => Some(condition),
+            _ => None,
+        }
+    }
+
     fn intern(&mut self, node: Node) -> Made {
         if let Some(&known) = self.numbers.get(&node) {
             return Ok(known);

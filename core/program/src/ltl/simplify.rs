@@ -16,9 +16,11 @@
 use super::TooLarge;
 use super::boolean::{Conditions, FALSE};
 use super::graph::{Components, Edge, Graph, components};
+use std::collections::VecDeque;
 
-/// With more states than this, simulation takes too long; only equal states are joined.
-const SIMULATED_MAX: usize = 150;
+/// With more states or transitions than this, simulation takes too long; only equal states are joined.
+const SIMULATED_STATES_MAX: usize = 150;
+const SIMULATED_EDGES_MAX: usize = 1_000;
 
 /// What to do with marks that do not matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,13 +48,13 @@ pub(super) fn simplify(
     order: [Free; 2],
 ) -> Result<(), TooLarge> {
     loop {
-        let before = (graph.edges.len(), graph.edge_count());
+        let before = graph.size();
         for free in order {
             graph.trim();
             set_free_marks(graph, marks, free);
             graph.join_parallel(conditions)?;
             join_equal(graph);
-            if graph.edges.len() <= SIMULATED_MAX {
+            if graph.edges.len() <= SIMULATED_STATES_MAX && graph.edge_count() <= SIMULATED_EDGES_MAX {
                 by_simulation(graph, conditions)?;
                 graph.trim();
                 by_reverse_simulation(graph, conditions, marks)?;
@@ -60,7 +62,7 @@ pub(super) fn simplify(
             graph.trim();
             graph.join_parallel(conditions)?;
         }
-        if (graph.edges.len(), graph.edge_count()) == before {
+        if graph.size() == before {
             return Ok(());
         }
     }
@@ -155,26 +157,33 @@ impl Relation {
         self.get(s, t) && self.get(t, s)
     }
 
-    /// The greatest relation each of whose pairs may stay, given the relation itself.
+    /// The greatest relation each of whose pairs may stay, given the relation itself. Whether a pair may stay depends on
+    /// the pairs of states that `edges` lead to, so that it is asked again when one of those is gone.
     fn greatest(
-        size: usize,
+        edges: &[Vec<Edge>],
         mut may_stay: impl FnMut(&Self, usize, usize) -> Result<bool, TooLarge>,
     ) -> Result<Self, TooLarge> {
+        let size = edges.len();
+        let sources = sources(edges);
         let mut relation = Self { size, holds: vec![true; size * size] };
-        loop {
-            let mut changed = false;
-            for s in 0..size {
-                for t in 0..size {
-                    if s != t && relation.get(s as u32, t as u32) && !may_stay(&relation, s, t)? {
-                        relation.holds[s * size + t] = false;
-                        changed = true;
+        let mut pending: VecDeque<(usize, usize)> = (0..size).flat_map(|s| (0..size).map(move |t| (s, t))).collect();
+        let mut is_pending = vec![true; size * size];
+        while let Some((s, t)) = pending.pop_front() {
+            is_pending[s * size + t] = false;
+            if s == t || !relation.holds[s * size + t] || may_stay(&relation, s, t)? {
+                continue;
+            }
+            relation.holds[s * size + t] = false;
+            for &a in &sources[s] {
+                for &b in &sources[t] {
+                    let pair = a * size + b;
+                    if relation.holds[pair] && !std::mem::replace(&mut is_pending[pair], true) {
+                        pending.push_back((a, b));
                     }
                 }
             }
-            if !changed {
-                return Ok(relation);
-            }
         }
+        Ok(relation)
     }
 
     /// The first state that is equivalent to each.
@@ -184,11 +193,27 @@ impl Relation {
     }
 }
 
+/// From where each state is reached.
+fn sources(edges: &[Vec<Edge>]) -> Vec<Vec<usize>> {
+    let mut sources = vec![Vec::new(); edges.len()];
+    for (source, edges) in edges.iter().enumerate() {
+        for edge in edges {
+            sources[edge.target as usize].push(source);
+        }
+    }
+    sources.iter_mut().for_each(Vec::dedup);
+    sources
+}
+
 /// Whether for every valuation the transitions `others` have one that does what `edge` does, and more.
 fn covered(relation: &Relation, conditions: &mut Conditions, edge: &Edge, others: &[Edge]) -> Result<bool, TooLarge> {
+    let better = |other: &&Edge| edge.marks & !other.marks == 0 && relation.get(edge.target, other.target);
+    if others.iter().filter(better).any(|other| other.guard == edge.guard) {
+        return Ok(true);
+    }
     let mut left = edge.guard;
     for other in others {
-        if edge.marks & !other.marks == 0 && relation.get(edge.target, other.target) {
+        if better(&other) {
             let elsewhere = conditions.not(other.guard)?;
             left = conditions.and(left, elsewhere)?;
             if left == FALSE {
@@ -215,7 +240,7 @@ fn all_covered(
 
 /// Joins states that simulate each other, and restricts transitions to where there is no better one.
 fn by_simulation(graph: &mut Graph, conditions: &mut Conditions) -> Result<(), TooLarge> {
-    let relation = Relation::greatest(graph.edges.len(), |relation, s, t| {
+    let relation = Relation::greatest(&graph.edges, |relation, s, t| {
         all_covered(relation, conditions, &graph.edges[s], &graph.edges[t])
     })?;
     let classes = relation.classes();
@@ -250,7 +275,7 @@ fn by_reverse_simulation(graph: &mut Graph, conditions: &mut Conditions, marks: 
         Marks::OnEdges => 0,
         Marks::OnStates => graph.edges[state].first().map_or(0, |e| e.marks),
     };
-    let relation = Relation::greatest(graph.edges.len(), |relation, s, t| {
+    let relation = Relation::greatest(&incoming, |relation, s, t| {
         if s == initial && t != initial || marks_of(s) & !marks_of(t) != 0 {
             return Ok(false);
         }

@@ -4,4 +4,5 @@
 
 mod automata;
 mod claims;
+mod families;
 mod words;
