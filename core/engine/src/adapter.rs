@@ -42,6 +42,16 @@ impl SearchedMachine {
         &mut self.machine
     }
 
+    /// So many machines for as many threads, this one's clones.
+    pub(crate) fn team(&self, threads: usize) -> Vec<Self> {
+        vec![self.clone(); threads.max(1)]
+    }
+
+    /// Counts the edges that a clone took as taken here, too.
+    pub(crate) fn learn(&mut self, clone: &Self) {
+        self.machine.merge_reached(&clone.machine);
+    }
+
     /// A reader of the states that this machine makes.
     pub(crate) fn places(&self) -> Places {
         Places { machine: self.machine.clone() }

@@ -15,13 +15,15 @@ use fabius_base::{Finding, Span};
 use fabius_program::meaning::Fault;
 use fabius_program::{Expr, Formula, Move, ProcessKind, Program, ProgressOn, PropertyKind, Watch};
 use fabius_search::cycle::{self, CycleOutcome};
-use fabius_search::{self as search, Completeness, TreeStore};
+use fabius_search::{self as search, Completeness, TreeStore, parallel};
 use fabius_witness::RunFairness;
 use std::sync::Arc;
 
 /// The name of the claim that waits for a livelock.
 const LIVELOCK: &str = "np_";
 
+/// The random order of the threads' successors starts from this; the same for every run.
+const SEED: u64 = 0;
 /// A search that asks whether fair runs do the same may store so many times the states of the first search, …
 const CLARIFY_STATES_FACTOR: u64 = 10;
 /// … but always so many.
@@ -55,6 +57,14 @@ impl Search {
             Self::DfsFifo => "dfs-fifo",
             Self::NestedDfs => "ndfs",
             Self::Components(_) => "scc",
+        }
+    }
+
+    /// The word for it in reports, if so many threads search.
+    fn word(self, threads: usize) -> &'static str {
+        match self {
+            Self::NestedDfs if 1 < threads => "cndfs",
+            _ => self.as_str(),
         }
     }
 }
@@ -251,6 +261,18 @@ fn explore(
             (outcome, search::Store::memory_bytes(&$store))
         }};
     }
+    let threads = task.settings.threads;
+    if 1 < threads && !matches!(inquiry.search, Search::Components(_)) {
+        let mut team = machine.team(threads);
+        let outcome = match inquiry.search {
+            Search::DfsFifo => {
+                parallel::dfs_fifo(&mut team, &mut watcher, &settings, parallel::Levels::Free, SEED).outcome
+            }
+            _ => parallel::cndfs(&mut team, &mut watcher, &settings, SEED).outcome,
+        };
+        let memory_bytes = outcome.statistics.memory_bytes;
+        return (outcome, memory_bytes);
+    }
     match inquiry.search {
         Search::DfsFifo => {
             with_store!(store => cycle::dfs_fifo(machine, &mut store, &mut watcher, &settings, cycle::Order::Strict))
@@ -297,7 +319,7 @@ fn describe(
         exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
         reason: reason(inquiry, outcome, settings),
         stopped,
-        search: inquiry.search.as_str(),
+        search: inquiry.search.word(settings.threads),
         store: "tree",
         states: statistics.states,
         transitions: statistics.transitions(),

@@ -114,6 +114,9 @@ fn explore(
     let cancel = watcher.around.cancel.clone();
     let settings = search::Settings { limits, stop_at, cancel };
     let breadth = order == Order::BreadthFirst;
+    if 1 < task.settings.threads && !breadth && task.settings.store == Storage::Tree {
+        return together(machine, task.settings.threads, watcher, &settings);
+    }
     match task.settings.store {
         Storage::Tree => run(machine, TreeStore::new(), watcher, &settings, breadth),
         Storage::Hash => run(machine, FingerprintStore::new(SEED), watcher, &settings, breadth),
@@ -137,6 +140,20 @@ fn run<S: search::Store>(
         search::depth_first(machine, &mut store, &mut watcher, settings)
     };
     Explored { outcome, store_bytes: store.memory_bytes(), keys: watcher.keys }
+}
+
+/// Searches with several threads.
+fn together(
+    machine: &mut SearchedMachine,
+    threads: usize,
+    mut watcher: Watcher<'_, '_>,
+    settings: &search::Settings,
+) -> Explored {
+    let mut team = machine.team(threads);
+    let outcome = search::parallel::reach(&mut team, &mut watcher, settings, SEED).outcome;
+    team.iter().for_each(|clone| machine.learn(clone));
+    let store_bytes = outcome.statistics.memory_bytes;
+    Explored { outcome, store_bytes, keys: watcher.keys }
 }
 
 /// Looks for a shorter run to the violation that a depth-first search found, with a small budget.
