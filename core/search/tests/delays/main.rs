@@ -5,4 +5,5 @@ mod bounds;
 mod cycles;
 mod depths;
 mod programs;
+mod samples;
 mod truth;
