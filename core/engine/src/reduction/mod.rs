@@ -176,7 +176,17 @@ impl Plan {
                 }
             })
             .collect();
-        (0..single.len()).map(|edge| self.facts.run(process, edge).iter().any(|edge| single[edge])).collect()
+        // An atomic sequence that may break off in the middle may have no end at all; of single steps, that is seen.
+        let breaks = |first: usize, edge: usize| {
+            instance.steps[edge].breaks && (edge != first || self.facts.run(process, edge).iter().any(|e| e != edge))
+        };
+        let matters = !matches!(self.preserve, Preserve::Deadlocks | Preserve::Faults(Proviso::Stack));
+        (0..single.len())
+            .map(|first| {
+                let mut run = self.facts.run(process, first).iter();
+                run.any(|edge| single[edge] || matters && breaks(first, edge))
+            })
+            .collect()
     }
 }
 
@@ -197,6 +207,8 @@ pub struct ReducedCursor {
     chosen: Set,
     /// Processes still to be listed after the present one.
     rest: Set,
+    /// A next state was listed.
+    moved: bool,
 }
 
 const EVERYBODY: Set = Set::MAX;
@@ -241,8 +253,10 @@ impl Reduced {
         let Some(tables) = self.tables.of(machine, state) else { return chosen };
         let count = tables.processes.len();
         let all = if count == Set::BITS as usize { Set::MAX } else { (1 << count) - 1 };
-        if self.plan.preserve != Preserve::Faults(Proviso::Stack) {
-            return all;
+        match self.plan.preserve {
+            Preserve::Deadlocks => return chosen,
+            Preserve::Faults(_) => {}
+            _ => return all,
         }
         self.answers.begin(&tables, state);
         let mut question =
@@ -380,11 +394,11 @@ impl Model for Reduced {
     #[inline]
     fn begin(&mut self, state: &[u32]) -> ReducedCursor {
         match self.choose(state) {
-            None => ReducedCursor { inner: self.inner.begin(state), chosen: EVERYBODY, rest: 0 },
+            None => ReducedCursor { inner: self.inner.begin(state), chosen: EVERYBODY, rest: 0, moved: false },
             Some(chosen) => {
                 let pid = Set::BITS - 1 - chosen.leading_zeros();
                 let inner = self.inner.machine_mut().begin_process(state, pid as u8);
-                ReducedCursor { inner, chosen, rest: chosen & !(1 << pid) }
+                ReducedCursor { inner, chosen, rest: chosen & !(1 << pid), moved: false }
             }
         }
     }
@@ -395,11 +409,15 @@ impl Model for Reduced {
             match self.inner.next(state, &mut cursor.inner, successor) {
                 Next::Done(ending) if cursor.chosen == EVERYBODY => return Next::Done(ending),
                 Next::Done(_) => {
-                    if !self.go_on(state, cursor) {
+                    // Where all chosen steps are faults the run ends, but those of the others do not.
+                    if !self.go_on(state, cursor) && (cursor.moved || !self.widen(state, cursor)) {
                         return Next::Done(Ending::Moves);
                     }
                 }
-                found => return found,
+                found => {
+                    cursor.moved |= matches!(found, Next::Successor { .. });
+                    return found;
+                }
             }
         }
     }

@@ -291,7 +291,7 @@ impl Tables {
         let instance = facts.instance(key.clone());
         let rendezvous = facts.rendezvous(&instance);
         let ends = facts.whence(&instance, |step| step.ends);
-        let faulty = facts.whence(&instance, |step| step.faulty);
+        let faulty = facts.whence(&instance, |step| step.breaks || step.asserts);
         let whole = self.plan.whole(&instance);
         self.known.push(Known {
             instance: Arc::new(instance),

@@ -241,7 +241,7 @@ impl Context<'_> {
         match action {
             Action::Guard(e) if !has_run(e) => {
                 self.conditions(e, &mut step.guard);
-                step.faulty |= self.may_fault(e);
+                step.breaks |= self.may_fault(e);
             }
             Action::Send(send) => self.send(send, step, true),
             Action::Receive(receive) => self.receive(receive, step, true),
@@ -258,7 +258,7 @@ impl Context<'_> {
             Action::Block(block) => {
                 let mut inner = Step::default();
                 self.block(block, &mut inner);
-                step.faulty = true;
+                step.breaks = true;
                 self.absorb(step, inner);
             }
             action => self.effect(action, step),
@@ -273,13 +273,13 @@ impl Context<'_> {
             Action::Assign(place, e) => self.assign(place, e, step),
             Action::Assert(e) => {
                 self.read(e, step);
-                step.faulty |= self.constant(e, 0).is_none_or(|value| value == 0);
+                step.asserts |= self.constant(e, 0).is_none_or(|value| value == 0);
             }
             // What is printed does not matter, unless it cannot be computed.
             Action::Print(_) => {
                 operands(action).0.into_iter().filter(|e| self.may_fault(e)).for_each(|e| self.read(e, step));
             }
-            Action::SetPriority(..) | Action::Send(_) | Action::Receive(_) => step.faulty = true,
+            Action::SetPriority(..) | Action::Send(_) | Action::Receive(_) => step.breaks = true,
         }
     }
 
@@ -353,7 +353,7 @@ impl Context<'_> {
             }
             self.absorb(step, inner);
         }
-        step.faulty |= !always_ends(block);
+        step.breaks |= !always_ends(block);
     }
 
     /// Adds what a part may do to a step.
@@ -377,14 +377,15 @@ impl Context<'_> {
         step.wonders = step.wonders.with(part.wonders);
         step.spawns.extend(part.spawns);
         step.ends |= part.ends;
-        step.faulty |= part.faulty;
+        step.breaks |= part.breaks;
+        step.asserts |= part.asserts;
     }
 
     fn send(&self, send: &Send, step: &mut Step, first: bool) {
         let target = self.target(&send.channel);
         self.read(&send.channel, step);
         send.fields.iter().for_each(|e| self.read(e, step));
-        step.faulty |= !target.exists || !self.facts.channels.fits(self.program(), &target, send.fields.len());
+        step.breaks |= !target.exists || !self.facts.channels.fits(self.program(), &target, send.fields.len());
         if target.rendezvous {
             step.offers = step.offers.with(target.channels);
             step.guard.push(Condition::Partner);
@@ -393,7 +394,7 @@ impl Context<'_> {
             return;
         }
         if !first {
-            step.faulty = true;
+            step.breaks = true;
             return step.use_channels(target.channels, UseKind::Churn);
         }
         step.guard.push(if self.is_settled(&send.channel) {
@@ -419,8 +420,8 @@ impl Context<'_> {
     fn receive(&self, receive: &Receive, step: &mut Step, first: bool) {
         let target = self.target(&receive.channel);
         self.read(&receive.channel, step);
-        step.faulty |= !target.exists || !self.facts.channels.fits(self.program(), &target, receive.fields.len());
-        step.faulty |= receive.keep && target.rendezvous;
+        step.breaks |= !target.exists || !self.facts.channels.fits(self.program(), &target, receive.fields.len());
+        step.breaks |= receive.keep && target.rendezvous;
         let mut fields = Vec::new();
         let (mut is_open, mut is_settled) = (true, self.is_settled(&receive.channel));
         let mut choice = self.choice(&receive.channel, &target);
@@ -451,7 +452,7 @@ impl Context<'_> {
             return;
         }
         if !first {
-            step.faulty = true;
+            step.breaks = true;
             return step.use_channels(target.channels, UseKind::Churn);
         }
         let any = receive.any;
@@ -551,7 +552,7 @@ impl Context<'_> {
 
     fn assign(&self, place: &Place, e: &Expr, step: &mut Step) {
         place.indices.iter().for_each(|index| self.read(index, step));
-        step.faulty |= !self.is_within(place);
+        step.breaks |= !self.is_within(place);
         let (cells, alone) = self.cells_of(place);
         let mut write = Write::Any;
         if alone && let Some(variable) = self.variable(place.slot) {
@@ -589,13 +590,13 @@ impl Context<'_> {
 
     fn store(&self, place: &Place, step: &mut Step) {
         place.indices.iter().for_each(|index| self.read(index, step));
-        step.faulty |= !self.is_within(place);
+        step.breaks |= !self.is_within(place);
         self.cells_of(place).0.for_each(|cell| step.write(cell, self.own(place.slot, Write::Any)));
     }
 
     /// Notes everything that the value of an expression depends on, and what evaluating it does.
     fn read(&self, e: &Expr, step: &mut Step) {
-        step.faulty |= self.may_fault(e);
+        step.breaks |= self.may_fault(e);
         each_within(e, |part| self.read_part(part, step));
     }
 

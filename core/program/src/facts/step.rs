@@ -180,8 +180,10 @@ pub struct Step {
     pub spawns: Vec<ProcessId>,
     /// The process is gone afterwards.
     pub ends: bool,
-    /// Taking it, or trying to, may be a fault.
-    pub faulty: bool,
+    /// Taking it, or trying to, may be a fault after which there is no next state.
+    pub breaks: bool,
+    /// An assertion in it may fail; then there is a next state nevertheless.
+    pub asserts: bool,
 }
 
 impl Step {

@@ -1,0 +1,187 @@
+//! Reduced models against whole ones, on thousands of small programs: what a reduction is to preserve is worked out
+//! from the definition on the graphs of both.
+
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test may read and print")]
+
+mod graph;
+mod plain;
+mod small;
+
+use fabius_engine::reduction::{Preserve, Proviso, Reduced, prepare};
+use fabius_program::{Program, ProgressOn, Watch};
+use fabius_promela::Options;
+use fabius_search::reduce::OffStack;
+use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first};
+use fabius_testkit::generate;
+use graph::Graph;
+use plain::{Plain, program};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+const STATES_MAX: usize = 3_000;
+
+/// How much was compared.
+#[derive(Default, Debug)]
+struct Tally {
+    compared: u64,
+    states: u64,
+    reduced: u64,
+}
+
+/// A model text by seed, from one of two generators; with or without the optimisations.
+fn text(seed: u64) -> String {
+    if seed % 4 == 0 { generate::model(seed / 4).text() } else { small::model(seed) }
+}
+
+fn load(text: &str, seed: u64) -> Option<Arc<Program>> {
+    let options = if seed % 3 == 0 { Options::NONE } else { Options::ALL };
+    program("random.pml", text, Path::new("."), options).ok().map(Arc::new)
+}
+
+/// Compares the whole graph of a program and its reduced one.
+fn compare(
+    program: &Arc<Program>,
+    watch: Watch,
+    preserve: Preserve,
+    tally: &mut Tally,
+    agree: impl Fn(&Graph, &Graph) -> Result<(), String>,
+) -> Result<(), String> {
+    let Ok(plan) = prepare(program, preserve) else { return Ok(()) };
+    let Ok(mut plain) = Plain::new(Arc::clone(program), watch) else { return Ok(()) };
+    let Some(whole) = Graph::of(&mut plain, STATES_MAX) else { return Ok(()) };
+    let Ok(mut reduced) = Reduced::new(Arc::clone(program), watch, plan) else { return Ok(()) };
+    let Some(part) = Graph::of(&mut reduced, STATES_MAX) else { return Err("more states than before".into()) };
+    tally.compared += 1;
+    tally.states += whole.states.len() as u64;
+    tally.reduced += part.states.len() as u64;
+    agree(&whole, &part)
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, whole: &T, part: &T) -> Result<(), String> {
+    if whole == part { Ok(()) } else { Err(format!("{what}: {whole:?}\nreduced: {part:?}")) }
+}
+
+fn check_all(
+    seeds: std::ops::Range<u64>,
+    mut check: impl FnMut(&Arc<Program>, &mut Tally) -> Result<(), String>,
+) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        let text = text(seed);
+        let Some(program) = load(&text, seed) else { continue };
+        if let Err(why) = check(&program, &mut tally) {
+            panic!("seed {seed}: {why}\n{text}");
+        }
+    }
+    tally
+}
+
+/// How many seeds a test looks at.
+fn seeds(few: u64) -> std::ops::Range<u64> {
+    let first = std::env::var("FABIUS_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    first..first + std::env::var("FABIUS_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(few)
+}
+
+#[test]
+fn deadlocks_are_preserved() {
+    let tally = check_all(seeds(1500), |program, tally| {
+        compare(program, Watch::NOTHING, Preserve::Deadlocks, tally, |whole, part| {
+            same("ends", &whole.ends, &part.ends)
+        })
+    });
+    println!("deadlocks: {tally:?}");
+    assert!(tally.reduced < tally.states, "{tally:?}");
+}
+
+#[test]
+fn faults_are_preserved_by_loops() {
+    let tally = check_all(seeds(1500), |program, tally| {
+        compare(program, Watch::NOTHING, Preserve::Faults(Proviso::Loops), tally, |whole, part| {
+            same("ends", &whole.ends, &part.ends)?;
+            same("faults", &whole.faults, &part.faults)
+        })
+    });
+    println!("faults, loops: {tally:?}");
+    assert!(tally.reduced < tally.states, "{tally:?}");
+}
+
+/// What a depth-first search finds.
+fn violations<M>(model: &mut M, states: &mut u64) -> Option<BTreeSet<String>>
+where
+    M: fabius_search::Model<Label = fabius_program::Move, Fault = fabius_program::meaning::Fault>,
+{
+    let mut settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
+    settings.limits.states_max = Some(STATES_MAX as u64);
+    let outcome = depth_first(model, &mut TreeStore::new(), &mut Quiet, &settings);
+    *states += outcome.statistics.states;
+    (outcome.completeness == fabius_search::Completeness::Exhaustive).then(|| {
+        let mut ends = 0;
+        let mut found: BTreeSet<String> = BTreeSet::new();
+        for violation in &outcome.violations {
+            match violation.kind {
+                ViolationKind::InvalidEnd => ends += 1,
+                ViolationKind::Fault(fault) => {
+                    found.insert(format!("{:?} {fault:?}", violation.path.last()));
+                }
+            }
+        }
+        found.insert(format!("{ends} invalid ends"));
+        found
+    })
+}
+
+#[test]
+fn faults_are_preserved_by_the_stack() {
+    let tally = check_all(seeds(1500), |program, tally| {
+        let Ok(plan) = prepare(program, Preserve::Faults(Proviso::Stack)) else { return Ok(()) };
+        let Ok(mut plain) = Plain::new(Arc::clone(program), Watch::NOTHING) else { return Ok(()) };
+        let mut states = 0;
+        let Some(whole) = violations(&mut plain, &mut states) else { return Ok(()) };
+        let Ok(reduced) = Reduced::new(Arc::clone(program), Watch::NOTHING, plan) else { return Ok(()) };
+        let Some(part) = violations(&mut OffStack::new(reduced), &mut tally.reduced) else {
+            return Err("more states than before".into());
+        };
+        tally.compared += 1;
+        tally.states += states;
+        same("violations", &whole, &part)
+    });
+    println!("faults, stack: {tally:?}");
+    assert!(tally.reduced < tally.states, "{tally:?}");
+}
+
+fn livelocks_are_preserved(progress: ProgressOn) {
+    let watch = Watch { progress: Some(progress), ..Watch::NOTHING };
+    let mut with = 0;
+    let tally = check_all(seeds(1500), |program, tally| {
+        compare(program, watch, Preserve::Livelocks(progress), tally, |whole, part| {
+            same("a livelock", &whole.has_livelock(), &part.has_livelock())
+        })?;
+        with += u32::from(program.processes.iter().any(|p| p.locations.iter().any(|l| l.progress)));
+        Ok(())
+    });
+    println!("livelocks, {progress:?}: {tally:?}, {with} with progress labels");
+    assert!(tally.reduced < tally.states && with > 100, "{tally:?}");
+}
+
+#[test]
+fn livelocks_on_transitions_are_preserved() {
+    livelocks_are_preserved(ProgressOn::Transitions);
+}
+
+#[test]
+fn livelocks_on_states_are_preserved() {
+    livelocks_are_preserved(ProgressOn::States);
+}
+
+#[test]
+fn acceptance_cycles_are_preserved() {
+    let watch = Watch { acceptance: true, ..Watch::NOTHING };
+    let tally = check_all(seeds(1500), |program, tally| {
+        compare(program, watch, Preserve::Acceptance, tally, |whole, part| {
+            same("an acceptance cycle", &whole.has_accepting_cycle(), &part.has_accepting_cycle())
+        })
+    });
+    println!("acceptance: {tally:?}");
+    assert!(tally.reduced < tally.states, "{tally:?}");
+}
