@@ -248,7 +248,7 @@ impl Walk<'_> {
                 if found != Ending::Invalid {
                     return Err(Box::new(Disagreement::NotAnInvalidEnd(found)));
                 }
-                explanation = Some(explain(self.program, &self.state));
+                explanation = Some(explain(self.program, &self.state, &self.steps));
             }
             Claim::Cycle { start, shows } => {
                 let stops = || self.watch.acceptance && stops_accepting(self.program, self.watch, &self.state);

@@ -3,10 +3,11 @@
 use fabius_program::{Action, ChannelTest, Edge, EdgeId, Expr, LocationId, Pattern, Place, Program, Slot, VariableId};
 use std::collections::BTreeSet;
 
-use crate::blocked::{Standing, standings};
+use crate::blocked::{Reason, Standing, standings};
 use crate::evaluate::Evaluation;
 use crate::show::statement_text;
 use crate::state::State;
+use crate::trace::{Step, last_change};
 
 /// Why a state is an invalid end state.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,8 +31,10 @@ pub enum Cause {
     MissingEndLabel,
     /// A message is waited for that nobody who is left sends.
     NobodySends,
-    /// A message is to be sent that nobody who is left receives.
+    /// A message is to be sent into a full channel that nobody who is left empties.
     NobodyReceives,
+    /// A message is to be handed over directly, and nobody who is left ever comes to the other half.
+    NoPartner,
     /// A condition is waited for that nobody who is left can make true.
     NobodyChanges,
     /// Processes wait for each other in a circle.
@@ -58,19 +61,29 @@ pub struct WaitsFor {
 pub enum Needed {
     /// A message.
     Message,
-    /// Room in a channel, or somebody who takes a message.
-    Receiver,
+    /// Room in a channel.
+    Room,
+    /// Somebody who takes part in a rendezvous.
+    Partner,
     /// A condition.
     Condition,
     /// The end of other processes.
     Ends,
 }
 
-/// Explains an invalid end state.
-pub fn explain(program: &Program, state: &State) -> Explanation {
+/// Explains an invalid end state, to which these steps led.
+pub fn explain(program: &Program, state: &State, steps: &[Step]) -> Explanation {
     let standings = standings(program, state);
     let inquiry = Inquiry { program, state };
-    let waits: Vec<_> = standings.iter().filter(|s| !s.end).flat_map(|standing| inquiry.waits_of(standing)).collect();
+    let stuck_ones = || standings.iter().filter(|standing| !standing.end);
+    let mut waits: Vec<_> = stuck_ones().flat_map(|standing| inquiry.waits_of(standing)).collect();
+    for standing in stuck_ones() {
+        // Who made the condition false is the first one to ask.
+        let blamed = last_writers(standing, steps);
+        for wait in waits.iter_mut().filter(|wait| wait.pid == standing.pid) {
+            wait.on.sort_by_key(|pid| blamed.iter().position(|blamed| blamed == pid).unwrap_or(usize::MAX));
+        }
+    }
     let stuck: Vec<u8> = standings.iter().filter(|s| !s.end).map(|s| s.pid).collect();
     let circle = circle(&waits);
     let kind = inquiry.cause(&stuck, &waits, !circle.is_empty());
@@ -82,6 +95,18 @@ pub fn explain(program: &Program, state: &State) -> Explanation {
     }
     let suggestion = suggestion(kind, &stuck.iter().map(|pid| name(*pid)).collect::<Vec<_>>().join(", "));
     Explanation { kind, stuck, waits, sentences, suggestion }
+}
+
+/// The processes that last changed what a process's false conditions are made of, the latest first.
+fn last_writers(standing: &Standing, steps: &[Step]) -> Vec<u8> {
+    let operands = standing.waiting.iter().filter_map(|waiting| match &waiting.reason {
+        Reason::ConditionFalse { operands, .. } => Some(operands),
+        _ => None,
+    });
+    let writes = operands.flatten().filter_map(|(name, _)| last_change(steps, &standing.name, name));
+    let mut writes: Vec<(usize, u8)> = writes.map(|step| (step.number, step.actor.pid)).collect();
+    writes.sort_unstable();
+    writes.into_iter().rev().map(|(_, pid)| pid).filter(|pid| *pid != standing.pid).collect()
 }
 
 /// What a process waits for in a state, and who could bring it about.
@@ -104,7 +129,10 @@ fn suggestion(kind: Cause, names: &str) -> String {
             return format!("If {names} may wait here for ever, give this place a label that begins with `end`.");
         }
         Cause::NobodySends => "Check who should have sent the message, and whether it was taken by another receive.",
-        Cause::NobodyReceives => "Check who should have received the message, or give the channel more room.",
+        Cause::NobodyReceives => "Check who should have received the messages, or give the channel more room.",
+        Cause::NoPartner => {
+            "A rendezvous needs two: check who should be at the other half, or give the channel room for a message."
+        }
         Cause::NobodyChanges => "Check who should have made the condition true, and whether it was true too early.",
         Cause::CyclicWait => "Let all processes ask in the same order, or let one of them give up what it holds.",
         Cause::Unknown => "Check whether the processes that are left can still bring about what is waited for.",
@@ -151,13 +179,19 @@ impl<'a> Inquiry<'a> {
             own.peek().is_some() && own.all(|w| w.on.is_empty())
         };
         let need = |pid: &u8| waits.iter().find(|w| w.pid == *pid).map(|w| w.need);
-        let serves = |pid: &u8| self.is_in_loop(*pid) && need(pid) == Some(Needed::Message);
+        let waits_for_work = |pid: &u8| match need(pid) {
+            Some(Needed::Message) => true,
+            Some(Needed::Partner) => self.receives_here(*pid),
+            _ => false,
+        };
+        let serves = |pid: &u8| self.is_in_loop(*pid) && waits_for_work(pid);
         if !stuck.is_empty() && stuck.iter().all(|pid| serves(pid) && hopeless(pid)) {
             return Cause::MissingEndLabel;
         }
         match stuck.iter().find(|pid| hopeless(pid)).and_then(need) {
             Some(Needed::Message) => Cause::NobodySends,
-            Some(Needed::Receiver) => Cause::NobodyReceives,
+            Some(Needed::Room) => Cause::NobodyReceives,
+            Some(Needed::Partner) => Cause::NoPartner,
             Some(Needed::Condition) => Cause::NobodyChanges,
             Some(Needed::Ends) => Cause::Unknown,
             None if circle => Cause::CyclicWait,
@@ -182,11 +216,13 @@ impl<'a> Inquiry<'a> {
         let (need, on) = match action {
             Action::Send(send) => {
                 let channel = self.channel(pid, &send.channel)?;
-                (Needed::Receiver, self.others(pid, |effects| effects.receives.contains(&channel)))
+                let need = if self.is_rendezvous(channel) { Needed::Partner } else { Needed::Room };
+                (need, self.others(pid, |effects| effects.receives.contains(&channel)))
             }
             Action::Receive(receive) => {
                 let channel = self.channel(pid, &receive.channel)?;
-                (Needed::Message, self.others(pid, |effects| effects.sends.contains(&channel)))
+                let need = if self.is_rendezvous(channel) { Needed::Partner } else { Needed::Message };
+                (need, self.others(pid, |effects| effects.sends.contains(&channel)))
             }
             Action::Guard(condition) => {
                 let mut read = Effects::default();
@@ -208,6 +244,20 @@ impl<'a> Inquiry<'a> {
     fn others(&self, pid: usize, does: impl Fn(&Effects) -> bool) -> Vec<u8> {
         let others = (0..self.state.processes.len()).filter(|other| *other != pid);
         others.filter(|other| does(&self.effects_ahead(*other))).map(|other| other as u8).collect()
+    }
+
+    fn is_rendezvous(&self, channel: usize) -> bool {
+        let types = self.state.channels.get(channel).map(|channel| channel.channel_type);
+        types.is_some_and(|ty| self.program.channel_types[ty.0 as usize].capacity == 0)
+    }
+
+    /// Whether a process is where it receives.
+    fn receives_here(&self, pid: u8) -> bool {
+        let here = self.state.processes[usize::from(pid)].location;
+        self.edges_from(usize::from(pid), here).any(|(id, edge)| {
+            let action = &self.program.statement(edge.process, id).action;
+            first_actions(action).into_iter().any(|action| matches!(action, Action::Receive(_)))
+        })
     }
 
     fn channel(&self, pid: usize, expr: &Expr) -> Option<usize> {

@@ -214,9 +214,14 @@ impl Trace {
 
     /// The last step that changed a variable or channel, as process `owner` calls it.
     pub fn last_change(&self, owner: &str, name: &str) -> Option<&Step> {
-        let own = format!("{owner}:{name}");
-        self.steps.iter().rev().find(|step| step.changes.iter().any(|c| c.name == name || c.name == own))
+        last_change(&self.steps, owner, name)
     }
+}
+
+/// The last step that changed a variable or channel, as process `owner` calls it.
+pub(crate) fn last_change<'s>(steps: &'s [Step], owner: &str, name: &str) -> Option<&'s Step> {
+    let own = format!("{owner}:{name}");
+    steps.iter().rev().find(|step| step.changes.iter().any(|c| c.name == name || c.name == own))
 }
 
 /// A state as a person reads it.

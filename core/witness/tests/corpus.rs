@@ -49,7 +49,7 @@ fn explore(program: &Program, stored_max: u64) -> Result<Found, Fault> {
             }
         };
         match next.ending {
-            Ending::Moves | Ending::Valid => {}
+            Ending::Moves | Ending::Valid | Ending::Stutters => {}
             Ending::LosesControl => reach(released(&state)),
             Ending::Invalid => found.invalid_end = true,
         }

@@ -289,13 +289,44 @@ fn processes_that_wait_for_each_other_are_a_circle() {
 }
 
 #[test]
-fn a_message_that_nobody_sends_is_named() {
-    let trace = stuck(|b| {
-        let q = b.channel("q", 0, &[BYTE]);
-        b.active("A", |p| p.edge(0, "q?_", receive(q, vec![Pattern::Ignore]), 1));
-        b.active("B", |p| p.edge(0, "q?_", receive(q, vec![Pattern::Ignore]), 1));
-    });
-    assert_eq!(cause(&trace), Cause::NobodySends);
+fn what_is_missing_at_a_channel_is_named() {
+    let with = |capacity, action: fn(u32) -> Action| {
+        let trace = stuck(|b| {
+            let q = b.channel("q", capacity, &[BYTE]);
+            b.active("A", |p| {
+                p.edge(0, "q", action(q), 1);
+                p.edge(1, "q", action(q), 2);
+            });
+        });
+        cause(&trace)
+    };
+    let takes = |q| receive(q, vec![Pattern::Ignore]);
+    let gives = |q| send(q, vec![num(1)]);
+    assert_eq!(with(0, takes), Cause::NoPartner);
+    assert_eq!(with(0, gives), Cause::NoPartner);
+    assert_eq!(with(1, takes), Cause::NobodySends);
+}
+
+#[test]
+fn who_made_a_condition_false_is_asked_first() {
+    // Each takes its own and waits for the next one's; everybody could free everything.
+    let mut b = Builder::new();
+    let held = b.variable("held", BIT, vec![3], fabius_program::Initial::Zero);
+    let next = Expr::binary(BinaryOp::Remainder, Expr::binary(BinaryOp::Add, Expr::Pid, num(1)), num(3));
+    let element = |index: Expr| g_at(held, index);
+    let free = |index: Expr| guard(eq(Expr::Load(g_at(held, index)), num(0)));
+    for name in ["A", "B", "C"] {
+        b.active(name, |p| {
+            p.edge(0, "held[_pid] = 1", Action::Assign(element(Expr::Pid), num(1)), 1);
+            p.edge(1, "held[next] == 0", free(next.clone()), 2);
+            p.edge(2, "held[0] = 0", Action::Assign(element(num(0)), num(0)), 3);
+            p.end(3);
+        });
+    }
+    let trace = confirmed(&b, &[at(0, 0), at(1, 3), at(2, 6)], Claim::InvalidEnd);
+    let sentences = &trace.explanation.expect("it is explained").sentences;
+    let circle = "They wait for each other: A[0] waits for B[1] waits for C[2] waits for A[0].";
+    assert_eq!(sentences.last().map(String::as_str), Some(circle));
 }
 
 #[test]

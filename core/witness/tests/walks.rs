@@ -39,7 +39,7 @@ fn walk(program: &Program, random: &mut Random, steps_max: usize) -> (Vec<Move>,
             }
             Ending::Invalid => return (path, Claim::InvalidEnd),
             Ending::Valid => break,
-            Ending::Moves => {}
+            Ending::Moves | Ending::Stutters => {}
         }
         let (step, outcome) = next.successors.swap_remove(random.below(next.successors.len()));
         path.push(step);
