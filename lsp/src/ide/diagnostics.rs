@@ -1,5 +1,6 @@
 //! What is wrong with a model: findings about its text, and what checks found out, each at its place.
 
+use super::place::Place;
 use crate::session::Document;
 use crate::session::reading::Reading;
 use crate::session::replay::Replayed;
@@ -16,17 +17,6 @@ const KEY_STEPS_MAX: usize = 6;
 const LAST_STEPS: usize = 2;
 /// More diagnostics than this help nobody.
 const DIAGNOSTICS_MAX: usize = 300;
-
-/// A stretch of a file.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
-    /// The file.
-    pub file: String,
-    /// Bytes.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
 
 /// How much a diagnostic matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -108,7 +98,7 @@ fn expansions(map: &SourceMap, span: Span) -> Vec<(Place, String)> {
     let mut told: Vec<(Place, String)> = Vec::new();
     if chain.first().is_some_and(|inner| inner.kind == fabius_base::ExpansionKind::Macro) {
         let name = &chain[0].name;
-        told.push((raw_place(map, span), format!("in the text of the macro `{name}`")));
+        told.push((Place::of(map, span), format!("in the text of the macro `{name}`")));
     }
     let inlines = chain.iter().filter(|expansion| expansion.kind == fabius_base::ExpansionKind::Inline);
     told.extend(inlines.map(|call| (place_of(map, call.call), format!("in this call of inline `{}`", call.name))));
@@ -116,12 +106,7 @@ fn expansions(map: &SourceMap, span: Span) -> Vec<(Place, String)> {
 }
 
 fn place_of(map: &SourceMap, span: Span) -> Place {
-    raw_place(map, map.user_span(span))
-}
-
-fn raw_place(map: &SourceMap, span: Span) -> Place {
-    let file = map.file(span.file).name.to_string();
-    Place { file, start: span.start as usize, end: span.end.max(span.start) as usize }
+    Place::of(map, map.user_span(span))
 }
 
 /// What a check found out about a property.

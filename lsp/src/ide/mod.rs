@@ -1,3 +1,17 @@
 //! The features of the editor as plain data, one file each. Nothing in here knows a protocol.
+//!
+//! Most answers about names come from [`fabius_promela::query`]; what is added here is what checks found
+//! out, and which file an answer is in.
 
+pub mod actions;
 pub mod diagnostics;
+pub mod hints;
+pub mod hover;
+pub mod lenses;
+pub mod names;
+pub mod place;
+
+#[cfg(test)]
+pub(crate) mod fixture;
+
+pub use place::{Place, View};

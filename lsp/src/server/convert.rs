@@ -3,7 +3,8 @@
 use super::manual;
 use super::names::uri_of;
 use super::positions::Encoding;
-use crate::ide::diagnostics::{Diagnostic, Level, Place};
+use crate::ide::Place;
+use crate::ide::diagnostics::{Diagnostic, Level};
 use crate::session::Session;
 use fabius_base::SourceMap;
 use ropey::Rope;

@@ -1,68 +1,94 @@
 //! The table of requests: which method is answered by whom, and what the server says it can do.
 
+use super::answers;
 use super::client::json;
-use super::convert::Converter;
 use super::main_loop::{MainLoop, read};
-use super::names::name_of;
+use super::own;
 use super::positions::Encoding;
 use super::service::error;
-use crate::ide::diagnostics::diagnostics;
+use fabius_promela::query::semantic::Color;
+use serde_json::json;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
+/// The commands that a client may ask for.
+pub const COMMANDS: [&str; 4] = ["fabius.check", "fabius.stop", "fabius.explain", "fabius.trace"];
+
 /// What the server says that it can do.
-pub fn capabilities(encoding: Encoding) -> lsp::InitializeResult {
-    let capabilities = lsp::ServerCapabilities {
-        position_encoding: Some(encoding.kind()),
-        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(lsp::TextDocumentSyncOptions {
-            open_close: Some(true),
-            change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
-            save: Some(lsp::TextDocumentSyncSaveOptions::Supported(true)),
-            ..lsp::TextDocumentSyncOptions::default()
-        })),
-        diagnostic_provider: Some(lsp::DiagnosticServerCapabilities::Options(lsp::DiagnosticOptions {
-            identifier: Some("fabius".to_owned()),
-            inter_file_dependencies: true,
-            workspace_diagnostics: false,
-            ..lsp::DiagnosticOptions::default()
-        })),
-        ..lsp::ServerCapabilities::default()
-    };
-    let version = Some(fabius_engine::VERSION.to_owned());
-    let server_info = Some(lsp::ServerInfo { name: "fabius".to_owned(), version });
-    lsp::InitializeResult { capabilities, server_info, offset_encoding: None }
+pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
+    json!({
+        "capabilities": {
+            "positionEncoding": encoding.kind(),
+            "textDocumentSync": { "openClose": true, "change": 2, "save": true },
+            "diagnosticProvider": {
+                "identifier": "fabius", "interFileDependencies": true, "workspaceDiagnostics": false,
+            },
+            "hoverProvider": true,
+            "definitionProvider": true,
+            "declarationProvider": true,
+            "referencesProvider": true,
+            "documentHighlightProvider": true,
+            "renameProvider": { "prepareProvider": true },
+            "documentSymbolProvider": true,
+            "workspaceSymbolProvider": true,
+            "completionProvider": { "triggerCharacters": [".", "@", "#"] },
+            "signatureHelpProvider": { "triggerCharacters": ["(", ",", "!", "?"] },
+            "foldingRangeProvider": true,
+            "selectionRangeProvider": true,
+            "documentFormattingProvider": true,
+            "documentRangeFormattingProvider": true,
+            "semanticTokensProvider": {
+                "legend": { "tokenTypes": Color::ALL.map(answers::token_type), "tokenModifiers": answers::MODIFIERS },
+                "range": true,
+                "full": { "delta": true },
+            },
+            "documentLinkProvider": {},
+            "callHierarchyProvider": true,
+            "inlayHintProvider": true,
+            "codeLensProvider": {},
+            "codeActionProvider": { "codeActionKinds": ["quickfix", "refactor.rewrite"] },
+            "executeCommandProvider": { "commands": COMMANDS },
+            "experimental": { "fabius": own::METHODS },
+        },
+        "serverInfo": { "name": "fabius", "version": fabius_engine::VERSION },
+    })
 }
 
 /// Answers a request.
 pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Result<lsp::LSPAny> {
-    match method {
-        "initialize" => Ok(json(server.initialize(&read(params)?))),
+    Ok(match method {
+        "initialize" => server.initialize(&read(params)?),
         "shutdown" => {
             server.session.stop_all();
-            Ok(lsp::LSPAny::Null)
+            lsp::LSPAny::Null
         }
-        "textDocument/diagnostic" => Ok(json(pulled(server, &read(params)?))),
-        "fabius/test/panic" if cfg!(debug_assertions) => panic!("somebody asked for it"),
-        _ => Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
-    }
-}
-
-/// What the text of a document says, for a client that asks.
-fn pulled(server: &mut MainLoop, params: &lsp::DocumentDiagnosticParams) -> lsp::DocumentDiagnosticReport {
-    let name = name_of(&params.text_document.uri);
-    let model = server.session.model_of(&name);
-    let mut items = Vec::new();
-    if let Some(reading) = server.session.reading(&model)
-        && let Some(document) = server.session.document(&model)
-    {
-        let converter = Converter::new(&server.session, reading.map(), server.encoding);
-        let all = diagnostics(&model, document, &reading);
-        let own = all.iter().filter(|diagnostic| !diagnostic.of_check && diagnostic.place.file == name);
-        items.extend(own.map(|diagnostic| converter.diagnostic(diagnostic, true)));
-    }
-    let full_document_diagnostic_report = lsp::FullDocumentDiagnosticReport { result_id: None, items };
-    lsp::DocumentDiagnosticReport::Full(lsp::RelatedFullDocumentDiagnosticReport {
-        related_documents: None,
-        full_document_diagnostic_report,
+        "textDocument/diagnostic" => answers::diagnostic(server, &read(params)?),
+        "textDocument/hover" => json(answers::hover(server, &read(params)?)),
+        "textDocument/definition" | "textDocument/declaration" => json(answers::definition(server, &read(params)?)),
+        "textDocument/references" => json(answers::references(server, &read(params)?)),
+        "textDocument/documentHighlight" => json(answers::highlights(server, &read(params)?)),
+        "textDocument/prepareRename" => answers::prepare_rename(server, &read(params)?)?,
+        "textDocument/rename" => answers::rename(server, &read(params)?)?,
+        "textDocument/documentSymbol" => json(answers::symbols(server, &read(params)?)),
+        "workspace/symbol" => json(answers::all_symbols(server, &read(params)?)),
+        "textDocument/completion" => json(answers::completion(server, &read(params)?)),
+        "textDocument/signatureHelp" => json(answers::signature(server, &read(params)?)),
+        "textDocument/foldingRange" => json(answers::folds(server, &read(params)?)),
+        "textDocument/selectionRange" => json(answers::selections(server, &read(params)?)),
+        "textDocument/formatting" => json(answers::format(server, &read(params)?)),
+        "textDocument/rangeFormatting" => json(answers::format_range(server, &read(params)?)),
+        "textDocument/semanticTokens/full" => json(answers::tokens(server, &read(params)?)),
+        "textDocument/semanticTokens/full/delta" => json(answers::tokens_delta(server, &read(params)?)),
+        "textDocument/semanticTokens/range" => json(answers::tokens_range(server, &read(params)?)),
+        "textDocument/documentLink" => json(answers::links(server, &read(params)?)),
+        "textDocument/prepareCallHierarchy" => json(answers::hierarchy(server, &read(params)?)),
+        "callHierarchy/incomingCalls" => json(answers::incoming(server, &read(params)?)),
+        "callHierarchy/outgoingCalls" => json(answers::outgoing(server, &read(params)?)),
+        "textDocument/inlayHint" => json(answers::hints(server, &read(params)?)),
+        "textDocument/codeLens" => json(answers::lenses(server, &read(params)?)),
+        "textDocument/codeAction" => json(answers::actions(server, &read(params)?)),
+        "workspace/executeCommand" => own::command(server, &read(params)?)?,
+        _ if method.starts_with("fabius/") => return own::answer(server, method, params),
+        _ => return Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
     })
 }

@@ -5,6 +5,7 @@
 //! were edited are read and what is new is shown; a burst of edits is read once.
 
 use super::client::{Client, Expected};
+use super::colored::Remembered;
 use super::convert::Converter;
 use super::features;
 use super::names::{name_of, uri_of};
@@ -54,6 +55,8 @@ pub struct MainLoop {
     pub able: Abilities,
     /// The way to the client.
     pub client: Client,
+    /// The coloured words that the client has.
+    pub colored: Remembered,
     pending: Pending,
     inbox: Receiver<Incoming>,
     bars: ProgressBars,
@@ -78,6 +81,7 @@ impl MainLoop {
             encoding: Encoding::default(),
             able: Abilities::default(),
             client: Client::new(asking),
+            colored: Remembered::default(),
             pending,
             inbox,
             bars: ProgressBars::default(),
@@ -174,7 +178,7 @@ impl MainLoop {
     }
 
     /// Learns what the client can do; returns what the server can.
-    pub fn initialize(&mut self, params: &lsp::InitializeParams) -> lsp::InitializeResult {
+    pub fn initialize(&mut self, params: &lsp::InitializeParams) -> lsp::LSPAny {
         let capabilities = &params.capabilities;
         let general = capabilities.general.as_ref();
         let text = capabilities.text_document.as_ref();
@@ -245,6 +249,7 @@ impl MainLoop {
 
     fn closed(&mut self, name: &str) {
         self.session.close(name);
+        self.colored.forget(name);
         self.bars.end(&self.client, name, "closed");
         for file in self.published.remove(name).unwrap_or_default() {
             self.publish(&file, None, Vec::new());
@@ -281,6 +286,7 @@ impl MainLoop {
                     }
                     self.show_status(&name);
                 }
+                Notice::Hints(_) => self.refresh(),
                 Notice::Settled(name) => {
                     self.bars.end(&self.client, &name, "done");
                     self.show_status(&name);

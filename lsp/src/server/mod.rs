@@ -5,12 +5,17 @@
 //! * Checks run on threads of their own and tell what they find through the same queue.
 //! * [`client::Client`] never waits for the client.
 
+mod answers;
 mod client;
+mod colored;
+mod context;
 mod convert;
 mod features;
+mod lines;
 mod main_loop;
 mod manual;
 mod names;
+mod own;
 mod positions;
 mod service;
 mod settings;

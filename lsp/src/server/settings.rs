@@ -17,6 +17,8 @@ pub struct Settings {
     pub deep_seconds: Option<f64>,
     /// Memory of a search, in mebibytes.
     pub memory_mebibytes: Option<u64>,
+    /// Whether the reachable states are looked at for hints.
+    pub hints: Option<bool>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Option<Vec<String>>,
     /// Names or kinds of the properties to check.
@@ -47,6 +49,7 @@ impl Settings {
         if let Some(mebibytes) = self.memory_mebibytes {
             options.budget.memory_bytes = mebibytes.saturating_mul(1 << 20);
         }
+        options.hints = self.hints.unwrap_or(options.hints);
         if let Some(defines) = &self.defines {
             options.defines = defines.iter().map(|define| definition(define)).collect();
         }

@@ -4,7 +4,7 @@
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
 use fabius_base::{Cancel, Limits};
-use fabius_engine::{Event, Loaded, Order, Outcome, Settings, Surroundings};
+use fabius_engine::{Event, Loaded, Order, Outcome, Settings, Surroundings, Survey};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -15,6 +15,20 @@ use std::time::{Duration, Instant};
 pub const STACK_BYTES: usize = 64 << 20;
 /// Time between two pieces of news about the progress of one check.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
+
+/// What is to be done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Checks properties (all, if none is named), so deep.
+    Check(Tier, Vec<String>),
+    /// Looks at what can be seen in the reachable states.
+    Survey,
+    /// Checks whether an edit that somebody may want to make mends the model; the number names it.
+    Trial(u64),
+}
+
+/// A survey looks at so many states.
+const SURVEY_STATES_MAX: u64 = 50_000;
 
 /// How deep a check goes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,13 +50,20 @@ pub struct Budget {
     pub quick: Duration,
     /// Time for the deep tier.
     pub deep: Duration,
+    /// Time for what nobody waits for: surveys and trials.
+    pub background: Duration,
     /// Memory of a search.
     pub memory_bytes: u64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { quick: Duration::from_millis(250), deep: Duration::from_secs(60), memory_bytes: 1 << 30 }
+        Self {
+            quick: Duration::from_millis(250),
+            deep: Duration::from_secs(60),
+            background: Duration::from_secs(2),
+            memory_bytes: 1 << 30,
+        }
     }
 }
 
@@ -53,10 +74,8 @@ pub struct Job {
     pub document: String,
     /// The model.
     pub loaded: Arc<Loaded>,
-    /// How deep.
-    pub tier: Tier,
-    /// Only these properties; empty for all.
-    pub properties: Vec<String>,
+    /// What is to be done.
+    pub work: Work,
     /// What it may use.
     pub budget: Budget,
 }
@@ -77,6 +96,8 @@ pub enum Told {
     Event(Event),
     /// The run is over; if it panicked, what the panic said.
     Finished(Box<Result<Outcome, String>>),
+    /// A survey is over.
+    Surveyed(Box<Option<Survey>>),
 }
 
 /// Who is told; called on the thread of a check.
@@ -97,11 +118,18 @@ impl Checker {
         Self { outlet, at_once_max: at_once_max.max(1), next: 0, running: Vec::new(), waiting: VecDeque::new() }
     }
 
-    /// Starts a check as soon as there is room for it.
+    /// Starts work as soon as there is room for it. A check goes before what nobody waits for.
     pub fn start(&mut self, job: Job) -> RunId {
         self.next += 1;
         let run = RunId(self.next);
-        self.waiting.push_back((run, job));
+        if matches!(job.work, Work::Check(..)) {
+            let background = self.running.iter().filter(|(_, job, _)| !matches!(job.work, Work::Check(..)));
+            background.for_each(|(_, _, cancel)| cancel.cancel());
+            let first = self.waiting.iter().position(|(_, job)| !matches!(job.work, Work::Check(..)));
+            self.waiting.insert(first.unwrap_or(self.waiting.len()), (run, job));
+        } else {
+            self.waiting.push_back((run, job));
+        }
         self.pump();
         run
     }
@@ -141,9 +169,12 @@ impl Checker {
             let outlet = Arc::clone(&self.outlet);
             let (theirs, stop) = (job.clone(), cancel.clone());
             let work = move || {
-                let outcome = check(run, &theirs, &stop, &outlet);
+                let what = match theirs.work {
+                    Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
+                    Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(check(run, &theirs, &stop, &outlet))),
+                };
                 drop(theirs);
-                outlet(News { run, what: Told::Finished(Box::new(outcome)) });
+                outlet(News { run, what });
             };
             let started = thread::Builder::new().name("check".to_owned()).stack_size(STACK_BYTES).spawn(work);
             self.running.push((run, job, cancel));
@@ -158,9 +189,10 @@ impl Checker {
 /// Runs a check to its end.
 fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outcome, String> {
     let started = Instant::now();
-    let allowed = match job.tier {
-        Tier::Quick => job.budget.quick,
-        Tier::Deep => job.budget.deep,
+    let allowed = match job.work {
+        Work::Check(Tier::Quick, _) => job.budget.quick,
+        Work::Check(Tier::Deep, _) => job.budget.deep,
+        Work::Survey | Work::Trial(_) => job.budget.background,
     };
     let mut next_progress = Duration::ZERO;
     let mut observe = |event: Event| {
@@ -186,14 +218,29 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
 
 fn settings(job: &Job) -> Settings {
     Settings {
-        search: match job.tier {
-            Tier::Quick => Order::BreadthFirst,
-            Tier::Deep => Order::DepthFirstThenShorten,
+        search: match job.work {
+            Work::Check(Tier::Quick, _) => Order::BreadthFirst,
+            _ => Order::DepthFirstThenShorten,
         },
-        properties: job.properties.clone(),
+        properties: match &job.work {
+            Work::Check(_, properties) => properties.clone(),
+            _ => Vec::new(),
+        },
         limits: Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() },
         ..Settings::default()
     }
+}
+
+/// Looks at the reachable states for a while.
+fn look_around(job: &Job, cancel: &Cancel) -> Option<Survey> {
+    let limits = Limits {
+        states_max: Some(SURVEY_STATES_MAX),
+        memory_bytes_max: Some(job.budget.memory_bytes),
+        ..Limits::default()
+    };
+    let survey = || fabius_engine::survey(&job.loaded, limits, cancel);
+    let seen = panic::catch_unwind(AssertUnwindSafe(survey)).ok().flatten()?;
+    cancel.requested().is_none().then_some(seen)
 }
 
 /// What a panic said.

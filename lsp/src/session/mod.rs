@@ -11,8 +11,9 @@ pub mod files;
 pub mod reading;
 pub mod replay;
 pub mod results;
+pub mod trials;
 
-use checker::{Budget, Checker, Job, News, Outlet, RunId, Tier, Told};
+use checker::{Budget, Checker, Job, News, Outlet, RunId, Tier, Told, Work};
 use edits::Edit;
 use fabius_engine::{Event, Loaded, Settings};
 use reading::Reading;
@@ -21,6 +22,7 @@ use ropey::Rope;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use trials::Trials;
 
 /// When checks start by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,7 +37,7 @@ pub enum When {
 }
 
 /// What a person may choose about a session.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// When checks start by themselves.
     pub when: When,
@@ -45,6 +47,15 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Only these properties are checked; empty for all.
     pub properties: Vec<String>,
+    /// After a check, the reachable states are looked at for hints.
+    pub hints: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let budget = Budget::default();
+        Self { when: When::default(), budget, defines: Vec::new(), properties: Vec::new(), hints: true }
+    }
 }
 
 /// A text that somebody works on.
@@ -58,6 +69,8 @@ pub struct Document {
     pub results: Results,
     /// The check that is for it now.
     pub run: Option<Running>,
+    /// What checks found out about edits that somebody may want to make.
+    pub trials: Trials,
     reading: Option<Arc<Reading>>,
     /// Edits since the last reading.
     unread: Vec<Edit>,
@@ -85,6 +98,8 @@ pub enum Notice {
     Changed(String),
     /// A check of a document goes on.
     Progress(String),
+    /// There is something new to show beside the text of a document.
+    Hints(String),
     /// The last check of a document is over, to the end or to the end of its budget.
     Settled(String),
     /// Fabius itself failed while it checked a document.
@@ -134,6 +149,7 @@ impl Session {
             version,
             results: Results::default(),
             run: None,
+            trials: Trials::default(),
             reading: None,
             unread: Vec::new(),
         };
@@ -269,19 +285,21 @@ impl Session {
         }
     }
 
-    /// Forgets what is known about a document, and checks it from the beginning.
-    pub fn check_again(&mut self, name: &str) {
+    /// Forgets what is known about a property of a document, or about all, and checks it from the beginning.
+    pub fn check_again(&mut self, name: &str, property: Option<&str>, tier: Tier) {
         self.stop(name);
         if let Some(document) = self.documents.get_mut(name) {
-            document.results.known.iter_mut().for_each(|known| known.stale = true);
+            let again = |known: &&mut results::Known| property.is_none_or(|property| property == known.report.name);
+            document.results.known.iter_mut().filter(again).for_each(|known| known.stale = true);
         }
-        self.check(name, Tier::Quick);
+        self.check(name, tier);
     }
 
     fn start(&mut self, name: &str, reading: Arc<Reading>, tier: Tier, properties: Vec<String>) {
         let loaded = Arc::clone(&reading.loaded);
         let property = properties.first().cloned().unwrap_or_default();
-        let job = Job { document: name.to_owned(), loaded, tier, properties, budget: self.options.budget };
+        let work = Work::Check(tier, properties);
+        let job = Job { document: name.to_owned(), loaded, work, budget: self.options.budget };
         let run = self.checker.start(job);
         if let Some(document) = self.documents.get_mut(name) {
             document.run = Some(Running { run, tier, reading, property, progress: None });
@@ -309,9 +327,12 @@ impl Session {
     /// Takes in what a check tells. News of a check that was overtaken by an edit is forgotten.
     pub fn hear(&mut self, news: News) -> Vec<Notice> {
         let job = match news.what {
-            Told::Finished(_) => self.checker.finished(news.run),
+            Told::Finished(_) | Told::Surveyed(_) => self.checker.finished(news.run),
             Told::Event(_) => None,
         };
+        if let Some(job) = job.as_ref().filter(|job| !matches!(job.work, Work::Check(..))) {
+            return self.background_done(job, news.what);
+        }
         let ours = |document: &Document| document.run.as_ref().is_some_and(|running| running.run == news.run);
         let Some((name, document)) = self.documents.iter_mut().find(|(_, document)| ours(document)) else {
             return Vec::new();
@@ -323,6 +344,7 @@ impl Session {
                 None => Vec::new(),
             },
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
+            Told::Surveyed(_) => Vec::new(),
         }
     }
 
@@ -340,7 +362,10 @@ impl Session {
         };
         let mut notices = Vec::new();
         notices.extend(outcome.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure)));
-        let properties = job.map(|job| job.properties).unwrap_or_default();
+        let properties = match job.map(|job| job.work) {
+            Some(Work::Check(_, properties)) => properties,
+            _ => Vec::new(),
+        };
         document.results.take(&running.reading, outcome);
         // The text may have been edited without a change of meaning since the check began.
         if let Some(present) = document.reading.clone() {
@@ -353,8 +378,63 @@ impl Session {
             self.start(name, reading, Tier::Deep, properties.into_iter().filter(|name| open.contains(name)).collect());
         } else {
             notices.push(Notice::Settled(name.to_owned()));
+            self.look_around(name);
+            self.try_fixes(name);
         }
         notices
+    }
+
+    /// Looks at the reachable states in the background, for hints.
+    fn look_around(&mut self, name: &str) {
+        let Some(reading) = self.reading(name).filter(|_| self.options.hints) else { return };
+        let loaded = Arc::clone(&reading.loaded);
+        let job = Job { document: name.to_owned(), loaded, work: Work::Survey, budget: self.options.budget };
+        self.checker.start(job);
+    }
+
+    /// Work that nobody waited for is done; if the model is another one by now, it was in vain.
+    fn background_done(&mut self, job: &Job, what: Told) -> Vec<Notice> {
+        let Some(document) = self.documents.get_mut(&job.document) else { return Vec::new() };
+        let name = job.document.clone();
+        match (what, &job.work) {
+            (Told::Surveyed(survey), Work::Survey) => {
+                let present =
+                    document.reading.as_ref().is_some_and(|reading| Arc::ptr_eq(&reading.loaded, &job.loaded));
+                if let (Some(survey), true) = (*survey, present) {
+                    document.results.survey = Some(survey);
+                    return vec![Notice::Hints(name)];
+                }
+                Vec::new()
+            }
+            (Told::Finished(outcome), Work::Trial(number)) => {
+                document.trials.finished(*number, outcome.ok(), job);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Tries the fixes that could be offered for what is wrong with a document, in the background.
+    fn try_fixes(&mut self, name: &str) {
+        let Some(reading) = self.reading(name) else { return };
+        let Some(document) = self.documents.get(name) else { return };
+        let wanted = crate::ide::actions::worth_trying(name, document, &reading);
+        wanted.into_iter().for_each(|text| self.try_text(name, text));
+    }
+
+    /// Checks another text of a document in the background, unless that was done or is being done.
+    pub fn try_text(&mut self, name: &str, text: String) {
+        let number = trials::number_of(&text);
+        if self.documents.get(name).is_none_or(|document| document.trials.is_known(number)) {
+            return;
+        }
+        let loaded = Arc::new(self.read(name, text));
+        let Some(document) = self.documents.get_mut(name) else { return };
+        document.trials.begin(number, loaded.checkable().is_some());
+        if loaded.checkable().is_some() {
+            let work = Work::Trial(number);
+            self.checker.start(Job { document: name.to_owned(), loaded, work, budget: self.options.budget });
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use fabius_base::{FileId, SourceMap};
 use fabius_engine::{Loaded, Meaning, Written};
+use fabius_promela::query::Index;
 use std::sync::{Arc, OnceLock};
 
 /// One version of a model, read. It never changes, so that everyone may hold on to it.
@@ -10,17 +11,26 @@ pub struct Reading {
     /// Texts, findings, syntax tree and program.
     pub loaded: Arc<Loaded>,
     written: OnceLock<Option<Written>>,
+    index: OnceLock<Index>,
 }
 
 impl Reading {
     /// Keeps what was read.
     pub fn new(loaded: Loaded) -> Self {
-        Self { loaded: Arc::new(loaded), written: OnceLock::new() }
+        Self { loaded: Arc::new(loaded), written: OnceLock::new(), index: OnceLock::new() }
     }
 
     /// The model as it is written; `None` if the text is too wrong to be checked.
     pub fn written(&self) -> Option<&Written> {
         self.written.get_or_init(|| Written::of(&self.loaded)).as_ref()
+    }
+
+    /// What the names in the text mean.
+    pub fn index(&self) -> &Index {
+        self.index.get_or_init(|| match self.loaded.tree() {
+            Some(tree) => Index::new(&self.loaded.map, tree),
+            None => Index::default(),
+        })
     }
 
     /// What a property of this model means.

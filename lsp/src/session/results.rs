@@ -9,7 +9,7 @@ use super::reading::Reading;
 use super::replay::Replayed;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
-use fabius_engine::{Counterexample, Meaning, Outcome, Verdict};
+use fabius_engine::{Counterexample, Meaning, Outcome, Survey, Verdict};
 use fabius_witness::{Snapshot, Trace};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -61,6 +61,8 @@ fn is_budget(stopped: Stopped) -> bool {
 pub struct Results {
     /// Property by property, in the order of reports.
     pub known: Vec<Known>,
+    /// What can be seen in the reachable states of the model that was checked last.
+    pub survey: Option<Survey>,
 }
 
 impl Results {

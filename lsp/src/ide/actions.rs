@@ -1,0 +1,362 @@
+//! Code actions: what could be done about what is wrong here. An edit that changes what the model does is
+//! tried by the checker in the background, and its title says what became of it.
+
+use super::place::View;
+use crate::session::Document;
+use crate::session::reading::Reading;
+use crate::session::results::Known;
+use crate::session::trials::Trial;
+use fabius_base::{Finding, Span};
+use fabius_engine::Counterexample;
+use fabius_engine::report::ViolationClass;
+use fabius_promela::query::tokens::{Piece, PieceKind};
+use fabius_promela::query::{Stretch, SymbolKind};
+use fabius_witness::{Reason, Standing, Step};
+use std::ops::Range;
+
+/// So many edits are tried after a check.
+const TRIED_MAX: usize = 8;
+
+/// What kind of action it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ActionKind {
+    /// It mends something.
+    Fix,
+    /// It makes the model better without changing what it does.
+    Rewrite,
+    /// It only tells.
+    Explain,
+}
+
+/// Something that could be done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Action {
+    /// What, in a few words.
+    pub title: String,
+    /// Of which kind.
+    pub kind: ActionKind,
+    /// The edits of the document.
+    pub edits: Vec<(Range<usize>, String)>,
+    /// Where it is offered.
+    pub place: Range<usize>,
+    /// The checker tries it.
+    pub tried: bool,
+    /// It is known to mend the model.
+    pub preferred: bool,
+    /// The violation to explain: the property, and which of its counterexamples.
+    pub explains: Option<(String, usize)>,
+}
+
+/// The actions for a stretch of a document.
+pub fn actions(name: &str, document: &Document, reading: &Reading, range: &Range<usize>) -> Vec<Action> {
+    let Some(view) = View::new(reading, name) else { return Vec::new() };
+    let mut found = all(name, document, view);
+    found.retain(|action| action.place.start <= range.end && range.start <= action.place.end);
+    found.extend(wrap_selection(view, range));
+    for action in found.iter_mut().filter(|action| action.tried) {
+        let text = edited(view.text(), &action.edits);
+        let Some(trial) = document.trials.of(&text) else { continue };
+        let words = trial.as_ref().map_or_else(|| "being tried".to_owned(), Trial::words);
+        action.title = format!("{} — {words}", action.title);
+        action.preferred = matches!(trial, Some(Trial::Holds(_)));
+    }
+    found.retain(|action| !action.title.ends_with("is no model"));
+    found.sort_by_key(|action| !action.preferred);
+    found
+}
+
+/// The texts that the actions of a document would make, if the checker is to try them.
+pub fn worth_trying(name: &str, document: &Document, reading: &Reading) -> Vec<String> {
+    let Some(view) = View::new(reading, name) else { return Vec::new() };
+    let tried = all(name, document, view).into_iter().filter(|action| action.tried);
+    tried.take(TRIED_MAX).map(|action| edited(view.text(), &action.edits)).collect()
+}
+
+/// A text after edits, which do not overlap.
+pub fn edited(text: &str, edits: &[(Range<usize>, String)]) -> String {
+    let mut edits = edits.to_vec();
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut out = String::with_capacity(text.len() + 32);
+    let mut at = 0;
+    for (range, with) in &edits {
+        out.push_str(text.get(at..range.start).unwrap_or(""));
+        out.push_str(with);
+        at = range.end.max(at);
+    }
+    out.push_str(text.get(at..).unwrap_or(""));
+    out
+}
+
+/// Everything that could be done about a document.
+fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
+    let mut found: Vec<Action> =
+        view.reading.loaded.findings.iter().filter_map(|finding| spelling(view, finding)).collect();
+    for known in document.results.known.iter().filter(|known| !known.stale) {
+        for (index, example) in known.counterexamples.iter().enumerate() {
+            let place = example.finding.span().map_or(0..0, |span| known.place(span, name).1);
+            found.push(explain(known, index, place.clone()));
+            found.extend(mend(view, example, &place));
+        }
+    }
+    found.extend(narrow(document, view));
+    found
+}
+
+fn action(title: String, place: &Range<usize>, edits: Vec<(Range<usize>, String)>) -> Action {
+    let place = place.clone();
+    Action { title, kind: ActionKind::Fix, edits, place, tried: true, preferred: false, explains: None }
+}
+
+fn spelling(view: View<'_>, finding: &Finding) -> Option<Action> {
+    let span = finding.span().filter(|span| span.file == view.file)?;
+    let word = finding.help.iter().find_map(|help| help.strip_prefix("did you mean `")?.split('`').next())?;
+    let range = span.start as usize..span.end as usize;
+    let title = format!("Write `{word}`");
+    Some(Action { tried: false, preferred: true, ..action(title, &range.clone(), vec![(range, word.to_owned())]) })
+}
+
+fn explain(known: &Known, index: usize, place: Range<usize>) -> Action {
+    let explains = Some((known.report.name.clone(), index));
+    let title = "Explain this violation".to_owned();
+    Action { kind: ActionKind::Explain, tried: false, explains, ..action(title, &place, Vec::new()) }
+}
+
+/// What could mend a counterexample.
+fn mend(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Vec<Action> {
+    let mut found = Vec::new();
+    match example.report.kind {
+        ViolationClass::InvalidEndState => {
+            for standing in example.trace.last.processes.iter().filter(|standing| !standing.end) {
+                found.extend(wait_for_ever(view, standing, place));
+                found.extend(more_room(view, standing, place));
+                found.extend(else_skip(view, standing, place));
+            }
+        }
+        ViolationClass::Assertion | ViolationClass::Evaluation => {}
+        _ => found.extend(progress(view, example, place)),
+    }
+    found.extend(wrap_races(view, &example.trace.steps, place));
+    let mut seen: Vec<Vec<(Range<usize>, String)>> = Vec::new();
+    found.retain(|action| {
+        let new = !seen.contains(&action.edits);
+        seen.push(action.edits.clone());
+        new
+    });
+    found
+}
+
+/// A place in this file, as it is written there.
+fn own(view: View<'_>, span: Span) -> Option<Range<usize>> {
+    let shown = view.reading.map().user_span(span);
+    (shown.file == view.file).then_some(shown.start as usize..shown.end.max(shown.start) as usize)
+}
+
+/// Where a label for the statement at a byte goes: before it, or before the choice whose option it begins.
+fn label_place(view: View<'_>, at: usize) -> usize {
+    let mut at = at;
+    while let Some(choice) =
+        before(view, at).filter(|piece| piece.text(view.text()) == "::").and(choice_around(view, at))
+    {
+        at = choice.start as usize;
+    }
+    at
+}
+
+/// The innermost `if` or `do` that holds a byte but does not begin there.
+fn choice_around(view: View<'_>, at: usize) -> Option<&Stretch> {
+    let text = view.text();
+    let own = view.index().stretches.iter().filter(|stretch| {
+        let (start, end) = (stretch.start as usize, stretch.end as usize);
+        let word = || text.get(start..start + 2).is_some_and(|word| word == "if" || word == "do");
+        stretch.file == view.file && stretch.folds && start < at && at < end && word()
+    });
+    own.min_by_key(|stretch| stretch.end - stretch.start)
+}
+
+/// The piece of code before a byte.
+fn before(view: View<'_>, at: usize) -> Option<&Piece> {
+    let pieces = view.index().pieces(view.file);
+    let end = pieces.partition_point(|piece| piece.range.end <= at);
+    pieces[..end].iter().rev().find(|piece| piece.is_code())
+}
+
+/// A label with a prefix that the process at a byte does not have yet.
+fn free_label(view: View<'_>, prefix: &str, at: usize) -> String {
+    let index = view.index();
+    let members = index.members(index.container_at(view.file, at));
+    let known: Vec<&str> = members.map(|id| &*index.symbol(id).name).collect();
+    let mut label = prefix.to_owned();
+    let mut number = 1;
+    while known.contains(&label.as_str()) {
+        number += 1;
+        label = format!("{prefix}{number}");
+    }
+    label
+}
+
+fn labelled(view: View<'_>, prefix: &str, at: usize, title: String, place: &Range<usize>) -> Action {
+    let at = label_place(view, at);
+    let label = free_label(view, prefix, at);
+    action(title, place, vec![(at..at, format!("{label}: "))])
+}
+
+fn wait_for_ever(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
+    let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
+    let at = own(view, span)?.start;
+    let title = format!("Let {} wait here for ever (`end:`)", standing.process);
+    Some(labelled(view, "end", at, title, place))
+}
+
+fn progress(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Option<Action> {
+    let start = example.trace.cycle_start?;
+    let step = example.trace.steps.iter().find(|step| step.number == start)?;
+    let at = own(view, step.actor.span)?.start;
+    let title = format!("Count `{}` as progress (`progress:`)", step.actor.text);
+    Some(labelled(view, "progress", at, title, place))
+}
+
+fn more_room(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
+    let channel = standing.waiting.iter().find_map(|waiting| match &waiting.reason {
+        Reason::ChannelFull { channel, .. } | Reason::NoReceiver { channel } => Some(channel),
+        _ => None,
+    })?;
+    let name = channel.split(['[', ' ']).next().unwrap_or(channel);
+    let index = view.index();
+    let symbol = index.symbol(index.named(name, &[SymbolKind::Global])?);
+    let pieces = index.pieces(view.file);
+    let from = pieces.partition_point(|piece| piece.range.end <= symbol.definition.end as usize);
+    let text = view.text();
+    let mut code = pieces[from..].iter().filter(|piece| piece.is_code()).skip_while(|piece| piece.text(text) != "=");
+    code.next()?;
+    code.next().filter(|piece| piece.text(text) == "[")?;
+    let number = code.next().filter(|piece| piece.kind == PieceKind::Number)?;
+    let capacity: u32 = number.text(text).parse().ok()?;
+    let more = capacity.checked_add(1)?;
+    let title = format!("Enlarge `{name}` to {more}");
+    (symbol.definition.file == view.file).then(|| action(title, place, vec![(number.range.clone(), more.to_string())]))
+}
+
+fn else_skip(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
+    let at = own(view, standing.waiting.first()?.span)?.start;
+    before(view, at).filter(|piece| piece.text(view.text()) == "::")?;
+    let choice = choice_around(view, at)?;
+    let text = view.text();
+    let end = (choice.end as usize).checked_sub(2)?;
+    if text.get(choice.start as usize..end)?.contains(":: else") {
+        return None;
+    }
+    let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
+    let margin = &text[line..end];
+    let gap = if margin.trim().is_empty() { format!("\n{margin}") } else { " ".to_owned() };
+    let title = "Add `:: else -> skip`".to_owned();
+    Some(action(title, place, vec![(end..end, format!(":: else -> skip{gap}"))]))
+}
+
+/// Where a process was interrupted between two of its steps: wraps what lies between.
+fn wrap_races(view: View<'_>, steps: &[Step], place: &Range<usize>) -> Vec<Action> {
+    let mut found: Vec<Action> = Vec::new();
+    for (at, step) in steps.iter().enumerate().rev() {
+        let pid = step.actor.pid;
+        let Some(next) = steps[at + 1..].iter().position(|later| later.actor.pid == pid).map(|n| at + 1 + n) else {
+            continue;
+        };
+        if next == at + 1 || step.holds {
+            continue;
+        }
+        let ranges = own(view, step.actor.span).zip(own(view, steps[next].actor.span));
+        let Some((first, last)) = ranges.filter(|(first, last)| first.end <= last.start) else { continue };
+        found.extend(wrap(view, first.start..last.end).map(|edits| {
+            let lines = view.reading.map();
+            let line = |at: usize| lines.line_column(view.file, at as u32).0;
+            let title = match (line(first.start), line(last.start)) {
+                (one, other) if one == other => format!("Wrap line {one} in `atomic`"),
+                (one, other) => format!("Wrap lines {one} to {other} in `atomic`"),
+            };
+            action(title, place, edits)
+        }));
+        if found.len() >= 3 {
+            break;
+        }
+    }
+    found
+}
+
+fn wrap_selection(view: View<'_>, range: &Range<usize>) -> Option<Action> {
+    let text = view.text().get(range.clone())?;
+    if text.trim().is_empty() || !text.contains([';', '\n']) {
+        return None;
+    }
+    let start = range.start + text.len() - text.trim_start().len();
+    let end = range.end - (text.len() - text.trim_end().trim_end_matches(';').len());
+    let edits = wrap(view, start..end.max(start))?;
+    Some(Action { kind: ActionKind::Rewrite, ..action("Wrap in `atomic`".to_owned(), range, edits) })
+}
+
+/// Puts `atomic` around the steps from one byte to another, if they are steps of one sequence.
+fn wrap(view: View<'_>, range: Range<usize>) -> Option<Vec<(Range<usize>, String)>> {
+    let stretches: Vec<&Stretch> = view.index().stretches.iter().filter(|stretch| stretch.file == view.file).collect();
+    let holds = |stretch: &&&Stretch| (stretch.start as usize) <= range.start && range.end <= stretch.end as usize;
+    // The smallest stretch around both: what begins inside of it at the first byte, and ends at the last.
+    let around = stretches.iter().filter(holds).min_by_key(|stretch| stretch.end - stretch.start)?;
+    let text = view.text().get(range.clone())?;
+    let balanced = |open: char, close: char| {
+        let mut depth = 0_i32;
+        text.chars().all(|c| {
+            depth += i32::from(c == open) - i32::from(c == close);
+            depth >= 0
+        }) && depth == 0
+    };
+    let words =
+        |word: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|w| *w == word).count();
+    let whole = balanced('{', '}') && balanced('(', ')') && words("if") == words("fi") && words("do") == words("od");
+    let one_sequence = !text.contains("::") || words("if") + words("do") > 0;
+    let already = view.text()[..range.start].trim_end().ends_with("atomic {");
+    let large = around.start as usize == 0 && around.end as usize == view.text().len();
+    if !whole || !one_sequence || already || large || range.is_empty() {
+        return None;
+    }
+    Some(vec![(range.start..range.start, "atomic { ".to_owned()), (range.end..range.end, " }".to_owned())])
+}
+
+/// Variables whose values would fit into a smaller type, as far as every state was looked at.
+fn narrow(document: &Document, view: View<'_>) -> Vec<Action> {
+    let Some(survey) = document.results.survey.as_ref().filter(|survey| survey.exhaustive) else { return Vec::new() };
+    let index = view.index();
+    let mut found = Vec::new();
+    for id in index.ids() {
+        let symbol = index.symbol(id);
+        if !matches!(symbol.kind, SymbolKind::Global | SymbolKind::Local) || symbol.definition.file != view.file {
+            continue;
+        }
+        let owner = symbol.container.map(|owner| index.symbol(owner).name.to_string());
+        let Some(seen) = survey.variables.get(&(owner, symbol.name.to_string())).filter(|seen| !seen.special) else {
+            continue;
+        };
+        let (Some(&least), Some(&most)) = (seen.values.first(), seen.values.last()) else { continue };
+        let better = match (least, most) {
+            _ if seen.more => continue,
+            (0.., ..=1) if 1 < seen.bits => "bit",
+            (0.., ..=255) if 8 < seen.bits => "byte",
+            (-32768.., ..=32767) if 16 < seen.bits => "short",
+            _ => continue,
+        };
+        let at = symbol.definition.start as usize;
+        let Some(ty) = before(view, at).filter(|piece| matches!(piece.text(view.text()), "int" | "short" | "byte"))
+        else {
+            continue;
+        };
+        let alone = index.pieces(view.file).iter().filter(|piece| piece.is_code() && at < piece.range.start).take(12);
+        if alone
+            .map(|piece| piece.text(view.text()))
+            .take_while(|text| *text != ";" && *text != "}")
+            .any(|text| text == ",")
+        {
+            continue;
+        }
+        let title = format!("Make `{}` a `{better}`: its values are {least}..{most}", symbol.name);
+        let place = ty.range.start..symbol.definition.end as usize;
+        let edits = vec![(ty.range.clone(), better.to_owned())];
+        found.push(Action { kind: ActionKind::Rewrite, tried: false, ..action(title, &place, edits) });
+    }
+    found
+}

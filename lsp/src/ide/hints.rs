@@ -1,0 +1,216 @@
+//! Inlay hints: names of parameters, and what was seen in the reachable states.
+
+use super::place::View;
+use crate::session::Document;
+use fabius_engine::words::grouped;
+use fabius_engine::{Held, Seen, Survey};
+use fabius_promela::query::tokens::{Piece, PieceKind};
+use fabius_promela::query::{Role, Symbol, SymbolId, SymbolKind};
+use std::ops::Range;
+
+/// More values than this are told as a range only.
+const VALUES_TOLD: usize = 4;
+
+/// A word or two shown inside the text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Hint {
+    /// The byte before which it is shown.
+    pub at: usize,
+    /// What is shown.
+    pub label: String,
+    /// It names a parameter; else it tells what was seen.
+    pub parameter: bool,
+    /// More about it.
+    pub tooltip: String,
+}
+
+/// The hints in a stretch of a file, in order.
+pub fn hints(view: View<'_>, document: Option<&Document>, range: &Range<usize>) -> Vec<Hint> {
+    let mut found = parameters(view);
+    if let Some(document) = document {
+        found.extend(seen(view, document));
+        found.extend(loops(view, document));
+    }
+    found.retain(|hint| range.start <= hint.at && hint.at <= range.end);
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The names of parameters before the arguments of processes and inlines.
+fn parameters(view: View<'_>) -> Vec<Hint> {
+    let index = view.index();
+    let text = view.text();
+    let pieces: Vec<&Piece> = index.pieces(view.file).iter().filter(|piece| piece.is_code()).collect();
+    let mut found = Vec::new();
+    for occurrence in index.occurrences_in(view.file).iter().filter(|o| matches!(o.role, Role::Run | Role::Call)) {
+        let symbol = index.symbol(occurrence.symbol);
+        if !matches!(symbol.kind, SymbolKind::Process | SymbolKind::Inline) || symbol.parameters.is_empty() {
+            continue;
+        }
+        let from = pieces.partition_point(|piece| piece.range.end <= occurrence.end as usize);
+        for (argument, parameter) in arguments(&pieces[from..], text).iter().zip(&symbol.parameters) {
+            let name = parameter.split(['[', ' ']).filter(|word| !word.is_empty()).nth(1).unwrap_or(parameter);
+            let name = name.split('[').next().unwrap_or(name);
+            if text.get(argument.clone()) != Some(name) {
+                let (at, label) = (argument.start, format!("{name}:"));
+                found.push(Hint { at, label, parameter: true, tooltip: parameter.clone() });
+            }
+        }
+    }
+    found
+}
+
+/// The arguments of a call whose `(` comes first.
+fn arguments(pieces: &[&Piece], text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut depth = 0_usize;
+    let mut fresh = true;
+    for piece in pieces {
+        match piece.text(text) {
+            "(" | "[" => depth += 1,
+            ")" | "]" => depth = depth.saturating_sub(1),
+            "," if depth == 1 => {
+                fresh = true;
+                continue;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            return found;
+        }
+        if depth == 1 && piece.text(text) == "(" && found.is_empty() && fresh {
+            continue;
+        }
+        match found.last_mut() {
+            Some(last) if !fresh => last.end = piece.range.end,
+            _ => found.push(piece.range.clone()),
+        }
+        fresh = false;
+    }
+    found
+}
+
+/// What was seen of variables and channels, behind their declarations.
+fn seen(view: View<'_>, document: &Document) -> Vec<Hint> {
+    let Some(survey) = &document.results.survey else { return Vec::new() };
+    let index = view.index();
+    let mut found = Vec::new();
+    for id in index.ids() {
+        let symbol = index.symbol(id);
+        if symbol.definition.file != view.file || !symbol.is_variable() {
+            continue;
+        }
+        let key = key_of(view, symbol);
+        let label = match (survey.channels.get(&key), survey.variables.get(&key)) {
+            (Some(held), _) => cost(held),
+            (None, Some(seen)) => values(seen),
+            (None, None) => continue,
+        };
+        let tooltip = survey.words_about(view, id).unwrap_or_default();
+        found.push(Hint { at: declarator_end(view, symbol), label, parameter: false, tooltip });
+    }
+    found
+}
+
+/// The end of a declarator, up to its `;` or `,`.
+fn declarator_end(view: View<'_>, symbol: &Symbol) -> usize {
+    let mut end = symbol.definition.end as usize;
+    let mut depth = 0_usize;
+    let pieces = view.index().pieces(view.file);
+    let from = pieces.partition_point(|piece| piece.range.end <= end);
+    for piece in pieces[from..].iter().filter(|piece| piece.is_code() || piece.kind == PieceKind::LineEnd) {
+        match piece.text(view.text()) {
+            "[" | "{" | "(" => depth += 1,
+            "]" | "}" | ")" if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            "=" | "of" => {}
+            ";" | "," | ")" | "}" => break,
+            _ if piece.kind == PieceKind::LineEnd => break,
+            _ => {}
+        }
+        end = piece.range.end;
+    }
+    end
+}
+
+/// Numbers before the statements of a loop that never ends.
+fn loops(view: View<'_>, document: &Document) -> Vec<Hint> {
+    let mut found = Vec::new();
+    for known in document.results.known.iter().filter(|known| !known.stale) {
+        let Some(example) = known.counterexamples.first() else { continue };
+        let Some(start) = example.trace.cycle_start else { continue };
+        let inside = example.trace.steps.iter().filter(|step| start <= step.number);
+        for (number, step) in inside.enumerate().take(99) {
+            let shown = view.reading.map().user_span(step.actor.span);
+            if shown.file == view.file {
+                let tooltip = format!("{} of {}: {}", step.actor.name, known.report.name, step.actor.text);
+                let label = format!("⟳{}", number + 1);
+                found.push(Hint { at: shown.start as usize, label, parameter: false, tooltip });
+            }
+        }
+    }
+    found
+}
+
+/// The key of a variable in a survey.
+fn key_of(view: View<'_>, symbol: &Symbol) -> (Option<String>, String) {
+    let owner = symbol.container.map(|owner| view.index().symbol(owner).name.to_string());
+    (owner, symbol.name.to_string())
+}
+
+/// The values of a variable, shortly.
+fn values(seen: &Seen) -> String {
+    let shown = |value: &i32| seen.names.get(value).cloned().unwrap_or_else(|| value.to_string());
+    let (Some(least), Some(most)) = (seen.values.first(), seen.values.last()) else { return String::new() };
+    if !seen.names.is_empty() || seen.values.len() == 1 {
+        let all: Vec<String> = seen.values.iter().take(VALUES_TOLD).map(shown).collect();
+        let more = if VALUES_TOLD < seen.values.len() { ", …" } else { "" };
+        return format!("{}{more}", all.join(", "));
+    }
+    let more = if seen.more { "and more" } else { "" };
+    format!("{least}..{most}{more}")
+}
+
+/// What a channel costs, shortly.
+fn cost(held: &Held) -> String {
+    let share = held.share.map(|share| format!(", {:.0} % of states", share * 100.0)).unwrap_or_default();
+    format!("×{} contents{share}", grouped(held.contents))
+}
+
+/// What a survey says about names.
+pub trait SeenOf {
+    /// What was seen of a name, in a sentence; `None` if nothing was.
+    fn words_about(&self, view: View<'_>, id: SymbolId) -> Option<String>;
+}
+
+impl SeenOf for Survey {
+    fn words_about(&self, view: View<'_>, id: SymbolId) -> Option<String> {
+        let symbol = view.index().symbol(id);
+        let states = grouped(self.states);
+        let all = if self.exhaustive { "" } else { " looked at, which are not all" };
+        if matches!(symbol.kind, SymbolKind::Process | SymbolKind::Init) {
+            let (got, of) = self.places.get(&*symbol.name)?;
+            return Some(format!("gets to {got} of {of} places in {states} states{all}"));
+        }
+        if !symbol.is_variable() {
+            return None;
+        }
+        let key = key_of(view, symbol);
+        if let Some(held) = self.channels.get(&key) {
+            let contents = grouped(held.contents);
+            let share = held.share.map(|share| format!("; {:.0} % of the states differ only in it", share * 100.0));
+            return Some(format!(
+                "{contents} different contents, at most {} of {} messages, in {states} states{all}{}",
+                held.longest,
+                held.capacity,
+                share.unwrap_or_default()
+            ));
+        }
+        let seen = self.variables.get(&key)?;
+        let count = seen.values.len();
+        let more = if seen.more { "more than " } else { "" };
+        let plural = if count == 1 { "" } else { "s" };
+        Some(format!("seen: {}, {more}{count} value{plural} in {states} states{all}", values(seen)))
+    }
+}

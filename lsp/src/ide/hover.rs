@@ -1,0 +1,29 @@
+//! Hover: what a word means, and what checks saw of it.
+
+use super::hints::SeenOf;
+use super::place::View;
+use crate::session::Document;
+use fabius_promela::query::hover as words;
+use std::ops::Range;
+
+/// What to show about a word, as Markdown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hover {
+    /// The bytes of the word.
+    pub range: Range<usize>,
+    /// What to show.
+    pub markdown: String,
+}
+
+/// What to show about the word at a byte.
+pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<Hover> {
+    let found = words::hover(view.index(), view.reading.map(), view.file, at)?;
+    let mut parts: Vec<String> = found.code.iter().map(|code| format!("```promela\n{code}\n```")).collect();
+    parts.extend(found.prose.iter().cloned());
+    for &id in &found.meanings {
+        let seen = document.and_then(|document| document.results.survey.as_ref());
+        parts.extend(seen.and_then(|survey| survey.words_about(view, id)));
+    }
+    parts.dedup();
+    Some(Hover { range: found.range, markdown: parts.join("\n\n") })
+}

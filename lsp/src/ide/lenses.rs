@@ -1,0 +1,101 @@
+//! Code lenses: what is known about each property, at the place that it belongs to.
+
+use super::place::View;
+use crate::session::Document;
+use crate::session::results::Known;
+use fabius_engine::Verdict;
+use fabius_engine::words::counted;
+use fabius_promela::query::SymbolKind;
+use std::ops::Range;
+
+/// What happens when somebody clicks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Click {
+    /// The property is checked.
+    Check(String),
+    /// The check is stopped.
+    Stop,
+    /// A counterexample is shown.
+    Show(String, usize),
+    /// Nothing.
+    Nothing,
+}
+
+/// A line above a declaration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lens {
+    /// The declaration.
+    pub range: Range<usize>,
+    /// What is shown.
+    pub title: String,
+    /// What happens when somebody clicks.
+    pub click: Click,
+}
+
+/// The lenses of a file: what belongs to a formula or claim stands at it, the rest at the first process.
+pub fn lenses(view: View<'_>, document: &Document) -> Vec<Lens> {
+    let index = view.index();
+    let mut found = Vec::new();
+    let own: Vec<_> = index
+        .ids()
+        .filter(|&id| index.symbol(id).definition.file == view.file && index.symbol(id).container.is_none())
+        .collect();
+    let place = |name: &str| {
+        let named = own.iter().map(|&id| index.symbol(id)).find(|symbol| {
+            matches!(symbol.kind, SymbolKind::Formula | SymbolKind::Claim)
+                && (&*symbol.name == name || name.starts_with(&*symbol.name))
+        });
+        let process = || own.iter().map(|&id| index.symbol(id)).filter(|symbol| is_process(symbol.kind));
+        let first = || process().min_by_key(|symbol| symbol.definition.start);
+        let symbol = named.or_else(first)?;
+        Some(symbol.definition.start as usize..symbol.definition.end as usize)
+    };
+    for name in view.reading.properties() {
+        let Some(range) = place(&name) else { continue };
+        let known = document.results.of(&name);
+        let running = document.run.as_ref().filter(|running| running.property == name);
+        found.push(match running {
+            Some(_) => Lens { range: range.clone(), title: format!("■ stop checking {name}"), click: Click::Stop },
+            None => {
+                Lens { range: range.clone(), title: format!("▶ check {name}"), click: Click::Check(name.clone()) }
+            }
+        });
+        if let Some(known) = known {
+            found.push(Lens { range: range.clone(), title: title(known), click: Click::Nothing });
+            if !known.counterexamples.is_empty() {
+                found.push(Lens { range, title: "step through".to_owned(), click: Click::Show(name, 0) });
+            }
+        }
+    }
+    if let Some(survey) = &document.results.survey {
+        for symbol in own.iter().map(|&id| index.symbol(id)).filter(|symbol| is_process(symbol.kind)) {
+            let Some((got, of)) = survey.places.get(&*symbol.name) else { continue };
+            let range = symbol.definition.start as usize..symbol.definition.end as usize;
+            let title = format!("{got} of {of} places");
+            found.push(Lens { range, title, click: Click::Nothing });
+        }
+    }
+    found.sort_by_key(|lens| lens.range.start);
+    found
+}
+
+fn is_process(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Process | SymbolKind::Init)
+}
+
+/// What is known about a property, shortly, and never more than is known.
+pub fn title(known: &Known) -> String {
+    let states = counted(known.report.states, "state");
+    let old = if known.stale { " (before the last edits)" } else { "" };
+    let steps = known.counterexamples.first().map_or(0, |example| example.trace.steps.len() as u64);
+    match known.report.verdict {
+        Verdict::Holds if known.report.exhaustive => format!("✓ holds, {states}{old}"),
+        Verdict::Holds => format!("✓ no error, {states}, not a proof{old}"),
+        Verdict::Violated => match &known.replayed {
+            Some(replayed) if known.stale => format!("✗ {}", replayed.words()),
+            _ => format!("✗ fails in {}{old}", counted(steps, "step")),
+        },
+        Verdict::Undecided => format!("? no error in {states}, not everything was checked{old}"),
+        Verdict::Faulty => format!("✗ not checked{old}"),
+    }
+}

@@ -1,0 +1,283 @@
+//! Our own requests and commands, described in `docs/protocol.md`. A client does well without them.
+
+use super::client::json;
+use super::context::Context;
+use super::convert::Converter;
+use super::lines;
+use super::main_loop::{MainLoop, read};
+use super::names::{name_of, uri_of};
+use super::service::error;
+use super::status;
+use crate::session::checker::Tier;
+use fabius_base::Cancel;
+use fabius_base::Limits;
+use fabius_engine::{Counterexample, Line, Meeting, snapshot_after};
+use fabius_witness::format::json::{standings, step_record};
+use fabius_witness::format::text;
+use fabius_witness::{Snapshot, Standing};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tower_lsp_server::jsonrpc::{ErrorCode, Result};
+use tower_lsp_server::ls_types as lsp;
+
+/// The requests, for clients that want to know.
+pub const METHODS: [&str; 8] = [
+    "fabius/properties",
+    "fabius/lines",
+    "fabius/trace",
+    "fabius/step",
+    "fabius/why",
+    "fabius/run",
+    "fabius/stop",
+    "fabius/meet",
+];
+
+/// A page of a trace has so many steps unless the client wants fewer.
+const PAGE_STEPS: usize = 200;
+/// Whether two lines meet is looked for in so many states.
+const MEET_STATES_MAX: u64 = 20_000;
+
+/// What a request is about. What it does not need may be left out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct About {
+    /// The model.
+    uri: lsp::Uri,
+    #[serde(default)]
+    property: Option<String>,
+    #[serde(default)]
+    counterexample: usize,
+    /// A step, from 1; 0 is the state before all of them.
+    #[serde(default)]
+    step: usize,
+    /// The first step of a page, from 1.
+    #[serde(default)]
+    from: usize,
+    #[serde(default)]
+    count: Option<usize>,
+    /// A process.
+    #[serde(default)]
+    pid: Option<u8>,
+    /// Lines, from 0.
+    #[serde(default)]
+    lines: Vec<u32>,
+}
+
+/// Answers one of our own requests.
+pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Result<Value> {
+    if method == "fabius/test/panic" && cfg!(debug_assertions) {
+        panic!("somebody asked for it");
+    }
+    let about: About = read(params)?;
+    let name = name_of(&about.uri);
+    let name = server.session.model_of(&name);
+    if server.session.document(&name).is_none() {
+        return Err(error(ErrorCode::InvalidParams, format!("{name} is not open")));
+    }
+    Ok(match method {
+        "fabius/properties" => properties(server, &name),
+        "fabius/lines" => lines::lines(server, &name),
+        "fabius/trace" => trace(server, &name, &about)?,
+        "fabius/step" => step(server, &name, &about)?,
+        "fabius/why" => why(server, &name, &about)?,
+        "fabius/run" => run(server, &name, &about),
+        "fabius/stop" => stop(server, &name),
+        "fabius/meet" => meet(server, &about)?,
+        _ => return Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
+    })
+}
+
+/// Does what a command says.
+pub fn command(server: &mut MainLoop, params: &lsp::ExecuteCommandParams) -> Result<Value> {
+    let first = params.arguments.first().cloned().unwrap_or(Value::Null);
+    match params.command.as_str() {
+        "fabius.check" => answer(server, "fabius/run", first),
+        "fabius.stop" => answer(server, "fabius/stop", first),
+        "fabius.explain" | "fabius.trace" => {
+            let about: About = read(first)?;
+            let name = server.session.model_of(&name_of(&about.uri));
+            let told = explanation(server, &name, &about)?;
+            server.client.notify("window/showMessage", json!({ "type": 3, "message": told }));
+            Ok(json!(told))
+        }
+        "" => Ok(Value::Null),
+        other => Err(error(ErrorCode::InvalidParams, format!("there is no command {other}"))),
+    }
+}
+
+fn properties(server: &mut MainLoop, name: &str) -> Value {
+    let names = server.session.reading(name).map(|reading| reading.properties()).unwrap_or_default();
+    server.session.document(name).map_or(Value::Null, |document| status::status(name, document, &names))
+}
+
+fn run(server: &mut MainLoop, name: &str, about: &About) -> Value {
+    server.session.check_again(name, about.property.as_deref(), Tier::Quick);
+    properties(server, name)
+}
+
+fn stop(server: &mut MainLoop, name: &str) -> Value {
+    server.session.stop(name);
+    server.show(vec![crate::session::Notice::Settled(name.to_owned())]);
+    properties(server, name)
+}
+
+/// The counterexample that a request is about.
+fn example<'a>(
+    server: &'a MainLoop,
+    name: &str,
+    about: &About,
+) -> Result<(&'a crate::session::results::Known, &'a Counterexample)> {
+    let known = server.session.document(name).and_then(|document| match &about.property {
+        Some(property) => document.results.of(property),
+        None => document.results.known.iter().find(|known| !known.counterexamples.is_empty()),
+    });
+    let found = known.and_then(|known| Some((known, known.counterexamples.get(about.counterexample)?)));
+    found.ok_or_else(|| error(ErrorCode::InvalidParams, "there is no such counterexample"))
+}
+
+/// A page of a trace.
+fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+    let (known, example) = example(server, name, about)?;
+    let map = known.reading.map();
+    let converter = Converter::new(&server.session, map, server.encoding);
+    let first = about.from.max(1);
+    let count = about.count.unwrap_or(PAGE_STEPS).min(PAGE_STEPS);
+    let page = example.trace.steps.iter().skip(first - 1).take(count);
+    let steps: Vec<Value> = page
+        .map(|step| {
+            let mut record = json(step_record(step, map));
+            let (file, range) = known.place(step.actor.span, name);
+            record["uri"] = json!(uri_of(&file));
+            record["range"] = json!(converter.range(&file, range.start, range.end));
+            record
+        })
+        .collect();
+    Ok(json!({
+        "property": known.report.name,
+        "counterexample": about.counterexample,
+        "kind": example.report.kind,
+        "message": example.report.message,
+        "stale": known.stale,
+        "steps": example.trace.steps.len(),
+        "loopStart": example.trace.cycle_start,
+        "from": first,
+        "page": steps,
+        "blocked": standings(&example.trace, map),
+        "explanation": example.report.explanation,
+        "advice": example.report.advice,
+    }))
+}
+
+fn state(server: &MainLoop, name: &str, about: &About) -> Result<Snapshot> {
+    let (known, example) = example(server, name, about)?;
+    let steps = example.trace.steps.len();
+    if about.step == 0 {
+        return Ok(example.trace.start.clone());
+    }
+    if about.step >= steps {
+        return Ok(example.trace.last.clone());
+    }
+    let found = snapshot_after(&known.reading.loaded, &example.trace, about.step);
+    found.ok_or_else(|| error(ErrorCode::InternalError, "this state cannot be shown"))
+}
+
+/// The state after a step.
+fn step(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+    let snapshot = state(server, name, about)?;
+    let (known, _) = example(server, name, about)?;
+    let converter = Converter::new(&server.session, known.reading.map(), server.encoding);
+    let pair = |(name, value): &(String, String)| json!({ "name": name, "value": value });
+    let processes: Vec<Value> = snapshot
+        .processes
+        .iter()
+        .map(|standing| {
+            let (file, range) = known.place(standing.span, name);
+            let mut told = told_standing(standing);
+            told["uri"] = json!(uri_of(&file));
+            told["range"] = json!(converter.range(&file, range.start, range.end));
+            told
+        })
+        .collect();
+    Ok(json!({
+        "step": about.step,
+        "variables": snapshot.variables.iter().map(pair).collect::<Vec<_>>(),
+        "channels": snapshot.channels.iter().map(pair).collect::<Vec<_>>(),
+        "processes": processes,
+    }))
+}
+
+fn told_standing(standing: &Standing) -> Value {
+    let waiting: Vec<Value> = standing
+        .waiting
+        .iter()
+        .map(|waiting| json!({ "statement": waiting.text, "why": waiting.reason.sentence() }))
+        .collect();
+    let variables: Vec<Value> =
+        standing.variables.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    json!({
+        "pid": standing.pid,
+        "name": standing.name,
+        "labels": standing.labels,
+        "end": standing.end,
+        "statements": waiting,
+        "variables": variables,
+    })
+}
+
+/// Why a process can or cannot go on after a step.
+fn why(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+    let snapshot = state(server, name, about)?;
+    let wanted = snapshot.processes.iter().filter(|standing| about.pid.is_none_or(|pid| pid == standing.pid));
+    Ok(json!({ "step": about.step, "processes": wanted.map(told_standing).collect::<Vec<_>>() }))
+}
+
+/// Whether statements of two lines can be next at once; a short look, in between of other messages.
+fn meet(server: &mut MainLoop, about: &About) -> Result<Value> {
+    let Some(context) = Context::of(server, &about.uri) else { return Ok(Value::Null) };
+    let file = context.name.clone();
+    let loaded = std::sync::Arc::clone(&context.view().reading.loaded);
+    let lines: Vec<Line> = about.lines.iter().map(|line| Line { file: file.clone(), line: line + 1 }).collect();
+    if !(1..=2).contains(&lines.len()) {
+        return Err(error(ErrorCode::InvalidParams, "one line or two"));
+    }
+    let limits = Limits { states_max: Some(MEET_STATES_MAX), ..Limits::default() };
+    let cancel = Cancel::new();
+    let began = Instant::now();
+    let found = fabius_engine::meet(&loaded, &lines, limits, &cancel);
+    debug_assert!(began.elapsed() < Duration::from_secs(60), "a short look");
+    Ok(match found {
+        None => json!({ "answer": "unknown", "sentence": "the model cannot be run" }),
+        Some(Meeting::NoSuchPlace) => {
+            json!({ "answer": "unknown", "sentence": "no process can stop at one of these lines" })
+        }
+        Some(Meeting::Never(states)) => {
+            json!({ "answer": "never", "states": states, "sentence": format!("never; all {states} states were looked at") })
+        }
+        Some(Meeting::NotSeen(states)) => {
+            json!({ "answer": "unknown", "states": states, "sentence": format!("not in the {states} states looked at, which are not all") })
+        }
+        Some(Meeting::Possible(trace)) => {
+            let map = &loaded.map;
+            let steps: Vec<Value> =
+                trace.steps.iter().take(PAGE_STEPS).map(|step| json(step_record(step, map))).collect();
+            let count = trace.steps.len();
+            json!({ "answer": "possible", "steps": count, "page": steps, "sentence": format!("possible, after {count} steps") })
+        }
+    })
+}
+
+/// A counterexample as text.
+fn explanation(server: &MainLoop, name: &str, about: &About) -> Result<String> {
+    let (known, example) = example(server, name, about)?;
+    let map = known.reading.map();
+    let mut told = vec![format!("{}: {}", known.report.name, example.finding.headline)];
+    told.push(text::plain(&text::steps(
+        &example.trace,
+        map,
+        text::Layout { ends: Some((20, 40)), ..text::Layout::default() },
+    )));
+    told.extend(example.report.explanation.iter().cloned());
+    told.extend(example.report.advice.clone());
+    Ok(told.join("\n"))
+}
