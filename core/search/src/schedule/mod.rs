@@ -29,12 +29,14 @@ mod priority;
 mod random;
 mod round_robin;
 mod run_to_completion;
+mod sealed;
 pub mod turns;
 
 pub use priority::{Priority, Ranking};
 pub use random::RandomOrder;
 pub use round_robin::RoundRobin;
 pub use run_to_completion::RunToCompletion;
+pub use sealed::{SealKind, Sealed, SealedState, Seals};
 pub use turns::{Turn, Turns};
 
 use crate::model::ProcessSet;

@@ -19,7 +19,7 @@ pub struct Ring {
 
 impl Ring {
     /// Moves to the first process from `from` on that can move.
-    fn settle(&mut self, from: u8) {
+    pub(super) fn settle(&mut self, from: u8) {
         let here = self.enabled.iter().find(|&process| from <= process);
         self.at = here.or_else(|| self.enabled.iter().next());
     }

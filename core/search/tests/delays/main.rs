@@ -6,4 +6,5 @@ mod cycles;
 mod depths;
 mod programs;
 mod samples;
+mod seals;
 mod truth;

@@ -1,0 +1,172 @@
+//! Sealing: stretches in which nobody is held back.
+//!
+//! While some process stands *inside* a sealed stretch, all processes are scheduled in one fixed way, round-robin or
+//! run-to-completion, and delays are forbidden. So a send and what it causes become one, or a handler, or a
+//! group of sends. Outside, the scheduler that is sealed goes on as it is; it is told of all turns, so that
+//! it knows who can move.
+//!
+//! A stretch starts with the first turn that leads into it: the process that takes it gets control next (if it can move).
+//! It ends as soon as no process stands inside one.
+//!
+//! Where stretches of different kinds overlap, because another process enters one, the kind that was first stays; that is
+//! most likely a mistake, and counted ([`Sealed::overlaps`]).
+
+use super::round_robin::Ring;
+use super::{Order, RoundRobin, RunToCompletion, Scheduler, Situation, Step};
+use std::cell::Cell;
+use std::fmt::Debug;
+
+/// How processes are scheduled in a sealed stretch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum SealKind {
+    /// In the order of creation.
+    RoundRobin,
+    /// What a step causes happens next.
+    RunToCompletion,
+}
+
+/// Where the sealed stretches are.
+pub trait Seals: Debug {
+    /// Whether a process stands inside a stretch, and of which kind.
+    fn inside(&self, state: &[u32], process: u8) -> Option<SealKind>;
+
+    /// Number of processes of a state.
+    fn process_count(&self, state: &[u32]) -> usize;
+}
+
+/// A scheduler with sealed stretches.
+#[derive(Debug)]
+pub struct Sealed<D, S> {
+    scheduler: D,
+    seals: S,
+    overlaps: Cell<u64>,
+}
+
+/// The state of a [`Sealed`] scheduler.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SealedState<State> {
+    own: State,
+    sealed: Option<Fixed>,
+}
+
+/// The fixed order inside a stretch.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Fixed {
+    RoundRobin(Ring),
+    RunToCompletion(Order),
+}
+
+impl<D, S> Sealed<D, S> {
+    /// Seals stretches of a scheduler.
+    pub fn new(scheduler: D, seals: S) -> Self {
+        Self { scheduler, seals, overlaps: Cell::new(0) }
+    }
+
+    /// How often a stretch of one kind was entered inside one of the other kind.
+    pub fn overlaps(&self) -> u64 {
+        self.overlaps.get()
+    }
+}
+
+impl Fixed {
+    fn kind(&self) -> SealKind {
+        match self {
+            Self::RoundRobin(_) => SealKind::RoundRobin,
+            Self::RunToCompletion(_) => SealKind::RunToCompletion,
+        }
+    }
+
+    /// The order at the start of a stretch that a process has entered.
+    fn start(kind: SealKind, process: Option<u8>, situation: Situation<'_>) -> Self {
+        match kind {
+            SealKind::RoundRobin => {
+                let mut ring = <RoundRobin as Scheduler<()>>::start(&RoundRobin, situation);
+                ring.settle(process.unwrap_or(0));
+                Self::RoundRobin(ring)
+            }
+            SealKind::RunToCompletion => {
+                let mut order = <RunToCompletion as Scheduler<()>>::start(&RunToCompletion, situation);
+                if let Some(process) = process.filter(|&process| situation.enabled.contains(process)) {
+                    order.put_first(process);
+                }
+                Self::RunToCompletion(order)
+            }
+        }
+    }
+
+    fn next(&self) -> Option<u8> {
+        match self {
+            Self::RoundRobin(ring) => <RoundRobin as Scheduler<()>>::next(&RoundRobin, ring),
+            Self::RunToCompletion(order) => <RunToCompletion as Scheduler<()>>::next(&RunToCompletion, order),
+        }
+    }
+
+    fn step<Label>(&mut self, step: &Step<'_, Label>) {
+        match self {
+            Self::RoundRobin(ring) => RoundRobin.step(ring, step),
+            Self::RunToCompletion(order) => RunToCompletion.step(order, step),
+        }
+    }
+}
+
+impl<D, S: Seals> Sealed<D, S> {
+    /// The kind of the stretch that somebody stands inside of: `first`, if it is one of several.
+    fn kind(&self, state: &[u32], first: Option<SealKind>) -> Option<SealKind> {
+        let count = self.seals.process_count(state).min(255) as u8;
+        let mut kind = None;
+        for inside in (0..count).filter_map(|process| self.seals.inside(state, process)) {
+            if kind.is_some_and(|kind| kind != inside) {
+                self.overlaps.set(self.overlaps.get() + 1);
+            }
+            if kind.is_none() || first == Some(inside) {
+                kind = Some(inside);
+            }
+        }
+        kind
+    }
+}
+
+impl<Label, D: Scheduler<Label>, S: Seals> Scheduler<Label> for Sealed<D, S> {
+    type State = SealedState<D::State>;
+
+    fn start(&self, situation: Situation<'_>) -> Self::State {
+        let kind = self.kind(situation.state, None);
+        let sealed = kind.map(|kind| Fixed::start(kind, None, situation));
+        SealedState { own: self.scheduler.start(situation), sealed }
+    }
+
+    fn next(&self, state: &Self::State) -> Option<u8> {
+        match &state.sealed {
+            Some(fixed) => fixed.next(),
+            None => self.scheduler.next(&state.own),
+        }
+    }
+
+    fn delay(&self, state: &mut Self::State) {
+        if state.sealed.is_none() {
+            self.scheduler.delay(&mut state.own);
+        }
+    }
+
+    fn step(&self, state: &mut Self::State, step: &Step<'_, Label>) {
+        self.scheduler.step(&mut state.own, step);
+        let kind = self.kind(step.after.state, state.sealed.as_ref().map(Fixed::kind));
+        match (kind, &mut state.sealed) {
+            (None, sealed) => *sealed = None,
+            (Some(kind), Some(fixed)) if fixed.kind() == kind => fixed.step(step),
+            (Some(kind), sealed) => *sealed = Some(Fixed::start(kind, step.process, step.after)),
+        }
+    }
+
+    fn on_enabled(&self, state: &mut Self::State, process: u8, by: Option<u8>) {
+        self.scheduler.on_enabled(&mut state.own, process, by);
+    }
+
+    fn on_blocked(&self, state: &mut Self::State, process: u8) {
+        self.scheduler.on_blocked(&mut state.own, process);
+    }
+
+    fn is_sealed(&self, state: &Self::State) -> bool {
+        state.sealed.is_some() || self.scheduler.is_sealed(&state.own)
+    }
+}
