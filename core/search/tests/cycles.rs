@@ -444,8 +444,11 @@ fn a_fault_ends_a_search_for_cycles() {
 // ---------------------------------------------------------------------------------------------------
 // Corners
 
-/// Nodes with their index as only word; edges as (from, to, marks), labelled by their place in the list.
-fn graph(transient: &[usize], edges: &[(usize, usize, Marks)]) -> Toy {
+/// An edge: from, to, marks.
+type Way = (usize, usize, Marks);
+
+/// Nodes with their index as only visible word; edges are labelled by their place in the list.
+fn graph(transient: &[usize], edges: &[Way]) -> Toy {
     let count = edges.iter().map(|&(from, to, _)| from.max(to)).max().unwrap_or(0) + 1;
     let mut nodes: Vec<Node> = (0..count)
         .map(|i| Node {
@@ -475,8 +478,7 @@ fn lasso_of(outcome: &ToyOutcome) -> Option<(Vec<u32>, Vec<u32>)> {
 
 #[test]
 fn livelocks_through_the_state_a_search_starts_from() {
-    // (graph, stem, cycle)
-    let some: &[(&[(usize, usize, Marks)], &[u32], &[u32])] = &[
+    let some: &[(&[Way], &[u32], &[u32])] = &[
         (&[(0, 0, N)], &[], &[0]),
         (&[(0, 0, P), (0, 0, N)], &[], &[1]),
         (&[(0, 1, P), (1, 1, N)], &[0], &[1]),
@@ -494,7 +496,7 @@ fn livelocks_through_the_state_a_search_starts_from() {
             assert_eq!(lasso_of(&outcome), Some((stem.to_vec(), cycle.to_vec())), "{edges:?}");
         }
     }
-    let none: &[&[(usize, usize, Marks)]] = &[
+    let none: &[&[Way]] = &[
         &[],
         &[(0, 0, P)],
         &[(0, 1, N), (1, 0, P)],
@@ -545,6 +547,55 @@ fn long_runs_of_transient_states_close_cycles() {
             for (goal, expected) in [(Goal::AcceptanceCycle, true), (Goal::Livelock, false)] {
                 let outcome = by_components(&ring, &Settings::default(), goal, Fairness::None);
                 assert_eq!(outcome.found.is_some(), expected, "{length} {marked}");
+            }
+        }
+    }
+}
+
+/// Labels of the steps that [`stretched`] puts in.
+const INNER: u32 = 1 << 20;
+
+/// Each transient node becomes a path of `length` such nodes.
+fn stretched(toy: &Toy, length: usize) -> Toy {
+    let first: Vec<usize> = toy
+        .nodes()
+        .iter()
+        .scan(0, |next, node| Some(std::mem::replace(next, *next + if node.transient { length } else { 1 })))
+        .collect();
+    let mut nodes = Vec::new();
+    for node in toy.nodes() {
+        let path = if node.transient { length } else { 1 };
+        for i in 0..path {
+            let words = vec![nodes.len() as u32, 0];
+            let mut edges = node.edges.clone();
+            edges.iter_mut().for_each(|edge| edge.to = edge.to.map(|to| first[to]));
+            if i + 1 < path {
+                let label = Some(INNER + nodes.len() as u32);
+                edges = vec![Edge { to: Some(nodes.len() + 1), label, ..Edge::default() }];
+            }
+            nodes.push(Node { words, edges, ..node.clone() });
+        }
+    }
+    Toy::new(nodes, 1)
+}
+
+#[test]
+fn transient_states_may_come_in_long_runs() {
+    for seed in 0..GRAPHS / 10 {
+        let toy = random_toy(seed, Taste { transient_one_in: 2, ..Taste::of(seed) });
+        let length = [100, 140, 256, 257, 300][seed as usize % 5];
+        let long = stretched(&toy, length);
+        for goal in [Goal::AcceptanceCycle, Goal::Livelock] {
+            for fairness in FAIRNESSES {
+                let truth = exists(&toy, goal, fairness);
+                for (name, outcome) in outcomes(&long, &Settings::default(), goal, fairness) {
+                    let context = format!("seed {seed}, {name}, {goal:?}, {fairness:?}");
+                    assert_eq!(outcome.found.is_some(), truth, "{context}");
+                    let Some(Found::Lasso { mut stem, mut cycle }) = outcome.found else { continue };
+                    stem.retain(|&label| label < INNER);
+                    cycle.retain(|&label| label < INNER);
+                    check_lasso(&toy, &stem, &cycle, goal, fairness);
+                }
             }
         }
     }

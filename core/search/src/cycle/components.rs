@@ -24,7 +24,7 @@
 //! *Livelocks* are components of the graph without progress. Steps with progress are put off as in
 //! [`super::dfs_fifo`].
 //!
-//! *The lasso* goes down the stack to the root of the component. From there on it takes the shortest way to what
+//! *The lasso* leads to the root of the component. From there on it takes the shortest way to what
 //! is still missing (an accepting transition, a move of a process, a state where it is not enabled) and on to
 //! a stored state of the component, again and again, and then back.
 //!
@@ -32,12 +32,13 @@
 //! fairness: with any, the model is to leave nothing out.
 
 use super::frontier::{Frontier, Seed};
+use super::lasso::{Cycle, Lasso, is_at};
 use super::outcome::{CycleOutcome, End, Fairness, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::stem::stem_to;
 use super::sums::{self, Strong, Sum, Weak};
 use super::watch::Watch;
-use super::ways::{Answer, Lane, Step, shortest_way};
+use super::ways::{Answer, Lane, Step, Way, shortest_way};
 use crate::model::{Marks, Model, Next, Processes};
 use crate::observer::{Observer, Settings};
 use crate::position::Position;
@@ -463,23 +464,27 @@ where
         whole: &mut Pass<M, C, S::Probe>,
         part: Option<&mut Pass<M, C, S::Probe>>,
     ) -> Run<M::Label, M::Fault> {
-        let mut stem = self.stem()?;
-        let (start, transient, members) = match part {
+        let (start, transient, members, stem) = match part {
             None => {
                 let (start, transient, members) = whole.retreat_to_root();
-                stem.extend(whole.walk.labels());
-                (start, transient, members)
+                (start, transient, members, whole.walk.labels().collect())
             }
             Some(part) => {
-                stem.extend(whole.walk.labels());
+                let mut stem: Vec<M::Label> = whole.walk.labels().collect();
                 let from = whole.walk.position.state().to_vec();
                 let (start, transient, members) = part.retreat_to_root();
                 stem.extend(self.way_between(&from, &start, transient)?);
-                (start, transient, members)
+                (start, transient, members, stem)
             }
         };
-        let cycle = self.cycle(start, transient, members)?;
-        ControlFlow::Break(End::Found(Found::Lasso { stem, cycle }))
+        let cycle = Cycle::Short(self.cycle(&start, transient, members)?);
+        let lead = self.stem()?;
+        let mut from = Vec::new();
+        self.queue.recall(self.store, self.seed, &mut from);
+        let lasso = Lasso { goal: self.goal, lead, from: &from, stem, cycle };
+        let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
+        let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
+        ControlFlow::Break(End::Found(found))
     }
 
     /// The way to the bottom of the stack.
@@ -497,10 +502,10 @@ where
         }
         let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
         let goal = self.goal;
-        let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, from, |_, step| {
+        let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, from, None, |_, step| {
             if goal == Goal::Livelock && step.marks.has(Marks::PROGRESS) {
                 Answer::No
-            } else if step.transient == transient && same_visible(step.target, to, hidden) {
+            } else if is_at(&step, &to[..to.len().saturating_sub(hidden)], transient, hidden) {
                 Answer::Arrived
             } else {
                 Answer::Yes(Lane::First)
@@ -509,19 +514,20 @@ where
         ControlFlow::Continue(way.into_iter().flatten().filter_map(|reached| reached.label).collect())
     }
 
-    /// The labels of a cycle through `start` and other active states with these numbers that is what is looked for.
+    /// A cycle through `start` and other active states with these numbers that is what is looked for.
     fn cycle(
         &mut self,
-        start: Vec<u32>,
+        start: &[u32],
         transient: bool,
         members: std::ops::RangeInclusive<u32>,
-    ) -> Run<M::Label, M::Fault, Vec<M::Label>> {
+    ) -> Run<M::Label, M::Fault, Way<M::Label>> {
         let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
         let (goal, hidden) = (self.goal, self.model.hidden_words());
         let mut cycle = Vec::new();
         let mut sum = C::default();
-        sum.add_state(self.model, &start, transient);
-        let mut at = start.clone();
+        sum.add_state(self.model, start, transient);
+        let visible = &start[..start.len().saturating_sub(hidden)];
+        let mut at = start.to_vec();
         let mut closed = false;
         while !(closed && self.counts(&sum)) {
             let going_home = self.counts(&sum);
@@ -538,7 +544,7 @@ where
                 if goal == Goal::Livelock && step.marks.has(Marks::PROGRESS) {
                     return Answer::No;
                 }
-                let is_start = step.transient == transient && same_visible(step.target, &start, hidden);
+                let is_start = is_at(&step, visible, transient, hidden);
                 let is_useful = !going_home && (step.lane == Lane::Second || is_useful(&sum, model, &step, goal));
                 let is_member = is_start || is_member(&step);
                 match is_member {
@@ -547,17 +553,17 @@ where
                     _ => Answer::Yes(if is_useful { Lane::Second } else { Lane::First }),
                 }
             };
-            let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, &at, ask)?;
+            let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, &at, None, ask)?;
             let Some(way) = way else { break };
-            for reached in way {
-                sum.add_step(self.model, reached.label.as_ref(), reached.marks);
-                if !reached.transient {
-                    sum.add_state(self.model, &reached.state, false);
+            for taken in &way {
+                sum.add_step(self.model, taken.label.as_ref(), taken.marks);
+                if !taken.transient {
+                    sum.add_state(self.model, &taken.state, false);
                 }
-                cycle.extend(reached.label);
-                closed = reached.transient == transient && same_visible(&reached.state, &start, hidden);
-                at = reached.state;
+                closed = taken.transient == transient && same_visible(&taken.state, start, hidden);
+                at.clone_from(&taken.state);
             }
+            cycle.extend(way);
         }
         ControlFlow::Continue(cycle)
     }

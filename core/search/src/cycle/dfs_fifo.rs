@@ -30,7 +30,8 @@
 //! of its transitions would do that has progress, and a cycle without ends the search.
 
 use super::frontier::{Frontier, Seed};
-use super::outcome::{CycleOutcome, End, Found, Run};
+use super::lasso::{Cycle, Lasso};
+use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Whole;
 use super::stem::stem_to;
 use super::watch::Watch;
@@ -223,13 +224,19 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     #[cold]
     fn report(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault> {
         let target = self.walk.position.visible().to_vec();
-        let mut labels: Vec<M::Label> = self.walk.labels().chain(label).collect();
+        let mut stem: Vec<M::Label> = self.walk.labels().chain(label).collect();
         self.walk.position.reject();
         let _ = self.walk.retreat_to(&target, class);
-        let cycle = labels.split_off(self.walk.depth() as usize);
-        let mut stem = self.stem()?;
-        stem.append(&mut labels);
-        ControlFlow::Break(End::Found(Found::Lasso { stem, cycle }))
+        let cycle = stem.split_off(self.walk.depth() as usize);
+        let closing = self.walk.position.state().to_vec();
+        let lead = self.stem()?;
+        let mut from = Vec::new();
+        self.queue.recall(self.store, self.seed, &mut from);
+        let cycle = Cycle::Any(cycle, closing, class == Class::Transient);
+        let lasso = Lasso { goal: Goal::Livelock, lead, from: &from, stem, cycle };
+        let memory_bytes = self.memory_bytes();
+        let found = lasso.shortened(self.model, &mut Whole, &mut self.watch, memory_bytes);
+        ControlFlow::Break(End::Found(found))
     }
 
     #[cold]

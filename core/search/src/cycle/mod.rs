@@ -8,6 +8,7 @@
 pub mod components;
 pub mod dfs_fifo;
 mod frontier;
+mod lasso;
 pub mod nested_dfs;
 pub mod non_progress;
 pub mod outcome;

@@ -37,7 +37,8 @@
 //! full: each cycle has such a state. The red search must see the same transitions; whether a state was
 //! expanded in full is kept with it, and therefore no state is passed through on trust.
 
-use super::outcome::{CycleOutcome, End, Found, Run};
+use super::lasso::{Cycle, Lasso};
+use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::model::{Marks, Model, Next};
@@ -132,12 +133,17 @@ impl Mark {
     }
 
     fn enter(&mut self, count: u8) {
-        self.0 = self.0 & (Self::RED | Self::FULL) | Self::CYAN | count << Self::COUNT_SHIFT;
+        self.0 = (self.0 & (Self::RED | Self::FULL)) | Self::CYAN | (count << Self::COUNT_SHIFT);
     }
 
     fn leave(&mut self, red: bool, full: bool) {
-        self.0 &= !3;
-        self.0 |= Self::BLUE | u8::from(red) * Self::RED | u8::from(full) * Self::FULL;
+        self.0 = (self.0 & !3) | Self::BLUE;
+        if red {
+            self.0 |= Self::RED;
+        }
+        if full {
+            self.0 |= Self::FULL;
+        }
     }
 
     fn redden(&mut self) {
@@ -205,8 +211,8 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         }
     }
 
-    /// Looks at the successor. Whether it is red; if it is white, it is entered, and the answer is yes until it is
-    /// left.
+    /// Looks at the successor. Whether it is red; if it is white, it is entered, and what it is will be said
+    /// when it is left.
     fn arrive(&mut self, label: Option<M::Label>, transient: bool, accepting: bool) -> Run<M::Label, M::Fault, bool> {
         let depth = self.walk.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
@@ -359,11 +365,23 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     #[cold]
     fn report<T>(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault, T> {
         let target = self.walk.position.visible().to_vec();
-        let mut labels: Vec<M::Label> = self.walk.labels().chain(label).collect();
+        let mut stem: Vec<M::Label> = self.walk.labels().chain(label).collect();
         self.walk.position.reject();
         let _ = self.walk.retreat_to(&target, class);
-        let cycle = labels.split_off(self.walk.depth() as usize);
-        ControlFlow::Break(End::Found(Found::Lasso { stem: labels, cycle }))
+        let cycle = stem.split_off(self.walk.depth() as usize);
+        let closing = self.walk.position.state().to_vec();
+        let mut initial = Vec::new();
+        let _ = self.model.initial(&mut initial);
+        let lasso = Lasso {
+            goal: Goal::AcceptanceCycle,
+            lead: Vec::new(),
+            from: &initial,
+            stem,
+            cycle: Cycle::Any(cycle, closing, class == Class::Transient),
+        };
+        let memory_bytes = self.memory_bytes();
+        let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
+        ControlFlow::Break(End::Found(found))
     }
 
     #[cold]

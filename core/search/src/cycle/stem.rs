@@ -2,6 +2,7 @@
 //! step.
 
 use super::frontier::{Frontier, Seed};
+use super::lasso::is_at;
 use super::outcome::Run;
 use super::proviso::Proviso;
 use super::watch::Watch;
@@ -34,11 +35,11 @@ where
         queue.recall(store, pair[0], &mut from);
         let class = queue.recall(store, pair[1], &mut to);
         let visible = &to[..to.len().saturating_sub(hidden)];
-        let way = shortest_way(model, proviso, watch, memory_bytes, &from, |_, step| {
+        let way = shortest_way(model, proviso, watch, memory_bytes, &from, None, |_, step| {
             let progress = step.lane == Lane::Second || step.marks.has(Marks::PROGRESS);
-            let is_target = (class == Class::Transient) == step.transient && step.target.starts_with(visible);
+            let is_target = is_at(&step, visible, class == Class::Transient, hidden);
             match (progress, step.transient) {
-                (true, _) if is_target && step.target.len() == to.len() => Answer::Arrived,
+                (true, _) if is_target => Answer::Arrived,
                 (true, true) => Answer::Yes(Lane::Second),
                 (true, false) => Answer::No,
                 (false, _) => Answer::Yes(Lane::First),

@@ -47,6 +47,9 @@ pub(crate) struct Taken<L> {
     pub(crate) transient: bool,
 }
 
+/// All transitions of a way.
+pub(crate) type Way<L> = Vec<Taken<L>>;
+
 /// A state that was reached.
 struct Reached<L> {
     parent: u32,
@@ -67,15 +70,18 @@ struct Ways<L> {
 }
 
 /// The shortest way from a state, of at least one transition, that `ask` takes for complete; `None` if there is
-/// none. `memory_bytes` is in use elsewhere.
+/// none, or none among the first `states_max` states. It takes no faulty transition. `memory_bytes` are in use
+/// elsewhere.
+#[expect(clippy::too_many_arguments, reason = "a search within a search takes what that one has")]
 pub(crate) fn shortest_way<M, O, P>(
     model: &mut M,
     proviso: &mut P,
     watch: &mut Watch<'_, O>,
     memory_bytes: u64,
     from: &[u32],
+    states_max: Option<usize>,
     mut ask: impl FnMut(&mut M, Step<'_, M::Label>) -> Answer,
-) -> Run<M::Label, M::Fault, Option<Vec<Taken<M::Label>>>>
+) -> Run<M::Label, M::Fault, Option<Way<M::Label>>>
 where
     M: Model,
     O: Observer<M::Label, M::Fault>,
@@ -96,7 +102,8 @@ where
                 watch.look(memory_bytes + ways.memory_bytes(), ways.store.is_full())?;
             }
             match model.next(&state, &mut cursor, &mut successor) {
-                Next::Successor { label, transient, marks, .. } => {
+                Next::Successor { fault: Some(_), .. } | Next::Broken { .. } => {}
+                Next::Successor { label, transient, marks, fault: None } => {
                     let step = Step { lane, label: label.as_ref(), marks, target: &successor, transient };
                     match ask(model, step) {
                         Answer::No => {}
@@ -110,12 +117,14 @@ where
                         }
                     }
                 }
-                Next::Broken { .. } => {}
                 Next::Done(_) if proviso.widen(model, &state, &mut cursor) => {}
                 Next::Done(_) => break,
             }
         }
         current += 1;
+        if states_max.is_some_and(|max| max < ways.reached.len()) {
+            break;
+        }
     }
     ControlFlow::Continue(None)
 }
@@ -147,7 +156,7 @@ impl<L: Copy> Ways<L> {
     }
 
     /// The way to a state, and one more transition.
-    fn way_to(&self, mut index: usize, hidden: usize, last: Taken<L>) -> Vec<Taken<L>> {
+    fn way_to(&self, mut index: usize, hidden: usize, last: Taken<L>) -> Way<L> {
         let mut way = vec![last];
         while let Some(reached) = self.reached.get(index).filter(|_| index != 0) {
             let mut state = Vec::new();
