@@ -114,6 +114,8 @@ pub struct Counterexample {
     pub trace: Trace,
     /// The run of the program that was searched.
     pub path: Vec<Move>,
+    /// How many moves of it come before its loop, if it has one.
+    pub loop_start: Option<usize>,
     /// All of it as plain data.
     pub report: ViolationReport,
 }
@@ -121,7 +123,7 @@ pub struct Counterexample {
 impl Counterexample {
     /// The run as a trail file, which `spin -t -p` replays.
     pub fn trail(&self, loaded: &Loaded) -> String {
-        loaded.program.as_ref().map(|program| trail(program, &self.path, None)).unwrap_or_default()
+        loaded.program.as_ref().map(|program| trail(program, &self.path, self.loop_start)).unwrap_or_default()
     }
 }
 
@@ -132,7 +134,7 @@ impl Counterexample {
 pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> Result<Counterexample, String> {
     let claim = found.claim();
     if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
-        found.path = shorten(program, &found.path, claim, CALMING_STEPS_MAX);
+        found.path = shorten(program, found.watch, &found.path, claim, CALMING_STEPS_MAX);
     }
     let trace = walk(program, found.watch, &found.path, claim).map_err(|disagreement| {
         let path = paste(&found.path);
@@ -144,7 +146,11 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> R
     }
     let finding = finding(&loaded.map, &found, &trace);
     let report = report(loaded, &found, &trace, &finding);
-    Ok(Counterexample { finding, trace, path: found.path, report })
+    let loop_start = match found.wrong {
+        Wrong::Loop(start, _) => Some(start),
+        _ => None,
+    };
+    Ok(Counterexample { finding, trace, path: found.path, loop_start, report })
 }
 
 /// The trace of the same run of the program as it is written; `None` if there is none that the

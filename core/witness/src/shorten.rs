@@ -1,7 +1,7 @@
 //! Makes a path easier to read without changing what it shows: leaves out steps that do not matter
 //! and brings the steps of one process together. Whatever comes out has been walked again.
 
-use fabius_program::{Move, Program, meaning::Fault};
+use fabius_program::{Move, Program, Watch, meaning::Fault};
 
 use crate::confirm::Claim;
 use crate::interpret::{Ending, Outcome, ending, settled, step};
@@ -12,8 +12,8 @@ use crate::state::State;
 /// For a fault, the last step stays what it is; for an invalid end state, every process ends up where
 /// it did; otherwise the last state stays the same. Cycles are left alone. `steps_max` bounds the
 /// work: so many steps are walked at most.
-pub fn shorten(program: &Program, path: &[Move], claim: Claim, steps_max: u64) -> Vec<Move> {
-    let Ok(initial) = State::initial(program) else { return path.to_vec() };
+pub fn shorten(program: &Program, watch: Watch, path: &[Move], claim: Claim, steps_max: u64) -> Vec<Move> {
+    let Ok(initial) = State::watching(program, watch) else { return path.to_vec() };
     let mut shortening = Shortening { program, claim, budget: steps_max, path: Vec::new(), states: vec![initial] };
     let Some(walked) = shortening.walk(0, path) else { return path.to_vec() };
     let Some(last_state) = walked.states.last().cloned() else { return path.to_vec() };

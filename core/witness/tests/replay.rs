@@ -7,10 +7,10 @@ mod corpus;
 
 use corpus::{corpus, load, manifest};
 use fabius_program::meaning::Fault;
-use fabius_program::{EdgeId, Move, ProcessId, ProcessKind, Program};
+use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, Watch};
 use fabius_promela::Options;
-use fabius_witness::format::trail::{ClaimRun, trail, trail_with_claim};
-use fabius_witness::{Claim, Ending, Outcome, State, Trace, confirm, moves, released};
+use fabius_witness::format::trail::trail;
+use fabius_witness::{Claim, Ending, Outcome, State, Trace, confirm, confirm_watching, moves, settled};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,8 +19,8 @@ use std::process::Command;
 const STATES_MAX: usize = 3_000;
 
 /// Shortest paths to violations of each kind.
-fn violations(program: &Program) -> Vec<(Claim, Vec<Move>)> {
-    let Ok(initial) = State::initial(program) else { return Vec::new() };
+fn violations(program: &Program, watch: Watch) -> Vec<(Claim, Vec<Move>)> {
+    let Ok(initial) = State::watching(program, watch) else { return Vec::new() };
     let mut parents: HashMap<State, Option<(State, Option<Move>)>> = HashMap::from([(initial.clone(), None)]);
     let mut open = VecDeque::from([initial]);
     let mut found: Vec<(Claim, Vec<Move>)> = Vec::new();
@@ -35,8 +35,8 @@ fn violations(program: &Program) -> Vec<(Claim, Vec<Move>)> {
             add(Claim::InvalidEnd, path_to(&parents, &state, None));
         }
         let mut reached = Vec::new();
-        if next.ending == Ending::LosesControl {
-            reached.push((released(&state), None));
+        if matches!(next.ending, Ending::LosesControl | Ending::Stutters) {
+            reached.push((settled(program, &state), None));
         }
         for (step, outcome) in next.successors {
             if outcome.fault() == Some(Fault::AssertionFailed) {
@@ -109,12 +109,12 @@ fn spin_replays_trails_of_merged_steps() {
     replay_all(Options::ALL);
 }
 
-/// The claim may always take its first step, so its run is known without a product.
+/// The claim counts the steps of the system.
 const WITH_CLAIM: &str = "\
 chan q = [0] of { byte }; byte x;
-active proctype A() { atomic { q!1; x = 2 }; x = 3 }
+active proctype A() { q!1; atomic { x = 1; x = 2 }; x = 3 }
 active proctype B() { byte y; q?y; x == 3; assert(x == 2) }
-never { do :: true od }
+never { true; x == 0; do :: x >= 2 od }
 ";
 
 #[test]
@@ -125,17 +125,20 @@ fn spin_replays_trails_beside_a_claim() {
     let folder = temporary("claim");
     let file = folder.join("claim.pml");
     std::fs::write(&file, WITH_CLAIM).expect("a file can be written");
-    let (program, _) = load(&file, Options::NONE).expect("the model is right");
+    let (mut program, _) = load(&file, Options::NONE).expect("the model is right");
     let claim = program.processes.iter().position(|p| p.kind == ProcessKind::Claim).expect("there is a claim");
-    let entry = &program.processes[claim].locations[program.processes[claim].entry.0 as usize];
-    let first = EdgeId(entry.edges.start);
-    let (shows, steps) = violations(&program).swap_remove(0);
-    assert_eq!(steps.len(), 5);
-    let trace = confirm(&program, &steps, shows).unwrap_or_else(|why| panic!("{why}"));
-    let beside = ClaimRun { claim: ProcessId(claim as u32), steps: &vec![Some(first); steps.len()] };
-    let text = trail_with_claim(&program, &steps, None, beside);
+    let watch = Watch { claim: Some(ProcessId(claim as u32)), ..Watch::NOTHING };
+    let (shows, steps) = violations(&program, watch).swap_remove(0);
+    // A rendezvous is one step to the claim, and so is an atomic sequence.
+    assert_eq!(steps.iter().filter(|step| step.pid == CLAIM_PID).count(), 5);
+    let trace = confirm_watching(&program, watch, &steps, shows).unwrap_or_else(|why| panic!("{why}"));
+    let text = trail(&program, &steps, None);
     replay(&folder, &file, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
     assert!(replay(&folder, &file, &trace, &text.replace("-2:2:-2\n", "")).is_err());
+    // As if the claim came from a formula.
+    program.properties.clear();
+    let text = trail(&program, &steps, None);
+    replay(&folder, &file, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
     std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
 }
 
@@ -169,7 +172,7 @@ fn replay_all(options: Options) {
         }
         let file = corpus.join("models").join(path);
         let Ok((program, _)) = load(&file, options) else { continue };
-        for (claim, steps) in violations(&program) {
+        for (claim, steps) in violations(&program, Watch::NOTHING) {
             let trace = confirm(&program, &steps, claim).unwrap_or_else(|why| panic!("{path}: {why}"));
             replayed += 1;
             if let Err(why) = replay(&folder, &file, &trace, &trail(&program, &steps, None)) {

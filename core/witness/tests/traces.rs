@@ -3,7 +3,9 @@
 mod support;
 
 use fabius_program::meaning::Fault;
-use fabius_program::{Action, BinaryOp, EnumId, Enumeration, Expr, Kind, Pattern, PrintPiece, ProcessId, Type};
+use fabius_program::{
+    Action, BinaryOp, EnumId, Enumeration, Expr, Kind, Pattern, PrintPiece, ProcessId, Type, Watch,
+};
 use fabius_witness::format::text::{self, Layout, Line};
 use fabius_witness::format::{chart, json, trail};
 use fabius_witness::{Cause, Claim, Disagreement, Reason, Refusal, Shows, Trace, confirm, shorten};
@@ -386,13 +388,13 @@ fn steps_that_do_not_matter_are_left_out() {
     b.active("C", |p| p.edge(0, "assert(x < 2)", Action::Assert(Expr::binary(BinaryOp::Less, g(x), num(2))), 1));
     let claim = Claim::Fault(Fault::AssertionFailed);
     let path = [at(1, 2), at(0, 0), at(1, 2), at(1, 2), at(0, 1), at(1, 2), at(2, 3)];
-    let short = shorten(&b.program, &path, claim, 1000);
+    let short = shorten(&b.program, Watch::NOTHING, &path, claim, 1000);
     assert_eq!(short, [at(0, 0), at(0, 1), at(2, 3)]);
     confirmed(&b, &short, claim);
-    let all_matter = shorten(&b.program, &path[..6], Claim::Reaches, 1000);
+    let all_matter = shorten(&b.program, Watch::NOTHING, &path[..6], Claim::Reaches, 1000);
     let pids: Vec<_> = all_matter.iter().map(|step| step.pid).collect();
     assert_eq!(pids, [1, 1, 1, 1, 0, 0]);
-    assert_eq!(shorten(&b.program, &path, claim, 0), path);
+    assert_eq!(shorten(&b.program, Watch::NOTHING, &path, claim, 0), path);
 }
 
 #[test]

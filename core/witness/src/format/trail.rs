@@ -1,34 +1,21 @@
 //! A path as a trail file, which `spin -t -p` replays.
 //!
-//! Each line is `depth:process:statement`. A rendezvous is two lines, the send and the receive. A
-//! trail of a run without a claim needs no header, unless steps were merged. With a claim, a header
-//! names it; the claim is process 0, and all others are one further.
+//! Each line is `depth:process:statement`. A rendezvous is two lines, the send and the receive. A header says that
+//! steps were merged, a line before the first step of a cycle that it starts there. Moves of a claim that
+//! stands in the text are lines too: a header names it, the claim is process 0, and all others are one further. The
+//! automaton of a formula is not the one that Spin makes of it: its moves are left out, and Spin replays the
+//! system alone.
 
-use fabius_program::{EdgeId, Move, ProcessId, Program};
+use fabius_program::{CLAIM_PID, EdgeId, Move, ProcessId, Program, PropertyKind};
 
-/// The steps of a claim beside a path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ClaimRun<'a> {
-    /// The claim.
-    pub claim: ProcessId,
-    /// The step it takes before each step of the path; none where a process held control.
-    pub steps: &'a [Option<EdgeId>],
-}
-
-/// The trail file of a path. `cycle_start`: number of steps before the cycle, if the path runs into one.
+/// The trail file of a path; the program need not have the automaton of a formula. `cycle_start`: number of moves before the cycle, if the path runs into one.
 pub fn trail(program: &Program, path: &[Move], cycle_start: Option<usize>) -> String {
-    write(program, path, cycle_start, None)
-}
-
-/// The trail file of a path beside a claim.
-pub fn trail_with_claim(program: &Program, path: &[Move], cycle_start: Option<usize>, claim: ClaimRun<'_>) -> String {
-    write(program, path, cycle_start, Some(claim))
-}
-
-fn write(program: &Program, path: &[Move], cycle_start: Option<usize>, claim: Option<ClaimRun<'_>>) -> String {
+    let known = |step: &&Move| step.pid == CLAIM_PID && (step.edge.0 as usize) < program.edges.len();
+    let claim = path.iter().find(known).map(|step| program.process_of(step.edge));
+    let claim = claim.filter(|claim| is_written(program, *claim));
     let mut trail = Trail { program, text: String::new(), depth: 0 };
     if let Some(claim) = claim {
-        trail.text.push_str(&format!("-2:{}:-2\n", claim.claim.0));
+        trail.text.push_str(&format!("-2:{}:-2\n", claim.0));
     }
     if program.merged {
         trail.text.push_str("-4:-4:-4\n");
@@ -36,17 +23,29 @@ fn write(program: &Program, path: &[Move], cycle_start: Option<usize>, claim: Op
     let first = u32::from(claim.is_some());
     for (index, step) in path.iter().enumerate() {
         if cycle_start == Some(index) {
-            trail.text.push_str("-1:-1:-1\n");
+            trail.text.push_str(CYCLE);
         }
-        if let Some(edge) = claim.and_then(|claim| claim.steps.get(index).copied().flatten()) {
-            trail.line(0, edge);
+        if step.pid != CLAIM_PID {
+            trail.line(first + u32::from(step.pid), step.edge);
+        } else if claim.is_some() {
+            trail.line(0, step.edge);
         }
-        trail.line(first + u32::from(step.pid), step.edge);
         if let Some((partner, edge)) = step.partner {
             trail.line(first + u32::from(partner), edge);
         }
     }
+    if cycle_start == Some(path.len()) {
+        trail.text.push_str(CYCLE);
+    }
     trail.text
+}
+
+/// The line before the first step of a cycle.
+const CYCLE: &str = "-1:-1:-1\n";
+
+/// Whether a claim stands in the text.
+fn is_written(program: &Program, claim: ProcessId) -> bool {
+    program.properties.iter().any(|property| matches!(property.kind, PropertyKind::Never(id) if id == claim))
 }
 
 struct Trail<'a> {
