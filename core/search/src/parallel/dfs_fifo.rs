@@ -282,6 +282,7 @@ impl<M: Model> DfsFifo<'_, M> {
             Levels::Free => self.frontier.put(&start),
             Levels::Strict => self.next.put(&start),
         }
+        self.walk.beside_bytes = self.frontier.memory_bytes() + self.next.memory_bytes();
     }
 
     /// Puts the state on top of the stack into V.

@@ -86,20 +86,6 @@ impl Folder {
         }
     }
 
-    /// As [`Self::root`], of the state on which the position stands instead of its successor.
-    #[inline]
-    pub fn root_of_state(&self, position: &Position, length: usize) -> u64 {
-        match (length, self.shapes.get(length)) {
-            (1, _) => u64::from(position.cell_of_state(1)),
-            (0, _) | (_, None) => 0,
-            (_, Some(shape)) => {
-                let (left, right) = shape.children[1];
-                u64::from(position.cell_of_state(left as usize))
-                    | u64::from(position.cell_of_state(right as usize)) << 32
-            }
-        }
-    }
-
     /// Writes the words of the state of `length` words with this root; drops what `visible` held.
     pub fn unfold(&self, length: usize, root: u64, pair: impl Fn(u32) -> (u32, u32), visible: &mut Vec<u32>) {
         let mut nodes = vec![0; 2 * length.max(1)];

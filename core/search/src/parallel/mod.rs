@@ -14,6 +14,7 @@
 //! there is one does not, nor does the number of states where everything was looked at.
 
 mod arena;
+mod cndfs;
 mod dfs_fifo;
 mod fold;
 mod pool;
@@ -27,6 +28,7 @@ mod tests;
 mod trace;
 mod walk;
 
+pub use cndfs::cndfs;
 pub use dfs_fifo::{Levels, dfs_fifo};
 pub use reach::reach;
 pub use team::Share;

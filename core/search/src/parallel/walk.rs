@@ -59,6 +59,8 @@ pub(super) struct Walk<'a, M: Model, T, E> {
     pub(super) model: &'a mut M,
     pub(super) access: Access<'a>,
     pub(super) share: Share,
+    /// Memory of what the algorithm keeps beside the stack.
+    pub(super) beside_bytes: u64,
     /// The state on top of the stack.
     position: Position,
     stack: Vec<Frame<M::Cursor, M::Label>>,
@@ -105,10 +107,8 @@ struct Frame<C, L> {
     /// Of the transitions since the last stored state.
     marks: Marks,
     exhausted: bool,
-    /// Treated as stored.
+    /// It is in the store, and not passed through on trust.
     stored: bool,
-    /// Not counted, be it stored or not.
-    transient: bool,
     /// A note of the algorithm.
     note: u8,
     visit: u64,
@@ -180,6 +180,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
             team,
             access: team.store.access(),
             share: Share::default(),
+            beside_bytes: 0,
             position: Position::new(1, model.hidden_words()),
             model,
             stack: Vec::new(),
@@ -248,7 +249,6 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
             marks: Marks::NONE,
             exhausted: false,
             stored: true,
-            transient: false,
             note,
             visit: self.visits,
         }
@@ -369,17 +369,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
         let cursor = self.model.begin(self.position.state());
         let frame = self.frame(cursor, listed.label, key, self.note());
         let (ordinal, depth) = (self.ordinal(), u64::from(listed.label.is_some()));
-        self.stack.push(Frame {
-            changes,
-            stale_run,
-            run,
-            ordinal,
-            marks,
-            stored: false,
-            transient: true,
-            visit,
-            ..frame
-        });
+        self.stack.push(Frame { changes, stale_run, run, ordinal, marks, stored: false, visit, ..frame });
         self.deepen(depth);
         true
     }
@@ -392,9 +382,9 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
         let changes = self.position.accept() as u32;
         let cursor = self.model.begin(self.position.state());
         self.visits += 1;
-        let (ordinal, transient) = (self.ordinal(), listed.transient);
+        let ordinal = self.ordinal();
         let frame = self.frame(cursor, listed.label, key, note);
-        self.stack.push(Frame { changes, ordinal, transient, ..frame });
+        self.stack.push(Frame { changes, ordinal, ..frame });
         self.passes = 0;
         self.deepen(u64::from(listed.label.is_some()));
     }
@@ -626,7 +616,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
     fn memory_bytes(&self) -> u64 {
         let stack = size_of_val::<[Frame<M::Cursor, M::Label>]>(&self.stack);
         let put_off = size_of_val::<[PutOff<M::Cursor>]>(&self.put_off);
-        self.position.memory_bytes() + (stack + put_off) as u64 + self.access.memory_bytes()
+        self.position.memory_bytes() + (stack + put_off) as u64 + self.access.memory_bytes() + self.beside_bytes
     }
 }
 

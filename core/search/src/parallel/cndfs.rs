@@ -1,0 +1,305 @@
+//! Parallel nested depth-first search for acceptance cycles.
+//!
+//! After Evangelista, Laarman, Petrucci, van de Pol: *Improved Multi-Core Nested Depth-First Search*
+//! (ATVA 2012), CNDFS:
+//!
+//! ```text
+//! blue(s, i):  s.cyan[i] := true                red(s, i):  Rᵢ := Rᵢ ∪ {s}
+//!   for each t ∈ postᵢ(s):                        for each t ∈ postᵢ(s):
+//!     if not t.cyan[i] and not t.blue:              if t.cyan[i]: report a cycle
+//!       blue(t, i)                                  if t ∉ Rᵢ and not t.red: red(t, i)
+//!   s.blue := true
+//!   if s is accepting:
+//!     Rᵢ := ∅;  red(s, i)
+//!     await: s' is red, for all accepting s' ∈ Rᵢ but s
+//!     s'.red := true, for all s' ∈ Rᵢ
+//!   s.cyan[i] := false
+//! ```
+//!
+//! Every thread searches from the initial state; they share which states are blue and red, and with their
+//! successors in different order they soon are in different places. A cycle is sought behind an accepting state only
+//! when its blue search is over, as in the sequential [`crate::cycle::nested_dfs`]; waiting keeps those searches
+//! apart that could spoil each other.
+//!
+//! What differs from the paper:
+//!
+//! * Acceptance stands on transitions ([`Marks::ACCEPTING`]). So a state is the state and whether it was
+//!   reached by an accepting transition: then it is accepting. Where all transitions into a state agree, as those
+//!   of a claim do, there are no more of these than there are states.
+//! * A cycle is reported in the blue search already where a cyan state is reached from, or is, an accepting one
+//!   (Schwoon, Esparza, TACAS 2005).
+//! * A successor that some thread has on its stack comes last: see [`super::dfs_fifo`].
+//! * Which transient states are passed through must be the same for all visits, so that there is one graph for all
+//!   threads, and all that they wait for comes ([`Passing::SAME_FOR_ALL`]).
+
+use super::Joint;
+use super::store::{BITS, Key};
+use super::team::{Run, Team};
+use super::walk::{Arrival, Passing, Step, UNCOUNTED, Walk};
+use crate::cycle::outcome::{CycleOutcome, End, Found};
+use crate::model::{Marks, Model};
+use crate::observer::{Observer, Settings};
+use crate::outcome::Statistics;
+use crate::store::Exactness;
+use fabius_base::StopReason;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// The state's blue search is over.
+const BLUE: u32 = 1;
+/// No red search has to go there any more.
+const RED: u32 = 2;
+/// The first of the bits that say who has a state on his stack.
+const CYAN_FIRST: u32 = 4;
+/// All of them.
+const CYAN: u32 = !(BLUE | RED);
+/// How many there are.
+const CYAN_BITS: usize = BITS as usize - 2;
+
+/// In a note: a state of the red search.
+const IN_RED: u8 = 1;
+/// In a note: the accepting state that the red search starts from.
+const SEED: u8 = 2;
+
+/// So often a thread that waits for another one only lets others go first; then it sleeps in between.
+const YIELDS_MAX: u32 = 100;
+/// So long.
+const SLEEP: Duration = Duration::from_micros(50);
+
+/// Why a search ends.
+type Why<M> = End<<M as Model>::Label, <M as Model>::Fault>;
+
+/// Looks for a cycle with an accepting transition, with one thread for each of the models, which must be the
+/// same. The first of them is the caller's thread.
+pub fn cndfs<M, O>(
+    models: &mut [M],
+    observer: &mut O,
+    settings: &Settings,
+    seed: u64,
+) -> Joint<CycleOutcome<M::Label, M::Fault>>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
+    search(models, observer, settings, seed, Passing::SAME_FOR_ALL)
+}
+
+pub(super) fn search<M, O>(
+    models: &mut [M],
+    observer: &mut O,
+    settings: &Settings,
+    seed: u64,
+    passing: Passing,
+) -> Joint<CycleOutcome<M::Label, M::Fault>>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
+    let team = Team::<(), Why<M>>::new(models.len(), seed, settings);
+    let mut watch = |statistics: &Statistics| observer.progress(statistics);
+    let why = team.work(models, &mut watch, |thread, model, watch| {
+        let mut search = Cndfs {
+            walk: Walk::new(thread, &team, model, (passing, Some(Marks::ACCEPTING)), watch),
+            mine: CYAN_FIRST << (thread % CYAN_BITS),
+            cyan: (CYAN_BITS < team.threads).then(HashSet::new),
+            r: HashSet::new(),
+        };
+        let run = search.search();
+        search.walk.publish();
+        run
+    });
+    team.sum_up(|statistics| {
+        let run = why.map_or(ControlFlow::Continue(()), ControlFlow::Break);
+        CycleOutcome::conclude(run, Exactness::Exact, statistics)
+    })
+}
+
+/// One of the threads.
+struct Cndfs<'a, M: Model> {
+    walk: Walk<'a, M, (), Why<M>>,
+    /// The thread's bit for cyan, …
+    mine: u32,
+    /// … and its cyan states, if there are more threads than bits.
+    cyan: Option<HashSet<Key>>,
+    /// Rᵢ.
+    r: HashSet<Key>,
+}
+
+impl<M: Model> Cndfs<'_, M> {
+    fn search(&mut self) -> Run<Why<M>> {
+        let start = match self.walk.stand_on_initial() {
+            Ok(start) => start,
+            Err(fault) => return found(Found::Fault { path: Vec::new(), fault }),
+        };
+        let (place, old) = self.walk.access.entry(start.key, 0);
+        let before = place.set(self.mine);
+        if old.is_none() {
+            self.walk.count(false)?;
+        }
+        self.walk.begin(&start, note(before));
+        self.turn_cyan(start.key);
+        loop {
+            match self.walk.step()? {
+                Step::Arrival(t) if self.walk.note() & (IN_RED | SEED) != 0 => self.arrive_in_red(t)?,
+                Step::Arrival(t) => self.arrive_in_blue(t)?,
+                Step::Done => self.done()?,
+                Step::Over => return ControlFlow::Continue(()),
+                Step::InvalidEnd => {}
+                Step::Faulty { label, fault } => {
+                    let mut path = self.walk.path();
+                    path.extend(label);
+                    return found(Found::Fault { path, fault });
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn arrive_in_blue(&mut self, t: Arrival) -> Run<Why<M>> {
+        let (place, old) = self.walk.access.entry(t.key, self.mine);
+        let Some(bits) = old else {
+            self.walk.count(t.transient)?;
+            self.enter_in_blue(t.key, 0);
+            return ControlFlow::Continue(());
+        };
+        if is_cyan(bits, self.mine, &self.cyan, t.key) {
+            let accepting = |s: Option<Key>| s.is_some_and(Key::is_reached_otherwise);
+            if accepting(Some(t.key)) || accepting(self.walk.stored().next_back()) {
+                return self.cycle(t.key);
+            }
+            self.turn_away();
+        } else if bits & BLUE != 0 {
+            self.turn_away();
+        } else if bits & CYAN != 0 && !t.again {
+            self.walk.put_off();
+        } else {
+            let note = note(place.set(self.mine));
+            self.walk.count_match();
+            self.enter_in_blue(t.key, note);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn enter_in_blue(&mut self, t: Key, note: u8) {
+        self.walk.share.revisits += u64::from(note == UNCOUNTED);
+        self.walk.enter(t, note);
+        self.turn_cyan(t);
+    }
+
+    fn arrive_in_red(&mut self, t: Arrival) -> Run<Why<M>> {
+        let (_, old) = self.walk.access.entry(t.key, 0);
+        let bits = old.unwrap_or(0);
+        if is_cyan(bits, self.mine, &self.cyan, t.key) {
+            return self.cycle(t.key);
+        }
+        if old.is_none() {
+            self.walk.count(t.transient)?;
+        } else {
+            self.walk.count_match();
+        }
+        if bits & RED == 0 && self.r.insert(t.key) {
+            self.walk.enter(t.key, IN_RED | UNCOUNTED);
+        } else {
+            self.walk.turn_away();
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// All successors of the state on top of the stack were visited.
+    fn done(&mut self) -> Run<Why<M>> {
+        let (Some(s), note) = (self.walk.top(), self.walk.note()) else { return ControlFlow::Continue(()) };
+        if note & IN_RED != 0 {
+            self.walk.leave();
+            return ControlFlow::Continue(());
+        }
+        if note & SEED == 0 {
+            self.walk.access.entry(s, 0).0.set(BLUE);
+            if s.is_reached_otherwise() {
+                self.r.insert(s);
+                self.walk.list_again(note | SEED);
+                return ControlFlow::Continue(());
+            }
+        } else {
+            self.turn_red(s)?;
+        }
+        self.walk.access.entry(s, 0).0.clear(self.mine);
+        if let Some(cyan) = &mut self.cyan {
+            cyan.remove(&s);
+        }
+        self.walk.leave();
+        ControlFlow::Continue(())
+    }
+
+    /// Waits until the accepting states of Rᵢ are red, apart from the seed; then all of Rᵢ are.
+    fn turn_red(&mut self, seed: Key) -> Run<Why<M>> {
+        let r = std::mem::take(&mut self.r);
+        for &s in r.iter().filter(|&&s| s.is_reached_otherwise() && s != seed) {
+            let mut yields = 0;
+            while self.walk.access.entry(s, 0).0.bits() & RED == 0 {
+                self.walk.look()?;
+                yields += 1;
+                if yields < YIELDS_MAX {
+                    std::thread::yield_now();
+                } else {
+                    std::thread::sleep(SLEEP);
+                }
+            }
+        }
+        for &s in &r {
+            self.walk.access.entry(s, 0).0.set(RED);
+        }
+        self.r = r;
+        self.r.clear();
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn turn_away(&mut self) {
+        self.walk.count_match();
+        self.walk.turn_away();
+    }
+
+    #[inline]
+    fn turn_cyan(&mut self, s: Key) {
+        if let Some(cyan) = &mut self.cyan {
+            cyan.insert(s);
+        }
+    }
+
+    /// Reports the cycle that the successor `t`, which is cyan, closes.
+    #[cold]
+    fn cycle(&mut self, t: Key) -> Run<Why<M>> {
+        let closing = self.walk.label();
+        let Some((stem, mut cycle)) = self.walk.labels_around(t) else { return ControlFlow::Continue(()) };
+        cycle.extend(closing);
+        found(Found::Lasso { stem, cycle })
+    }
+}
+
+impl<L, F> From<StopReason> for End<L, F> {
+    fn from(reason: StopReason) -> Self {
+        Self::Stopped(reason)
+    }
+}
+
+fn found<L, F>(found: Found<L, F>) -> Run<End<L, F>> {
+    ControlFlow::Break(Some(End::Found(found)))
+}
+
+/// The note of a state that had these bits when it was entered: if it was on a stack before, others count it.
+#[inline]
+fn note(before: u32) -> u8 {
+    if before & (CYAN | BLUE) == 0 { 0 } else { UNCOUNTED }
+}
+
+/// Whether a state with these bits is on the thread's own stack.
+#[inline]
+fn is_cyan(bits: u32, mine: u32, cyan: &Option<HashSet<Key>>, s: Key) -> bool {
+    match cyan {
+        // Those who share a bit take it back from each other.
+        Some(cyan) => cyan.contains(&s),
+        None => bits & mine != 0,
+    }
+}
