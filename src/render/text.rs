@@ -6,7 +6,7 @@ use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
-use fabius_engine::report::PropertyReport;
+use fabius_engine::report::{ON, PropertyReport};
 use fabius_engine::{Counterexample, Loaded, Outcome, Verdict, ViolationReport};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Trace};
@@ -187,6 +187,9 @@ fn figures(property: &PropertyReport) -> String {
     // An open verdict names the states in its reason.
     if property.verdict != Verdict::Undecided {
         figures.push(counted(property.states, "state"));
+    }
+    if property.reduction == ON {
+        figures.push("reduced".to_owned());
     }
     figures.push(format!("depth {}", count(property.depth)));
     figures.push(seconds(property.seconds));

@@ -52,6 +52,11 @@ impl SearchedMachine {
         self.machine.merge_reached(&clone.machine);
     }
 
+    /// The program, to share.
+    pub(crate) fn shared_program(&self) -> &Arc<Program> {
+        self.machine.shared_program()
+    }
+
     /// A reader of the states that this machine makes.
     pub(crate) fn places(&self) -> Places {
         Places { machine: self.machine.clone() }

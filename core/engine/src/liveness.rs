@@ -5,7 +5,8 @@ use crate::counterexample::{Found, Wrong, confirm};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question};
-use crate::report::{PropertyReport, Stopped, Verdict, ViolationClass};
+use crate::reduction::{self, Preserve, Reduced, WhyNot};
+use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict, ViolationClass};
 use crate::run::Surroundings;
 use crate::settings::{Cycles, Fairness, Progress, Settings};
 use crate::task::{Checked, Task, limit_reached, refused};
@@ -13,9 +14,9 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::{Finding, Span};
 use fabius_program::meaning::Fault;
-use fabius_program::{Expr, Formula, Move, ProcessKind, Program, ProgressOn, PropertyKind, Watch};
+use fabius_program::{Action, Expr, Formula, Move, ProcessId, ProcessKind, Program, ProgressOn, PropertyKind, Watch};
 use fabius_search::cycle::{self, CycleOutcome};
-use fabius_search::{self as search, Completeness, TreeStore, parallel};
+use fabius_search::{self as search, Completeness, Processes, TreeStore, parallel};
 use fabius_witness::RunFairness;
 use std::sync::Arc;
 
@@ -30,16 +31,18 @@ const CLARIFY_STATES_FACTOR: u64 = 10;
 const CLARIFY_STATES_MIN: u64 = 100_000;
 
 /// A question in the form in which a search answers it.
-struct Inquiry {
+pub(crate) struct Inquiry {
     /// The program, with the claim if there is one.
-    program: Arc<Program>,
-    watch: Watch,
+    pub(crate) program: Arc<Program>,
+    pub(crate) watch: Watch,
     /// Which cycles are looked for.
-    goal: cycle::Goal,
+    pub(crate) goal: cycle::Goal,
     /// What such a cycle is.
-    class: ViolationClass,
+    pub(crate) class: ViolationClass,
     /// The formula or claim, for a person.
-    property: Option<(String, Option<Span>)>,
+    pub(crate) property: Option<(String, Option<Span>)>,
+    /// Whether repeating a state of a run for a while never changes the answer.
+    stutters: bool,
     search: Search,
 }
 
@@ -89,10 +92,18 @@ pub(crate) fn check(
     };
     let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
     let began = (around.now)();
-    let (outcome, store_bytes) = explore(&task, &inquiry, &mut machine, around);
+    let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
+    let reduction = reduction(&inquiry, settings);
+    let (outcome, store_bytes) = match &reduction {
+        Ok(Some(plan)) => explore(&task, &inquiry, &mut Reduced::of(machine.clone(), plan.clone()), watcher),
+        _ => explore(&task, &inquiry, &mut machine, watcher),
+    };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
-        report: describe(planned, settings, &inquiry, &outcome, store_bytes, seconds),
+        report: PropertyReport {
+            reduction: told(&reduction),
+            ..describe(planned, settings, &inquiry, &outcome, store_bytes, seconds)
+        },
         counterexamples: Vec::new(),
         findings: Vec::new(),
         failure: None,
@@ -108,7 +119,7 @@ pub(crate) fn check(
 }
 
 /// Puts a question into the form in which a search answers it.
-fn inquire(program: &Arc<Program>, planned: &Planned, settings: &Settings) -> Result<Inquiry, Box<Finding>> {
+pub(crate) fn inquire(program: &Arc<Program>, planned: &Planned, settings: &Settings) -> Result<Inquiry, Box<Finding>> {
     let progress = match settings.progress {
         Progress::States => ProgressOn::States,
         Progress::Transitions => ProgressOn::Transitions,
@@ -125,6 +136,7 @@ fn inquire(program: &Arc<Program>, planned: &Planned, settings: &Settings) -> Re
         goal,
         class,
         property: None,
+        stutters: true,
         search,
     };
     Ok(match planned.question {
@@ -152,7 +164,12 @@ fn inquire(program: &Arc<Program>, planned: &Planned, settings: &Settings) -> Re
 fn claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> {
     let (mut program, claim) = program.with_claim(&planned.name).map_err(|why| Box::new(why.finding()))?;
     let property = program.properties.iter().find(|property| property.name == planned.name);
-    let is_formula = property.is_some_and(|property| matches!(property.kind, PropertyKind::Ltl(_)));
+    let formula = property.and_then(|property| match &property.kind {
+        PropertyKind::Ltl(formula) => Some(formula),
+        _ => None,
+    });
+    let is_formula = formula.is_some();
+    let stutters = formula.is_some_and(|formula| !has_next(formula));
     let span = property.and_then(|property| property.span);
     if is_formula {
         // A claim is judged together with the acceptance labels of the model; a formula speaks for itself.
@@ -165,8 +182,22 @@ fn claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> 
         goal: cycle::Goal::AcceptanceCycle,
         class: ViolationClass::AcceptanceCycle,
         property: Some((planned.name.clone(), span)),
+        stutters,
         search: Search::NestedDfs,
     })
+}
+
+/// Whether a formula counts steps.
+fn has_next(formula: &Formula) -> bool {
+    let mut open = vec![formula];
+    while let Some(formula) = open.pop() {
+        if matches!(formula, Formula::Next(_)) {
+            return true;
+        }
+        let (left, right) = formula.operands();
+        open.extend(left.into_iter().chain(right));
+    }
+    false
 }
 
 /// A livelock as what a claim waits for: from some time on there is no progress.
@@ -186,7 +217,7 @@ fn livelock_claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<F
 
 impl Inquiry {
     /// What a search found, as what is to be confirmed.
-    fn describe(&self, found: cycle::Found<Move, Fault>) -> Found {
+    pub(crate) fn describe(&self, found: cycle::Found<Move, Fault>) -> Found {
         let (wrong, path) = match found {
             cycle::Found::Lasso { stem, cycle } => {
                 (Wrong::Loop(stem.len(), self.class), stem.into_iter().chain(cycle).collect())
@@ -244,16 +275,47 @@ fn fair_runs(
     Some(RunFairness::Unfair)
 }
 
+/// How the model is to be reduced for the search; `None` if nobody wants that.
+fn reduction(inquiry: &Inquiry, settings: &Settings) -> Result<Option<reduction::Plan>, WhyNot> {
+    // As it is written means: every step of it.
+    if !settings.reduction || !settings.optimize {
+        return Ok(None);
+    }
+    let preserve = match inquiry.search {
+        Search::Components(Fairness::None) => return Ok(None),
+        Search::Components(_) => return Err(WhyNot::Fairness),
+        Search::DfsFifo => Preserve::Livelocks(inquiry.watch.progress.unwrap_or(ProgressOn::States)),
+        Search::NestedDfs => match inquiry.watch.claim {
+            None => Preserve::Acceptance,
+            Some(claim) if inquiry.stutters => Preserve::Formula(propositions(&inquiry.program, claim)),
+            Some(_) => return Err(WhyNot::NextTime),
+        },
+    };
+    reduction::prepare(&inquiry.program, preserve).map(Some)
+}
+
+/// What a claim looks at.
+fn propositions(program: &Program, claim: ProcessId) -> Vec<Expr> {
+    let actions = program.process(claim).statements.iter().map(|statement| &statement.action);
+    actions.filter_map(|action| if let Action::Guard(e) = action { Some(e.clone()) } else { None }).collect()
+}
+
+/// What a report says of the reduction.
+fn told(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> String {
+    match reduction {
+        Ok(Some(_)) => ON.to_owned(),
+        Ok(None) => OFF.to_owned(),
+        Err(why) => why.to_string(),
+    }
+}
+
 /// Runs the search; the outcome, and the memory of its store.
-fn explore(
-    task: &Task<'_>,
-    inquiry: &Inquiry,
-    machine: &mut SearchedMachine,
-    around: &mut Surroundings<'_>,
-) -> (CycleFound, u64) {
-    let cancel = around.cancel.clone();
+fn explore<M>(task: &Task<'_>, inquiry: &Inquiry, machine: &mut M, mut watcher: Watcher<'_, '_>) -> (CycleFound, u64)
+where
+    M: Processes<Label = Move, Fault = Fault> + Clone + Send,
+{
+    let cancel = watcher.around.cancel.clone();
     let settings = search::Settings { limits: task.settings.limits, stop_at: search::StopAt::First, cancel };
-    let mut watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     macro_rules! with_store {
         ($store:ident => $outcome:expr) => {{
             let mut $store = TreeStore::default();
@@ -263,7 +325,7 @@ fn explore(
     }
     let threads = task.settings.threads;
     if 1 < threads && !matches!(inquiry.search, Search::Components(_)) {
-        let mut team = machine.team(threads);
+        let mut team = vec![machine.clone(); threads];
         let outcome = match inquiry.search {
             Search::DfsFifo => {
                 parallel::dfs_fifo(&mut team, &mut watcher, &settings, parallel::Levels::Free, SEED).outcome
@@ -357,7 +419,7 @@ fn reason(inquiry: &Inquiry, outcome: &CycleFound, settings: &Settings) -> Strin
 }
 
 /// A property that no search can answer.
-fn unanswered(planned: &Planned, finding: Finding) -> Checked {
+pub(crate) fn unanswered(planned: &Planned, finding: Finding) -> Checked {
     let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
     report.verdict = Verdict::Faulty;
     Checked { report, counterexamples: Vec::new(), findings: vec![finding], failure: None }

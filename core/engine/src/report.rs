@@ -12,6 +12,11 @@ pub const TOOL: &str = "fabius";
 /// Its version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// What [`PropertyReport::reduction`] says where nothing was left out.
+pub const OFF: &str = "off";
+/// What it says where something was.
+pub const ON: &str = "on";
+
 /// The answer to a question about a model.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -163,6 +168,8 @@ pub struct PropertyReport {
     pub search: &'static str,
     /// How the states were remembered: `tree`, `hash` or `bitstate`; empty if they were not.
     pub store: &'static str,
+    /// `on` if orders of independent steps were left out, `off` if not; with a reason where the model is it.
+    pub reduction: String,
     /// States stored.
     pub states: u64,
     /// Transitions as Spin counts them: states stored and matched together.
@@ -354,6 +361,7 @@ impl PropertyReport {
             stopped: None,
             search: "",
             store: "",
+            reduction: OFF.to_owned(),
             states: 0,
             transitions: 0,
             matched: 0,

@@ -5,7 +5,7 @@ use crate::delayed;
 use crate::event::Event;
 use crate::liveness;
 use crate::load::Loaded;
-use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
+use crate::plan::{Plan, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
 use crate::settings::Settings;
@@ -89,6 +89,12 @@ fn check_all(
                 delayed::check(loaded, program, planned, settings, delaying, around)
             }
             Question::Safety => safety::check(loaded, program, planned, settings, around),
+            Question::Progress | Question::Acceptance | Question::Claim
+                if settings.delaying.is_some() || settings.cycles.needs_delays() =>
+            {
+                let delaying = settings.delaying.clone().unwrap_or_default();
+                delayed::check_cycles(loaded, program, planned, settings, &delaying, around)
+            }
             Question::Progress | Question::Acceptance | Question::Claim => {
                 liveness::check(loaded, program, planned, settings, around)
             }

@@ -5,16 +5,20 @@ use crate::counterexample::{Found, Wrong, confirm};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::Planned;
-use crate::report::{PropertyReport, Stopped, Verdict};
+use crate::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
+use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict};
 use crate::run::Surroundings;
 use crate::settings::{Order, Settings, Storage};
 use crate::task::{Checked, Task, limit_reached, missed, refused, times};
 use crate::unreached::unreached;
 use crate::watcher::Watcher;
 use crate::words::counted;
-use fabius_base::Limits;
+use fabius_base::{Limits, StopReason};
 use fabius_program::{Move, ProcessId, Program, PropertyKind, Watch, meaning::Fault};
-use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Statistics, StopAt, TreeStore};
+use fabius_search::reduce::OffStack;
+use fabius_search::{
+    self as search, BitstateStore, Completeness, FingerprintStore, Model, Statistics, StopAt, TreeStore,
+};
 use fabius_witness::RunFairness;
 use std::sync::Arc;
 
@@ -31,6 +35,9 @@ const SHORTEN_STATES_FACTOR: u64 = 10;
 /// … but always so many. It also may take only [`crate::watcher::SHORTEN_TIME_MAX`].
 const SHORTEN_STATES_MIN: u64 = 100_000;
 
+/// A model with more states than this is explored with a reduction: before, what is never executed is
+/// worth knowing.
+const WHOLE_STATES_MAX: u64 = 200_000;
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
 
@@ -60,17 +67,18 @@ pub(crate) fn check(
     };
     let began = (around.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
-    let explored = explore(&task, &mut machine, watcher, settings.search, settings.limits, stop_at);
+    let (explored, reduction) = explore_or_reduce(&task, &mut machine, stop_at, around);
     let seconds = ((around.now)() - began).as_secs_f64();
     let outcome = &explored.outcome;
     let mut checked = Checked {
-        report: describe(planned, settings, &explored, seconds),
+        report: PropertyReport { reduction, ..describe(planned, settings, &explored, seconds) },
         counterexamples: Vec::new(),
         findings: Vec::new(),
         failure: None,
     };
-    if outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact() {
+    // A reduced search does not execute all that can be executed.
+    let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
+    if all_seen && checked.report.reduction != ON {
         checked.findings = unreached(program, &loaded.map, &|edge| machine.reached(edge));
     }
     for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
@@ -102,6 +110,49 @@ pub(crate) fn event_trace(program: &Program) -> Option<ProcessId> {
     })
 }
 
+/// Explores a model as it is; if that becomes much and no more than a verdict was asked for, begins anew with a
+/// reduction. What the report says of the reduction comes with it.
+fn explore_or_reduce(
+    task: &Task<'_>,
+    machine: &mut SearchedMachine,
+    stop_at: StopAt,
+    around: &mut Surroundings<'_>,
+) -> (Explored, String) {
+    let settings = task.settings;
+    let limits = settings.limits;
+    let plain =
+        settings.search == Order::DepthFirstThenShorten && settings.store == Storage::Tree && settings.threads == 1;
+    let may_reduce = settings.reduction && settings.optimize && plain && stop_at == StopAt::First;
+    let states_max = limits.states_max.unwrap_or(u64::MAX);
+    let first = if may_reduce { limits.states_max.unwrap_or(u64::MAX).min(WHOLE_STATES_MAX) } else { states_max };
+    let first_limits = Limits { states_max: (first < u64::MAX).then_some(first), ..limits };
+    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    let explored = explore(task, machine, watcher, settings.search, first_limits, stop_at);
+    let more = first < states_max && explored.outcome.completeness == Completeness::Stopped(StopReason::States);
+    if !more {
+        return (explored, OFF.to_owned());
+    }
+    drop(explored);
+    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    match reduced(task, machine) {
+        Ok(mut reduced) => {
+            let cancel = watcher.around.cancel.clone();
+            let settings = search::Settings { limits, stop_at, cancel };
+            (run(&mut reduced, TreeStore::new(), watcher, &settings, false), ON.to_owned())
+        }
+        Err(why) => (explore(task, machine, watcher, settings.search, limits, stop_at), why.to_string()),
+    }
+}
+
+/// The model with fewer orders of independent steps.
+fn reduced(task: &Task<'_>, machine: &SearchedMachine) -> Result<OffStack<Reduced>, WhyNot> {
+    if event_trace(task.program).is_some() {
+        return Err(WhyNot::Trace);
+    }
+    let plan = reduction::prepare(machine.shared_program(), Preserve::Faults(Proviso::Stack))?;
+    Ok(OffStack::new(Reduced::of(machine.clone(), plan)))
+}
+
 /// Runs one search in the order and with the store that were asked for.
 fn explore(
     task: &Task<'_>,
@@ -127,8 +178,8 @@ fn explore(
     }
 }
 
-fn run<S: search::Store>(
-    machine: &mut SearchedMachine,
+fn run<M: Model<Label = Move, Fault = Fault>, S: search::Store>(
+    machine: &mut M,
     mut store: S,
     mut watcher: Watcher<'_, '_>,
     settings: &search::Settings,

@@ -191,6 +191,11 @@ impl Machine {
         &self.program
     }
 
+    /// The program that the machine runs, to share.
+    pub fn shared_program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
     /// Words at the end of a state that do not distinguish it from others.
     pub fn hidden_words(&self) -> usize {
         self.code.hidden_words as usize
