@@ -27,11 +27,11 @@ use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
 use fabius_program::{Expr, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
-use fabius_search::reduce::{Requirements, closed_set, smallest_closed_set};
+use fabius_search::reduce::{Closer, Requirements};
 use fabius_search::{Ending, Model, Next, ProcessSet, Processes, Reducible};
 use std::fmt;
 use std::sync::Arc;
-use tables::{Configuration, Set, Tables};
+use tables::{Configuration, Here, Set, Tables};
 
 /// What a reduction must not change the answer to.
 #[derive(Clone, PartialEq, Debug)]
@@ -197,6 +197,7 @@ pub struct Reduced {
     plan: Arc<Plan>,
     tables: Tables,
     answers: Answers,
+    closer: Closer,
 }
 
 /// How far the successors of a state have been listed.
@@ -225,7 +226,7 @@ impl Reduced {
     /// Reduces what a machine lists. Without a machine that can run it there is nothing to reduce.
     pub(crate) fn of(inner: SearchedMachine, plan: Plan) -> Self {
         let plan = Arc::new(plan);
-        Self { inner, tables: Tables::new(Arc::clone(&plan)), plan, answers: Answers::default() }
+        Self { inner, tables: Tables::new(Arc::clone(&plan)), plan, answers: Answers::default(), closer: Closer::default() }
     }
 
     /// The machine behind it.
@@ -242,9 +243,12 @@ impl Reduced {
         let tables = self.tables.of(machine, state)?;
         self.answers.begin(&tables, state);
         let count = tables.processes.len();
-        let mut question =
-            Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers, count };
-        smallest_closed_set(count, &mut question)
+        let mut question = Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers };
+        if question.is_crowded() {
+            return None;
+        }
+        let set = self.closer.smallest(count, &mut question)?;
+        Some(movers(set, &mut question))
     }
 
     /// The processes to be listed so that nothing that matters is put off.
@@ -252,18 +256,21 @@ impl Reduced {
         let machine = self.inner.machine_mut();
         let Some(tables) = self.tables.of(machine, state) else { return chosen };
         let count = tables.processes.len();
-        let all = if count == Set::BITS as usize { Set::MAX } else { (1 << count) - 1 };
+        let all = (1 << count) - 1;
         match self.plan.preserve {
             Preserve::Deadlocks => return chosen,
             Preserve::Faults(_) => {}
             _ => return all,
         }
         self.answers.begin(&tables, state);
-        let mut question =
-            Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers, count };
-        let faulty = (0..count).filter(|process| question.place(*process).faulty);
-        let start = faulty.fold(chosen, |set, process| set | 1 << process);
-        closed_set(start, all, &mut question)
+        let mut question = Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers };
+        let is_wanted = |process: usize, question: &Question<'_>| {
+            chosen >> process & 1 != 0 || question.place(process).faulty
+        };
+        let start: Vec<u64> = (0..count)
+            .map(|process| if is_wanted(process, &question) { question.place(process).all } else { 0 })
+            .collect();
+        movers(self.closer.around(&start, &mut question), &mut question) | chosen
     }
 
     /// Goes on with the youngest of the processes still to be listed; false if there is none.
@@ -278,12 +285,19 @@ impl Reduced {
     }
 }
 
+/// The processes that can take a step of a set.
+fn movers(set: &[u64], question: &mut Question<'_>) -> Set {
+    let can_move = |process: &usize| set[*process] & question.executable(*process) != 0;
+    (0..set.len()).filter(can_move).fold(0, |movers, process| movers | 1 << process)
+}
+
 /// What was found out about the processes of a state.
 #[derive(Clone, Debug, Default)]
 struct Answers {
     locations: Vec<u32>,
     executable: Vec<Option<u64>>,
-    required: Vec<Option<Set>>,
+    /// Edges that somebody else's step may include, as far as that was found out.
+    live: Vec<u64>,
 }
 
 impl Answers {
@@ -294,8 +308,8 @@ impl Answers {
         self.locations.extend(tables.processes.iter().map(|agent| at(&agent.location)));
         self.executable.clear();
         self.executable.resize(tables.processes.len(), None);
-        self.required.clear();
-        self.required.resize(tables.processes.len(), None);
+        self.live.clear();
+        self.live.resize(tables.processes.len(), 0);
     }
 }
 
@@ -306,7 +320,6 @@ struct Question<'a> {
     machine: &'a mut fabius_machine::Machine,
     state: &'a [u32],
     answers: &'a mut Answers,
-    count: usize,
 }
 
 impl Question<'_> {
@@ -315,63 +328,73 @@ impl Question<'_> {
         &self.tables.processes[process].places[self.answers.locations[process] as usize]
     }
 
-    #[inline]
-    fn executable(&mut self, process: usize) -> u64 {
-        match self.answers.executable[process] {
-            Some(executable) => executable,
-            None => {
-                let executable = match self.place(process).edges.is_empty() {
-                    true => 0,
-                    false => self.machine.executable(self.state, process as u8),
-                };
-                self.answers.executable[process] = Some(executable);
-                executable
-            }
-        }
+    fn is_crowded(&self) -> bool {
+        (0..self.tables.processes.len()).any(|process| self.place(process).crowded)
     }
 
-    /// Whether a process can take a step that [`Plan::whole`] marks. A receive is a part of the sender's step: it
-    /// may be executable without showing.
-    fn has_marked(&mut self, process: usize) -> bool {
-        let executable = self.executable(process);
-        let mut edges = self.place(process).edges.iter().enumerate();
-        edges.any(|(index, edge)| edge.whole && (executable >> index.min(63) & 1 != 0 || edge.passive))
+    /// Whether one of these edges can be taken, by itself or as a part of another process's step, and is one that
+    /// [`Plan::whole`] marks.
+    fn has_marked(&mut self, process: usize, edges: u64) -> bool {
+        let whole = self.place(process).whole & edges;
+        whole != 0 && whole & (self.executable(process) | self.answers.live[process]) != 0
+    }
+}
+
+/// The edges of a process that can be taken in a state, found out once.
+#[inline]
+fn executable(
+    process: usize,
+    place: &tables::Place,
+    machine: &mut fabius_machine::Machine,
+    state: &[u32],
+    known: &mut [Option<u64>],
+) -> u64 {
+    match known[process] {
+        Some(executable) => executable,
+        None => {
+            let executable = if place.all == 0 { 0 } else { machine.executable(state, process as u8) };
+            known[process] = Some(executable);
+            executable
+        }
     }
 }
 
 impl Requirements for Question<'_> {
     #[inline]
-    fn steps(&mut self, process: usize) -> u32 {
-        self.executable(process).count_ones()
+    fn alternatives(&mut self, process: usize) -> u64 {
+        self.place(process).all
     }
 
     #[inline]
-    fn required(&mut self, process: usize) -> u64 {
-        if let Some(required) = self.answers.required[process] {
-            return required;
-        }
-        let executable = self.executable(process);
-        let required = self.tables.required(process, &self.answers.locations, executable, self.state);
-        self.answers.required[process] = Some(required);
-        required
+    fn executable(&mut self, process: usize) -> u64 {
+        let place = &self.tables.processes[process].places[self.answers.locations[process] as usize];
+        executable(process, place, self.machine, self.state, &mut self.answers.executable)
     }
 
     #[inline]
-    fn demands_all(&mut self, process: usize) -> bool {
-        if matches!(self.plan.preserve, Preserve::Deadlocks | Preserve::Faults(_)) {
-            return false;
-        }
-        self.has_marked(process)
+    fn require(&mut self, process: usize, alternatives: u64, set: &mut [u64]) {
+        let Self { tables, machine, state, answers, .. } = self;
+        let Answers { locations, executable: known, live } = &mut **answers;
+        let here = Here { state, locations };
+        tables.require(process, alternatives, &here, set, live, &mut |process| {
+            executable(process, tables.place(process, &here), machine, state, known)
+        });
     }
 
-    fn suffices(&mut self, set: u64) -> bool {
-        let is_in = |process: &usize| set >> process & 1 != 0;
+    #[inline]
+    fn demands_all(&mut self, process: usize, alternatives: u64) -> bool {
+        !matches!(self.plan.preserve, Preserve::Deadlocks | Preserve::Faults(_))
+            && self.has_marked(process, alternatives)
+    }
+
+    fn suffices(&mut self, set: &[u64]) -> bool {
+        let count = set.len();
         match self.plan.preserve {
             // Every step leads to a progress state as long as somebody stays at a progress location.
-            Preserve::Livelocks(ProgressOn::States) => !(0..self.count).any(|process| self.place(process).progress),
+            Preserve::Livelocks(ProgressOn::States) => !(0..count).any(|process| self.place(process).progress),
             Preserve::Faults(Proviso::Loops) => {
-                (0..self.count).all(|process| is_in(&process) || !self.place(process).faulty)
-                    || !(0..self.count).filter(is_in).any(|process| self.has_marked(process))
+                (0..count).all(|process| set[process] == self.place(process).all || !self.place(process).faulty)
+                    || !(0..count).any(|process| self.has_marked(process, set[process]))
             }
             _ => true,
         }

@@ -6,14 +6,16 @@
 use super::Plan;
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{
-    Bits, Channels, Check, Condition, Facts, Instance, InstanceKey, Relation, Rendezvous, Subject,
+    Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject,
 };
-use fabius_program::{LocationId, ProcessId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Processes of a state, as bits.
+/// Processes of a state, as bits. All bits stand for all processes, however many there are.
 pub(super) type Set = u64;
+
+/// States with more processes are not reduced.
+pub(super) const PROCESSES_MAX: usize = 63;
 
 /// All configurations met so far.
 #[derive(Clone, Debug)]
@@ -32,24 +34,25 @@ pub(super) struct Tables {
 struct Known {
     instance: Arc<Instance>,
     rendezvous: Arc<Rendezvous>,
-    /// Locations from which it may end.
-    ends: Arc<Bits>,
-    /// Locations from which it may do something faulty.
-    faulty: Arc<Bits>,
+    /// What leads it to its end.
+    ends: Arc<Leads>,
+    /// What leads it to something faulty.
+    faulty: Arc<Leads>,
     /// For each edge, whether a set that contains it must contain everybody.
     whole: Arc<Vec<bool>>,
 }
 
-/// What concerns two processes.
+/// What concerns two processes: for each edge of the one, what leads the other one to something.
 #[derive(Debug)]
 struct Pair {
-    /// For each edge of the one, locations of the other from which it may do something that does not accord.
-    danger: Vec<Bits>,
-    /// For each edge of the one, locations of the other from which it may be its partner.
-    partners: Vec<Bits>,
-    /// For each edge of the one and each part of its guard, locations of the other from which it may make the
-    /// part true.
-    enablers: Vec<Vec<Bits>>,
+    /// To what does not accord.
+    danger: Vec<Leads>,
+    /// To being its partner, later or now.
+    partners: Vec<Leads>,
+    /// To being its partner now.
+    direct: Vec<Leads>,
+    /// For each part of its guard, to making that true.
+    enablers: Vec<Vec<Leads>>,
 }
 
 /// The tables of a configuration.
@@ -61,6 +64,8 @@ pub(super) struct Configuration {
     pub processes: Vec<Agent>,
     /// Whether it matters to some step whether nobody receives.
     wonders: bool,
+    /// What rows refer to.
+    masks: Vec<u64>,
 }
 
 /// The tables of one process.
@@ -74,13 +79,20 @@ pub(super) struct Agent {
 #[derive(Debug)]
 pub(super) struct Place {
     pub edges: Vec<EdgeTable>,
+    /// All its edges, as bits.
+    pub all: u64,
+    /// The edges whose being executable demands that nobody is left out.
+    pub whole: u64,
+    /// Edges that are a part of another process's step, which does not show in what is executable.
+    pub passive: u64,
     /// Too many edges to tell apart.
     pub crowded: bool,
     /// Something faulty may lie ahead.
     pub faulty: bool,
     /// Being here counts as progress.
     pub progress: bool,
-    ends: bool,
+    /// Edges that lead to its end.
+    ends: u64,
     accepts: Channels,
     wonders: Channels,
 }
@@ -88,22 +100,22 @@ pub(super) struct Place {
 /// The tables of an edge.
 #[derive(Debug)]
 pub(super) struct EdgeTable {
-    /// Who must come along if the edge is executable.
+    /// What must come along if the edge can be taken.
     danger: Row,
-    /// Who must come along in any case.
+    /// What must come along in any case.
     partners: Row,
-    /// It can be taken as a part of another process's step, which does not show in what is executable.
-    pub passive: bool,
-    /// If the edge is not executable: for each part of its guard, who must come along if that part is why.
+    /// With whom it could be taken now.
+    direct: Row,
+    /// Its siblings must come along in any case.
+    wonders: bool,
+    /// If it cannot be taken: for each part of its guard, what must come along if that part is why.
     parts: Vec<Part>,
-    /// If it is executable, nobody may be left out.
-    pub whole: bool,
 }
 
 #[derive(Debug)]
 struct Part {
     kind: PartKind,
-    who: Row,
+    what: Row,
 }
 
 #[derive(Debug)]
@@ -117,76 +129,128 @@ enum PartKind {
     Unknown,
 }
 
-/// Processes that are meant wherever they are, and processes that are meant at some locations only.
+/// Edges of processes, by where these are.
 #[derive(Debug, Default)]
 struct Row {
-    all: Set,
-    some: Vec<(u8, Bits)>,
+    /// Processes, and where their masks start, one for each of their locations.
+    entries: Vec<(u8, u32)>,
 }
 
-impl Row {
-    #[inline]
-    fn at(&self, locations: &[u32]) -> Set {
-        self.some.iter().fold(self.all, |set, (pid, where_)| {
-            set | Set::from(where_.contains(locations[usize::from(*pid)] as usize)) << pid
-        })
-    }
+/// What is asked of the tables about one state.
+pub(super) struct Here<'a> {
+    pub state: &'a [u32],
+    pub locations: &'a [u32],
 }
 
 impl Configuration {
-    /// Who must be in a set with a process, of whose edges those in `executable` can be taken.
-    pub(super) fn required(&self, pid: usize, locations: &[u32], executable: u64, state: &[u32]) -> Set {
-        let place = &self.processes[pid].places[locations[pid] as usize];
-        if place.crowded {
-            return Set::MAX;
+    #[inline]
+    fn add(&self, row: &Row, here: &Here<'_>, set: &mut [u64]) {
+        for (pid, start) in &row.entries {
+            let pid = usize::from(*pid);
+            set[pid] |= self.masks[(start + here.locations[pid]) as usize];
         }
-        let mut set = 0;
-        for (index, edge) in place.edges.iter().enumerate() {
-            set |= edge.partners.at(locations);
-            let is_executable = executable >> index & 1 != 0;
-            if is_executable || edge.passive {
-                set |= edge.danger.at(locations);
+    }
+
+    /// How many edges of others a row adds to a set.
+    fn weight(&self, row: &Row, here: &Here<'_>, set: &[u64]) -> u32 {
+        let entries = row.entries.iter().map(|(pid, start)| (usize::from(*pid), *start));
+        entries.map(|(pid, start)| (self.masks[(start + here.locations[pid]) as usize] & !set[pid]).count_ones()).sum()
+    }
+
+    #[inline]
+    pub(super) fn place(&self, pid: usize, here: &Here<'_>) -> &Place {
+        &self.processes[pid].places[here.locations[pid] as usize]
+    }
+
+    /// Adds to a set what must come along with some edges of a process; `executable` tells which edges of a
+    /// process can be taken, and `live` learns of those that somebody else's step may include.
+    pub(super) fn require(
+        &self,
+        pid: usize,
+        edges: u64,
+        here: &Here<'_>,
+        set: &mut [u64],
+        live: &mut [u64],
+        executable: &mut impl FnMut(usize) -> u64,
+    ) {
+        let place = self.place(pid, here);
+        let mut rest = edges;
+        while rest != 0 {
+            let index = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let edge = &place.edges[index];
+            self.add(&edge.partners, here, set);
+            if edge.wonders {
+                set[pid] |= place.all;
             }
-            if !is_executable {
-                set |= self.enablers(edge, pid, locations, state);
+            if executable(pid) >> index & 1 != 0 {
+                self.add(&edge.danger, here, set);
+            } else if place.passive >> index & 1 != 0 && self.is_offered(edge, here, executable) {
+                self.add(&edge.danger, here, set);
+                live[pid] |= 1 << index;
+                set[pid] |= place.all;
+            } else {
+                self.enable(edge, pid, here, set);
             }
         }
         if self.wonders && !place.accepts.is_empty() {
-            for (other, agent) in self.processes.iter().enumerate() {
-                let wonders = agent.places.get(locations[other] as usize).map_or(Channels::NONE, |place| place.wonders);
-                set |= Set::from(place.accepts.meets(wonders)) << other;
-            }
-        }
-        set
-    }
-
-    /// Who may make an edge executable: a necessary enabling set of a part of its guard that does not hold.
-    fn enablers(&self, edge: &EdgeTable, pid: usize, locations: &[u32], state: &[u32]) -> Set {
-        let mut best: Option<Set> = None;
-        let mut unknown = 0;
-        for part in &edge.parts {
-            let set = match &part.kind {
-                PartKind::Check(reader, relation, value) if relation.holds(reader.read(state), *value) => continue,
-                PartKind::Check(..) => part.who.at(locations),
-                PartKind::False => 0,
-                PartKind::Youngest if pid + 1 == self.processes.len() => continue,
-                PartKind::Youngest => self.younger_that_ends(pid, locations),
-                PartKind::Unknown => {
-                    unknown |= part.who.at(locations);
-                    continue;
+            for other in 0..self.processes.len() {
+                let place_of_other = self.place(other, here);
+                if place.accepts.meets(place_of_other.wonders) {
+                    set[other] |= place_of_other.all;
                 }
-            };
-            if best.is_none_or(|best| set.count_ones() < best.count_ones()) {
-                best = Some(set);
             }
         }
-        best.unwrap_or(unknown)
     }
 
-    /// A younger process that has to end before this one can; nobody if one of them never will.
-    fn younger_that_ends(&self, pid: usize, locations: &[u32]) -> Set {
-        let ends = |pid: usize| self.processes[pid].places.get(locations[pid] as usize).is_none_or(|place| place.ends);
-        if (pid + 1..self.processes.len()).all(ends) { 1 << (self.processes.len() - 1) } else { 0 }
+    /// Whether somebody can take a step of which the edge may be a part.
+    fn is_offered(&self, edge: &EdgeTable, here: &Here<'_>, executable: &mut impl FnMut(usize) -> u64) -> bool {
+        edge.direct.entries.iter().any(|(pid, start)| {
+            let pid = usize::from(*pid);
+            let mask = self.masks[(start + here.locations[pid]) as usize];
+            mask != 0 && executable(pid) & mask != 0
+        })
+    }
+
+    /// Adds to a set what may make an edge executable: a necessary enabling set of a part of its guard that does not
+    /// hold.
+    fn enable(&self, edge: &EdgeTable, pid: usize, here: &Here<'_>, set: &mut [u64]) {
+        let mut best: Option<(u32, &Part)> = None;
+        for part in &edge.parts {
+            match &part.kind {
+                PartKind::Check(reader, relation, value) if relation.holds(reader.read(here.state), *value) => continue,
+                PartKind::Youngest if pid + 1 == self.processes.len() => continue,
+                PartKind::Unknown => continue,
+                PartKind::Check(..) | PartKind::Youngest | PartKind::False => {}
+            }
+            let weight = match part.kind {
+                PartKind::Youngest => u32::from(self.younger_that_ends(pid, here).is_some()),
+                _ => self.weight(&part.what, here, set),
+            };
+            if best.is_none_or(|(least, _)| weight < least) {
+                best = Some((weight, part));
+            }
+        }
+        match best {
+            Some((_, Part { kind: PartKind::Youngest, .. })) => {
+                if let Some((other, edges)) = self.younger_that_ends(pid, here) {
+                    set[other] |= edges;
+                }
+            }
+            Some((_, part)) => self.add(&part.what, here, set),
+            None => {
+                let unknown = edge.parts.iter().filter(|part| matches!(part.kind, PartKind::Unknown));
+                unknown.for_each(|part| self.add(&part.what, here, set));
+            }
+        }
+    }
+
+    /// A younger process that has to end before this one can, and its edges that lead there; nobody if one of them
+    /// never will.
+    fn younger_that_ends(&self, pid: usize, here: &Here<'_>) -> Option<(usize, u64)> {
+        let ends = |pid: usize| self.place(pid, here).ends;
+        let youngest = self.processes.len() - 1;
+        (pid + 1..=youngest).all(|pid| ends(pid) != 0).then(|| (youngest, ends(youngest)))
     }
 }
 
@@ -219,7 +283,7 @@ impl Tables {
     #[cold]
     fn find(&mut self, machine: &mut Machine, state: &[u32], shape: u32) -> Option<Arc<Configuration>> {
         let count = machine.process_count(state);
-        if count == 0 || count > Set::BITS as usize {
+        if count == 0 || count > PROCESSES_MAX {
             return None;
         }
         let readers = self.readers(machine, state, shape)?;
@@ -275,12 +339,10 @@ impl Tables {
             at += constant;
         }
         let signature = readers.iter().flatten().map(|reader| (*reader, reader.read(state))).collect();
-        let mut processes = Vec::new();
-        for pid in 0..count {
-            processes.push(self.agent(machine, shape, &ids, pid));
-        }
+        let mut masks = Masks::default();
+        let processes = (0..count).map(|pid| self.agent(machine, shape, &ids, pid, &mut masks)).collect();
         let wonders = ids.iter().any(|id| self.known[*id].rendezvous.wonders.iter().any(|set| !set.is_empty()));
-        Some(Configuration { shape, signature, processes, wonders })
+        Some(Configuration { shape, signature, processes, wonders, masks: masks.all })
     }
 
     fn instance(&mut self, key: InstanceKey) -> usize {
@@ -289,16 +351,12 @@ impl Tables {
         }
         let facts = &self.plan.facts;
         let instance = facts.instance(key.clone());
-        let rendezvous = facts.rendezvous(&instance);
-        let ends = facts.whence(&instance, |step| step.ends);
-        let faulty = facts.whence(&instance, |step| step.breaks || step.asserts);
-        let whole = self.plan.whole(&instance);
         self.known.push(Known {
+            rendezvous: Arc::new(facts.rendezvous(&instance)),
+            ends: Arc::new(facts.leads(&instance, |step| step.ends)),
+            faulty: Arc::new(facts.leads(&instance, |step| step.breaks || step.asserts)),
+            whole: Arc::new(self.plan.whole(&instance)),
             instance: Arc::new(instance),
-            rendezvous: Arc::new(rendezvous),
-            ends: Arc::new(ends),
-            faulty: Arc::new(faulty),
-            whole: Arc::new(whole),
         });
         self.instances.insert(key, self.known.len() - 1);
         self.known.len() - 1
@@ -314,70 +372,80 @@ impl Tables {
         let pair = Arc::new(Pair {
             danger: facts.danger(mine, theirs),
             partners: facts.partners(mine, theirs),
+            direct: facts.direct_partners(mine, theirs),
             enablers: mine.steps.iter().map(|step| parts(&step.guard)).collect(),
         });
         self.pairs.insert((of, other), Arc::clone(&pair));
         pair
     }
 
-    fn agent(&mut self, machine: &Machine, shape: u32, ids: &[usize], pid: usize) -> Agent {
-        let pairs: Vec<(usize, usize, Arc<Pair>)> = (0..ids.len())
-            .filter(|other| *other != pid)
-            .map(|other| (other, ids[other], self.pair(ids[pid], ids[other])))
-            .collect();
-        let known = self.known[ids[pid]].clone();
-        let facts = Arc::clone(&self.plan.facts);
+    fn agent(&mut self, machine: &Machine, shape: u32, ids: &[usize], pid: usize, masks: &mut Masks) -> Agent {
+        let others = (0..ids.len()).filter(|other| *other != pid);
+        let pairs: Vec<(usize, Arc<Pair>)> = others.map(|other| (other, self.pair(ids[pid], ids[other]))).collect();
+        let known = &self.known[ids[pid]];
+        let facts = &self.plan.facts;
         let process = facts.program().process(known.instance.key.process);
-        let row = |of: &dyn Fn(&Pair) -> Bits| {
-            let mut row = Row::default();
-            for (other, id, pair) in &pairs {
-                self.add(&mut row, *other, *id, of(pair));
-            }
-            row
+        let mut row = |of: &dyn Fn(&Pair) -> &Leads| Row {
+            entries: pairs.iter().filter_map(|(other, pair)| Some((*other as u8, masks.put(of(pair))?))).collect(),
         };
+        let at = |leads: &Leads, at: usize| leads.get(at).copied().unwrap_or(0);
         let mut places = Vec::new();
-        for (at, location) in process.locations.iter().enumerate() {
-            let edges = location.edges.clone().map(|edge| {
+        for (location_at, location) in process.locations.iter().enumerate() {
+            let mut place = Place {
+                edges: Vec::new(),
+                all: if location.edges.len() > 63 { u64::MAX } else { (1 << location.edges.len()) - 1 },
+                whole: 0,
+                passive: 0,
+                crowded: location.edges.len() > 63,
+                faulty: at(&known.faulty, location_at) != 0,
+                progress: location.progress,
+                ends: at(&known.ends, location_at),
+                accepts: known.rendezvous.accepts[location_at],
+                wonders: known.rendezvous.wonders[location_at],
+            };
+            for (position, edge) in location.edges.clone().enumerate() {
                 let index = facts.index_of(fabius_program::EdgeId(edge));
                 let step = &known.instance.steps[index];
-                let part = |(at, part): (usize, &Condition)| Part {
+                let parts = step.guard.iter().enumerate().map(|(at, part)| Part {
                     kind: kind_of(machine, shape, pid, part),
-                    who: row(&|pair: &Pair| pair.enablers[index][at].clone()),
-                };
-                EdgeTable {
-                    danger: row(&|pair: &Pair| pair.danger[index].clone()),
-                    partners: row(&|pair: &Pair| pair.partners[index].clone()),
-                    passive: !step.accepts.is_empty() || !step.offers.is_empty(),
-                    parts: step.guard.iter().enumerate().map(part).collect(),
-                    whole: known.whole[index],
-                }
-            });
-            places.push(Place {
-                edges: edges.collect(),
-                crowded: location.edges.len() > 63,
-                faulty: known.faulty.contains(at),
-                progress: location.progress,
-                ends: known.ends.contains(at),
-                accepts: known.rendezvous.accepts[at],
-                wonders: known.rendezvous.wonders[at],
-            });
+                    what: row(&|pair: &Pair| &pair.enablers[index][at]),
+                });
+                let parts = parts.collect();
+                place.edges.push(EdgeTable {
+                    danger: row(&|pair: &Pair| &pair.danger[index]),
+                    partners: row(&|pair: &Pair| &pair.partners[index]),
+                    direct: row(&|pair: &Pair| &pair.direct[index]),
+                    wonders: !step.wonders.is_empty(),
+                    parts,
+                });
+                let bit = 1 << position.min(63);
+                place.whole |= if known.whole[index] { bit } else { 0 };
+                place.passive |= if step.accepts.is_empty() { 0 } else { bit };
+            }
+            places.push(place);
         }
         Agent { location: machine.location_reader(shape, pid), places }
     }
+}
 
-    /// Adds a process at some of its locations to a row.
-    fn add(&self, row: &mut Row, pid: usize, id: usize, locations: Bits) {
-        let key = &self.known[id].instance.key;
-        let program = self.plan.facts.program();
-        if locations.is_empty() {
-            return;
+/// Masks that rows refer to, each sequence once.
+#[derive(Default)]
+struct Masks {
+    all: Vec<u64>,
+    starts: HashMap<Leads, u32>,
+}
+
+impl Masks {
+    /// Where a sequence of masks starts; `None` if it is about nothing.
+    fn put(&mut self, leads: &Leads) -> Option<u32> {
+        if leads.iter().all(|mask| *mask == 0) {
+            return None;
         }
-        let mut lively = program.process(key.process).locations.iter().enumerate().filter(|(_, l)| !l.edges.is_empty());
-        if lively.all(|(at, _)| locations.contains(at)) {
-            row.all |= 1 << pid;
-        } else {
-            row.some.push((pid as u8, locations));
-        }
+        let all = &mut self.all;
+        Some(*self.starts.entry(leads.clone()).or_insert_with(|| {
+            all.extend_from_slice(leads);
+            (all.len() - leads.len()) as u32
+        }))
     }
 }
 
@@ -403,12 +471,4 @@ fn reader_of(machine: &Machine, shape: u32, pid: usize, check: &Check) -> Option
         Subject::ProcessCount => Some(machine.count_reader()),
         Subject::Length(channel) => machine.length_reader(shape, channel),
     }
-}
-
-/// The edges of a type that leave a location.
-pub(super) fn edges_at(facts: &Facts, process: ProcessId, location: LocationId) -> impl Iterator<Item = usize> {
-    let locations = &facts.program().process(process).locations;
-    let edges = locations.get(location.0 as usize).map_or(0..0, |location| location.edges.clone());
-    let first = edges.clone().next().map_or(0, |edge| facts.index_of(fabius_program::EdgeId(edge)));
-    first..first + edges.len()
 }

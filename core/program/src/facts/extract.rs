@@ -15,6 +15,10 @@ use std::sync::Arc;
 /// Constants are looked for in expressions of this depth only.
 const DEPTH_MAX: u32 = 12;
 
+/// No channel at all.
+const NOWHERE: Target =
+    Target { channels: Channels::NONE, buffered: false, rendezvous: false, ty: None, exists: true };
+
 /// What is known of a process.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct InstanceKey {
@@ -389,6 +393,7 @@ impl Context<'_> {
         if target.rendezvous {
             step.offers = step.offers.with(target.channels);
             step.guard.push(Condition::Partner);
+            step.guard.push(vague(&[self.choice(&send.channel, &NOWHERE), self.vague_all(&send.fields)]));
         }
         if !target.buffered {
             return;
@@ -444,6 +449,13 @@ impl Context<'_> {
         if target.rendezvous {
             step.accepts = step.accepts.with(target.channels);
             step.guard.push(Condition::Partner);
+            let mut matched = self.choice(&receive.channel, &NOWHERE);
+            for field in &receive.fields {
+                if let Pattern::Match(e) = field {
+                    matched = vague([&matched, &self.vague(e)]);
+                }
+            }
+            step.guard.push(matched);
         }
         if !target.buffered {
             if !target.rendezvous {
@@ -656,7 +668,12 @@ impl Context<'_> {
                 Expr::Unary(UnaryOp::Not, a) => open.push((a, !wanted)),
                 Expr::Binary(BinaryOp::And, a, b) if wanted => open.extend([(&**b, true), (&**a, true)]),
                 Expr::Binary(BinaryOp::Or, a, b) if !wanted => open.extend([(&**b, false), (&**a, false)]),
-                e => guard.extend(self.condition(e, wanted)),
+                e => {
+                    if let (Expr::Poll { channel, .. }, true) = (e, wanted) {
+                        guard.push(self.level(ChannelTest::NotEmpty, channel, true));
+                    }
+                    guard.extend(self.condition(e, wanted));
+                }
             }
         }
     }
@@ -716,6 +733,12 @@ impl Context<'_> {
     fn vague(&self, e: &Expr) -> Condition {
         let mut step = Step::default();
         self.read(e, &mut step);
+        Condition::Vague(step.reads, step.touched)
+    }
+
+    fn vague_all(&self, expressions: &[Expr]) -> Condition {
+        let mut step = Step::default();
+        expressions.iter().for_each(|e| self.read(e, &mut step));
         Condition::Vague(step.reads, step.touched)
     }
 
@@ -917,14 +940,14 @@ fn otherwise(guard: &[Condition]) -> Vec<Condition> {
     let not = |check: Check| Check { relation: check.relation.not(), ..check };
     match guard {
         [] => vec![Condition::Never],
-        // Whether somebody is there to receive is another question; a receive alone is never executable.
-        [Condition::Never | Condition::Partner] => Vec::new(),
+        [Condition::Never] => Vec::new(),
         [Condition::Cell(cell, check)] => vec![Condition::Cell(*cell, not(*check))],
         [Condition::Private(check)] => vec![Condition::Private(not(*check))],
         [Condition::Level { channels, on_rise, on_fall, check }] => {
             vec![Condition::Level { channels: *channels, on_rise: *on_fall, on_fall: *on_rise, check: check.map(not) }]
         }
         guard if guard.contains(&Condition::Never) => Vec::new(),
+        // Whether somebody is there to receive is another question; a receive alone is never executable.
         guard => vec![vague(guard)],
     }
 }

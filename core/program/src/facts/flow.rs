@@ -15,6 +15,10 @@ pub(super) struct Shape {
     pub ahead: Vec<Bits>,
     /// For each location, types of which a process may still be created, directly or by those created.
     pub spawned_ahead: Vec<Bits>,
+    /// For each edge, types of which a process may be created by taking it, directly or by those created.
+    pub created: Vec<Bits>,
+    /// All types of which a process may be created.
+    pub spawned: Bits,
     /// For each edge, the edges that the process may take before another one moves, the edge included.
     pub run: Vec<Bits>,
     /// For each location, whether an atomic sequence may stop here because it cannot go on.
@@ -58,6 +62,8 @@ impl Shape {
             edge_count,
             ahead,
             spawned_ahead: Vec::new(),
+            created: Vec::new(),
+            spawned: Bits::default(),
             middle,
             looping,
         }
@@ -142,18 +148,24 @@ pub(super) fn shapes(program: &Program) -> Vec<Shape> {
         }
     }
     for (shape, spawned) in shapes.iter_mut().zip(&spawned) {
-        shape.spawned_ahead = shape
-            .ahead
-            .iter()
-            .map(|ahead| {
-                let mut types = Bits::default();
-                for child in ahead.iter().filter_map(|edge| spawned.get(edge)).flatten() {
-                    types.insert(child.0 as usize);
-                    types.extend(&from.get(child.0 as usize).cloned().unwrap_or_default());
-                }
+        let with_their_own = |children: &Vec<ProcessId>| {
+            children.iter().fold(Bits::default(), |mut types, child| {
+                types.insert(child.0 as usize);
+                types.extend(&from.get(child.0 as usize).cloned().unwrap_or_default());
                 types
             })
-            .collect();
+        };
+        shape.created = spawned.iter().map(with_their_own).collect();
+        let union = |types: &mut Bits, edge: usize| shape.created.get(edge).into_iter().for_each(|more| types.extend(more));
+        let over = |ahead: &Bits| {
+            let mut types = Bits::default();
+            ahead.iter().for_each(|edge| union(&mut types, edge));
+            types
+        };
+        shape.spawned_ahead = shape.ahead.iter().map(over).collect();
+        let mut all = Bits::default();
+        (0..shape.edge_count).for_each(|edge| union(&mut all, edge));
+        shape.spawned = all;
     }
     shapes
 }

@@ -1,7 +1,13 @@
-//! What a process may do from a location on, compared with a step of another process.
+//! What a process may do from where it is, compared with a step of another process.
 
 use super::bits::{Bits, Channels};
 use super::{Condition, Facts, Instance, Step};
+use crate::{EdgeId, Location};
+
+/// For each location of a process, as bits in their order, the edges that lead to something: that are it, or
+/// after which it may come, be it a step of a process that is created there. Edges from the 64th on share the
+/// last bit.
+pub type Leads = Vec<u64>;
 
 /// For each location, the channels that matter to what a process may do from there on.
 #[derive(Clone, Debug, Default)]
@@ -13,32 +19,41 @@ pub struct Rendezvous {
 }
 
 impl Facts {
-    /// For each edge of one process, the locations of another one from which that may do something that does
-    /// not accord with what the first may do from this edge on before anybody else moves.
-    pub fn danger(&self, of: &Instance, other: &Instance) -> Vec<Bits> {
-        let single: Vec<Bits> =
-            of.steps.iter().map(|step| self.whence(other, |theirs| !step.accords(theirs))).collect();
-        self.over_runs(of, &single)
+    /// For each edge of one process, what leads another one to something that does not accord with what the first
+    /// may do from this edge on before anybody else moves.
+    pub fn danger(&self, of: &Instance, other: &Instance) -> Vec<Leads> {
+        self.over_runs(of, other, |mine, theirs| !mine.accords(theirs))
     }
 
-    /// The locations of a process from which it may make a part of another one's guard true.
-    pub fn enablers(&self, part: &Condition, other: &Instance) -> Bits {
-        self.whence(other, |theirs| theirs.may_enable(part))
+    /// What leads a process to a step that may make a part of another one's guard true.
+    pub fn enablers(&self, part: &Condition, other: &Instance) -> Leads {
+        self.leads(other, |theirs| theirs.may_enable(part))
     }
 
-    /// For each edge of one process, the locations of another one from which that may be its partner in a
-    /// rendezvous, now or later.
-    pub fn partners(&self, of: &Instance, other: &Instance) -> Vec<Bits> {
-        let meets = |mine: &Step, theirs: &Step| {
+    /// For each edge of one process, what leads another one to being its partner in a rendezvous.
+    pub fn partners(&self, of: &Instance, other: &Instance) -> Vec<Leads> {
+        self.over_runs(of, other, |mine, theirs| {
             mine.offers.meets(theirs.accepts) || mine.wonders.meets(theirs.accepts) || mine.accepts.meets(theirs.offers)
+        })
+    }
+
+    /// For each edge of one process, the edges at which another one is its partner in a rendezvous.
+    pub fn direct_partners(&self, of: &Instance, other: &Instance) -> Vec<Leads> {
+        let is_partner = |mine: &Step, theirs: &Step| {
+            mine.offers.meets(theirs.accepts) || mine.accepts.meets(theirs.offers)
         };
-        let has_none = |step: &Step| step.offers.is_empty() && step.accepts.is_empty() && step.wonders.is_empty();
-        let single: Vec<Bits> = of
-            .steps
-            .iter()
-            .map(|step| if has_none(step) { Bits::default() } else { self.whence(other, |theirs| meets(step, theirs)) })
-            .collect();
-        self.over_runs(of, &single)
+        let program = self.program();
+        let locations = &program.process(other.key.process).locations;
+        let direct = |mine: &Step| {
+            let mask = |location: &Location| {
+                let edges = location.edges.clone().enumerate();
+                edges
+                    .filter(|(_, edge)| is_partner(mine, &other.steps[self.index_of(EdgeId(*edge))]))
+                    .fold(0, |mask, (at, _)| mask | bit(at))
+            };
+            locations.iter().map(mask).collect()
+        };
+        of.steps.iter().map(|mine| if mine.is_alone() { Leads::new() } else { direct(mine) }).collect()
     }
 
     /// The channels that matter from each location on.
@@ -59,40 +74,68 @@ impl Facts {
         rendezvous
     }
 
-    /// The locations of a process from which a step may still come that fits, its own or that of a process that
-    /// it creates.
-    pub fn whence(&self, of: &Instance, fits: impl Fn(&Step) -> bool) -> Bits {
-        let shape = &self.shapes[of.key.process.0 as usize];
+    /// What leads a process to a step that fits, its own or one of a process that it creates.
+    pub fn leads(&self, of: &Instance, fits: impl Fn(&Step) -> bool) -> Leads {
         let mut edges = Bits::default();
-        for (edge, step) in of.steps.iter().enumerate() {
-            if fits(step) {
-                edges.insert(edge);
-            }
-        }
+        of.steps.iter().enumerate().filter(|(_, step)| fits(step)).for_each(|(edge, _)| edges.insert(edge));
         let mut types = Bits::default();
-        for (kind, unknown) in self.unknown.iter().enumerate() {
-            if shape.spawned_ahead.iter().any(|spawned| spawned.contains(kind)) && unknown.steps.iter().any(&fits) {
+        for kind in self.shapes[of.key.process.0 as usize].spawned.iter() {
+            if self.unknown[kind].steps.iter().any(&fits) {
                 types.insert(kind);
             }
         }
-        let mut locations = Bits::default();
-        for (location, (ahead, spawned)) in shape.ahead.iter().zip(&shape.spawned_ahead).enumerate() {
-            if ahead.meets(&edges) || spawned.meets(&types) {
-                locations.insert(location);
-            }
-        }
-        locations
+        self.leads_to(of, &edges, &types)
     }
 
-    /// For each edge, the union over all edges of its run.
-    fn over_runs(&self, of: &Instance, single: &[Bits]) -> Vec<Bits> {
+    /// What leads a process to some of its edges, or to creating a process that leads to creating some types.
+    fn leads_to(&self, of: &Instance, edges: &Bits, types: &Bits) -> Leads {
+        if edges.is_empty() && types.is_empty() {
+            return Leads::new();
+        }
         let shape = &self.shapes[of.key.process.0 as usize];
-        let union = |run: &Bits| {
-            run.iter().fold(Bits::default(), |mut union, edge| {
-                union.extend(&single[edge]);
-                union
+        let locations = &self.program.process(of.key.process).locations;
+        let mask = |location: &Location| {
+            location.edges.clone().enumerate().fold(0, |mask, (at, edge)| {
+                let index = (edge - shape.first_edge) as usize;
+                let target = self.program.edges[edge as usize].target.0 as usize;
+                let is_it = edges.contains(index) || shape.ahead[target].meets(edges);
+                let creates = shape.created[index].meets(types) || shape.spawned_ahead[target].meets(types);
+                if is_it || creates { mask | bit(at) } else { mask }
             })
         };
-        shape.run.iter().map(union).collect()
+        locations.iter().map(mask).collect()
     }
+
+    /// For each edge of one process, what leads another one to a step that has a relation to a step that the first may
+    /// take from the edge on before anybody else moves.
+    fn over_runs(&self, of: &Instance, other: &Instance, related: impl Fn(&Step, &Step) -> bool) -> Vec<Leads> {
+        let mine = &self.shapes[of.key.process.0 as usize];
+        let theirs = &self.shapes[other.key.process.0 as usize];
+        let single: Vec<(Bits, Bits)> = of
+            .steps
+            .iter()
+            .map(|step| {
+                let (mut edges, mut types) = (Bits::default(), Bits::default());
+                let found = other.steps.iter().enumerate().filter(|(_, theirs)| related(step, theirs));
+                found.for_each(|(edge, _)| edges.insert(edge));
+                let found = theirs.spawned.iter().filter(|kind| self.unknown[*kind].steps.iter().any(|s| related(step, s)));
+                found.for_each(|kind| types.insert(kind));
+                (edges, types)
+            })
+            .collect();
+        let union = |run: &Bits| {
+            let (mut edges, mut types) = (Bits::default(), Bits::default());
+            for edge in run.iter() {
+                edges.extend(&single[edge].0);
+                types.extend(&single[edge].1);
+            }
+            self.leads_to(other, &edges, &types)
+        };
+        mine.run.iter().map(union).collect()
+    }
+}
+
+/// The bit of an edge by its position in its location.
+fn bit(position: usize) -> u64 {
+    1 << position.min(63)
 }

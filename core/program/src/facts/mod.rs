@@ -28,7 +28,7 @@ mod walk;
 
 pub use bits::{Bits, Channels};
 pub use extract::{Instance, InstanceKey};
-pub use future::Rendezvous;
+pub use future::{Leads, Rendezvous};
 pub use step::{Check, Condition, Relation, Step, Subject};
 
 use crate::{EdgeId, Expr, Kind, LocationId, ProcessId, Program, Slot, Variable, VariableId};

@@ -109,7 +109,7 @@ pub enum Condition {
         /// How to look it up, if that is possible.
         check: Option<Check>,
     },
-    /// There is a message to be received.
+    /// There is a message to be received, unless there is none at all: a [`Condition::Level`] beside it says that.
     Message {
         /// In one of these channels.
         channels: Channels,
@@ -207,6 +207,11 @@ impl Step {
             self.touched = self.touched.with(channels);
             self.uses.push(Use { channels, kind });
         }
+    }
+
+    /// Whether it has nothing to do with any rendezvous.
+    pub fn is_alone(&self) -> bool {
+        self.offers.is_empty() && self.accepts.is_empty()
     }
 
     /// Whether this step and one of another process leave each other alone.
@@ -344,7 +349,8 @@ impl Use {
     /// Whether it may make a message be there, and whether not.
     fn changes_message(&self, any: bool, fields: &[Option<i32>]) -> (bool, bool) {
         match &self.kind {
-            UseKind::Append(sent) => (!differ(sent, fields), false),
+            // What comes last does not come first, unless there was nothing.
+            UseKind::Append(sent) => (any && !differ(sent, fields), false),
             UseKind::Insert => (true, !any),
             UseKind::Take { .. } => (!any, true),
             UseKind::Peek { .. } | UseKind::Look => (false, false),

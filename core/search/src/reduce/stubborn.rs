@@ -1,70 +1,131 @@
-//! Closed sets of processes.
+//! Closed sets of alternatives.
+//!
+//! In a state each process is somewhere, and has alternatives there: steps that it can take now, and steps that it
+//! cannot take yet. What must come along with an alternative is for the model to say.
 //!
 //! ```text
-//! best := all
-//! for each process p that can move:
-//!   T := {p};  while some q ∈ T requires r ∉ T: T := T ∪ {r}
-//!   if T lists fewer steps than best: best := T
+//! close(T):  while something required by some alternative in T is not in T: add it
+//!            where T has an alternative that can be taken, it has all alternatives of the same process
+//!
+//! best := everything
+//! for each process p that can move, the youngest first:
+//!   T := close(alternatives of p)
+//!   if fewer steps can be taken in T than in best: best := T
 //! ```
 
-/// What the processes of one state require of each other. Asked at most once per process and state if
-/// the answers are kept by whoever gives them.
+/// What the alternatives of the processes of one state require of each other.
+///
+/// The same question may be asked several times in one state: whoever answers keeps the answers.
 pub trait Requirements {
-    /// How many steps a process can take.
-    fn steps(&mut self, process: usize) -> u32;
+    /// The alternatives of a process, as bits.
+    fn alternatives(&mut self, process: usize) -> u64;
 
-    /// The processes, as bits, that must be in every set that contains this one.
-    fn required(&mut self, process: usize) -> u64;
+    /// Those of them that can be taken.
+    fn executable(&mut self, process: usize) -> u64;
 
-    /// Whether a set that leaves somebody out may not contain this process.
-    fn demands_all(&mut self, process: usize) -> bool;
+    /// Adds to `set`, which has the alternatives of each process, whatever must come along with these
+    /// alternatives of a process.
+    fn require(&mut self, process: usize, alternatives: u64, set: &mut [u64]);
+
+    /// Whether a set that leaves out anything may not contain these alternatives of a process. Asked when what they
+    /// require has been added.
+    fn demands_all(&mut self, process: usize, alternatives: u64) -> bool;
+
+    /// Whether a closed set without such processes is enough.
+    fn suffices(&mut self, set: &[u64]) -> bool;
 }
 
-/// The closed set with the fewest steps, but at least one, that leaves somebody out and is allowed to; among
-/// equals the one with the youngest starting process. `None` if there is none. `count` is at most 64.
-pub fn smallest_closed_set(count: usize, requirements: &mut impl Requirements) -> Option<u64> {
-    let all = if count >= 64 { u64::MAX } else { (1 << count) - 1 };
-    let mut best: Option<(u32, u64)> = None;
-    let mut tried = 0_u64;
-    for start in (0..count).rev() {
-        // A closed set contains the closed set of each of its members.
-        if tried >> start & 1 != 0 {
-            continue;
-        }
-        let steps = requirements.steps(start);
-        if steps == 0 {
-            continue;
-        }
-        let limit = best.map_or(u32::MAX, |(steps, _)| steps);
-        let Some(found) = close(start, all, limit, requirements) else { continue };
-        tried |= found.1 & 0;
-        best = Some(found);
-        if found.0 == 1 {
-            break;
-        }
-    }
-    best.map(|(_, set)| set)
+/// Memory for closing sets.
+#[derive(Clone, Debug, Default)]
+pub struct Closer {
+    set: Vec<u64>,
+    done: Vec<u64>,
+    best: Vec<u64>,
 }
 
-/// The smallest closed set with a process, and its number of steps; `None` if it has `limit` steps, leaves
-/// nobody out, or is not allowed to.
-fn close(start: usize, all: u64, limit: u32, requirements: &mut impl Requirements) -> Option<(u32, u64)> {
-    let mut set = 1_u64 << start;
-    let mut open = set;
-    let mut steps = 0;
-    while open != 0 {
-        let process = open.trailing_zeros() as usize;
-        open &= open - 1;
-        steps += requirements.steps(process);
-        if limit <= steps || requirements.demands_all(process) {
-            return None;
+/// How a set turned out.
+enum Closed {
+    /// So many steps can be taken.
+    Steps(u32),
+    /// It is of no use.
+    Useless,
+}
+
+impl Closer {
+    /// The closed set in which the fewest steps can be taken, but at least one, that is enough although it leaves
+    /// something out; among equals the one that starts with the youngest process. For each process its
+    /// alternatives. `None` if there is none.
+    #[inline]
+    pub fn smallest(&mut self, count: usize, requirements: &mut impl Requirements) -> Option<&[u64]> {
+        let mut steps_min = u32::MAX;
+        for start in (0..count).rev() {
+            if requirements.executable(start) == 0 {
+                continue;
+            }
+            self.set.clear();
+            self.set.resize(count, 0);
+            self.set[start] = requirements.alternatives(start);
+            let Closed::Steps(steps) = self.close(steps_min, requirements) else { continue };
+            if requirements.suffices(&self.set) {
+                steps_min = steps;
+                std::mem::swap(&mut self.set, &mut self.best);
+                if steps == 1 {
+                    break;
+                }
+            }
         }
-        let required = requirements.required(process) & all;
-        open |= required & !set;
-        set |= required;
-        if set == all {
-            return None;
-        }
+        (steps_min < u32::MAX).then_some(&self.best[..])
     }
-    Some((steps, set))
+
+    /// The smallest closed set that contains a set.
+    pub fn around(&mut self, set: &[u64], requirements: &mut impl Requirements) -> &[u64] {
+        self.set.clear();
+        self.set.extend_from_slice(set);
+        self.done.clear();
+        self.done.resize(set.len(), 0);
+        while let Some((process, new)) = self.next_open() {
+            self.expand(process, new, requirements);
+        }
+        &self.set
+    }
+
+    fn close(&mut self, limit: u32, requirements: &mut impl Requirements) -> Closed {
+        self.done.clear();
+        self.done.resize(self.set.len(), 0);
+        let mut steps = 0;
+        while let Some((process, new)) = self.next_open() {
+            let first = self.done[process] & requirements.executable(process) == 0;
+            self.expand(process, new, requirements);
+            let executable = self.done[process] & requirements.executable(process);
+            if first && executable != 0 {
+                steps += executable.count_ones();
+                if limit <= steps {
+                    return Closed::Useless;
+                }
+            }
+            if requirements.demands_all(process, self.done[process]) {
+                return Closed::Useless;
+            }
+        }
+        Closed::Steps(steps)
+    }
+
+    /// A process with alternatives in the set that were not looked at.
+    #[inline]
+    fn next_open(&self) -> Option<(usize, u64)> {
+        let mut both = self.set.iter().zip(&self.done).enumerate();
+        both.find(|(_, (set, done))| **set & !**done != 0).map(|(process, (set, done))| (process, set & !done))
+    }
+
+    /// Adds what alternatives require.
+    #[inline]
+    fn expand(&mut self, process: usize, new: u64, requirements: &mut impl Requirements) {
+        let mut new = new;
+        if new & requirements.executable(process) != 0 {
+            self.set[process] |= requirements.alternatives(process);
+            new = self.set[process] & !self.done[process];
+        }
+        self.done[process] |= new;
+        requirements.require(process, new, &mut self.set);
+    }
 }

@@ -1,0 +1,166 @@
+//! The proviso that keeps a reduction from putting something off for ever, for depth-first searches that look
+//! for faults.
+//!
+//! ```text
+//! visit(s): list the steps of the reduced set; if each of them leads to a state on the stack: list the others
+//! ```
+//!
+//! A state off the stack is left before `s` is. So from every state there is, within reduced sets, a way along
+//! states that are left earlier and earlier, to one where everything is listed, or what was put off
+//! is done on the way. (Holzmann, Peled, *An improvement in formal verification*, FORTE 1994, in the weak form
+//! that suffices for safety: not every step, but some step has to lead off the stack.)
+
+use crate::model::{Model, Next, Reducible};
+
+/// A reduced model that lists everything in a state from which its reduced steps lead only to states on the
+/// stack of the depth-first search that goes through it.
+///
+/// The stack is what the calls tell: [`Model::begin`] enters a state, and whatever is asked of a state with a
+/// cursor means that those entered after it were left. Successors may be listed before their turn and again.
+/// States on the stack are known by a hash: taking another one for one of them only lists too much.
+#[derive(Debug)]
+pub struct OffStack<M> {
+    model: M,
+    stack: Vec<Entry>,
+    /// For each hash, modulo its length, how many states on the stack have it; as many as fit.
+    occupied: Vec<u8>,
+}
+
+/// A state on the stack.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u64,
+    /// Some step led off the stack, or nothing was left out.
+    escaped: bool,
+    transient: bool,
+}
+
+/// A cursor of the model, and where its state is on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct StackCursor<C> {
+    inner: C,
+    height: u32,
+}
+
+impl<M: Reducible> OffStack<M> {
+    /// Watches over a reduced model.
+    pub fn new(model: M) -> Self {
+        Self { model, stack: Vec::new(), occupied: vec![0; 1 << 12] }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// The model.
+    pub fn into_model(self) -> M {
+        self.model
+    }
+
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.occupied.len() - 1)
+    }
+
+    fn leave_down_to(&mut self, height: u32) {
+        while height < self.stack.len() as u32 {
+            let Some(entry) = self.stack.pop() else { return };
+            let place = self.place(entry.hash);
+            // A full counter has lost count: it stays full.
+            if self.occupied[place] < u8::MAX {
+                self.occupied[place] -= 1;
+            }
+        }
+    }
+
+    fn enter(&mut self, hash: u64, transient: bool) {
+        if self.occupied.len() < self.stack.len() * 4 {
+            self.grow();
+        }
+        let place = self.place(hash);
+        self.occupied[place] = self.occupied[place].saturating_add(1);
+        self.stack.push(Entry { hash, escaped: false, transient });
+    }
+
+    fn grow(&mut self) {
+        self.occupied = vec![0; self.occupied.len() * 4];
+        for index in 0..self.stack.len() {
+            let place = self.place(self.stack[index].hash);
+            self.occupied[place] = self.occupied[place].saturating_add(1);
+        }
+    }
+
+    /// A step from the top of the stack leads off it: so does the ordinary state that the top was reached from.
+    fn escape(&mut self) {
+        for entry in self.stack.iter_mut().rev() {
+            entry.escaped = true;
+            if !entry.transient {
+                return;
+            }
+        }
+    }
+}
+
+impl<M: Reducible> Model for OffStack<M> {
+    type Label = M::Label;
+    type Fault = M::Fault;
+    type Cursor = StackCursor<M::Cursor>;
+
+    fn hidden_words(&self) -> usize {
+        self.model.hidden_words()
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), M::Fault> {
+        self.leave_down_to(0);
+        self.model.initial(state)
+    }
+
+    #[inline]
+    fn begin(&mut self, state: &[u32]) -> Self::Cursor {
+        let visible = &state[..state.len() - self.model.hidden_words()];
+        let transient = self.model.is_transient(state);
+        self.enter(hash_of(visible), transient);
+        StackCursor { inner: self.model.begin(state), height: self.stack.len() as u32 }
+    }
+
+    #[inline]
+    fn next(
+        &mut self,
+        state: &[u32],
+        cursor: &mut Self::Cursor,
+        successor: &mut Vec<u32>,
+    ) -> Next<M::Label, M::Fault> {
+        self.leave_down_to(cursor.height);
+        loop {
+            let next = self.model.next(state, &mut cursor.inner, successor);
+            match &next {
+                Next::Successor { transient: false, .. } => {
+                    let visible = &successor[..successor.len() - self.model.hidden_words()];
+                    if self.occupied[self.place(hash_of(visible))] == 0 {
+                        self.escape();
+                    }
+                }
+                Next::Done(_) => {
+                    let escaped = self.stack.last().is_none_or(|entry| entry.escaped);
+                    if !escaped && self.model.widen(state, &mut cursor.inner) {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            return next;
+        }
+    }
+}
+
+/// A hash of the words of a state.
+#[inline]
+fn hash_of(words: &[u32]) -> u64 {
+    let mut hash = words.len() as u64;
+    for pair in words.chunks(2) {
+        let high = pair.get(1).copied().unwrap_or(0);
+        hash = (hash ^ (u64::from(pair[0]) | u64::from(high) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        hash ^= hash >> 29;
+    }
+    hash ^ hash >> 32
+}
