@@ -1,7 +1,7 @@
 //! The flags of searches in the order of delays, and what they ask the engine for.
 
 use clap::{Args, ValueEnum};
-use fabius_engine::settings::{DelayMode, Delaying, SchedulerChoice};
+use fabius_engine::settings::{DelayMode, Delaying, SampleKind, SchedulerChoice};
 
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]
@@ -15,6 +15,14 @@ pub struct DelayFlags {
     /// What a search in the order of delays remembers: `fast` finds errors, `exact` proves that so many delays are safe.
     #[arg(long, value_enum, value_name = "MODE", requires = "delay", help_heading = "Delays")]
     pub delay_mode: Option<Mode>,
+
+    /// How runs are drawn by `--delay-mode sample`: a disturbed scheduler, a random walk, PCT, POS or SURW.
+    #[arg(long, value_enum, value_name = "KIND", requires = "delay_mode", help_heading = "Delays")]
+    pub sampler: Option<Sampler>,
+
+    /// Draw so many runs (default: 1000).
+    #[arg(long, value_name = "N", requires = "delay_mode", help_heading = "Delays")]
+    pub runs: Option<u64>,
 
     /// Allow at most so many delays.
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
@@ -32,6 +40,23 @@ pub enum Mode {
     Fast,
     /// States of model and scheduler.
     Exact,
+    /// Nothing: runs are drawn at random.
+    Sample,
+}
+
+/// How runs are drawn.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sampler {
+    /// A scheduler, disturbed at random.
+    Delays,
+    /// Each process equally likely.
+    Walk,
+    /// Random priorities that change a few times.
+    Pct,
+    /// Random priorities of steps.
+    Pos,
+    /// In proportion to the steps left.
+    Surw,
 }
 
 impl DelayFlags {
@@ -40,6 +65,16 @@ impl DelayFlags {
         let mode = match self.delay_mode {
             None | Some(Mode::Fast) => DelayMode::Fast,
             Some(Mode::Exact) => DelayMode::Exact,
+            Some(Mode::Sample) => {
+                let kind = match self.sampler {
+                    None | Some(Sampler::Delays) => SampleKind::Delays,
+                    Some(Sampler::Walk) => SampleKind::Walk,
+                    Some(Sampler::Pct) => SampleKind::Pct,
+                    Some(Sampler::Pos) => SampleKind::Pos,
+                    Some(Sampler::Surw) => SampleKind::Surw,
+                };
+                DelayMode::Sample(kind, self.runs)
+            }
         };
         let scheduler = self.delay.clone()?;
         Some(Delaying { scheduler, mode, delays_max: self.max_delays, seed: self.seed })
@@ -49,9 +84,12 @@ impl DelayFlags {
     pub fn words(&self) -> Vec<String> {
         let Some(delay) = &self.delay else { return Vec::new() };
         let mut words = vec![format!("--delay {}", written(delay))];
-        if self.delay_mode == Some(Mode::Exact) {
-            words.push("--delay-mode exact".to_owned());
-        }
+        let word = |value: clap::builder::PossibleValue| value.get_name().to_owned();
+        let mode = self.delay_mode.and_then(|mode| mode.to_possible_value()).map(word);
+        words.extend(mode.map(|mode| format!("--delay-mode {mode}")));
+        let sampler = self.sampler.and_then(|sampler| sampler.to_possible_value()).map(word);
+        words.extend(sampler.map(|sampler| format!("--sampler {sampler}")));
+        words.extend(self.runs.map(|runs| format!("--runs {runs}")));
         words.extend(self.max_delays.map(|max| format!("--max-delays {max}")));
         if self.seed != 0 {
             words.push(format!("--seed {}", self.seed));

@@ -49,6 +49,7 @@ codes! {
     UserMessage = "F0110", Error, "the model stops the preprocessor with a message";
     NumberTooLarge = "F0111", Warning, "a number does not fit into 32 bits";
     NotExpanded = "F0112", Warning, "a macro is not replaced where it seems to be";
+    BadSeal = "F0113", Warning, "a comment about sealing makes no sense";
     UnexpectedToken = "F0201", Error, "something else was expected here";
     NestedTooDeep = "F0202", Error, "nesting is too deep";
     SpinRefuses = "F0203", Warning, "Spin refuses what is accepted here";

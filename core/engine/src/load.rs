@@ -4,7 +4,7 @@ use crate::settings::Settings;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_program::Program;
 use fabius_promela::ast::Model;
-use fabius_promela::{Loader, Options, OutsideFormula, Parsed, lower, parse_with};
+use fabius_promela::{Loader, Options, OutsideFormula, Parsed, SealedStretch, lower, parse_with, sealed_stretches};
 use std::sync::Arc;
 
 /// Finds included files: gets the name of the including file and the name as it is written, and
@@ -22,6 +22,8 @@ pub struct Loaded {
     pub program: Option<Arc<Program>>,
     /// What there is to say about the text.
     pub findings: Vec<Finding>,
+    /// Where a delaying scheduler may not interrupt.
+    pub(crate) seals: Vec<SealedStretch>,
     /// The syntax tree, from which the program as written can be made again; also of a faulty text.
     tree: Option<Arc<Model>>,
 }
@@ -74,7 +76,9 @@ pub fn load(
         findings.extend(lowered.findings);
     }
     let tree = Some(Arc::new(model));
-    Loaded { name: name.to_owned(), map, program, findings, tree }
+    let (seals, complaints) = sealed_stretches(&map);
+    findings.extend(complaints);
+    Loaded { name: name.to_owned(), map, program, findings, seals, tree }
 }
 
 /// The name of a formula that is not written in the model, by its place among them.
@@ -95,5 +99,12 @@ impl Loader for Includer<'_> {
 pub fn unreadable(name: &str, why: &str) -> Loaded {
     let headline = format!("`{name}` cannot be read: {why}");
     let finding = Finding::new(Code::FileUnreadable, headline);
-    Loaded { name: name.to_owned(), map: SourceMap::new(), program: None, findings: vec![finding], tree: None }
+    Loaded {
+        name: name.to_owned(),
+        map: SourceMap::new(),
+        program: None,
+        findings: vec![finding],
+        seals: Vec::new(),
+        tree: None,
+    }
 }

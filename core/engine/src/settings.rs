@@ -129,6 +129,17 @@ pub enum Cycles {
     NestedDfs,
     /// Strongly connected components.
     Components,
+    /// In the order of delays: maximal accepting predecessors.
+    Map,
+    /// In the order of delays: nested depth-first search, anew with each bound.
+    IterativeNestedDfs,
+}
+
+impl Cycles {
+    /// Whether it makes sense only in the order of delays.
+    pub fn needs_delays(self) -> bool {
+        matches!(self, Self::Map | Self::IterativeNestedDfs)
+    }
 }
 
 /// What counts as progress.
@@ -178,6 +189,24 @@ pub enum DelayMode {
     Fast,
     /// States of system and scheduler: a proof for each number of delays.
     Exact,
+    /// Nothing: so many runs are drawn at random.
+    Sample(SampleKind, Option<u64>),
+}
+
+/// How runs are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum SampleKind {
+    /// A scheduler, disturbed at random.
+    #[default]
+    Delays,
+    /// Each process equally likely.
+    Walk,
+    /// Random priorities of processes that change a few times (PCT).
+    Pct,
+    /// Random priorities of steps (POS).
+    Pos,
+    /// In proportion to the steps left (SURW).
+    Surw,
 }
 
 impl DelayMode {
@@ -186,6 +215,7 @@ impl DelayMode {
         match self {
             Self::Fast => "delays",
             Self::Exact => "delays-exact",
+            Self::Sample(..) => "delays-sample",
         }
     }
 }

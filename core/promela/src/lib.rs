@@ -10,10 +10,12 @@ mod optimise;
 mod parse;
 mod preprocess;
 pub mod query;
+mod seals;
 mod syntax;
 mod token;
 mod types;
 
 pub use lower::{Lowered, Options, lower};
 pub use preprocess::{Loader, NoLoader, OutsideFormula};
+pub use seals::{SealKind, SealedStretch, sealed_stretches};
 pub use syntax::{Parsed, parse, parse_with};

@@ -1,5 +1,11 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
+mod cycles;
+mod samples;
+mod seals;
+
+pub(crate) use cycles::check as check_cycles;
+
 use crate::adapter::SearchedMachine;
 use crate::counterexample::{Counterexample, Found, Wrong, confirm};
 use crate::event::{Event, Goal};
@@ -8,7 +14,7 @@ use crate::plan::Planned;
 use crate::report::{DelayReport, PropertyReport, Stopped, Verdict, ViolationReport};
 use crate::run::Surroundings;
 use crate::safety::event_trace;
-use crate::settings::{DelayMode, Delaying, SchedulerChoice, Settings, Storage};
+use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerChoice, Settings, Storage};
 use crate::task::{Checked, Task, limit_reached, missed, refused};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -16,10 +22,11 @@ use fabius_base::{Limits, SourceMap, Span, StopReason};
 use fabius_machine::Machine;
 use fabius_program::{Action, Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Reach, Round};
-use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler, Sealed};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_witness::format::json;
 use fabius_witness::{HeldBack, Trace};
+use seals::SealedPlaces;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -81,19 +88,21 @@ pub(crate) fn check(
     let (mode, store, limits) = (delaying.mode, settings.store, settings.limits);
     let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max };
     let began = (around.now)();
-    let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
-    let explored = explore(&mut machine, watcher, &chosen.kind, order);
+    let (explored, sentence) = explore(&task, &mut machine, &chosen, order, around);
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
-        report: describe(planned, settings, delaying, &chosen, &explored, seconds),
+        report: describe(planned, settings, delaying, &explored, sentence, seconds),
         counterexamples: Vec::new(),
         findings: Vec::new(),
         failure: None,
     };
+    // Other ways to draw runs know nothing of delays.
+    let delays_count = !matches!(mode, DelayMode::Sample(kind, _) if kind != SampleKind::Delays);
     let outcome = &explored.found.outcome;
     for (index, violation) in outcome.violations.iter().enumerate() {
         let first = Run::new(violation, &explored.found.delays[index], mode == DelayMode::Exact);
-        let run = fewer(&task, &mut machine, first, explored.keys.get(index).copied(), &chosen, order, around);
+        let key = explored.keys.get(index).copied().filter(|_| delays_count);
+        let run = fewer(&task, &mut machine, first, key, &chosen, order, around);
         let found = Found {
             wrong: Wrong::from(violation.kind),
             path: run.path,
@@ -107,7 +116,9 @@ pub(crate) fn check(
         };
         match confirm(loaded, program, found) {
             Ok(mut counterexample) => {
-                mark(&mut counterexample, program, &loaded.map, &run.delays, run.fewest);
+                if delays_count {
+                    mark(&mut counterexample, program, &loaded.map, &run.delays, run.fewest);
+                }
                 checked.add(planned, counterexample, around);
             }
             Err(failure) => checked.failure = checked.failure.or(Some(failure)),
@@ -117,6 +128,27 @@ pub(crate) fn check(
         checked.report.reason = violated(first, settings.keep_going, outcome.violations.len(), &chosen);
     }
     checked
+}
+
+/// Searches, or draws runs; and says what it means if nothing was found.
+fn explore(
+    task: &Task<'_>,
+    machine: &mut SearchedMachine,
+    chosen: &Chosen,
+    order: Order<'_>,
+    around: &mut Surroundings<'_>,
+) -> (Explored, String) {
+    let delaying = order.delaying;
+    if let DelayMode::Sample(kind, runs) = order.mode {
+        let drawn = samples::draw(task, machine, &chosen.kind, delaying, (kind, runs), around);
+        let sentence = samples::reason(&drawn, kind, delaying, chosen);
+        let store_bytes = 0;
+        return (Explored { found: drawn.sampled.found, store_bytes, keys: drawn.keys }, sentence);
+    }
+    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    let explored = with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, Search { watcher, order });
+    let sentence = reason(&explored, &order.limits, chosen, order.mode == DelayMode::Exact);
+    (explored, sentence)
 }
 
 /// A run to a violation.
@@ -153,7 +185,8 @@ fn fewer(
     let last = Some(run.delays.len() as u32);
     let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, ..order };
     let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
-    let explored = explore(machine, watcher, &chosen.kind, order);
+    let search = Search { watcher, order };
+    let explored = with_scheduler(task.loaded, machine, &chosen.kind, order.delaying.seed, search);
     let same = explored.keys.iter().position(|&other| other == key);
     let better =
         same.and_then(|index| explored.found.outcome.violations.get(index).zip(explored.found.delays.get(index)));
@@ -163,53 +196,76 @@ fn fewer(
     }
 }
 
-/// Runs one search under the scheduler that was chosen.
-fn explore(
+/// Something to be done under a scheduler, whichever it is.
+trait UnderScheduler {
+    type Result;
+
+    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result;
+}
+
+/// Does something under the scheduler that was chosen, sealed where the text says so.
+fn with_scheduler<T: UnderScheduler>(
+    loaded: &Loaded,
     machine: &mut SearchedMachine,
-    watcher: Watcher<'_, '_>,
     kind: &SchedulerChoice,
-    order: Order<'_>,
-) -> Explored {
+    seed: u64,
+    work: T,
+) -> T::Result {
     let reader = machine.machine().clone();
+    let seals = SealedPlaces::new(&reader, &loaded.map, &loaded.seals);
     match kind {
-        SchedulerChoice::RoundRobin => explore_under(machine, watcher, &RoundRobin, order),
-        SchedulerChoice::Random => explore_under(machine, watcher, &RandomOrder::new(order.delaying.seed), order),
-        SchedulerChoice::Priority(names) => {
-            explore_under(machine, watcher, &Priority(ByName::new(reader, names)), order)
-        }
-        SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => {
-            explore_under(machine, watcher, &RunToCompletion, order)
-        }
+        SchedulerChoice::RoundRobin => seal(machine, RoundRobin, seals, work),
+        SchedulerChoice::Random => seal(machine, RandomOrder::new(seed), seals, work),
+        SchedulerChoice::Priority(names) => seal(machine, Priority(ByName::new(reader, names)), seals, work),
+        SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => seal(machine, RunToCompletion, seals, work),
     }
 }
 
-fn explore_under<D: Scheduler<Move>>(
+fn seal<D: Scheduler<Move>, T: UnderScheduler>(
     machine: &mut SearchedMachine,
-    mut watcher: Watcher<'_, '_>,
-    scheduler: &D,
-    order: Order<'_>,
-) -> Explored {
-    let Order { limits, stop_at, last, .. } = order;
-    let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
-    let deepening = Deepening { last, ..Deepening::default() };
-    if order.mode == DelayMode::Exact {
-        let found = delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening);
-        let store_bytes = found.outcome.statistics.memory_bytes;
-        return Explored { found, store_bytes, keys: watcher.keys };
+    scheduler: D,
+    seals: Option<SealedPlaces>,
+    work: T,
+) -> T::Result {
+    match seals {
+        None => work.run(machine, &scheduler),
+        Some(seals) => work.run(machine, &Sealed::new(scheduler, seals)),
     }
-    let (found, store_bytes) = match order.store {
-        Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, &settings, &deepening),
-        Storage::Hash => {
-            let store = FingerprintStore::new(STORE_SEED);
-            run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
+}
+
+/// A search for violations of safety.
+struct Search<'a, 'b, 'c> {
+    watcher: Watcher<'a, 'b>,
+    order: Order<'c>,
+}
+
+impl UnderScheduler for Search<'_, '_, '_> {
+    type Result = Explored;
+
+    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Explored {
+        let Self { mut watcher, order } = self;
+        let Order { limits, stop_at, last, .. } = order;
+        let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
+        let deepening = Deepening { last, ..Deepening::default() };
+        if order.mode == DelayMode::Exact {
+            let found = delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening);
+            let store_bytes = found.outcome.statistics.memory_bytes;
+            return Explored { found, store_bytes, keys: watcher.keys };
         }
-        Storage::Bitstate => {
-            let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
-            let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
-            run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
-        }
-    };
-    Explored { found, store_bytes, keys: watcher.keys }
+        let (found, store_bytes) = match order.store {
+            Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, &settings, &deepening),
+            Storage::Hash => {
+                let store = FingerprintStore::new(STORE_SEED);
+                run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
+            }
+            Storage::Bitstate => {
+                let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
+                let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
+                run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
+            }
+        };
+        Explored { found, store_bytes, keys: watcher.keys }
+    }
 }
 
 fn run_fast<D: Scheduler<Move>, S: Store>(
@@ -353,8 +409,8 @@ fn describe(
     planned: &Planned,
     settings: &Settings,
     delaying: &Delaying,
-    chosen: &Chosen,
     explored: &Explored,
+    sentence: String,
     seconds: f64,
 ) -> PropertyReport {
     let outcome = &explored.found.outcome;
@@ -373,7 +429,7 @@ fn describe(
     PropertyReport {
         verdict,
         exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
-        reason: reason(explored, &settings.limits, chosen, exact),
+        reason: sentence,
         stopped,
         search: delaying.mode.as_str(),
         store: if exact { Storage::Tree.as_str() } else { settings.store.as_str() },
@@ -435,7 +491,10 @@ fn under(chosen: &Chosen) -> String {
 
 /// The sentence for a violation: how many delays and steps it takes.
 fn violated(first: &ViolationReport, keep_going: bool, different: usize, chosen: &Chosen) -> String {
-    let delays = counted(first.delays.as_ref().map_or(0, Vec::len) as u64, "delay");
+    let Some(delays) = &first.delays else {
+        return format!("{}: {}", first.kind.sentence(), counted(first.steps, "step"));
+    };
+    let delays = counted(delays.len() as u64, "delay");
     let fewest = if first.fewest_delays == Some(true) { ", and not with fewer" } else { "" };
     let steps = counted(first.steps, "step");
     let what = first.kind.sentence();

@@ -1,0 +1,176 @@
+//! The search for endless runs in the order of delays.
+
+use super::{Chosen, UnderScheduler, choose, under, with_scheduler};
+use crate::adapter::SearchedMachine;
+use crate::counterexample::confirm;
+use crate::event::Goal;
+use crate::liveness::{Inquiry, inquire, unanswered};
+use crate::load::Loaded;
+use crate::plan::Planned;
+use crate::report::{PropertyReport, Stopped, Verdict, ViolationClass};
+use crate::run::Surroundings;
+use crate::settings::{Cycles, Delaying, Settings};
+use crate::task::{Checked, Task, limit_reached, refused};
+use crate::watcher::Watcher;
+use crate::words::counted;
+use fabius_program::{Move, Program, meaning::Fault};
+use fabius_search::delay_bounded::{Deepening, Reach};
+use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles};
+use fabius_search::schedule::Scheduler;
+use fabius_search::{self as search, Completeness, StopAt};
+use std::sync::Arc;
+
+/// Looks for endless runs that violate a property with ever more delays, and confirms what was found.
+pub(crate) fn check(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+    delaying: &Delaying,
+    around: &mut Surroundings<'_>,
+) -> Checked {
+    let inquiry = match inquire(program, planned, settings) {
+        Ok(inquiry) => inquiry,
+        Err(finding) => return unanswered(planned, *finding),
+    };
+    let mut machine = match SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch) {
+        Ok(machine) => machine,
+        Err(refusal) => return refused(planned, program, refusal),
+    };
+    let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
+    let chosen = choose(program, &delaying.scheduler);
+    let began = (around.now)();
+    let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
+    let ask = ask(settings.cycles);
+    let job = Job { delaying, settings, goal: inquiry.goal, ask };
+    let found = with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, (watcher, job));
+    let seconds = ((around.now)() - began).as_secs_f64();
+    let mut checked = Checked {
+        report: describe(planned, settings, &inquiry, &found, &chosen, ask, seconds),
+        counterexamples: Vec::new(),
+        findings: Vec::new(),
+        failure: None,
+    };
+    if let Some(found) = found.outcome.found {
+        match confirm(loaded, &inquiry.program, inquiry.describe(found)) {
+            Ok(counterexample) => checked.add(planned, counterexample, around),
+            Err(failure) => checked.failure = Some(failure),
+        }
+    }
+    checked
+}
+
+/// How to look for cycles in each round.
+fn ask(cycles: Cycles) -> Ask {
+    match cycles {
+        Cycles::Suitable | Cycles::Components => Ask::Components,
+        Cycles::Map | Cycles::DfsFifo => Ask::Map,
+        Cycles::IterativeNestedDfs | Cycles::NestedDfs => Ask::NestedDfs,
+    }
+}
+
+/// What is searched for under a scheduler.
+struct Job<'a> {
+    delaying: &'a Delaying,
+    settings: &'a Settings,
+    goal: search::cycle::Goal,
+    ask: Ask,
+}
+
+impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
+    type Result = DeepCycles<Move, Fault>;
+
+    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
+        let (mut watcher, job) = self;
+        let cancel = watcher.around.cancel.clone();
+        let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
+        let deepening = Deepening { last: job.delaying.delays_max, ..Deepening::default() };
+        iterative_cycles(machine, scheduler, &mut watcher, &settings, &deepening, (job.goal, job.ask))
+    }
+}
+
+fn describe(
+    planned: &Planned,
+    settings: &Settings,
+    inquiry: &Inquiry,
+    found: &DeepCycles<Move, Fault>,
+    chosen: &Chosen,
+    ask: Ask,
+    seconds: f64,
+) -> PropertyReport {
+    let statistics = &found.outcome.statistics;
+    let stopped = match found.outcome.completeness {
+        Completeness::Exhaustive => None,
+        Completeness::FirstViolation => Some(Stopped::Violation),
+        Completeness::Stopped(reason) => Some(reason.into()),
+    };
+    let verdict = match (&found.outcome.found, found.outcome.proves_absence()) {
+        (Some(_), _) => Verdict::Violated,
+        (None, true) => Verdict::Holds,
+        (None, false) => Verdict::Undecided,
+    };
+    PropertyReport {
+        verdict,
+        exhaustive: stopped.is_none(),
+        reason: reason(settings, inquiry, found, chosen),
+        stopped,
+        search: match ask {
+            Ask::Map => "map",
+            Ask::NestedDfs => "iterative-ndfs",
+            Ask::Components => "iterative-scc",
+        },
+        store: "tree",
+        states: statistics.states,
+        transitions: statistics.transitions(),
+        matched: statistics.matched,
+        depth: statistics.depth,
+        seconds,
+        memory_bytes: statistics.memory_bytes,
+        bytes_per_state: statistics.memory_bytes as f64 / statistics.states.max(1) as f64,
+        violation_count: u64::from(found.outcome.found.is_some()),
+        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+    }
+}
+
+/// One sentence that says what the verdict rests on.
+fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, chosen: &Chosen) -> String {
+    let run = match (inquiry.class, &inquiry.property) {
+        (ViolationClass::NonProgressCycle, _) => "run goes on for ever without progress",
+        (_, Some(_)) => "run violates it",
+        (_, None) => "run passes acceptance labels for ever",
+    };
+    let states = counted(found.outcome.statistics.states, "state");
+    let under = under(chosen);
+    let bound = found.rounds.last().map_or(0, |round| u64::from(round.bound));
+    if found.outcome.found.is_some() {
+        let within = counted(bound, "delay");
+        let cost = match found.loop_delays {
+            Some(0) => "; the loop goes on without any".to_owned(),
+            Some(delays) => format!("; each round of the loop takes {}", counted(u64::from(delays), "delay")),
+            None => String::new(),
+        };
+        return format!("a {run}: found with up to {within} {under}{cost}");
+    }
+    match found.reach {
+        Reach::EverySchedule => format!("no {run}, under any schedule"),
+        Reach::Bound(_) if found.endless_turns > 0 => {
+            let places = counted(found.endless_turns, "state");
+            format!(
+                "no {run} found (searched {states}); this is not a proof: in {places} an atomic sequence may never end"
+            )
+        }
+        Reach::Bound(bound) => {
+            format!("no {run} found up to {} {under} (searched {states})", counted(u64::from(bound), "delay"))
+        }
+        Reach::Ended(last) => {
+            let limit = limit_reached(found.outcome.completeness, &settings.limits);
+            match last {
+                Some(bound) => {
+                    let delays = counted(u64::from(bound), "delay");
+                    format!("no {run} found up to {delays} {under} (searched {states}); then {limit}")
+                }
+                None => format!("no {run} found {under} (searched {states}); this is not a proof: {limit}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Single runs at random.
+
+use super::{Chosen, UnderScheduler, under, with_scheduler};
+use crate::adapter::SearchedMachine;
+use crate::event::Goal;
+use crate::run::Surroundings;
+use crate::settings::{Delaying, SampleKind, SchedulerChoice};
+use crate::task::Task;
+use crate::watcher::Watcher;
+use crate::words::{counted, grouped};
+use fabius_program::{Action, Move, Program, meaning::Fault};
+use fabius_search::delay_bounded::{Sampled, Samples, Sampling, sample};
+use fabius_search::schedule::Scheduler;
+use fabius_search::{self as search, StopAt};
+
+/// So many runs are drawn if nothing else ends it.
+pub(super) const RUNS_DEFAULT: u64 = 1_000;
+/// So many delays (or changes of priority) if nobody says.
+const DELAYS_DEFAULT: u32 = 2;
+
+/// What is drawn under a scheduler.
+struct Draw<'a, 'b, 'c> {
+    watcher: Watcher<'a, 'b>,
+    task: &'c Task<'a>,
+    delaying: &'c Delaying,
+    kind: SampleKind,
+    runs: u64,
+    stop_at: StopAt,
+}
+
+/// What was drawn, and the keys of the violations.
+pub(super) struct Drawn {
+    pub sampled: Sampled<Move, Fault>,
+    pub keys: Vec<u64>,
+}
+
+impl UnderScheduler for Draw<'_, '_, '_> {
+    type Result = Drawn;
+
+    fn run<D: Scheduler<Move>>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Drawn {
+        let cancel = self.watcher.around.cancel.clone();
+        let limits = self.task.settings.limits;
+        let settings = search::Settings { limits, stop_at: self.stop_at, cancel };
+        let program = self.task.program;
+        let samples = Samples {
+            sampling: sampling(self.kind, self.delaying.delays_max),
+            seed: self.delaying.seed,
+            runs_max: Some(self.runs),
+            length: limits.depth_max,
+            of_interest: &|step: &Move| is_seen_by_others(program, step),
+        };
+        let sampled = sample(machine, scheduler, &mut self.watcher, &settings, &samples);
+        Drawn { sampled, keys: self.watcher.keys }
+    }
+}
+
+fn sampling(kind: SampleKind, delays_max: Option<u32>) -> Sampling {
+    let delays = delays_max.unwrap_or(DELAYS_DEFAULT);
+    match kind {
+        SampleKind::Delays => Sampling::Delays(delays),
+        SampleKind::Walk => Sampling::Walk,
+        SampleKind::Pct => Sampling::Pct { depth: delays.saturating_add(1) },
+        SampleKind::Pos => Sampling::Pos,
+        SampleKind::Surw => Sampling::Surw,
+    }
+}
+
+/// Whether a step may matter to other processes: it sends, receives, or does more than to go on by itself.
+fn is_seen_by_others(program: &Program, step: &Move) -> bool {
+    let statement = program.statement(program.process_of(step.edge), step.edge);
+    !matches!(statement.action, Action::Skip | Action::Else | Action::Print(_) | Action::End | Action::Assert(_))
+}
+
+/// Draws runs.
+pub(super) fn draw(
+    task: &Task<'_>,
+    machine: &mut SearchedMachine,
+    chosen: &SchedulerChoice,
+    delaying: &Delaying,
+    (kind, runs): (SampleKind, Option<u64>),
+    around: &mut Surroundings<'_>,
+) -> Drawn {
+    let stop_at = if task.settings.keep_going { StopAt::Never } else { StopAt::First };
+    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    let runs = runs.unwrap_or(RUNS_DEFAULT);
+    let draw = Draw { watcher, task, delaying, kind, runs, stop_at };
+    with_scheduler(task.loaded, machine, chosen, delaying.seed, draw)
+}
+
+/// One sentence about runs in which nothing was found.
+pub(super) fn reason(drawn: &Drawn, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> String {
+    let Sampled { runs, length, probability, .. } = drawn.sampled;
+    let runs = counted(runs, "run");
+    let delays = delaying.delays_max.unwrap_or(DELAYS_DEFAULT);
+    let how = match kind {
+        SampleKind::Delays => format!("with {} each {}", counted(u64::from(delays), "delay"), under(chosen)),
+        SampleKind::Walk => "at random".to_owned(),
+        SampleKind::Pct => "with random priorities".to_owned(),
+        SampleKind::Pos => "with random priorities of steps".to_owned(),
+        SampleKind::Surw => "with all orders of steps equally likely".to_owned(),
+    };
+    let hope = match (probability, kind) {
+        (Some(probability), SampleKind::Delays) => {
+            let one_in = grouped((1.0 / probability).min(1e15) as u64);
+            let needs = counted(u64::from(delays), "delay");
+            format!(
+                "; an error that needs {needs} shows in at least one of {one_in} runs, if it takes at most {length} turns"
+            )
+        }
+        (Some(probability), _) => {
+            let one_in = grouped((1.0 / probability).min(1e15) as u64);
+            format!("; an error of depth {} shows in at least one of {one_in} runs", delays + 1)
+        }
+        (None, _) => String::new(),
+    };
+    format!("no error found in {runs} {how} (seed {}){hope}", delaying.seed)
+}

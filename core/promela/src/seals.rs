@@ -1,0 +1,166 @@
+//! Sealed stretches: comments that forbid a delaying scheduler to interrupt.
+//!
+//! ```promela
+//! /*@ seal rtc */ reply!value; granted = true /*@ unseal */
+//! ```
+//!
+//! `seal rr` and `seal rtc` say how processes are scheduled inside; the stretch may be some statements, or
+//! whole declarations. To anybody else, Spin too, it is a comment. What is written in a macro's definition counts where it
+//! stands, not where it is used.
+
+use fabius_base::{Code, FileId, Finding, SourceMap, Span};
+
+/// How processes are scheduled inside.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SealKind {
+    /// `rr`: round-robin.
+    RoundRobin,
+    /// `rtc`: run-to-completion.
+    RunToCompletion,
+}
+
+/// The text from one comment to the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SealedStretch {
+    /// How processes are scheduled inside.
+    pub kind: SealKind,
+    /// From the first comment to the end of the second.
+    pub span: Span,
+}
+
+/// The sealed stretches of all files, outer ones first, and what is wrong with them.
+pub fn sealed_stretches(map: &SourceMap) -> (Vec<SealedStretch>, Vec<Finding>) {
+    let mut found = Seals::default();
+    for (file, source) in map.files() {
+        found.read(file, &source.text);
+    }
+    found.stretches.sort_by_key(|stretch| (stretch.span.file.0, stretch.span.start));
+    (found.stretches, found.findings)
+}
+
+#[derive(Default)]
+struct Seals {
+    stretches: Vec<SealedStretch>,
+    findings: Vec<Finding>,
+    /// Those that are not closed yet: kind, and the comment.
+    open: Vec<(SealKind, Span)>,
+}
+
+impl Seals {
+    fn read(&mut self, file: FileId, text: &str) {
+        for (start, comment) in comments(text) {
+            let Some(words) = comment.strip_prefix('@') else { continue };
+            let words: Vec<&str> = words.split_whitespace().collect();
+            let end = start + comment.len() + 4;
+            let span = Span::new(file, start as u32, end as u32);
+            match words.as_slice() {
+                ["seal", "rr"] => self.seal(SealKind::RoundRobin, span),
+                ["seal", "rtc"] => self.seal(SealKind::RunToCompletion, span),
+                ["unseal"] => match self.open.pop() {
+                    Some((kind, first)) => self.stretches.push(SealedStretch { kind, span: first.to(span) }),
+                    None => self.complain(span, "there is nothing to unseal"),
+                },
+                ["seal", ..] | ["unseal", ..] => self.complain(span, "write `@ seal rr`, `@ seal rtc` or `@ unseal`"),
+                _ => {}
+            }
+        }
+        for (kind, first) in std::mem::take(&mut self.open) {
+            self.complain(first, "this stretch goes on to the end of the file: `/*@ unseal */` is missing");
+            let end = Span::new(file, text.len() as u32, text.len() as u32);
+            self.stretches.push(SealedStretch { kind, span: first.to(end) });
+        }
+    }
+
+    fn seal(&mut self, kind: SealKind, span: Span) {
+        if self.open.last().is_some_and(|(outer, _)| *outer != kind) {
+            self.complain(span, "a stretch of another kind is not closed yet; the outer one would stay in force");
+        }
+        self.open.push((kind, span));
+    }
+
+    fn complain(&mut self, span: Span, why: &str) {
+        self.findings.push(Finding::new(Code::BadSeal, "a comment about sealing makes no sense").at(span, why));
+    }
+}
+
+/// The block comments of a text: where each starts, and what is between `/*` and `*/`.
+fn comments(text: &str) -> Vec<(usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        at = match rest {
+            [b'/', b'*', ..] => {
+                let inside = at + 2;
+                let length = text[inside..].find("*/").unwrap_or(text.len() - inside);
+                if inside + length < text.len() {
+                    found.push((at, &text[inside..inside + length]));
+                }
+                inside + length + 2
+            }
+            [b'/', b'/', ..] => at + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()),
+            [quote @ (b'"' | b'\''), ..] => after_literal(bytes, at, *quote),
+            _ => at + 1,
+        };
+    }
+    found
+}
+
+/// Where a string or character ends that starts here; at the latest at the end of the line.
+fn after_literal(bytes: &[u8], start: usize, quote: u8) -> usize {
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\n' => return at,
+            b'\\' => at += 2,
+            byte if byte == quote => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<(SealKind, String)>, usize) {
+        let mut map = SourceMap::new();
+        map.add_file("m.pml", text);
+        let (stretches, findings) = sealed_stretches(&map);
+        let shown = |stretch: &SealedStretch| (stretch.kind, map.text(stretch.span).to_owned());
+        (stretches.iter().map(shown).collect(), findings.len())
+    }
+
+    #[test]
+    fn stretches_lie_between_comments() {
+        let text = "a!1; /*@ seal rr */ b!1; b!2 /*@ unseal */; /*@seal rtc*/ proctype P() { skip } /*@unseal*/";
+        let (stretches, findings) = read(text);
+        let expected = [
+            (SealKind::RoundRobin, "/*@ seal rr */ b!1; b!2 /*@ unseal */".to_owned()),
+            (SealKind::RunToCompletion, "/*@seal rtc*/ proctype P() { skip } /*@unseal*/".to_owned()),
+        ];
+        assert_eq!((stretches.as_slice(), findings), (&expected[..], 0));
+    }
+
+    #[test]
+    fn other_comments_and_strings_are_left_alone() {
+        let text =
+            "/* seal rr */ printf(\"/*@ seal rr */\"); // /*@ seal rr */\n/*@ ensures x */ 'a' /* /*@ seal rr */";
+        assert_eq!(read(text), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told() {
+        assert_eq!(read("/*@ unseal */"), (Vec::new(), 1));
+        assert_eq!(read("/*@ seal */"), (Vec::new(), 1));
+        assert_eq!(read("/*@ seal rr */ a").1, 1);
+        let (stretches, findings) = read("/*@ seal rr */ a /*@ seal rtc */ b /*@ unseal */ c /*@ unseal */");
+        assert_eq!((stretches.len(), findings), (2, 1));
+        assert_eq!(stretches[0].0, SealKind::RoundRobin);
+        for hostile in ["/*", "/*@", "\"", "'\\", "/*@ seal rr */\u{e9}\"\u{e9}", "é/*@ unseal"] {
+            let _ = read(hostile);
+        }
+    }
+}
