@@ -6,7 +6,8 @@ use crate::spin::Endless;
 use fabius_machine::{Ending, Machine, Step};
 use fabius_program::meaning::Fault;
 use fabius_program::{CLAIM_PID, Move, ProcessId, Program, ProgressOn, StepMarks, Watch};
-use std::collections::{HashMap, HashSet};
+use fabius_witness::{Claim, RunFairness, Shows};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// The states that are not passed through, and the ways from one to the next.
@@ -19,15 +20,18 @@ pub struct Product {
     pub faults: HashSet<Fault>,
     /// Some state may not stop where it does.
     pub invalid_end: bool,
+    /// Where a claim completes: a state, and the steps from there.
+    completes: Option<(usize, Vec<Move>)>,
 }
 
 /// A way from one state to the next, through whatever is passed through.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 struct Way {
     to: usize,
     marks: StepMarks,
     /// The processes that take part.
     movers: u64,
+    steps: Vec<Move>,
 }
 
 /// What a cycle is to show.
@@ -39,13 +43,39 @@ pub enum Cycle {
     Accepting,
 }
 
-/// A state on the way: its words, and what was collected.
-type Passing = (Vec<u32>, StepMarks, u64);
+/// A run without end: the steps before the loop, and those in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lasso {
+    /// Before the loop.
+    pub stem: Vec<Move>,
+    /// In the loop.
+    pub cycle: Vec<Move>,
+}
 
-/// Whether a model violates what is asked, by brute force: some run without end, or the end of a claim. `None` if
-/// it cannot be told, if Spin would stop at an error of evaluation, or if the only fair runs are those that a claim
-/// goes through when everything has stopped: Spin's `-f` misses some of them.
-pub fn violated(model: &str, question: Endless<'_>, fair: bool, states_max: usize) -> Option<bool> {
+/// A state on the way: its words, and what was collected.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Passing {
+    state: Vec<u32>,
+    marks: StepMarks,
+    movers: u64,
+}
+
+/// What brute force says of a model.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The program.
+    pub program: Arc<Program>,
+    /// What was watched.
+    pub watch: Watch,
+    /// A run that violates what is asked, and what it shows.
+    pub run: Option<(Vec<Move>, Claim)>,
+    /// Spin may be asked the same and answers it rightly, as far as anybody knows.
+    pub comparable: bool,
+}
+
+/// Whether a model violates what is asked: some run without end, or the end of a claim. `None` if it cannot be told,
+/// or if Spin would stop at an error of evaluation.
+pub fn verdict(model: &str, question: Endless<'_>, fair: bool, states_max: usize) -> Option<Verdict> {
     let program = referee::program(model, Options::NONE)?;
     let of_name = |name: &str| program.processes.iter().position(|process| process.name == name);
     let (watch, cycle) = match question {
@@ -57,14 +87,29 @@ pub fn violated(model: &str, question: Endless<'_>, fair: bool, states_max: usiz
         }
     };
     let product = Product::of(&program, watch, states_max).ok()?;
-    let comparable = |fault: &Fault| matches!(fault, Fault::AssertionFailed | Fault::ClaimCompleted);
-    if !product.faults.iter().all(comparable) {
+    let known = |fault: &Fault| matches!(fault, Fault::AssertionFailed | Fault::ClaimCompleted);
+    if !product.faults.iter().all(known) {
         return None;
     }
-    match product.faults.contains(&Fault::ClaimCompleted) || product.has_cycle(cycle, fair) {
-        true if fair && product.only_stutters(cycle) => None,
-        answer => Some(answer),
-    }
+    let stops = product.states.iter().any(|(_, enabled)| *enabled == 0);
+    let comparable = match watch.claim {
+        // Spin takes a state that came by stuttering for the same state before; `np_` tells them apart.
+        Some(_) if stops && program.uses.non_progress => false,
+        // With `-f` it misses acceptance that comes by stuttering, …
+        Some(_) => !(fair && product.only_stutters(cycle)),
+        // … and takes the acceptance of another state for that of one in which everything stops.
+        None => !(fair && stops && cycle == Cycle::Accepting),
+    };
+    let run = match product.completing() {
+        Some(path) => Some((path, Claim::Fault(Fault::ClaimCompleted))),
+        None => product.lasso(cycle, fair).map(|lasso| {
+            let fairness = if fair { RunFairness::Weak } else { RunFairness::Unfair };
+            let shows =
+                Shows { no_progress: cycle == Cycle::NoProgress, acceptance: cycle == Cycle::Accepting, fairness };
+            ([&lasso.stem[..], &lasso.cycle].concat(), Claim::Cycle { start: lasso.stem.len(), shows })
+        }),
+    };
+    Some(Verdict { program, watch, run, comparable })
 }
 
 impl Product {
@@ -86,13 +131,13 @@ impl Product {
         while let Some(state) = open.get(next).cloned() {
             next += 1;
             let ways = product.ways_from(&mut machine, &state, states_max)?;
-            let ways = ways.into_iter().map(|(state, marks, movers)| {
+            let ways = ways.into_iter().map(|(Passing { state, marks, movers }, steps)| {
                 let number = known.len();
                 let to = *known.entry(visible(&machine, &state)).or_insert_with(|| {
                     open.push(state);
                     number
                 });
-                Way { to, marks, movers }
+                Way { to, marks, movers, steps }
             });
             let ways: Vec<Way> = ways.collect();
             product.ways.push(ways);
@@ -109,27 +154,38 @@ impl Product {
         self.states.len()
     }
 
-    /// Every state to which a way leads, with marks and movers.
-    fn ways_from(&mut self, machine: &mut Machine, from: &[u32], most: usize) -> Result<Vec<Passing>, String> {
+    /// Every state to which a way leads, and the steps on the way.
+    fn ways_from(
+        &mut self,
+        machine: &mut Machine,
+        from: &[u32],
+        most: usize,
+    ) -> Result<Vec<(Passing, Vec<Move>)>, String> {
         let mut found = Vec::new();
         let mut seen: HashSet<Passing> = HashSet::new();
-        let mut open = vec![(from.to_vec(), StepMarks::NONE, 0)];
-        while let Some((state, marks, movers)) = open.pop() {
+        let mut open = vec![(Passing { state: from.to_vec(), marks: StepMarks::NONE, movers: 0 }, Vec::new())];
+        while let Some((Passing { state, marks, movers }, steps)) = open.pop() {
             let mut cursor = machine.begin(&state);
             loop {
                 let mut successor = Vec::new();
                 match machine.next(&state, &mut cursor, &mut successor) {
                     Step::Successor { label, transient, fault, marks: new } => {
                         self.faults.extend(fault);
-                        let reached = (successor, marks.with(new), movers | label.map_or(0, |label| bits(&label)));
+                        let movers = movers | label.map_or(0, |label| bits(&label));
+                        let reached = Passing { state: successor, marks: marks.with(new), movers };
+                        let steps: Vec<Move> = steps.iter().copied().chain(label).collect();
                         if !transient {
-                            found.push(reached);
+                            found.push((reached, steps));
                         } else if seen.insert(reached.clone()) {
-                            open.push(reached);
+                            open.push((reached, steps));
                         }
                     }
-                    Step::Broken { fault, .. } => {
+                    Step::Broken { fault, label } => {
                         self.faults.insert(fault);
+                        if fault == Fault::ClaimCompleted && self.completes.is_none() {
+                            let steps = steps.iter().copied().chain([label]).collect();
+                            self.completes = Some((self.ways.len(), steps));
+                        }
                     }
                     Step::Done(ending) => {
                         self.invalid_end |= ending == Ending::InvalidEnd;
@@ -144,20 +200,104 @@ impl Product {
         Ok(found)
     }
 
+    /// A run with such a cycle, if there is one; a weakly fair one if `fair`.
+    pub fn lasso(&self, cycle: Cycle, fair: bool) -> Option<Lasso> {
+        let component = self.component_with(cycle, fair, |_| true)?;
+        let inside: HashSet<usize> = component.iter().copied().collect();
+        let counts = |way: &Way| inside.contains(&way.to) && (cycle == Cycle::Accepting || !way.marks.progress);
+        let start = component[0];
+        let stem = self.walk(0, |_| true, |state, _| state == start)?;
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        let mut at = start;
+        let mut go = |path: &mut Vec<(usize, usize)>, is_there: &dyn Fn(usize, Option<&Way>) -> bool| {
+            let part = self.walk(at, counts, is_there)?;
+            if let Some((state, way)) = part.last() {
+                at = self.ways[*state][*way].to;
+            }
+            path.extend(part);
+            Some(())
+        };
+        if cycle == Cycle::Accepting {
+            go(&mut path, &|_, way| way.is_some_and(|way| way.marks.accepting))?;
+        }
+        for pid in (0..64).filter(|_| fair) {
+            let is_content = |state: usize, way: Option<&Way>| {
+                let (exist, enabled) = self.states[state];
+                exist & enabled & (1 << pid) == 0 || way.is_some_and(|way| way.movers & (1 << pid) != 0)
+            };
+            go(&mut path, &is_content)?;
+        }
+        // Back to the start, by at least one way.
+        if path.is_empty() {
+            go(&mut path, &|_, way| way.is_some())?;
+        }
+        go(&mut path, &|state, _| state == start)?;
+        Some(Lasso { stem: self.steps(&stem), cycle: self.steps(&path) })
+    }
+
+    /// The shortest sequence of ways, each as its state and number, to where something holds of a state and of the
+    /// way that led there.
+    fn walk(
+        &self,
+        from: usize,
+        counts: impl Fn(&Way) -> bool,
+        is_there: impl Fn(usize, Option<&Way>) -> bool,
+    ) -> Option<Vec<(usize, usize)>> {
+        if is_there(from, None) {
+            return Some(Vec::new());
+        }
+        let mut known: HashMap<usize, (usize, usize)> = HashMap::new();
+        let mut open = VecDeque::from([from]);
+        while let Some(state) = open.pop_front() {
+            for (number, way) in self.ways[state].iter().enumerate().filter(|(_, way)| counts(way)) {
+                if is_there(way.to, Some(way)) {
+                    let mut path = vec![(state, number)];
+                    let mut at = state;
+                    while at != from {
+                        let before = known[&at];
+                        path.push(before);
+                        at = before.0;
+                    }
+                    path.reverse();
+                    return Some(path);
+                }
+                if way.to != from && !known.contains_key(&way.to) {
+                    known.insert(way.to, (state, number));
+                    open.push_back(way.to);
+                }
+            }
+        }
+        None
+    }
+
     /// Whether there is such a cycle, if `fair` a weakly fair one.
     pub fn has_cycle(&self, cycle: Cycle, fair: bool) -> bool {
-        self.has_cycle_where(cycle, fair, |_| true)
+        self.component_with(cycle, fair, |_| true).is_some()
+    }
+
+    /// A run in which the claim completes.
+    fn completing(&self) -> Option<Vec<Move>> {
+        if self.ways.is_empty() && self.faults.contains(&Fault::ClaimCompleted) {
+            return Some(Vec::new());
+        }
+        let (from, rest) = self.completes.as_ref()?;
+        let ways = self.walk(0, |_| true, |state, _| state == *from)?;
+        Some(self.steps(&ways).into_iter().chain(rest.iter().copied()).collect())
+    }
+
+    fn steps(&self, ways: &[(usize, usize)]) -> Vec<Move> {
+        ways.iter().flat_map(|(state, way)| self.ways[*state][*way].steps.clone()).collect()
     }
 
     /// Whether there are such cycles, but only such in which no process moves.
     fn only_stutters(&self, cycle: Cycle) -> bool {
-        !self.has_cycle_where(cycle, true, |ways| ways.iter().any(|way| way.movers != 0))
+        self.component_with(cycle, true, |ways| ways.iter().any(|way| way.movers != 0)).is_none()
             && !self.faults.contains(&Fault::ClaimCompleted)
     }
 
-    fn has_cycle_where(&self, cycle: Cycle, fair: bool, is_wanted: impl Fn(&[&Way]) -> bool) -> bool {
+    fn component_with(&self, cycle: Cycle, fair: bool, is_wanted: impl Fn(&[&Way]) -> bool) -> Option<Vec<usize>> {
         let counts = |way: &Way| cycle == Cycle::Accepting || !way.marks.progress;
-        self.components(counts).iter().any(|component| {
+        self.components(counts).into_iter().find(|component| {
             let inside: HashSet<usize> = component.iter().copied().collect();
             let ways = component.iter().flat_map(|state| &self.ways[*state]);
             let ways: Vec<&Way> = ways.filter(|way| counts(way) && inside.contains(&way.to)).collect();

@@ -178,6 +178,19 @@ impl Spin {
         self.verify(scratch.path(), Question::ALL_STATES.depth_max, &arguments)
     }
 
+    /// What Spin tells when it replays a trail.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn replay(&self, model: &str, trail: &str) -> Result<String, String> {
+        let scratch = Scratch::new().map_err(|e| e.to_string())?;
+        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
+        scratch.write("model.pml.trail", trail).map_err(|e| e.to_string())?;
+        let mut command = Command::new("spin");
+        let output = command::run(command.current_dir(scratch.path()).args(["-t", "-p", "model.pml"]), LIMIT);
+        Ok(output.map_err(|e| e.to_string())?.stdout)
+    }
+
     /// Whether `spin -a` accepts a text; what it said, either way.
     ///
     /// # Errors
