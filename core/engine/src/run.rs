@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::liveness;
 use crate::load::Loaded;
 use crate::plan::{Plan, Question, UnknownProperty, plan};
-use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
+use crate::report::{FindingReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
 use crate::settings::Settings;
 use fabius_base::{Cancel, Code, Finding};
