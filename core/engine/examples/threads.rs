@@ -1,11 +1,12 @@
 //! Searches by one and by several threads on a real model: processor time, speed-up and who did how much.
 //!
 //! ```text
-//! cargo run --release -p fabius-engine --example threads -- MODEL.pml [THREADS [SEARCH [ROUNDS]]]
+//! cargo run --release -p fabius-engine --example threads -- MODEL.pml [THREADS [SEARCH [ROUNDS [only]]]]
 //! ```
 //!
 //! SEARCH is `safety` (the default), `progress` (livelocks, progress on transitions), `strict` (the same, level by
-//! level) or `acceptance`.
+//! level) or `acceptance`. With THREADS 0, there is only the sequential search; with `only` after ROUNDS, only that
+//! by several threads.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a measurement reads, clocks and prints")]
 
@@ -139,7 +140,15 @@ fn main() {
     };
     let model = Searched { machine, endless: search != "safety" };
     let settings = Settings { stop_at: StopAt::Never, limits: Limits::default(), ..Settings::default() };
+    let only = arguments.get(4).is_some_and(|text| text == "only");
+    if only {
+        measure(&format!("{threads} threads"), rounds, || several(&model, threads, search, &settings));
+        return;
+    }
     let alone = measure("sequential", rounds, || one(&model, search, &settings));
+    if threads == 0 {
+        return;
+    }
     let first = measure("1 thread", rounds, || several(&model, 1, search, &settings));
     let all = measure(&format!("{threads} threads"), rounds, || several(&model, threads, search, &settings));
     println!(

@@ -96,7 +96,7 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    let team = Team::<(), Why<M>>::new(models.len(), seed, settings);
+    let team = Team::<(), Why<M>>::new(models.len(), 0, seed, settings);
     let mut watch = |statistics: &Statistics| observer.progress(statistics);
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let mut search = Cndfs {

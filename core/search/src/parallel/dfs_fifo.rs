@@ -116,7 +116,7 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    let team = Team::<Work, Reason<M>>::new(models.len(), seed, settings);
+    let team = Team::<Work, Reason<M>>::new(models.len(), 0, seed, settings);
     let has_promoted = AtomicBool::new(false);
     let mut watch = |statistics: &Statistics| observer.progress(statistics);
     let why = team.work(models, &mut watch, |thread, model, watch| {

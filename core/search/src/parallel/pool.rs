@@ -19,8 +19,12 @@ const LOOK_AROUND_EVERY: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Pool<T> {
     threads: usize,
+    /// Offers that are kept in stock, so that nobody has to wait.
+    stock: usize,
     /// Threads that wait and are not served yet.
     hungry: Apart<AtomicUsize>,
+    /// Offers that the stock lacks.
+    lacking: Apart<AtomicUsize>,
     /// Nobody is to go on.
     stopped: AtomicBool,
     state: Mutex<State<T>>,
@@ -50,11 +54,13 @@ pub(super) enum Turn<T> {
 
 impl<T> Pool<T> {
     /// Nothing to do yet, for so many threads.
-    pub(super) fn new(threads: usize) -> Self {
+    pub(super) fn new(threads: usize, stock: usize) -> Self {
         let state = State { offers: Vec::new(), waiting: 0, next_level: 0, level: 0, finished: false };
         Self {
             threads,
+            stock,
             hungry: Apart::default(),
+            lacking: Apart(AtomicUsize::new(stock)),
             stopped: AtomicBool::new(false),
             state: Mutex::new(state),
             woken: Condvar::new(),
@@ -65,6 +71,12 @@ impl<T> Pool<T> {
     #[inline]
     pub(super) fn is_hungry(&self) -> bool {
         self.hungry.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether somebody waits for work, or would soon.
+    #[inline]
+    pub(super) fn lacks_stock(&self) -> bool {
+        self.lacking.0.load(Ordering::Relaxed) != 0
     }
 
     /// Whether nobody is to go on.
@@ -85,8 +97,10 @@ impl<T> Pool<T> {
     pub(super) fn offer(&self, work: T) {
         let mut state = self.lock();
         state.offers.push(work);
-        self.hungry.0.store(state.unserved(), Ordering::Relaxed);
-        self.woken.notify_one();
+        self.tell(&state);
+        if state.waiting != 0 {
+            self.woken.notify_one();
+        }
     }
 
     /// Waits for work. The caller has none left for this level, and `next_level` for the next one. `look_around`
@@ -106,14 +120,14 @@ impl<T> Pool<T> {
             if let Some(work) = state.offers.pop() {
                 state.waiting -= 1;
                 state.next_level -= next_level;
-                self.hungry.0.store(state.unserved(), Ordering::Relaxed);
+                self.tell(&state);
                 return Turn::Work(work);
             }
             if state.waiting == self.threads {
                 self.turn_page(&mut state);
                 continue;
             }
-            self.hungry.0.store(state.unserved(), Ordering::Relaxed);
+            self.tell(&state);
             state = match &mut look_around {
                 None => self.woken.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(look_around) => {
@@ -134,18 +148,19 @@ impl<T> Pool<T> {
         state.next_level = 0;
         state.waiting = 0;
         state.level += 1;
-        self.hungry.0.store(0, Ordering::Relaxed);
+        self.tell(state);
         self.woken.notify_all();
+    }
+
+    /// Tells the threads that work what is wanted.
+    fn tell(&self, state: &State<T>) {
+        let wanted = |count: usize| count.saturating_sub(state.offers.len());
+        self.hungry.0.store(wanted(state.waiting), Ordering::Relaxed);
+        self.lacking.0.store(wanted(state.waiting + self.stock), Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T> State<T> {
-    fn unserved(&self) -> usize {
-        self.waiting.saturating_sub(self.offers.len())
     }
 }
 
@@ -162,7 +177,7 @@ mod tests {
     fn all_work_is_done_once_and_then_everybody_stops() {
         for round in 0..300 {
             let threads = 1 + round % 4;
-            let pool = Pool::<u32>::new(threads);
+            let pool = Pool::<u32>::new(threads, round % 3);
             let done = AtomicU64::new(0);
             std::thread::scope(|scope| {
                 for thread in 0..threads {
@@ -181,7 +196,7 @@ mod tests {
                                         next.push(size - 1)
                                     };
                                 }
-                                if mine.len() > 1 && pool.is_hungry() {
+                                if mine.len() > 1 && pool.lacks_stock() {
                                     pool.offer(mine.remove(0));
                                 }
                             }
@@ -200,7 +215,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_is_told_to_stop() {
-        let pool = Pool::<u32>::new(2);
+        let pool = Pool::<u32>::new(2, 0);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| pool.take(0, Nobody::None));
             pool.stop();
@@ -210,7 +225,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_may_look_around_and_go() {
-        let pool = Pool::<u32>::new(2);
+        let pool = Pool::<u32>::new(2, 0);
         let mut looks = 0;
         let turn = pool.take(
             0,

@@ -5,14 +5,14 @@
 //!             s := some state given away       for each t := α(s), α ∈ postᵢ(s):
 //!             visit(s, i)                        report the step if it is faulty
 //!                                                if t ∉ V:  V := V ∪ {t}
-//!                                                  if a thread waits for work: give t away
+//!                                                  if threads may soon want work: give t away
 //!                                                  else visit(t, i)
 //! ```
 //!
 //! Each thread searches depth-first, with a stack of its own; the visited set V is shared, so each state is
 //! expanded once. After Laarman, van de Pol, Weber: *Boosting Multi-Core Reachability Performance with Shared
-//! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one that finds a new state gives it away
-//! if somebody waits, which costs nothing while everybody is busy.
+//! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one gives new states away as long as there are
+//! few in stock, which costs nothing while everybody is busy.
 
 use super::Joint;
 use super::pool::Turn;
@@ -36,6 +36,9 @@ impl From<StopReason> for Halt {
         Self::Reason(reason)
     }
 }
+
+/// Given away in advance, so that no thread has to wait: so many states for each thread but one.
+const STOCK_PER_THREAD: usize = 4;
 
 /// A violation that some thread met.
 struct Report<M: Model> {
@@ -79,7 +82,8 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    let team = Team::<Start, Halt>::new(models.len(), seed, settings);
+    let stock = STOCK_PER_THREAD * models.len().saturating_sub(1);
+    let team = Team::<Start, Halt>::new(models.len(), stock, seed, settings);
     let reports = Reports::<M>::default();
     let mut listed = Listed { violations: Vec::new(), by_key: HashMap::new() };
     let mut watch = |statistics: &Statistics| {
@@ -172,7 +176,7 @@ impl<M: Model> Reach<'_, M> {
                         continue;
                     }
                     self.walk.count(t.transient)?;
-                    if self.walk.team.pool.is_hungry() {
+                    if self.walk.team.pool.lacks_stock() {
                         let start = self.walk.start(t.key);
                         self.walk.turn_away();
                         self.walk.team.pool.offer(start);

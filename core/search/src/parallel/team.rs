@@ -50,12 +50,12 @@ pub(super) type Run<E, T = ()> = ControlFlow<Option<E>, T>;
 pub(super) type Watch<'a, 'b> = &'a mut (dyn FnMut(&Statistics) -> ControlFlow<StopReason> + 'b);
 
 impl<'a, T, E> Team<'a, T, E> {
-    pub(super) fn new(threads: usize, seed: u64, settings: &'a Settings) -> Self {
+    pub(super) fn new(threads: usize, stock: usize, seed: u64, settings: &'a Settings) -> Self {
         Self {
             settings,
             store: SharedStore::new(),
             traces: Traces::new(),
-            pool: Pool::new(threads),
+            pool: Pool::new(threads, stock),
             threads,
             seed,
             states: Apart::default(),

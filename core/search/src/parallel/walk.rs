@@ -5,7 +5,8 @@
 //! [`Walk::put_off`] the decision until the other successors were visited.
 //!
 //! It goes about the states like [`crate::depth_first`]: a frame of the stack holds no state, but how far its
-//! successors are listed and how many entries of the [`Position`]'s log lead back to the frame below.
+//! successors are listed and how many entries of the [`Position`]'s log lead back to the frame below; and while the
+//! memory of the visited set is on its way, the next successor is listed already, if the last one was known.
 //! Marks of transitions are united along transient states. Where transient states come in long runs or in
 //! great number, they are treated as stored ones, uncounted; see [`Passing`].
 //!
@@ -69,6 +70,9 @@ pub(super) struct Walk<'a, M: Model, T, E> {
     pending: Option<Listed<M::Cursor, M::Label>>,
     /// The successor last told of.
     current: Option<Listed<M::Cursor, M::Label>>,
+    /// What comes next at the top of the stack, if it was listed already.
+    ahead: Option<Ahead<M>>,
+    last_was_old: bool,
     passing: Passing,
     /// States reached with these marks are told apart from the same states reached without.
     apart: Option<Marks>,
@@ -129,6 +133,17 @@ struct Listed<C, L> {
     marks: Marks,
     /// It was put off before.
     again: bool,
+    /// It is proposed to the position already, and this is its key.
+    key: Option<Key>,
+}
+
+/// Something listed before its turn.
+struct Ahead<M: Model> {
+    found: Next<M::Label, M::Fault>,
+    /// Of a successor to be stored; then it is proposed to the position.
+    key: Option<Key>,
+    /// How far successors were listed before.
+    cursor: M::Cursor,
 }
 
 /// What comes next on a walk.
@@ -187,6 +202,8 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
             put_off: Vec::new(),
             pending: None,
             current: None,
+            ahead: None,
+            last_was_old: false,
             passing,
             apart,
             depth: 0,
@@ -292,13 +309,19 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
             frame.put_off -= 1;
             (frame.cursor, frame.listed) = (put_off.cursor, put_off.listed);
         }
-        let before = frame.cursor;
-        let (state, successor) = self.position.state_and_successor();
+        let (before, found, key) = match self.ahead.take() {
+            Some(ahead) => (ahead.cursor, ahead.found, ahead.key),
+            None => {
+                let before = frame.cursor;
+                let (state, successor) = self.position.state_and_successor();
+                (before, self.model.next(state, &mut frame.cursor, successor), None)
+            }
+        };
         frame.listed += 1;
-        match self.model.next(state, &mut frame.cursor, successor) {
+        match found {
             Next::Successor { label, transient, fault, marks } => {
                 let first = frame.listed == 1 && !again && self.thread != 0;
-                let listed = Listed { cursor: before, label, transient, marks, again };
+                let listed = Listed { cursor: before, label, transient, marks, again, key };
                 if first && self.random.next_u64() & 1 != 0 {
                     self.remember(listed.cursor);
                     return Err(None);
@@ -322,26 +345,76 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
     /// Proposes the successor, or enters it if it is transient. `None` if there is nothing to tell.
     #[inline]
     fn arrive(&mut self, listed: Listed<M::Cursor, M::Label>) -> Option<Arrival> {
-        let counted = self.is_counted();
+        let (counted, cut) = (self.is_counted(), self.is_cut(listed.label));
         let statistics = &mut self.share.statistics;
         statistics.transient += u64::from(listed.transient && counted);
-        let depth = self.depth + u64::from(listed.label.is_some());
-        if self.team.settings.limits.depth_max.is_some_and(|max| max <= depth) {
+        if cut {
             statistics.cut += 1;
             statistics.matched += u64::from(counted);
             return None;
         }
-        self.position.propose();
         let marks = self.stack.last().map_or(Marks::NONE, |frame| frame.marks).with(listed.marks);
-        if listed.transient && self.pass(&listed, marks) {
-            return None;
-        }
-        let class = if listed.transient { Class::Transient } else { Class::Ordinary };
-        let apart = self.apart.is_some_and(|apart| marks.has(apart));
-        let key = self.access.key(&mut self.position, class, apart);
+        let key = match listed.key {
+            Some(key) => key,
+            None => {
+                self.position.propose();
+                if listed.transient && self.pass(&listed, marks) {
+                    return None;
+                }
+                self.key(listed.transient, marks)
+            }
+        };
         let arrival = Arrival { key, marks, transient: listed.transient, again: listed.again };
+        let may_look_ahead = self.last_was_old && !listed.transient && !listed.again;
         self.current = Some(listed);
+        if may_look_ahead {
+            self.look_ahead();
+        }
         Some(arrival)
+    }
+
+    /// The key of the successor proposed.
+    #[inline]
+    fn key(&mut self, transient: bool, marks: Marks) -> Key {
+        let class = if transient { Class::Transient } else { Class::Ordinary };
+        let apart = self.apart.is_some_and(|apart| marks.has(apart));
+        self.access.key(&mut self.position, class, apart)
+    }
+
+    /// Lists what comes next while the store's memory for the state proposed is on its way.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let Some(frame) = self.stack.last_mut() else { return };
+        let (cursor, above) = (frame.cursor, frame.marks);
+        self.position.put_aside();
+        let (state, successor) = self.position.state_and_successor();
+        let found = self.model.next(state, &mut frame.cursor, successor);
+        let key = match found {
+            Next::Successor { label, transient: false, fault: None, marks } if !self.is_cut(label) => {
+                self.position.propose();
+                Some(self.key(false, above.with(marks)))
+            }
+            _ => None,
+        };
+        self.ahead = Some(Ahead { found, key, cursor });
+    }
+
+    /// Forgets what was listed ahead, and proposes again the state before it.
+    #[inline]
+    fn forget_ahead(&mut self, key: Key) {
+        let Some(ahead) = self.ahead.take() else { return };
+        if let Some(frame) = self.stack.last_mut() {
+            frame.cursor = ahead.cursor;
+        }
+        self.position.take_from_aside();
+        self.access.key(&mut self.position, Class::Ordinary, key.is_reached_otherwise());
+    }
+
+    /// Whether a successor reached with this label lies too deep.
+    #[inline]
+    fn is_cut(&self, label: Option<M::Label>) -> bool {
+        let depth = self.depth + u64::from(label.is_some());
+        self.team.settings.limits.depth_max.is_some_and(|max| max <= depth)
     }
 
     /// Passes through the transient state proposed, or turns away from it; false if it is to be treated as
@@ -378,6 +451,8 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
     #[inline]
     pub(super) fn enter(&mut self, key: Key, note: u8) {
         let Some(listed) = self.current.take() else { return };
+        self.forget_ahead(key);
+        self.last_was_old = false;
         self.position.memo_is_right_until(self.position.log_len());
         let changes = self.position.accept() as u32;
         let cursor = self.model.begin(self.position.state());
@@ -405,12 +480,17 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
     #[inline]
     pub(super) fn turn_away(&mut self) {
         self.current = None;
-        self.position.reject();
+        self.last_was_old = true;
+        if self.ahead.is_none() {
+            self.position.reject();
+        }
     }
 
     /// Stays here, and comes back to the state arrived at when the other successors were visited.
     pub(super) fn put_off(&mut self) {
-        self.position.reject();
+        if self.ahead.is_none() {
+            self.position.reject();
+        }
         if let Some(listed) = self.current.take() {
             self.remember(listed.cursor);
         }
@@ -510,6 +590,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
 
     /// The state arrived at, to be gone on from later or by another thread.
     pub(super) fn start(&mut self, key: Key) -> Start {
+        self.forget_ahead(key);
         let trace = self.trace();
         let trace = self.team.traces.extend(trace, self.ordinal(), &mut self.portion);
         let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
