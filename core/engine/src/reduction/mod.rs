@@ -251,7 +251,8 @@ impl Reduced {
         Some(movers(set, &mut question))
     }
 
-    /// The processes to be listed so that nothing that matters is put off.
+    /// More processes to be listed so that something that matters is not put off: the fewest that make a closed set
+    /// with those chosen. All that were chosen, if nothing matters that is put off.
     fn wanted(&mut self, state: &[u32], chosen: Set) -> Set {
         let machine = self.inner.machine_mut();
         let Some(tables) = self.tables.of(machine, state) else { return chosen };
@@ -264,13 +265,13 @@ impl Reduced {
         }
         self.answers.begin(&tables, state);
         let mut question = Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers };
-        let is_wanted = |process: usize, question: &Question<'_>| {
-            chosen >> process & 1 != 0 || question.place(process).faulty
-        };
-        let start: Vec<u64> = (0..count)
-            .map(|process| if is_wanted(process, &question) { question.place(process).all } else { 0 })
-            .collect();
-        movers(self.closer.around(&start, &mut question), &mut question) | chosen
+        if !(0..count).any(|process| chosen >> process & 1 == 0 && question.place(process).faulty) {
+            return chosen;
+        }
+        match self.closer.larger(count, chosen, &mut question) {
+            Some(set) => movers(set, &mut question) | chosen,
+            None => chosen,
+        }
     }
 
     /// Goes on with the youngest of the processes still to be listed; false if there is none.

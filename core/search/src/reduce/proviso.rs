@@ -22,14 +22,16 @@ use crate::model::{Model, Next, Reducible};
 pub struct OffStack<M> {
     model: M,
     stack: Vec<Entry>,
-    /// For each hash, modulo its length, how many states on the stack have it; as many as fit.
-    occupied: Vec<u8>,
+    /// The hashes of the states on the stack, each at the first free place from where it belongs; 0 is free. What
+    /// was put in last is taken out first, so taking out leaves no gap that somebody jumped over.
+    places: Vec<u64>,
 }
 
 /// A state on the stack.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u64,
+    place: u32,
     /// Some step led off the stack, or nothing was left out.
     escaped: bool,
     transient: bool,
@@ -45,7 +47,7 @@ pub struct StackCursor<C> {
 impl<M: Reducible> OffStack<M> {
     /// Watches over a reduced model.
     pub fn new(model: M) -> Self {
-        Self { model, stack: Vec::new(), occupied: vec![0; 1 << 12] }
+        Self { model, stack: Vec::new(), places: vec![0; 1 << 12] }
     }
 
     /// The model.
@@ -58,36 +60,46 @@ impl<M: Reducible> OffStack<M> {
         self.model
     }
 
-    fn place(&self, hash: u64) -> usize {
-        hash as usize & (self.occupied.len() - 1)
-    }
-
     fn leave_down_to(&mut self, height: u32) {
         while height < self.stack.len() as u32 {
             let Some(entry) = self.stack.pop() else { return };
-            let place = self.place(entry.hash);
-            // A full counter has lost count: it stays full.
-            if self.occupied[place] < u8::MAX {
-                self.occupied[place] -= 1;
-            }
+            self.places[entry.place as usize] = 0;
         }
     }
 
     fn enter(&mut self, hash: u64, transient: bool) {
-        if self.occupied.len() < self.stack.len() * 4 {
-            self.grow();
+        if self.places.len() < self.stack.len() * 4 {
+            self.places = vec![0; self.places.len() * 4];
+            for index in 0..self.stack.len() {
+                self.stack[index].place = self.put(self.stack[index].hash);
+            }
         }
-        let place = self.place(hash);
-        self.occupied[place] = self.occupied[place].saturating_add(1);
-        self.stack.push(Entry { hash, escaped: false, transient });
+        let place = self.put(hash);
+        self.stack.push(Entry { hash, place, escaped: false, transient });
     }
 
-    fn grow(&mut self) {
-        self.occupied = vec![0; self.occupied.len() * 4];
-        for index in 0..self.stack.len() {
-            let place = self.place(self.stack[index].hash);
-            self.occupied[place] = self.occupied[place].saturating_add(1);
+    /// Puts a hash into a free place.
+    fn put(&mut self, hash: u64) -> u32 {
+        let mask = self.places.len() - 1;
+        let mut place = hash as usize & mask;
+        while self.places[place] != 0 {
+            place = (place + 1) & mask;
         }
+        self.places[place] = hash;
+        place as u32
+    }
+
+    #[inline]
+    fn is_on_stack(&self, hash: u64) -> bool {
+        let mask = self.places.len() - 1;
+        let mut place = hash as usize & mask;
+        while self.places[place] != 0 {
+            if self.places[place] == hash {
+                return true;
+            }
+            place = (place + 1) & mask;
+        }
+        false
     }
 
     /// A step from the top of the stack leads off it: so does the ordinary state that the top was reached from.
@@ -136,7 +148,7 @@ impl<M: Reducible> Model for OffStack<M> {
             match &next {
                 Next::Successor { transient: false, .. } => {
                     let visible = &successor[..successor.len() - self.model.hidden_words()];
-                    if self.occupied[self.place(hash_of(visible))] == 0 {
+                    if !self.is_on_stack(hash_of(visible)) {
                         self.escape();
                     }
                 }
@@ -153,7 +165,7 @@ impl<M: Reducible> Model for OffStack<M> {
     }
 }
 
-/// A hash of the words of a state.
+/// A hash of the words of a state, not 0.
 #[inline]
 fn hash_of(words: &[u32]) -> u64 {
     let mut hash = words.len() as u64;
@@ -162,5 +174,5 @@ fn hash_of(words: &[u32]) -> u64 {
         hash = (hash ^ (u64::from(pair[0]) | u64::from(high) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         hash ^= hash >> 29;
     }
-    hash ^ hash >> 32
+    (hash ^ hash >> 32) | 1 << 63
 }

@@ -65,7 +65,7 @@ impl Closer {
             self.set.clear();
             self.set.resize(count, 0);
             self.set[start] = requirements.alternatives(start);
-            let Closed::Steps(steps) = self.close(steps_min, requirements) else { continue };
+            let Closed::Steps(steps) = self.close(steps_min, true, requirements) else { continue };
             if requirements.suffices(&self.set) {
                 steps_min = steps;
                 std::mem::swap(&mut self.set, &mut self.best);
@@ -77,19 +77,25 @@ impl Closer {
         (steps_min < u32::MAX).then_some(&self.best[..])
     }
 
-    /// The smallest closed set that contains a set.
-    pub fn around(&mut self, set: &[u64], requirements: &mut impl Requirements) -> &[u64] {
-        self.set.clear();
-        self.set.extend_from_slice(set);
-        self.done.clear();
-        self.done.resize(set.len(), 0);
-        while let Some((process, new)) = self.next_open() {
-            self.expand(process, new, requirements);
+    /// The closed set with the fewest steps that contains all alternatives of some processes, and in which another
+    /// process can do something. `None` if no other process can.
+    pub fn larger(&mut self, count: usize, chosen: u64, requirements: &mut impl Requirements) -> Option<&[u64]> {
+        let mut steps_min = u32::MAX;
+        for start in (0..count).rev() {
+            if chosen >> start & 1 != 0 || requirements.executable(start) == 0 {
+                continue;
+            }
+            self.set.clear();
+            let is_in = |process: usize| process == start || chosen >> process & 1 != 0;
+            self.set.extend((0..count).map(|process| if is_in(process) { requirements.alternatives(process) } else { 0 }));
+            let Closed::Steps(steps) = self.close(steps_min, false, requirements) else { continue };
+            steps_min = steps;
+            std::mem::swap(&mut self.set, &mut self.best);
         }
-        &self.set
+        (steps_min < u32::MAX).then_some(&self.best[..])
     }
 
-    fn close(&mut self, limit: u32, requirements: &mut impl Requirements) -> Closed {
+    fn close(&mut self, limit: u32, demands: bool, requirements: &mut impl Requirements) -> Closed {
         self.done.clear();
         self.done.resize(self.set.len(), 0);
         let mut steps = 0;
@@ -103,7 +109,7 @@ impl Closer {
                     return Closed::Useless;
                 }
             }
-            if requirements.demands_all(process, self.done[process]) {
+            if demands && requirements.demands_all(process, self.done[process]) {
                 return Closed::Useless;
             }
         }
