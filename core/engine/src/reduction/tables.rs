@@ -327,14 +327,13 @@ impl Tables {
         for pid in 0..count {
             let process = machine.process_of(state, pid)?;
             let constant = self.plan.facts.constant_locals(process).len();
-            let values = readers[at..at + constant].iter().map(|reader| reader.map_or(0, |reader| reader.read(state)));
             // A value that is not stored is not known either, unless the facts know it themselves.
-            let stored = readers[at..at + constant].iter().all(Option::is_some);
+            let values = readers[at..at + constant].iter().map(|reader| Some((*reader)?.read(state)));
             ids.push(self.instance(InstanceKey {
                 process,
                 pid: Some(pid as u8),
                 channels_before: Some(machine.channels_before(shape, pid)?),
-                constants: stored.then(|| values.collect()),
+                constants: values.collect(),
             }));
             at += constant;
         }

@@ -16,8 +16,7 @@ use std::sync::Arc;
 const DEPTH_MAX: u32 = 12;
 
 /// No channel at all.
-const NOWHERE: Target =
-    Target { channels: Channels::NONE, buffered: false, rendezvous: false, ty: None, exists: true };
+const NOWHERE: Target = Target { channels: Channels::NONE, buffered: false, rendezvous: false, ty: None, exists: true };
 
 /// What is known of a process.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -28,8 +27,8 @@ pub struct InstanceKey {
     pub pid: Option<u8>,
     /// How many channels are older than its own.
     pub channels_before: Option<u32>,
-    /// Values of the locals listed by [`Facts::constant_locals`], if they are known.
-    pub constants: Option<Vec<i32>>,
+    /// Values of the locals listed by [`Facts::constant_locals`], as far as they are known.
+    pub constants: Vec<Option<i32>>,
 }
 
 /// A process, or all processes of which no more is known than its key says.
@@ -78,7 +77,7 @@ pub(super) fn facts(program: Arc<Program>, observers: &[&Expr]) -> Facts {
         process: ProcessId(at as u32),
         pid: None,
         channels_before: None,
-        constants: None,
+        constants: Vec::new(),
     });
     facts.unknown = unknown.map(|key| facts.instance(key)).collect();
     facts
@@ -128,8 +127,13 @@ impl Facts {
         let shape = &self.shapes[key.process.0 as usize];
         let constant_locals = self.constant_locals(key.process);
         let mut constants = vec![None; process.locals.len()];
-        for (variable, value) in constant_locals.iter().zip(key.constants.iter().flatten()) {
-            constants[variable.0 as usize] = Some(*value);
+        for variable in &constant_locals {
+            let local = &process.locals[variable.0 as usize];
+            let is_own = !matches!(local.initial, Initial::Channel(_)) && process.parameter_count <= variable.0;
+            constants[variable.0 as usize] = if is_own { fixed(local, 0).and_then(|values| values.first().copied()) } else { None };
+        }
+        for (variable, value) in constant_locals.iter().zip(&key.constants) {
+            constants[variable.0 as usize] = value.or(constants[variable.0 as usize]);
         }
         let context = Context { facts: self, process: Some((key.process, process)), key: Some(&key), constants };
         let mut steps = Vec::with_capacity(shape.edge_count);

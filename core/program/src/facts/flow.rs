@@ -156,7 +156,8 @@ pub(super) fn shapes(program: &Program) -> Vec<Shape> {
             })
         };
         shape.created = spawned.iter().map(with_their_own).collect();
-        let union = |types: &mut Bits, edge: usize| shape.created.get(edge).into_iter().for_each(|more| types.extend(more));
+        let union =
+            |types: &mut Bits, edge: usize| shape.created.get(edge).into_iter().for_each(|more| types.extend(more));
         let over = |ahead: &Bits| {
             let mut types = Bits::default();
             ahead.iter().for_each(|edge| union(&mut types, edge));

@@ -39,9 +39,8 @@ impl Facts {
 
     /// For each edge of one process, the edges at which another one is its partner in a rendezvous.
     pub fn direct_partners(&self, of: &Instance, other: &Instance) -> Vec<Leads> {
-        let is_partner = |mine: &Step, theirs: &Step| {
-            mine.offers.meets(theirs.accepts) || mine.accepts.meets(theirs.offers)
-        };
+        let is_partner =
+            |mine: &Step, theirs: &Step| mine.offers.meets(theirs.accepts) || mine.accepts.meets(theirs.offers);
         let program = self.program();
         let locations = &program.process(other.key.process).locations;
         let direct = |mine: &Step| {
@@ -118,7 +117,8 @@ impl Facts {
                 let (mut edges, mut types) = (Bits::default(), Bits::default());
                 let found = other.steps.iter().enumerate().filter(|(_, theirs)| related(step, theirs));
                 found.for_each(|(edge, _)| edges.insert(edge));
-                let found = theirs.spawned.iter().filter(|kind| self.unknown[*kind].steps.iter().any(|s| related(step, s)));
+                let found =
+                    theirs.spawned.iter().filter(|kind| self.unknown[*kind].steps.iter().any(|s| related(step, s)));
                 found.for_each(|kind| types.insert(kind));
                 (edges, types)
             })
