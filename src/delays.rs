@@ -1,7 +1,10 @@
 //! The flags of searches in the order of delays, and what they ask the engine for.
 
 use clap::{Args, ValueEnum};
-use fabius_engine::settings::{DelayMode, Delaying, SampleKind, SchedulerChoice};
+use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
+
+/// More steps in each round if nobody says.
+const DEPTH_INCREMENT_DEFAULT: u32 = 100;
 
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]
@@ -27,6 +30,15 @@ pub struct DelayFlags {
     /// Allow at most so many delays.
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
     pub max_delays: Option<u32>,
+
+    /// Explore in the order of depth, runs of at most so many steps: everything within them, unlike --max-depth. An
+    /// atomic sequence is one step.
+    #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
+    pub depth_bound: Option<u32>,
+
+    /// Explore in the order of depth, this many steps more in each round (default: 100).
+    #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
+    pub depth_increment: Option<u32>,
 
     /// The seed of what is random; the same seed gives the same run.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Delays")]
@@ -80,9 +92,18 @@ impl DelayFlags {
         Some(Delaying { scheduler, mode, delays_max: self.max_delays, seed: self.seed })
     }
 
+    /// What the flags for depth ask for.
+    pub fn depth(&self) -> Option<DepthBounding> {
+        let asked = self.depth_bound.is_some() || self.depth_increment.is_some();
+        let increment = self.depth_increment.unwrap_or(DEPTH_INCREMENT_DEFAULT).max(1);
+        asked.then_some(DepthBounding { increment, cut_off: self.depth_bound })
+    }
+
     /// The flags as they would be written.
     pub fn words(&self) -> Vec<String> {
-        let Some(delay) = &self.delay else { return Vec::new() };
+        let depth = self.depth_bound.map(|bound| format!("--depth-bound {bound}"));
+        let increment = self.depth_increment.map(|more| format!("--depth-increment {more}"));
+        let Some(delay) = &self.delay else { return depth.into_iter().chain(increment).collect() };
         let mut words = vec![format!("--delay {}", written(delay))];
         let word = |value: clap::builder::PossibleValue| value.get_name().to_owned();
         let mode = self.delay_mode.and_then(|mode| mode.to_possible_value()).map(word);

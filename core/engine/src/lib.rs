@@ -14,6 +14,7 @@ pub mod words;
 
 mod adapter;
 mod counterexample;
+mod deepening;
 mod delayed;
 mod elaborate;
 mod liveness;

@@ -1,6 +1,7 @@
 //! From a loaded model to its report: plan, one property after the other, one verdict.
 
 use crate::counterexample::Counterexample;
+use crate::deepening;
 use crate::delayed;
 use crate::event::Event;
 use crate::liveness;
@@ -8,7 +9,7 @@ use crate::load::Loaded;
 use crate::plan::{Plan, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
-use crate::settings::Settings;
+use crate::settings::{Fairness, Settings};
 use fabius_base::{Cancel, Code, Finding};
 use fabius_program::Program;
 use std::sync::Arc;
@@ -85,12 +86,16 @@ fn check_all(
     };
     for planned in &plan.properties {
         let found = match planned.question {
+            Question::Safety if let Some(depth) = &settings.depth_bounding => {
+                deepening::check(loaded, program, planned, settings, depth, around)
+            }
             Question::Safety if let Some(delaying) = &settings.delaying => {
                 delayed::check(loaded, program, planned, settings, delaying, around)
             }
             Question::Safety => safety::check(loaded, program, planned, settings, around),
             Question::Progress | Question::Acceptance | Question::Claim
-                if settings.delaying.is_some() || settings.cycles.needs_delays() =>
+                if settings.fairness == Fairness::None
+                    && (settings.delaying.is_some() || settings.cycles.needs_delays()) =>
             {
                 let delaying = settings.delaying.clone().unwrap_or_default();
                 delayed::check_cycles(loaded, program, planned, settings, &delaying, around)

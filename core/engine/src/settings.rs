@@ -27,6 +27,8 @@ pub struct Settings {
     pub progress: Progress,
     /// Search in the order of delays, if at all.
     pub delaying: Option<Delaying>,
+    /// Search in the order of depth, if at all.
+    pub depth_bounding: Option<DepthBounding>,
     /// So many threads may search.
     pub threads: usize,
     /// How much a search may use.
@@ -47,6 +49,7 @@ impl Default for Settings {
             cycles: Cycles::default(),
             progress: Progress::default(),
             delaying: None,
+            depth_bounding: None,
             threads: 1,
             limits: Limits::default(),
         }
@@ -150,6 +153,15 @@ pub enum Progress {
     States,
     /// Every step from a progress label.
     Transitions,
+}
+
+/// A search in the order of depth.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DepthBounding {
+    /// More steps in each round.
+    pub increment: u32,
+    /// At most so many steps; an atomic sequence is one.
+    pub cut_off: Option<u32>,
 }
 
 /// A search in the order of delays.

@@ -1,0 +1,128 @@
+//! The search for violations of safety in the order of depth.
+
+use crate::adapter::SearchedMachine;
+use crate::counterexample::{Found, Wrong, confirm};
+use crate::event::Goal;
+use crate::load::Loaded;
+use crate::plan::Planned;
+use crate::report::{PropertyReport, Stopped, Verdict};
+use crate::run::Surroundings;
+use crate::safety::event_trace;
+use crate::settings::{DepthBounding, Settings};
+use crate::task::{Checked, Task, limit_reached, refused};
+use crate::watcher::Watcher;
+use crate::words::counted;
+use fabius_base::StopReason;
+use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, depth_bounded};
+use fabius_search::{self as search, Completeness, StopAt};
+use fabius_witness::RunFairness;
+use std::sync::Arc;
+
+/// Searches runs of ever more steps, and confirms what was found.
+pub(crate) fn check(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+    depth: &DepthBounding,
+    around: &mut Surroundings<'_>,
+) -> Checked {
+    let task = Task { loaded, program, property: &planned.name, settings };
+    let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
+    let mut machine = match SearchedMachine::new(Arc::clone(program), watch) {
+        Ok(machine) => machine,
+        Err(refusal) => return refused(planned, program, refusal),
+    };
+    let began = (around.now)();
+    let mut watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
+    let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
+    let search_settings = search::Settings { limits: settings.limits, stop_at, cancel: watcher.around.cancel.clone() };
+    let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
+    let found = depth_bounded(&mut machine, &mut watcher, &search_settings, &bounds);
+    let seconds = ((around.now)() - began).as_secs_f64();
+    let mut checked = Checked {
+        report: describe(planned, settings, &found, seconds),
+        counterexamples: Vec::new(),
+        findings: Vec::new(),
+        failure: None,
+    };
+    for violation in &found.outcome.violations {
+        let found = Found {
+            wrong: Wrong::from(violation.kind),
+            path: violation.path.clone(),
+            watch,
+            fairness: RunFairness::Unfair,
+            fair_runs: None,
+            property: None,
+            count: violation.count,
+            shortest: false,
+            as_found: false,
+        };
+        match confirm(loaded, program, found) {
+            Ok(counterexample) => checked.add(planned, counterexample, around),
+            Err(failure) => checked.failure = checked.failure.or(Some(failure)),
+        }
+    }
+    checked
+}
+
+/// What the search found out, in figures and one sentence.
+fn describe(planned: &Planned, settings: &Settings, found: &DepthOutcome<Move, Fault>, seconds: f64) -> PropertyReport {
+    let outcome = &found.outcome;
+    let statistics = &outcome.statistics;
+    let stopped = match outcome.completeness {
+        Completeness::Exhaustive => None,
+        Completeness::FirstViolation => Some(Stopped::Violation),
+        Completeness::Stopped(reason) => Some(reason.into()),
+    };
+    let verdict = match statistics.violations {
+        0 if outcome.proves_absence() => Verdict::Holds,
+        0 => Verdict::Undecided,
+        _ => Verdict::Violated,
+    };
+    PropertyReport {
+        verdict,
+        exhaustive: stopped.is_none(),
+        reason: reason(found, settings),
+        stopped,
+        search: "depth-bounded",
+        store: "tree",
+        states: statistics.states,
+        transitions: statistics.transitions(),
+        matched: statistics.matched,
+        depth: statistics.depth,
+        seconds,
+        memory_bytes: statistics.memory_bytes,
+        bytes_per_state: statistics.memory_bytes as f64 / statistics.states.max(1) as f64,
+        violation_count: statistics.violations,
+        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+    }
+}
+
+/// One sentence that says what the verdict rests on. Atomic sequences count as one step.
+fn reason(found: &DepthOutcome<Move, Fault>, settings: &Settings) -> String {
+    let outcome = &found.outcome;
+    let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
+    let within = found.rounds.last().map(|round| counted(u64::from(round.bound), "step"));
+    match (outcome.violations.first(), outcome.completeness, within) {
+        (Some(violation), _, _) => {
+            let what = Wrong::from(violation.kind).class().sentence();
+            let stop = if settings.keep_going { "" } else { "; stopped at the first violation" };
+            format!("{what}{stop}")
+        }
+        (None, Completeness::Exhaustive, _) => {
+            "no assertion can fail, no invalid end state, no evaluation error".to_owned()
+        }
+        (None, Completeness::Stopped(StopReason::Depth), Some(within)) => {
+            format!("safe within {within} ({searched}); longer runs were not looked at")
+        }
+        (None, completeness, within) => {
+            let limit = limit_reached(completeness, &settings.limits);
+            match within {
+                Some(within) => format!("safe within {within} ({searched}); then {limit}"),
+                None => format!("no error found ({searched}); this is not a proof: {limit}"),
+            }
+        }
+    }
+}
