@@ -1,6 +1,6 @@
 //! Nanoseconds per successor: `throughput model.pml…` walks all states of each model; `throughput --corpus N`
 //! compares the number of stored states with Spin's for all models of the corpus with at most N states.
-//! `SAMPLE=20` measures with so few states that every branch is predicted.
+//! `WATCH=states` or `WATCH=transitions` marks progress. `SAMPLE=20` measures with so few states that every branch is predicted.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,7 +11,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use fabius_machine::{Machine, Step};
+use fabius_machine::{Machine, ProgressOn, Step, Watch};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,7 +31,13 @@ fn measure(path: &Path) {
         Err(why) => return println!("{}: {why}", path.display()),
     };
     let begun = Instant::now();
-    let mut machine = match Machine::new(Arc::new(program)) {
+    let progress = match std::env::var("WATCH").as_deref() {
+        Ok("states") => Some(ProgressOn::States),
+        Ok("transitions") => Some(ProgressOn::Transitions),
+        _ => None,
+    };
+    let watch = Watch { progress, ..Watch::NOTHING };
+    let mut machine = match Machine::watching(Arc::new(program), watch) {
         Ok(machine) => machine,
         Err(why) => return println!("{}: {why}", path.display()),
     };
