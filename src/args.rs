@@ -193,6 +193,10 @@ pub enum CycleSearch {
     Ndfs,
     /// Strongly connected components.
     Scc,
+    /// In the order of delays (see `--delay`): maximal accepting predecessors.
+    Map,
+    /// In the order of delays: nested depth-first search, anew with each bound.
+    IterativeNdfs,
 }
 
 /// What remembers the states seen.

@@ -121,12 +121,15 @@ fn settings(args: &Check) -> Settings {
             Some(CycleSearch::DfsFifo) => Cycles::DfsFifo,
             Some(CycleSearch::Ndfs) => Cycles::NestedDfs,
             Some(CycleSearch::Scc) => Cycles::Components,
+            Some(CycleSearch::Map) => Cycles::Map,
+            Some(CycleSearch::IterativeNdfs) => Cycles::IterativeNestedDfs,
         },
         progress: match args.progress {
             ProgressOn::States => Progress::States,
             ProgressOn::Transitions => Progress::Transitions,
         },
         delaying: args.delays.settings(),
+        depth_bounding: args.delays.depth(),
         threads: usize::from(args.threads),
         limits: Limits {
             states_max: args.max_states,
