@@ -172,6 +172,7 @@ fn number_before(text: &str, marker: &str) -> Option<f64> {
 
 fn fabius(path: &Path) -> Option<Cost> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.env("FABIUS_CACHE", "off");
     command.args(["check", "--json", "--keep-going", "--no-optimize", "--no-cache", "--property", "safety"]);
     command.args(["--search", "dfs"]).arg(path);
     let (seconds, text) = timed(&mut command)?;

@@ -38,6 +38,8 @@ pub enum Command {
     Check(Box<Check>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.
     Lsp(Lsp),
+    /// Check models again whenever they are saved: one line per property, with what changed.
+    Watch(Watch),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -46,6 +48,26 @@ pub enum Command {
     },
     /// Print the manual page (roff).
     Man,
+}
+
+/// The flags of `fabius watch`.
+#[derive(Args, Debug, Clone)]
+pub struct Watch {
+    /// Models, or folders with models.
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub paths: Vec<PathBuf>,
+
+    /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
+    pub define: Vec<String>,
+
+    /// Stop a check after this time, such as 30 (seconds), 500ms or 5m.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+
+    /// Check everything once, and end.
+    #[arg(long)]
+    pub once: bool,
 }
 
 /// The flags of `fabius lsp`.
@@ -118,7 +140,7 @@ pub struct Check {
     #[arg(long, help_heading = "How to check")]
     pub no_reduction: bool,
 
-    /// Do not reuse results of earlier runs (at present always so).
+    /// Neither use nor remember what earlier runs proved.
     #[arg(long, help_heading = "How to check")]
     pub no_cache: bool,
 

@@ -6,6 +6,7 @@ use crate::files;
 use crate::stop::{Interrupts, Timer};
 use crate::{EXIT_FAULTY, EXIT_INTERNAL};
 use fabius_base::{Cancel, Limits};
+use fabius_lsp::session::cache::Cache;
 use fabius_engine::settings::Progress;
 use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings, Verdict};
 use std::cell::RefCell;
@@ -54,6 +55,11 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
     face.begin();
     let loaded = load(path, args, settings);
     face.loaded(&loaded);
+    let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
+    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
+        face.done(&loaded, &known);
+        return exit_code(&known);
+    }
     let face = RefCell::new(face);
     let outcome = fabius_engine::check(
         &loaded,
@@ -64,6 +70,9 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
             observe: &mut |event: Event| face.borrow_mut().event(&event),
         },
     );
+    if let Some(cache) = &cache {
+        cache.remember(&loaded, settings, &outcome);
+    }
     face.into_inner().done(&loaded, &outcome);
     exit_code(&outcome)
 }

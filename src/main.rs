@@ -11,6 +11,7 @@ mod progress;
 mod render;
 mod stop;
 mod trail;
+mod watch;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -43,6 +44,7 @@ fn run(cli: Cli) -> u8 {
     match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
+        Command::Watch(args) => watch::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fabius", &mut script);

@@ -42,6 +42,7 @@ fn folder() -> PathBuf {
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.env("FABIUS_CACHE", "off");
     command.args(args).current_dir(folder()).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

@@ -54,6 +54,21 @@ impl Written {
         digest(&(self.base, formula.map(|property| &property.kind)))
     }
 
+    /// The number of a place of this model; it is the same in every model that means the same.
+    pub fn anchor(&self, place: Span) -> Option<usize> {
+        self.all_places().iter().position(|known| *known == place)
+    }
+
+    /// The place with a number.
+    pub fn place(&self, anchor: usize) -> Option<Span> {
+        self.all_places().get(anchor).copied()
+    }
+
+    fn all_places(&self) -> Vec<Span> {
+        let own = self.program.processes.iter().flat_map(process_places);
+        places(&self.program).into_iter().chain(own).collect()
+    }
+
     /// For each place of this model, the place in a model that means the same.
     pub fn places_in(&self, other: &Self) -> HashMap<Span, Span> {
         let ours = places(&self.program).into_iter();

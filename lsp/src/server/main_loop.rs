@@ -15,7 +15,7 @@ use super::settings::Settings;
 use super::status::{self, ProgressBars};
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
 use crate::session::checker::{Outlet, said};
-use crate::session::{Notice, Options, Session};
+use crate::session::{Notice, Session};
 use futures::channel::mpsc::UnboundedSender;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -60,8 +60,6 @@ pub struct MainLoop {
     pending: Pending,
     inbox: Receiver<Incoming>,
     bars: ProgressBars,
-    /// The settings of the client.
-    settings: Settings,
     /// Of each model, the files for which diagnostics were published.
     published: BTreeMap<String, BTreeSet<String>>,
 }
@@ -77,7 +75,7 @@ impl MainLoop {
         // Nobody reads the inbox any more while the server ends.
         let outlet: Outlet = Arc::new(move |told| drop(news.send(Incoming::News(told))));
         Self {
-            session: Session::new(Options::default(), outlet),
+            session: Session::new(Box::new(|options| options), outlet),
             encoding: Encoding::default(),
             able: Abilities::default(),
             client: Client::new(asking),
@@ -85,7 +83,6 @@ impl MainLoop {
             pending,
             inbox,
             bars: ProgressBars::default(),
-            settings: Settings::default(),
             published: BTreeMap::new(),
         }
     }
@@ -213,8 +210,7 @@ impl MainLoop {
     }
 
     fn set(&mut self, settings: Settings) {
-        self.settings = settings;
-        self.session.set(self.settings.over(Options::default()));
+        self.session.set(Box::new(move |options| settings.over(options)));
     }
 
     fn answered(&mut self, expected: Expected, value: &lsp::LSPAny) {
@@ -235,6 +231,9 @@ impl MainLoop {
         let document = params.text_document;
         let name = name_of(&document.uri);
         self.session.open(&name, document.version, &document.text);
+        if let Some(wrong) = self.session.document(&name).and_then(|document| document.wrong_config.clone()) {
+            self.client.notify("window/showMessage", json!({ "type": 2, "message": wrong }));
+        }
         self.session.save(&name);
     }
 

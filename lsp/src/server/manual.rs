@@ -1,6 +1,6 @@
 //! The page about each finding: part of the program, laid down where an editor can open it.
 
-use std::env;
+use crate::session::cache;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -17,15 +17,8 @@ pub fn page_of(code: &str) -> Option<Uri> {
     format!("{}#{}", page.as_str(), anchor(heading.trim_start_matches("## "))).parse().ok()
 }
 
-/// The folder for what can be made again: that of the user, for this program.
-pub fn cache_folder() -> Option<PathBuf> {
-    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = named("XDG_CACHE_HOME").or_else(|| named("LOCALAPPDATA"));
-    Some(folder.or_else(|| named("HOME").map(|home| home.join(".cache")))?.join("fabius"))
-}
-
 fn lay_down() -> Option<PathBuf> {
-    let folder = cache_folder()?.join(concat!("manual-", env!("CARGO_PKG_VERSION")));
+    let folder = cache::folder()?.join(concat!("manual-", env!("CARGO_PKG_VERSION")));
     let page = folder.join("findings.md");
     if fs::read_to_string(&page).is_ok_and(|text| text == FINDINGS) {
         return Some(page);

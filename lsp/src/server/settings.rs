@@ -1,5 +1,6 @@
 //! The client's settings, over the defaults.
 
+use crate::session::config::definition;
 use crate::session::{Options, When};
 use serde::Deserialize;
 use std::time::Duration;
@@ -57,16 +58,6 @@ impl Settings {
             options.properties.clone_from(properties);
         }
         options
-    }
-}
-
-/// `NAME` or `NAME=VALUE` as name and value.
-pub fn definition(text: &str) -> (String, String) {
-    match text.split_once('=') {
-        // To the preprocessor an empty value means 1; a blank is a macro without content.
-        Some((name, "")) => (name.to_owned(), " ".to_owned()),
-        Some((name, value)) => (name.to_owned(), value.to_owned()),
-        None => (text.to_owned(), "1".to_owned()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! The session never waits for a check. A check tells what happens as [`News`], and stops within
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
+use super::cache::Cache;
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{Event, Loaded, Order, Outcome, Settings, Surroundings, Survey};
 use std::collections::VecDeque;
@@ -211,8 +212,15 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
         }
     };
     let settings = settings(job);
+    let cache = Cache::of_user();
+    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&job.loaded, &settings)) {
+        return Ok(known);
+    }
     let mut around = Surroundings { cancel, now: &|| started.elapsed(), observe: &mut observe };
     let checked = panic::catch_unwind(AssertUnwindSafe(|| fabius_engine::check(&job.loaded, &settings, &mut around)));
+    if let (Ok(outcome), Some(cache)) = (&checked, &cache) {
+        cache.remember(&job.loaded, &settings, outcome);
+    }
     checked.map_err(|panic| said(&*panic))
 }
 

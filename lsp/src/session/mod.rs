@@ -5,7 +5,9 @@
 //! which documents there is something new about. The language server and `fabius watch` are two faces of
 //! it. Checks run on threads of their own; everything else happens where it is called, in order.
 
+pub mod cache;
 pub mod checker;
+pub mod config;
 pub mod edits;
 pub mod files;
 pub mod reading;
@@ -49,12 +51,21 @@ pub struct Options {
     pub properties: Vec<String>,
     /// After a check, the reachable states are looked at for hints.
     pub hints: bool,
+    /// By property, the verdict that is expected.
+    pub expect: BTreeMap<String, String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let budget = Budget::default();
-        Self { when: When::default(), budget, defines: Vec::new(), properties: Vec::new(), hints: true }
+        Self {
+            when: When::default(),
+            budget,
+            defines: Vec::new(),
+            properties: Vec::new(),
+            hints: true,
+            expect: BTreeMap::new(),
+        }
     }
 }
 
@@ -63,6 +74,8 @@ impl Default for Options {
 pub struct Document {
     /// The text.
     pub text: Rope,
+    /// What was chosen for it.
+    pub options: Options,
     /// The version that the editor gave it.
     pub version: i32,
     /// What is known about it.
@@ -71,6 +84,8 @@ pub struct Document {
     pub run: Option<Running>,
     /// What checks found out about edits that somebody may want to make.
     pub trials: Trials,
+    /// What is wrong with the file in which a project chooses.
+    pub wrong_config: Option<String>,
     reading: Option<Arc<Reading>>,
     /// Edits since the last reading.
     unread: Vec<Edit>,
@@ -106,37 +121,63 @@ pub enum Notice {
     Failed(String, String),
 }
 
+/// What somebody chose over what a project says.
+pub type Overlay = Box<dyn Fn(Options) -> Options + Send>;
+
 /// The models that somebody works on.
 pub struct Session {
-    /// What was chosen.
-    pub options: Options,
+    overlay: Overlay,
     documents: BTreeMap<String, Document>,
+    /// Documents that were read anew, of which nobody was told yet.
+    fresh: BTreeSet<String>,
     checker: Checker,
 }
 
 impl Session {
     /// A session without documents. `outlet` is called on other threads with what checks tell, which
     /// has to come back through [`Self::hear`].
-    pub fn new(options: Options, outlet: Outlet) -> Self {
+    pub fn new(overlay: Overlay, outlet: Outlet) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { options, documents: BTreeMap::new(), checker: Checker::new(outlet, cores.saturating_sub(1)) }
+        Self {
+            overlay,
+            documents: BTreeMap::new(),
+            fresh: BTreeSet::new(),
+            checker: Checker::new(outlet, cores.saturating_sub(1)),
+        }
     }
 
-    /// Other options count from now on. What was found out under other ones is forgotten.
-    pub fn set(&mut self, options: Options) {
-        if options == self.options {
-            return;
-        }
-        let (before, names) = (self.options.clone(), self.documents.keys().cloned().collect::<Vec<_>>());
-        self.options = options;
-        if before.defines == self.options.defines && before.properties == self.options.properties {
-            return;
-        }
+    /// Other choices count from now on. What was found out under other ones is forgotten.
+    pub fn set(&mut self, overlay: Overlay) {
+        self.overlay = overlay;
+        self.choose_again();
+    }
+
+    /// What is chosen for a document: by whoever uses the session, over the project, over the defaults.
+    fn options_for(&self, name: &str) -> (Options, Option<String>) {
+        let defaults = Options::default();
+        let found = config::find(Path::new(name));
+        let (options, wrong) = match found {
+            Some((_, Ok(config))) => (config.over(defaults, name), None),
+            Some((path, Err(wrong))) => (defaults, Some(format!("{}: {wrong}", path.display()))),
+            None => (defaults, None),
+        };
+        ((self.overlay)(options), wrong)
+    }
+
+    /// Looks again what is chosen for each document; those for which it matters are checked again.
+    fn choose_again(&mut self) {
+        let names: Vec<String> = self.documents.keys().cloned().collect();
         for name in names {
-            self.stop(&name);
-            if let Some(document) = self.documents.get_mut(&name) {
-                (document.reading, document.results) = (None, Results::default());
+            let (options, wrong) = self.options_for(&name);
+            let Some(document) = self.documents.get_mut(&name) else { continue };
+            let before = std::mem::replace(&mut document.options, options);
+            document.wrong_config = wrong;
+            let now = &document.options;
+            if (&before.defines, &before.properties, before.when) == (&now.defines, &now.properties, now.when) {
+                continue;
             }
+            (document.reading, document.results) = (None, Results::default());
+            self.stop(&name);
             self.save(&name);
         }
     }
@@ -144,8 +185,11 @@ impl Session {
     /// A document is open from now on.
     pub fn open(&mut self, name: &str, version: i32, text: &str) {
         self.close(name);
+        let (options, wrong_config) = self.options_for(name);
         let document = Document {
             text: Rope::from_str(text),
+            options,
+            wrong_config,
             version,
             results: Results::default(),
             run: None,
@@ -186,6 +230,9 @@ impl Session {
 
     /// A file that is not open may have changed on the disk.
     pub fn touched(&mut self, name: &str) {
+        if name.ends_with(config::NAME) {
+            self.choose_again();
+        }
         if !self.documents.contains_key(name) {
             self.forget_readings_with(name);
         }
@@ -221,6 +268,7 @@ impl Session {
             let edits = std::mem::take(&mut document.unread);
             document.follow(&reading, &edits);
         }
+        self.fresh.insert(name.to_owned());
         Some(reading)
     }
 
@@ -231,7 +279,9 @@ impl Session {
             let open = self.documents.get(&name).map(|document| document.text.to_string());
             open.or_else(|| files::read(Path::new(&name))).map(|text| (name, text))
         };
-        fabius_engine::load(name, text, &self.options.defines, &mut include, &Settings::default())
+        let none = Vec::new();
+        let defines = self.documents.get(name).map_or(&none, |document| &document.options.defines);
+        fabius_engine::load(name, text, defines, &mut include, &Settings::default())
     }
 
     /// Reads what was edited, and stops checks that the edits made pointless. Says which documents have
@@ -244,27 +294,34 @@ impl Session {
             .map(|(name, _)| name.clone())
             .collect();
         for name in &unread {
-            let Some(reading) = self.reading(name) else { continue };
-            let overtaken = self.documents.get(name).and_then(|document| document.run.as_ref());
-            let same = overtaken.is_none_or(|running| {
-                let names = running.reading.properties();
-                names == reading.properties()
-                    && names.iter().all(|name| running.reading.meaning_of(name) == reading.meaning_of(name))
-            });
-            if !same {
-                self.stop(name);
-            }
-            if self.options.when == When::Change {
+            let _ = self.reading(name);
+        }
+        let fresh = std::mem::take(&mut self.fresh);
+        for name in &fresh {
+            self.overtake(name);
+            if self.documents.get(name).is_some_and(|document| document.options.when == When::Change) {
                 self.check(name, Tier::Quick);
             }
         }
-        unread.into_iter().map(Notice::Changed).collect()
+        fresh.into_iter().map(Notice::Changed).collect()
+    }
+
+    /// Stops the check of a document if it is one of another model by now.
+    fn overtake(&mut self, name: &str) {
+        let Some(document) = self.documents.get(name) else { return };
+        let (Some(running), Some(reading)) = (&document.run, &document.reading) else { return };
+        let names = running.reading.properties();
+        let same = names == reading.properties()
+            && names.iter().all(|name| running.reading.meaning_of(name) == reading.meaning_of(name));
+        if !same {
+            self.stop(name);
+        }
     }
 
     /// A document was saved, or is to be looked at as if it had been.
     pub fn save(&mut self, name: &str) {
-        if self.options.when != When::Never {
-            let model = self.model_of(name);
+        let model = self.model_of(name);
+        if self.documents.get(&model).is_some_and(|document| document.options.when != When::Never) {
             self.check(&model, Tier::Quick);
         }
     }
@@ -272,11 +329,12 @@ impl Session {
     /// Starts a check of everything that is not known about a document, unless one is under way.
     pub fn check(&mut self, name: &str, tier: Tier) {
         let Some(reading) = self.reading(name) else { return };
+        self.overtake(name);
         let Some(document) = self.documents.get(name) else { return };
         if document.run.is_some() || reading.loaded.checkable().is_none() {
             return;
         }
-        let wanted = &self.options.properties;
+        let wanted = &document.options.properties;
         let missing = document.results.missing(&reading);
         let properties: Vec<String> =
             missing.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect();
@@ -299,11 +357,15 @@ impl Session {
         let loaded = Arc::clone(&reading.loaded);
         let property = properties.first().cloned().unwrap_or_default();
         let work = Work::Check(tier, properties);
-        let job = Job { document: name.to_owned(), loaded, work, budget: self.options.budget };
+        let job = Job { document: name.to_owned(), loaded, work, budget: self.budget(name) };
         let run = self.checker.start(job);
         if let Some(document) = self.documents.get_mut(name) {
             document.run = Some(Running { run, tier, reading, property, progress: None });
         }
+    }
+
+    fn budget(&self, name: &str) -> Budget {
+        self.documents.get(name).map_or_else(Budget::default, |document| document.options.budget)
     }
 
     /// Stops the check of a document, if one is under way.
@@ -386,9 +448,12 @@ impl Session {
 
     /// Looks at the reachable states in the background, for hints.
     fn look_around(&mut self, name: &str) {
-        let Some(reading) = self.reading(name).filter(|_| self.options.hints) else { return };
+        let Some(reading) = self.reading(name) else { return };
+        if !self.documents.get(name).is_some_and(|document| document.options.hints) {
+            return;
+        }
         let loaded = Arc::clone(&reading.loaded);
-        let job = Job { document: name.to_owned(), loaded, work: Work::Survey, budget: self.options.budget };
+        let job = Job { document: name.to_owned(), loaded, work: Work::Survey, budget: self.budget(name) };
         self.checker.start(job);
     }
 
@@ -433,7 +498,7 @@ impl Session {
         document.trials.begin(number, loaded.checkable().is_some());
         if loaded.checkable().is_some() {
             let work = Work::Trial(number);
-            self.checker.start(Job { document: name.to_owned(), loaded, work, budget: self.options.budget });
+            self.checker.start(Job { document: name.to_owned(), loaded, work, budget: self.budget(name) });
         }
     }
 }

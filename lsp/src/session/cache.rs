@@ -1,0 +1,202 @@
+//! What long searches proved, remembered on the disk: `docs/incremental.md` says what is remembered, and what
+//! an entry depends on.
+
+use fabius_base::{Code, Finding};
+use fabius_engine::report::{FindingReport, PropertyReport};
+use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, Written, crashed, meaning, plan};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// A search that took less is as quick as looking it up.
+const SECONDS_MIN: f64 = 0.1;
+/// An entry that nobody wrote again for so long is removed.
+const AGE_MAX: Duration = Duration::from_secs(90 * 24 * 3600);
+/// The layout of the entries.
+const FORMAT: u32 = 1;
+
+/// The remembered proofs.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// The folder for what can be made again: that of the user, for this program.
+pub fn folder() -> Option<PathBuf> {
+    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = named("XDG_CACHE_HOME").or_else(|| named("LOCALAPPDATA"));
+    Some(folder.or_else(|| named("HOME").map(|home| home.join(".cache")))?.join("fabius"))
+}
+
+impl Cache {
+    /// The cache of the user, unless it is switched off or there is no place for it.
+    pub fn of_user() -> Option<Self> {
+        if env::var_os("FABIUS_CACHE").is_some_and(|value| value == "off") {
+            return None;
+        }
+        Some(Self { folder: folder()?.join(format!("verdicts-{FORMAT}")) })
+    }
+
+    /// A cache in a folder of its own.
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// The outcome of a check, if every property that it asks for is known to hold.
+    pub fn look_up(&self, loaded: &Loaded, settings: &Settings) -> Option<Outcome> {
+        let keys = Keys::of(loaded, settings)?;
+        let mut properties = Vec::new();
+        let mut findings = Vec::new();
+        for planned in &keys.planned {
+            let text = fs::read_to_string(self.path(&keys.of_property(planned))).ok()?;
+            let entry: Value = serde_json::from_str(&text).ok()?;
+            properties.push(report(&entry["report"], planned, &keys.kinds[planned])?);
+            findings.extend(entry["unreached"].as_array()?.iter().filter_map(|found| finding(found, &keys.written)));
+        }
+        let all = loaded.findings.iter().chain(&findings);
+        let report = Report {
+            verdict: Verdict::Holds,
+            exhaustive: true,
+            reason: properties.first()?.reason.clone(),
+            findings: all.map(|finding| FindingReport::new(&loaded.map, finding)).collect(),
+            properties,
+            internal_error: None,
+            ..crashed(&loaded.name, "")
+        };
+        Some(Outcome { report, counterexamples: Vec::new(), findings, failure: None })
+    }
+
+    /// Remembers what a check proved.
+    pub fn remember(&self, loaded: &Loaded, settings: &Settings, outcome: &Outcome) {
+        let Some(keys) = Keys::of(loaded, settings) else { return };
+        for property in &outcome.report.properties {
+            let proved = property.verdict == Verdict::Holds && property.exhaustive;
+            if !proved || property.seconds < SECONDS_MIN || !keys.planned.contains(&property.name) {
+                continue;
+            }
+            let safety = property.kind == fabius_engine::report::PropertyClass::Safety;
+            let unreached = outcome.findings.iter().filter(|finding| safety && finding.code == Code::Unreached);
+            let anchored: Option<Vec<Value>> = unreached.map(|finding| told(finding, &keys.written)).collect();
+            // A finding whose place cannot be found again cannot be told again.
+            let Some(anchored) = anchored else { continue };
+            let entry = json!({ "report": property, "unreached": anchored });
+            self.write(&self.path(&keys.of_property(&property.name)), &entry.to_string());
+        }
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(&key[..2]).join(format!("{key}.json"))
+    }
+
+    /// Writes beside the place and moves there in one step. What cannot be written is not remembered.
+    fn write(&self, path: &Path, text: &str) {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let Some(folder) = path.parent() else { return };
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let beside = folder.join(format!("new-{}-{number}", std::process::id()));
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&beside, text));
+        if written.and_then(|()| fs::rename(&beside, path)).is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        clean(folder);
+    }
+}
+
+/// Removes what is old.
+fn clean(folder: &Path) {
+    let Some(limit) = SystemTime::now().checked_sub(AGE_MAX) else { return };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.metadata().and_then(|data| data.modified()).is_ok_and(|time| time < limit) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// What the entries of a check depend on.
+struct Keys {
+    common: String,
+    planned: Vec<String>,
+    kinds: BTreeMap<String, fabius_engine::report::PropertyClass>,
+    written: Written,
+}
+
+impl Keys {
+    fn of(loaded: &Loaded, settings: &Settings) -> Option<Self> {
+        let program = loaded.checkable()?;
+        let written = Written::of(loaded)?;
+        let planned = plan(program, &settings.properties).ok()?.properties;
+        // How much a search may use and in which order it goes does not change what is proved.
+        let neutral = Settings {
+            properties: Vec::new(),
+            limits: fabius_base::Limits::default(),
+            search: fabius_engine::Order::default(),
+            threads: 1,
+            ..settings.clone()
+        };
+        let common = format!("{VERSION} {} {} {} {neutral:?}", build(), meaning(program), written.base());
+        let kinds = planned.iter().map(|planned| (planned.name.clone(), planned.kind)).collect();
+        Some(Self { common, planned: planned.into_iter().map(|planned| planned.name).collect(), kinds, written })
+    }
+
+    fn of_property(&self, name: &str) -> String {
+        let half = |salt: u8| {
+            let mut hasher = DefaultHasher::new();
+            (salt, &self.common, name).hash(&mut hasher);
+            hasher.finish()
+        };
+        format!("{:016x}{:016x}", half(0), half(1))
+    }
+}
+
+/// Tells one build of this program from another.
+fn build() -> String {
+    let data = env::current_exe().and_then(fs::metadata);
+    let Ok(data) = data else { return String::new() };
+    let time = data.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    format!("{} {}", data.len(), time.unwrap_or_default().as_nanos())
+}
+
+/// A remembered report.
+fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass) -> Option<PropertyReport> {
+    let number = |key: &str| entry[key].as_u64();
+    let word = |key: &str| ["dfs", "bfs", "tree", "hash", "bitstate"].into_iter().find(|word| entry[key] == **word);
+    let reason = entry["reason"].as_str()?;
+    Some(PropertyReport {
+        verdict: Verdict::Holds,
+        exhaustive: true,
+        search: word("search").unwrap_or(""),
+        store: word("store").unwrap_or(""),
+        states: number("states")?,
+        transitions: number("transitions")?,
+        matched: number("matched")?,
+        depth: number("depth")?,
+        seconds: entry["seconds"].as_f64()?,
+        memory_bytes: number("memory_bytes")?,
+        bytes_per_state: entry["bytes_per_state"].as_f64()?,
+        ..PropertyReport::unchecked(name, *kind, reason)
+    })
+}
+
+/// A finding about a statement, with its place as a number.
+fn told(finding: &Finding, written: &Written) -> Option<Value> {
+    let anchors: Option<Vec<Value>> = finding
+        .labels
+        .iter()
+        .map(|label| written.anchor(label.span).map(|anchor| json!({ "anchor": anchor, "text": label.text })))
+        .collect();
+    Some(json!({ "headline": finding.headline, "labels": anchors? }))
+}
+
+fn finding(entry: &Value, written: &Written) -> Option<Finding> {
+    let mut finding = Finding::new(Code::Unreached, entry["headline"].as_str()?);
+    for label in entry["labels"].as_array()? {
+        let anchor = usize::try_from(label["anchor"].as_u64()?).ok()?;
+        finding = finding.at(written.place(anchor)?, label["text"].as_str()?);
+    }
+    Some(finding)
+}

@@ -1,0 +1,119 @@
+//! `fabius.toml`: what a project says about its models. Found in the folder of a model or above it;
+//! `docs/schema/fabius.schema.json` describes it.
+
+use super::{Options, When};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The name of the file.
+pub const NAME: &str = "fabius.toml";
+
+/// What the file says; whatever is left out keeps its default.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Config {
+    /// Macros, as `NAME` or `NAME=VALUE`.
+    pub defines: Option<Vec<String>>,
+    /// Names or kinds of the properties to check.
+    pub properties: Option<Vec<String>>,
+    /// When and how long checks run.
+    pub check: Check,
+    /// By file name, by property: the verdict that is expected (`holds` or `violated`).
+    pub expect: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// When and how long checks run.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Check {
+    /// `save`, `change` or `never`.
+    pub when: Option<String>,
+    /// Time of the quick look.
+    pub quick_milliseconds: Option<u64>,
+    /// Time of the deep search.
+    pub deep_seconds: Option<f64>,
+    /// Memory of a search.
+    pub memory_mebibytes: Option<u64>,
+    /// Whether the reachable states are looked at for hints.
+    pub hints: Option<bool>,
+}
+
+/// The file that is for a model, and what it says; an error says what is wrong with it.
+pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, String>)> {
+    let path = model.ancestors().skip(1).map(|folder| folder.join(NAME)).find(|path| path.is_file())?;
+    let text = super::files::read(&path)?;
+    let config = toml::from_str(&text).map_err(|wrong| wrong.to_string());
+    Some((path, config))
+}
+
+impl Config {
+    /// Puts what the file says over other options. `model` is the model's name.
+    pub fn over(&self, mut options: Options, model: &str) -> Options {
+        options.when = match self.check.when.as_deref() {
+            Some("change") => When::Change,
+            Some("never") => When::Never,
+            Some("save") => When::Save,
+            _ => options.when,
+        };
+        let budget = &mut options.budget;
+        budget.quick = self.check.quick_milliseconds.map_or(budget.quick, Duration::from_millis);
+        let deep = self.check.deep_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        budget.deep = deep.unwrap_or(budget.deep);
+        budget.memory_bytes =
+            self.check.memory_mebibytes.map_or(budget.memory_bytes, |mib| mib.saturating_mul(1 << 20));
+        options.hints = self.check.hints.unwrap_or(options.hints);
+        if let Some(defines) = &self.defines {
+            options.defines = defines.iter().map(|text| definition(text)).collect();
+        }
+        if let Some(properties) = &self.properties {
+            options.properties.clone_from(properties);
+        }
+        let file = model.rsplit('/').next().unwrap_or(model);
+        options.expect = self.expect.get(file).cloned().unwrap_or_default();
+        options
+    }
+}
+
+/// `NAME` or `NAME=VALUE` as name and value.
+pub fn definition(text: &str) -> (String, String) {
+    match text.split_once('=') {
+        // To the preprocessor an empty value means 1; a blank is a macro without content.
+        Some((name, "")) => (name.to_owned(), " ".to_owned()),
+        Some((name, value)) => (name.to_owned(), value.to_owned()),
+        None => (text.to_owned(), "1".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_put_over_the_defaults() {
+        let text = "defines = [\"N=3\"]\n[check]\nwhen = \"change\"\ndeep-seconds = 5\n[expect.\"a.pml\"]\nsafety = \"violated\"\n";
+        let config: Config = toml::from_str(text).unwrap();
+        let options = config.over(Options::default(), "/x/a.pml");
+        assert_eq!((options.when, options.budget.deep), (When::Change, Duration::from_secs(5)));
+        assert_eq!(options.defines, [("N".to_owned(), "3".to_owned())]);
+        assert_eq!(options.expect["safety"], "violated");
+        assert!(config.over(Options::default(), "/x/b.pml").expect.is_empty());
+    }
+
+    #[test]
+    fn a_misspelt_key_is_an_error() {
+        assert!(toml::from_str::<Config>("define = []").is_err());
+    }
+
+    #[test]
+    fn the_schema_knows_every_key() {
+        let schema = include_str!("../../../docs/schema/fabius.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+        let keys =
+            |value: &serde_json::Value| value["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&schema), ["check", "defines", "expect", "properties"]);
+        let check = keys(&schema["properties"]["check"]);
+        assert_eq!(check, ["deep-seconds", "hints", "memory-mebibytes", "quick-milliseconds", "when"]);
+    }
+}

@@ -1,0 +1,301 @@
+//! `fabius watch`: checks models again whenever they are saved, with the same session as the editor.
+//!
+//! After each save one line per property: the verdict, and what changed since the save before. Events of
+//! the file system are only hints: after each, the files are looked at again, so that an editor which saves
+//! by renaming is seen like one that writes.
+
+use crate::args::Watch;
+use crate::render::numbers::count;
+use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
+use crate::{EXIT_FAULTY, EXIT_INTERNAL, files};
+use anstream::println;
+use fabius_engine::words::counted;
+use fabius_engine::{PropertyReport, Verdict};
+use fabius_lsp::session::checker::News;
+use fabius_lsp::session::config::definition;
+use fabius_lsp::session::edits::Edit;
+use fabius_lsp::session::{Notice, Options, Session, When};
+use notify::{RecursiveMode, Watcher};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// Events that come so close together are one.
+const PAUSE: Duration = Duration::from_millis(30);
+
+/// What wakes the loop.
+enum Woken {
+    /// Something happened in the file system.
+    Files,
+    /// A check tells something.
+    News(Box<News>),
+}
+
+/// Watches until somebody stops it, or with `--once` until everything is checked.
+pub fn run(args: &Watch) -> u8 {
+    let (wake, woken) = mpsc::channel();
+    let news = wake.clone();
+    let outlet = Arc::new(move |told| drop(news.send(Woken::News(Box::new(told)))));
+    let flags = args.clone();
+    let session = Session::new(Box::new(move |options| chosen(&flags, options)), outlet);
+    let mut seen = Seen { session, texts: BTreeMap::new(), before: BTreeMap::new(), code: 0 };
+    let watcher = notify::recommended_watcher(move |_| drop(wake.send(Woken::Files)));
+    let Ok(mut watcher) = watcher else {
+        eprintln!("fabius: the file system cannot be watched here");
+        return EXIT_INTERNAL;
+    };
+    for path in &args.paths {
+        // A file that is saved by renaming is another file afterwards, so its folder is watched.
+        let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(Path::new(".")) };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if let Err(wrong) = watcher.watch(folder, RecursiveMode::Recursive) {
+            eprintln!("fabius: {} cannot be watched: {wrong}", path.display());
+            return EXIT_FAULTY;
+        }
+    }
+    seen.look(&args.paths);
+    while !(args.once && seen.session.is_idle()) {
+        match woken.recv() {
+            Ok(Woken::News(news)) => seen.hear(*news),
+            Ok(Woken::Files) => {
+                for news in quiet(&woken) {
+                    seen.hear(news);
+                }
+                seen.look(&args.paths);
+            }
+            Err(_) => break,
+        }
+    }
+    seen.code
+}
+
+/// Waits until the file system has been quiet for a moment; returns the news that came meanwhile.
+fn quiet(woken: &Receiver<Woken>) -> Vec<News> {
+    let mut news = Vec::new();
+    loop {
+        match woken.recv_timeout(PAUSE) {
+            Ok(Woken::Files) => {}
+            Ok(Woken::News(told)) => news.push(*told),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return news,
+        }
+    }
+}
+
+fn chosen(args: &Watch, mut options: Options) -> Options {
+    options.when = When::Save;
+    options.hints = false;
+    options.defines.extend(args.define.iter().map(|text| definition(text)));
+    if let Some(time) = args.timeout {
+        options.budget.deep = time;
+    }
+    options
+}
+
+/// What was seen so far.
+struct Seen {
+    session: Session,
+    /// The texts of all files that matter, models and what they include.
+    texts: BTreeMap<PathBuf, String>,
+    /// By model and property, what was known after the save before.
+    before: BTreeMap<(String, String), PropertyReport>,
+    /// The exit code of the worst result of the last look.
+    code: u8,
+}
+
+impl Seen {
+    /// Looks at all files, and checks those that are not what they were.
+    fn look(&mut self, paths: &[PathBuf]) {
+        let mut included: Vec<String> = Vec::new();
+        let models = models(paths);
+        for path in &models {
+            let name = path.display().to_string();
+            let Ok(text) = files::read(path) else { continue };
+            if self.texts.get(path) == Some(&text) {
+                continue;
+            }
+            self.texts.insert(path.clone(), text.clone());
+            if self.session.document(&name).is_none() {
+                self.session.open(&name, 1, &text);
+            } else {
+                self.session.change(&name, 1, |rope| {
+                    let edit = Edit::between(&rope.to_string(), &text);
+                    *rope = text.as_str().into();
+                    vec![edit]
+                });
+            }
+            let notices = self.session.settle();
+            self.show_faults(&notices);
+            self.session.save(&name);
+        }
+        for path in &models {
+            let reading = self.session.reading(&path.display().to_string());
+            included.extend(
+                reading.iter().flat_map(|reading| reading.map().files()).map(|(_, file)| file.name.to_string()),
+            );
+        }
+        self.look_at_included(included, &models);
+    }
+
+    /// A changed part makes every model that includes it another one.
+    fn look_at_included(&mut self, names: Vec<String>, models: &[PathBuf]) {
+        for name in names {
+            let path = PathBuf::from(&name);
+            let Ok(text) = files::read(&path) else { continue };
+            let old = self.texts.insert(path.clone(), text.clone());
+            if models.contains(&path) || old.is_none_or(|old| old == text) {
+                continue;
+            }
+            self.session.touched(&name);
+            let notices = self.session.settle();
+            self.show_faults(&notices);
+            for notice in notices {
+                if let Notice::Changed(model) = notice {
+                    self.session.save(&model);
+                }
+            }
+        }
+    }
+
+    /// Says which models are too faulty to be checked.
+    fn show_faults(&mut self, notices: &[Notice]) {
+        for notice in notices {
+            let Notice::Changed(name) = notice else { continue };
+            let Some(reading) = self.session.reading(name) else { continue };
+            for finding in reading.loaded.findings.iter().filter(|finding| finding.is_error()) {
+                self.code = EXIT_FAULTY;
+                let place = finding.span().map(|span| reading.map().position(span).to_string()).unwrap_or_default();
+                println!("{} {place}: {}", paint(BAD, "✗"), finding.headline);
+            }
+        }
+    }
+
+    fn hear(&mut self, news: News) {
+        for notice in self.session.hear(news) {
+            match notice {
+                Notice::Settled(name) => self.show(&name),
+                Notice::Failed(name, failure) => eprintln!("{name}: {failure}"),
+                Notice::Changed(_) | Notice::Progress(_) | Notice::Hints(_) => {}
+            }
+        }
+    }
+
+    /// One line per property.
+    fn show(&mut self, name: &str) {
+        let Some(document) = self.session.document(name) else { return };
+        println!("{}", paint(STRONG, name));
+        self.code = 0;
+        for known in document.results.known.iter().filter(|known| !known.stale) {
+            let report = &known.report;
+            let key = (name.to_owned(), report.name.clone());
+            let expected = document.options.expect.get(&report.name).map(String::as_str);
+            println!("  {}", line(report, self.before.get(&key), expected));
+            let example = known.counterexamples.first();
+            if let Some(span) = example.and_then(|example| example.finding.span()) {
+                let steps = example.map_or(0, |example| example.trace.steps.len() as u64);
+                let place = known.reading.map().position(span);
+                println!("      {}", paint(FAINT, format!("{place}, after {}", counted(steps, "step"))));
+            }
+            let as_expected = expected.is_some_and(|word| word == word_of(report.verdict));
+            let code = match report.verdict {
+                _ if as_expected => 0,
+                Verdict::Holds => 0,
+                Verdict::Violated => 1,
+                Verdict::Undecided => 2,
+                Verdict::Faulty => EXIT_FAULTY,
+            };
+            self.code = if code == 1 || self.code == 0 { code } else { self.code };
+            self.before.insert(key, report.clone());
+        }
+    }
+}
+
+fn word_of(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated => "violated",
+        Verdict::Undecided => "undecided",
+        Verdict::Faulty => "faulty",
+    }
+}
+
+/// What is known about a property, and what changed.
+fn line(now: &PropertyReport, before: Option<&PropertyReport>, expected: Option<&str>) -> String {
+    let (mark, style) = match now.verdict {
+        Verdict::Holds => ("✓", GOOD),
+        Verdict::Undecided => ("?", UNSURE),
+        Verdict::Violated | Verdict::Faulty => ("✗", BAD),
+    };
+    let mut text = format!("{} {}: {}", paint(style, mark), now.name, paint(style, word_of(now.verdict)));
+    text.push_str(&format!(", {}", counted(now.states, "state")));
+    if now.verdict == Verdict::Undecided {
+        text.push_str(", not everything was checked");
+    }
+    if let Some(expected) = expected {
+        let as_expected = expected == word_of(now.verdict);
+        text.push_str(&if as_expected { " (as expected)".to_owned() } else { format!(" ({expected} was expected)") });
+    }
+    let Some(before) = before else { return text };
+    let changed = match (before.verdict, now.verdict) {
+        (Verdict::Violated, Verdict::Holds) => Some("fixed"),
+        (Verdict::Holds, Verdict::Violated) => Some("broken"),
+        (old, new) if old != new => Some("changed"),
+        _ => None,
+    };
+    if let Some(changed) = changed {
+        text.push_str(&format!(" · {}", paint(STRONG, changed)));
+    }
+    let difference = now.states.abs_diff(before.states);
+    if difference > 0 {
+        let sign = if before.states < now.states { "+" } else { "−" };
+        text.push_str(&format!(" · {sign}{} states", count(difference)));
+    }
+    text
+}
+
+/// The models among files and folders.
+fn models(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<PathBuf> = paths.to_vec();
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() && !path.is_symlink() {
+            waiting.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()).filter(
+                |inner| {
+                    let hidden = inner.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+                    let model = inner.extension().is_some_and(|end| end == "pml" || end == "promela" || end == "prom");
+                    !hidden && (inner.is_dir() || model)
+                },
+            ));
+        } else if path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabius_engine::report::PropertyClass;
+
+    fn report(verdict: Verdict, states: u64) -> PropertyReport {
+        let mut report = PropertyReport::unchecked("p2", PropertyClass::Ltl, "");
+        (report.verdict, report.states) = (verdict, states);
+        report
+    }
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn a_line_says_what_changed() {
+        let (bad, good) = (report(Verdict::Violated, 10), report(Verdict::Holds, 1_223));
+        assert_eq!(plain(&line(&good, None, None)), "✓ p2: holds, 1 223 states");
+        assert_eq!(plain(&line(&good, Some(&bad), None)), "✓ p2: holds, 1 223 states · fixed · +1 213 states");
+        assert_eq!(plain(&line(&bad, Some(&good), None)), "✗ p2: violated, 10 states · broken · −1 213 states");
+        assert_eq!(plain(&line(&bad, Some(&bad), Some("violated"))), "✗ p2: violated, 10 states (as expected)");
+    }
+}

@@ -1,0 +1,258 @@
+//! A scripted editor: the real binary behind a pipe, messages sent and waited for.
+
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read as _, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than this nothing may take, even on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An editor that talks to a server of its own.
+pub struct Editor {
+    server: Child,
+    input: RefCell<Option<ChildStdin>>,
+    output: Receiver<Value>,
+    /// Messages that nobody waited for yet.
+    kept: RefCell<VecDeque<Value>>,
+    next: RefCell<i64>,
+    /// Whether requests of the server are answered.
+    pub answers: bool,
+}
+
+impl Editor {
+    /// Starts a server; nothing is said yet.
+    pub fn silent() -> Self {
+        let cache = std::env::temp_dir().join(format!("fabius-editor-test-{}", std::process::id()));
+        let mut server = Command::new(env!("CARGO_BIN_EXE_fabius"))
+            .arg("lsp")
+            .env("XDG_CACHE_HOME", cache)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let input = server.stdin.take();
+        let stdout = server.stdout.take().expect("the server has an output");
+        let (sender, output) = mpsc::channel();
+        thread::spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            while let Some(message) = read(&mut reader) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let kept = RefCell::new(VecDeque::new());
+        Self { server, input: RefCell::new(input), output, kept, next: RefCell::new(0), answers: true }
+    }
+
+    /// An editor that can do what most can.
+    pub fn new() -> Self {
+        Self::with(json!({
+            "window": { "workDoneProgress": true },
+            "textDocument": {
+                "publishDiagnostics": { "relatedInformation": true },
+                "completion": { "completionItem": { "snippetSupport": true } },
+            },
+        }))
+    }
+
+    /// An editor with capabilities.
+    pub fn with(capabilities: Value) -> Self {
+        let editor = Self::silent();
+        let answer = editor.request(
+            "initialize",
+            json!({ "capabilities": capabilities, "initializationOptions": { "status": true } }),
+        );
+        assert!(answer["capabilities"].is_object(), "{answer}");
+        editor.notify("initialized", json!({}));
+        editor
+    }
+
+    fn send(&self, message: &Value) {
+        let text = message.to_string();
+        let mut input = self.input.borrow_mut();
+        let Some(input) = input.as_mut() else { return };
+        let _ = write!(input, "Content-Length: {}\r\n\r\n{text}", text.len());
+        let _ = input.flush();
+    }
+
+    /// Says something.
+    pub fn notify(&self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Asks something without waiting for the answer.
+    pub fn ask(&self, method: &str, params: Value) -> i64 {
+        *self.next.borrow_mut() += 1;
+        let id = *self.next.borrow();
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    /// The answer to a question, whether it is a result or an error.
+    pub fn answer(&self, id: i64) -> Value {
+        self.wait("an answer", |message| message.get("method").is_none() && message["id"] == id)
+    }
+
+    /// Asks, waits, and returns the result.
+    pub fn request(&self, method: &str, params: Value) -> Value {
+        let mut answer = self.answer(self.ask(method, params));
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].take()
+    }
+
+    /// Waits for a message.
+    pub fn wait(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let found = self.wait_until(PATIENCE, &wanted);
+        found.unwrap_or_else(|| {
+            panic!("{what} did not come; kept: {:?}", self.kept.borrow().iter().rev().take(5).collect::<Vec<_>>())
+        })
+    }
+
+    /// Waits for a message for some time.
+    pub fn wait_until(&self, time: Duration, wanted: &dyn Fn(&Value) -> bool) -> Option<Value> {
+        let at = self.kept.borrow().iter().position(wanted);
+        if let Some(at) = at {
+            return self.kept.borrow_mut().remove(at);
+        }
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(message) => {
+                    if self.answers && message.get("method").is_some() && message.get("id").is_some() {
+                        self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
+                    }
+                    if wanted(&message) {
+                        return Some(message);
+                    }
+                    self.kept.borrow_mut().push_back(message);
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// Forgets what came before the message that was waited for last.
+    pub fn forget_older(&self) {
+        self.kept.borrow_mut().clear();
+    }
+
+    /// Forgets what came and was not waited for.
+    pub fn forget(&self) {
+        while let Ok(message) = self.output.try_recv() {
+            self.kept.borrow_mut().push_back(message);
+        }
+        self.kept.borrow_mut().clear();
+    }
+
+    /// Opens a document.
+    pub fn open(&self, uri: &str, text: &str) {
+        let document = json!({ "uri": uri, "languageId": "promela", "version": 1, "text": text });
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    }
+
+    /// Replaces the whole text.
+    pub fn replace(&self, uri: &str, version: i32, text: &str) {
+        let params =
+            json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": [{ "text": text }] });
+        self.notify("textDocument/didChange", params);
+    }
+
+    /// Replaces a stretch of text.
+    pub fn edit(&self, uri: &str, version: i32, from: (u32, u32), to: (u32, u32), text: &str) {
+        let range = json!({
+            "start": { "line": from.0, "character": from.1 },
+            "end": { "line": to.0, "character": to.1 },
+        });
+        let change = json!({ "range": range, "text": text });
+        let params = json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": [change] });
+        self.notify("textDocument/didChange", params);
+    }
+
+    /// Saves.
+    pub fn save(&self, uri: &str) {
+        self.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
+    }
+
+    /// Diagnostics of a document that are as wanted.
+    pub fn diagnostics(&self, uri: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let message = self.wait(what, |message| {
+            message["method"] == "textDocument/publishDiagnostics"
+                && message["params"]["uri"] == uri
+                && wanted(&message["params"])
+        });
+        message["params"].clone()
+    }
+
+    /// Waits until nothing runs for a version of a document, and every property has a verdict.
+    pub fn settled(&self, uri: &str, version: i32) -> Value {
+        let message = self.wait("the end of the check", |message| {
+            message["method"] == "fabius/status"
+                && message["params"]["uri"] == uri
+                && message["params"]["version"] == version
+                && message["params"]["running"].is_null()
+                && message["params"]["properties"].as_array().is_some_and(|all| {
+                    !all.is_empty()
+                        && all.iter().all(|property| property["verdict"] != Value::Null && property["stale"] == false)
+                })
+        });
+        message["params"].clone()
+    }
+
+    /// Closes the server's input, as an editor that goes away does.
+    pub fn hang_up(&self) {
+        self.input.borrow_mut().take();
+    }
+
+    /// The exit code, within some time.
+    pub fn exit_code(&mut self, within: Duration) -> Option<i32> {
+        let end = Instant::now() + within;
+        while Instant::now() < end {
+            if let Ok(Some(status)) = self.server.try_wait() {
+                return status.code();
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        None
+    }
+
+    /// The process of the server.
+    pub fn pid(&self) -> u32 {
+        self.server.id()
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Reads one message.
+fn read(reader: &mut impl BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim();
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':').expect("a header has a colon");
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().expect("a length is a number");
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(serde_json::from_slice(&body).expect("a message is JSON, and nothing else is on standard output"))
+}

@@ -1,0 +1,271 @@
+//! The conversation itself: order, cancellation, panics, encodings, the end. Each row of what is known to
+//! go wrong with language servers is a test here.
+
+use super::client::Editor;
+use super::{ENDLESS, FAILING, uri};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+#[test]
+fn every_hover_sees_the_version_before_it() {
+    let editor = Editor::new();
+    let uri = uri("order");
+    editor.open(&uri, "#define N 0\ninit { skip }\n");
+    let count = 1000;
+    let mut asked = Vec::new();
+    for version in 1..=count {
+        editor.replace(&uri, version + 1, &format!("#define N {version}\ninit {{ skip }}\n"));
+        let position = json!({ "line": 0, "character": 8 });
+        asked.push((
+            version,
+            editor.ask("textDocument/hover", json!({ "textDocument": { "uri": uri }, "position": position })),
+        ));
+    }
+    for (version, id) in asked {
+        let answer = editor.answer(id);
+        let text = answer["result"]["contents"]["value"].as_str().unwrap_or_default().to_owned();
+        assert!(text.contains(&format!("#define N {version}\n")), "version {version}: {answer}");
+    }
+}
+
+#[test]
+fn a_hundred_rapid_edits_during_a_long_search_end_with_the_last_version() {
+    let editor = Editor::new();
+    let uri = uri("rapid");
+    editor.open(&uri, ENDLESS);
+    editor.save(&uri);
+    editor.wait("a running check", |message| {
+        message["method"] == "fabius/status" && message["params"]["running"]["progress"]["states"].as_u64() > Some(1000)
+    });
+    for version in 2..=101 {
+        let text = if version == 101 {
+            format!("{ENDLESS}byte last = oops;\n")
+        } else {
+            format!("{ENDLESS}byte x{version}\n")
+        };
+        editor.replace(&uri, version, &text);
+    }
+    let last = editor.diagnostics(&uri, "diagnostics of the last version", |params| params["version"] == 101);
+    let found = last["diagnostics"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{last}");
+    assert!(found[0]["message"].as_str().unwrap().contains("`oops` is not declared"), "{last}");
+    // Nothing about an older version comes later.
+    editor.forget_older();
+    let late = editor.wait_until(Duration::from_millis(500), &|message| {
+        message["method"] == "textDocument/publishDiagnostics" && message["params"]["version"] != 101
+    });
+    assert_eq!(late, None);
+}
+
+#[test]
+fn an_edit_stops_a_search_at_once() {
+    let editor = Editor::new();
+    let uri = uri("supersede");
+    editor.open(&uri, ENDLESS);
+    editor.wait("a running check", |message| {
+        message["method"] == "fabius/status" && message["params"]["running"]["tier"] == "deep"
+    });
+    let began = Instant::now();
+    editor.replace(&uri, 2, &ENDLESS.replace("30000", "30001"));
+    editor.wait("the end of the check", |message| {
+        message["method"] == "fabius/status"
+            && message["params"]["version"] == 2
+            && message["params"]["running"].is_null()
+    });
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // The thread itself is gone as well: the server uses no time any more.
+    std::thread::sleep(Duration::from_millis(300));
+    let before = cpu_ticks(editor.pid());
+    std::thread::sleep(Duration::from_millis(500));
+    let used = cpu_ticks(editor.pid()) - before;
+    assert!(used <= 10, "{used} hundredths of a second in half a second of rest");
+}
+
+/// The time that a process used, in hundredths of a second; 0 where nobody can say.
+fn cpu_ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let field = |at: usize| fields.get(at).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    field(11) + field(12)
+}
+
+#[test]
+fn a_comment_does_not_stop_a_search() {
+    let editor = Editor::new();
+    let uri = uri("comment");
+    editor.open(&uri, ENDLESS);
+    let states = |message: &Value| message["params"]["running"]["progress"]["states"].as_u64().unwrap_or(0);
+    let deep = |message: &Value| message["method"] == "fabius/status" && message["params"]["running"]["tier"] == "deep";
+    editor.wait("a deep check", |message| deep(message) && states(message) > 10_000);
+    editor.edit(&uri, 2, (0, 0), (0, 0), "/* a comment */\n");
+    let later = editor.wait("the same check", |message| deep(message) && message["params"]["version"] == 2);
+    assert!(states(&later) > 10_000, "the search began again: {later}");
+}
+
+#[test]
+fn requests_are_answered_while_many_things_go_on() {
+    let editor = Editor::new();
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] {
+        editor.open(&uri(name), ENDLESS);
+    }
+    let began = Instant::now();
+    let params = json!({ "textDocument": { "uri": uri("a") }, "position": { "line": 1, "character": 30 } });
+    for _ in 0..20 {
+        editor.request("textDocument/hover", params.clone());
+    }
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    let stopped = editor.request("fabius/stop", json!({ "uri": uri("a") }));
+    assert!(stopped["running"].is_null(), "{stopped}");
+}
+
+#[test]
+fn a_client_that_answers_no_request_is_served() {
+    let mut editor = Editor::with(json!({
+        "window": { "workDoneProgress": true },
+        "workspace": {
+            "codeLens": { "refreshSupport": true },
+            "inlayHint": { "refreshSupport": true },
+            "configuration": true,
+        },
+    }));
+    editor.answers = false;
+    let uri = uri("deaf");
+    editor.open(&uri, FAILING);
+    for version in 2..40 {
+        editor.replace(&uri, version, &format!("{FAILING}/* {version} */\n"));
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 6 } });
+        assert!(editor.request("textDocument/hover", params)["contents"].is_object());
+    }
+    let refreshes = |message: &Value| message["method"] == "workspace/codeLens/refresh";
+    for _ in 0..5 {
+        editor.wait("a request to refresh", refreshes);
+    }
+}
+
+#[test]
+fn cancelled_requests_are_answered_as_cancelled() {
+    let editor = Editor::new();
+    let uri = uri("cancel");
+    editor.open(&uri, &format!("{}init {{ skip }}\n", "#define A(x) x + x\n".repeat(200)));
+    // Behind a long row of edits, so that they wait.
+    for version in 2..200 {
+        editor.replace(&uri, version, &format!("{}init {{ skip }}\n", "#define A(x) x + x\n".repeat(500)));
+        editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } }));
+    }
+    let ids: Vec<i64> = (0..12)
+        .map(|_| editor.ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": uri } })))
+        .collect();
+    for id in &ids {
+        editor.notify("$/cancelRequest", json!({ "id": id }));
+    }
+    let cancelled = ids.iter().filter(|id| editor.answer(**id)["error"]["code"] == -32800).count();
+    assert!(cancelled >= 11, "only {cancelled} of 12 were cancelled");
+}
+
+#[test]
+fn a_panic_is_answered_and_survived() {
+    let editor = Editor::new();
+    let uri = uri("panic");
+    editor.open(&uri, FAILING);
+    let answer = editor.answer(editor.ask("fabius/test/panic", json!({ "uri": uri })));
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 6 } });
+    assert!(editor.request("textDocument/hover", params)["contents"].is_object());
+}
+
+#[test]
+fn an_editor_that_does_not_read_is_listened_to() {
+    let mut editor = Editor::new();
+    let uri = uri("flood");
+    editor.open(&uri, "init { skip }\n");
+    let began = Instant::now();
+    // The reading thread of the test keeps reading, so the flood goes the other way first: many requests
+    // whose answers are long.
+    let last = (0..5_000)
+        .map(|_| editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } })))
+        .last()
+        .expect("there was one");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    editor.answer(last);
+    editor.request("shutdown", Value::Null);
+    editor.notify("exit", Value::Null);
+    assert_eq!(editor.exit_code(Duration::from_secs(10)), Some(0));
+}
+
+#[test]
+fn shutdown_and_exit_end_the_server_although_its_input_stays_open() {
+    let mut editor = Editor::new();
+    editor.open(&uri("end"), ENDLESS);
+    assert_eq!(editor.request("shutdown", Value::Null), Value::Null);
+    let refused = editor.answer(editor.ask("textDocument/hover", json!({})));
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    editor.notify("exit", Value::Null);
+    assert_eq!(editor.exit_code(Duration::from_secs(5)), Some(0));
+}
+
+#[test]
+fn exit_without_shutdown_is_told_by_the_exit_code() {
+    let mut editor = Editor::new();
+    editor.notify("exit", Value::Null);
+    assert_eq!(editor.exit_code(Duration::from_secs(5)), Some(1));
+}
+
+#[test]
+fn a_client_that_goes_away_ends_the_server() {
+    let mut editor = Editor::new();
+    editor.open(&uri("gone"), ENDLESS);
+    editor.hang_up();
+    assert_eq!(editor.exit_code(Duration::from_secs(5)), Some(1));
+}
+
+#[test]
+fn nothing_is_answered_before_initialize() {
+    let editor = Editor::silent();
+    let refused = editor.answer(editor.ask("textDocument/hover", json!({})));
+    assert_eq!(refused["error"]["code"], -32002, "{refused}");
+    editor.request("initialize", json!({ "capabilities": {} }));
+    let again = editor.answer(editor.ask("initialize", json!({ "capabilities": {} })));
+    assert_eq!(again["error"]["code"], -32600, "{again}");
+}
+
+#[test]
+fn nonsense_is_answered_with_errors() {
+    let editor = Editor::new();
+    let unknown = editor.answer(editor.ask("textDocument/nonsense", json!({})));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    for params in [json!(null), json!(3), json!({ "textDocument": 1 }), json!([])] {
+        let wrong = editor.answer(editor.ask("textDocument/hover", params));
+        assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
+    }
+    let missing = json!({ "textDocument": { "uri": uri("missing") }, "position": { "line": 0, "character": 0 } });
+    assert_eq!(editor.request("textDocument/hover", missing), Value::Null);
+    editor.notify("textDocument/didChange", json!({ "textDocument": 7 }));
+    editor.replace(&uri("missing"), 1, "x");
+    editor.notify("$/whatever", json!({}));
+    assert_eq!(editor.request("workspace/symbol", json!({ "query": "" })), json!([]));
+}
+
+#[test]
+fn positions_are_counted_as_agreed() {
+    let text = "/* é😀 */ byte first; byte second = frist;\ninit { skip }\n";
+    for (encoding, expected) in [("utf-8", 39), ("utf-16", 36), ("utf-32", 35)] {
+        let editor = Editor::with(json!({ "general": { "positionEncodings": [encoding, "utf-16"] } }));
+        let uri = uri(encoding);
+        editor.open(&uri, text);
+        let wrong = |params: &Value| params["diagnostics"].as_array().is_some_and(|all| all.len() == 1);
+        let found = editor.diagnostics(&uri, "the misspelt name", wrong);
+        assert_eq!(
+            found["diagnostics"][0]["range"]["start"],
+            json!({ "line": 0, "character": expected }),
+            "{encoding}"
+        );
+        // An edit behind the emoji hits the word.
+        editor.edit(&uri, 2, (0, expected), (0, expected + 5), "first");
+        editor.diagnostics(&uri, "no more errors", |params| {
+            params["version"] == 2 && params["diagnostics"].as_array().is_some_and(Vec::is_empty)
+        });
+    }
+}

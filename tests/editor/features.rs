@@ -1,0 +1,258 @@
+//! The features of the editor over the wire, on one model; what they say in detail is tested where they are.
+
+use super::client::Editor;
+use super::uri;
+use serde_json::{Value, json};
+
+const MODEL: &str = "\
+/* how many */
+#define N 3
+mtype = { ask, tell };
+typedef Point { byte a; byte b };
+chan line = [2] of { mtype, byte };
+byte total;   /* counts */
+Point point;
+
+inline twice(v) {
+    v = v * 2
+}
+
+proctype Asker(byte id) {
+    byte mine;
+again:
+    line!ask(id);
+    twice(total);
+    if
+    :: total > N -> goto again
+    :: else -> skip
+    fi
+}
+
+init {
+    run Asker(7);
+    line?tell, total;
+    point.a = 1
+}
+
+ltl fine { [] (total < 200) }
+";
+
+fn opened(name: &str) -> (Editor, String) {
+    let editor = Editor::new();
+    let uri = uri(name);
+    editor.open(&uri, MODEL);
+    (editor, uri)
+}
+
+/// The position of a word: the `nth` occurrence, and some letters into it.
+fn position(word: &str, nth: usize, into: u32) -> Value {
+    let at = MODEL.match_indices(word).nth(nth).expect("the word is there").0;
+    let line = MODEL[..at].matches('\n').count();
+    let column = at - MODEL[..at].rfind('\n').map_or(0, |end| end + 1);
+    json!({ "line": line, "character": column as u32 + into })
+}
+
+fn place(uri: &str, word: &str, nth: usize) -> Value {
+    json!({ "textDocument": { "uri": uri }, "position": position(word, nth, 1) })
+}
+
+fn document(uri: &str) -> Value {
+    json!({ "textDocument": { "uri": uri } })
+}
+
+#[test]
+fn hover_says_what_a_word_means() {
+    let (editor, uri) = opened("hover");
+    let says =
+        |word, nth| editor.request("textDocument/hover", place(&uri, word, nth))["contents"]["value"].to_string();
+    assert!(says("total", 0).contains("byte total") && says("total", 0).contains("counts"));
+    assert!(says(" N ->", 0).contains("#define N 3") && says(" N ->", 0).contains("how many"));
+    assert!(says("goto", 0).contains("Goes on at the label"));
+    assert!(says("tell", 1).contains("= 2"));
+    assert!(says("line!", 0).contains("[2] of { mtype, byte }"));
+}
+
+#[test]
+fn after_a_check_hover_says_which_values_were_seen() {
+    let editor = Editor::new();
+    let uri = uri("seen");
+    editor.open(&uri, "byte x;\nactive proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }\n");
+    let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 5 } });
+    let end = std::time::Instant::now() + super::client::PATIENCE;
+    loop {
+        let hover = editor.request("textDocument/hover", params.clone())["contents"]["value"].to_string();
+        if hover.contains("0..3, 4 values") {
+            break;
+        }
+        assert!(std::time::Instant::now() < end, "{hover}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 2, "character": 0 } });
+    let hints = editor.request("textDocument/inlayHint", json!({ "textDocument": { "uri": uri }, "range": range }));
+    assert!(hints.as_array().unwrap().iter().any(|hint| hint["label"] == " 0..3"), "{hints}");
+    let lenses = editor.request("textDocument/codeLens", document(&uri));
+    let titles: Vec<&str> =
+        lenses.as_array().unwrap().iter().filter_map(|lens| lens["command"]["title"].as_str()).collect();
+    assert!(titles.iter().any(|title| title.starts_with("✓ holds")), "{titles:?}");
+    assert!(titles.contains(&"▶ check safety"), "{titles:?}");
+    assert!(titles.iter().any(|title| title.ends_with("places")), "{titles:?}");
+}
+
+#[test]
+fn names_lead_to_their_declarations_and_uses() {
+    let (editor, uri) = opened("names");
+    let line = |answer: &Value| answer["range"]["start"]["line"].as_u64().unwrap();
+    let definition = editor.request("textDocument/definition", place(&uri, "twice(total", 0));
+    assert_eq!(line(&definition[0]), 8, "{definition}");
+    let mut params = place(&uri, "total", 0);
+    params["context"] = json!({ "includeDeclaration": false });
+    let references = editor.request("textDocument/references", params);
+    assert_eq!(references.as_array().unwrap().iter().map(line).collect::<Vec<_>>(), [16, 18, 25, 29]);
+    let highlights = editor.request("textDocument/documentHighlight", place(&uri, "total", 0));
+    assert_eq!(highlights.as_array().unwrap().len(), 5);
+    let mut params = place(&uri, "again", 0);
+    assert_eq!(editor.request("textDocument/prepareRename", params.clone())["placeholder"], "again");
+    params["newName"] = json!("once_more");
+    let edits = editor.request("textDocument/rename", params)["changes"][&uri].clone();
+    assert_eq!(edits.as_array().unwrap().len(), 2);
+    let mut params = place(&uri, "again", 0);
+    params["newName"] = json!("do");
+    let refused = editor.answer(editor.ask("textDocument/rename", params));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("keyword"), "{refused}");
+}
+
+#[test]
+fn symbols_are_listed() {
+    let (editor, uri) = opened("symbols");
+    let symbols = editor.request("textDocument/documentSymbol", document(&uri));
+    let names: Vec<&str> = symbols.as_array().unwrap().iter().filter_map(|symbol| symbol["name"].as_str()).collect();
+    assert_eq!(
+        names,
+        ["N", "ask", "tell", "Point", "line", "total", "point", "twice", "Asker", ":init:", "fine"],
+        "{symbols}"
+    );
+    let asker = symbols.as_array().unwrap().iter().find(|symbol| symbol["name"] == "Asker").unwrap();
+    let inside: Vec<&str> = asker["children"].as_array().unwrap().iter().filter_map(|s| s["name"].as_str()).collect();
+    assert_eq!(inside, ["id", "mine", "again"]);
+    let found = editor.request("workspace/symbol", json!({ "query": "ask" }));
+    let names: Vec<&str> = found.as_array().unwrap().iter().filter_map(|symbol| symbol["name"].as_str()).collect();
+    assert!(names.contains(&"Asker") && names.contains(&"ask"), "{found}");
+}
+
+#[test]
+fn completion_knows_the_place() {
+    let (editor, uri) = opened("completion");
+    let labels = |params: Value| -> Vec<String> {
+        let answer = editor.request("textDocument/completion", params);
+        answer["items"].as_array().unwrap().iter().filter_map(|item| Some(item["label"].as_str()?.to_owned())).collect()
+    };
+    let at = |word, nth, into| json!({ "textDocument": { "uri": uri }, "position": position(word, nth, into) });
+    assert_eq!(labels(at("goto again", 0, 5)), ["again"]);
+    assert_eq!(labels(at("run Asker", 0, 4)), ["Asker"]);
+    assert_eq!(labels(at("point.a", 0, 6)), ["a", "b"]);
+    let anything = labels(at("mine;", 0, 5));
+    for word in ["id", "mine", "total", "twice", "tell", "N", "if", "do", "atomic", "assert"] {
+        assert!(anything.iter().any(|label| label == word), "{word} is not in {anything:?}");
+    }
+    assert!(!anything.contains(&"again".to_owned()));
+    assert_eq!(labels(at("how many", 0, 2)), Vec::<String>::new());
+}
+
+#[test]
+fn signatures_follow_the_arguments() {
+    let (editor, uri) = opened("signature");
+    let help = |word, nth, into| {
+        let params = json!({ "textDocument": { "uri": uri }, "position": position(word, nth, into) });
+        editor.request("textDocument/signatureHelp", params)
+    };
+    let run = help("Asker(7", 0, 6);
+    assert_eq!(run["signatures"][0]["label"], "Asker(byte id)", "{run}");
+    let message = help("line?tell, total", 0, 11);
+    assert_eq!(
+        (&message["signatures"][0]["label"], &message["activeParameter"]),
+        (&json!("line ? mtype, byte"), &json!(1))
+    );
+    assert_eq!(help("skip", 0, 1), Value::Null);
+}
+
+#[test]
+fn the_shape_of_the_text_is_known() {
+    let (editor, uri) = opened("shape");
+    let folds = editor.request("textDocument/foldingRange", document(&uri));
+    let starts: Vec<u64> = folds.as_array().unwrap().iter().filter_map(|fold| fold["startLine"].as_u64()).collect();
+    assert_eq!(starts, [8, 12, 17, 23], "{folds}");
+    let params = json!({ "textDocument": { "uri": uri }, "positions": [position("total > N", 0, 1)] });
+    let mut selection = editor.request("textDocument/selectionRange", params)[0].clone();
+    let mut count = 0;
+    while selection.is_object() {
+        (selection, count) = (selection["parent"].clone(), count + 1);
+    }
+    assert!(count >= 5, "{count}");
+}
+
+#[test]
+fn every_word_has_a_colour_and_changes_are_sent_alone() {
+    let (editor, uri) = opened("colours");
+    let full = editor.request("textDocument/semanticTokens/full", document(&uri));
+    let data = full["data"].as_array().unwrap();
+    assert!(data.len() > 300 && data.len() % 5 == 0);
+    editor.edit(&uri, 2, (5, 0), (5, 0), "byte more;\n");
+    let params = json!({ "textDocument": { "uri": uri }, "previousResultId": full["resultId"] });
+    let delta = editor.request("textDocument/semanticTokens/full/delta", params);
+    let fresh = editor.request("textDocument/semanticTokens/full", document(&uri));
+    let mut patched: Vec<Value> = data.clone();
+    for edit in delta["edits"].as_array().unwrap() {
+        let start = edit["start"].as_u64().unwrap() as usize;
+        let end = start + edit["deleteCount"].as_u64().unwrap() as usize;
+        patched.splice(start..end, edit["data"].as_array().cloned().unwrap_or_default());
+    }
+    assert_eq!(Value::Array(patched), fresh["data"]);
+    let range = json!({ "start": { "line": 8, "character": 0 }, "end": { "line": 11, "character": 0 } });
+    let part =
+        editor.request("textDocument/semanticTokens/range", json!({ "textDocument": { "uri": uri }, "range": range }));
+    assert!((10..200).contains(&part["data"].as_array().unwrap().len()), "{part}");
+}
+
+#[test]
+fn formatting_is_done_once() {
+    let editor = Editor::new();
+    let uri = uri("format");
+    editor.open(&uri, "init{\nbyte x;\nif\n::x==0->skip\n:: else\nfi }\n");
+    let params = json!({ "textDocument": { "uri": uri }, "options": { "tabSize": 2, "insertSpaces": true } });
+    let edits = editor.request("textDocument/formatting", params.clone());
+    assert!(!edits.as_array().unwrap().is_empty());
+    editor.replace(&uri, 2, "init {\n  byte x;\n  if\n  :: x == 0 -> skip\n  :: else\n  fi }\n");
+    assert_eq!(editor.request("textDocument/formatting", params), json!([]));
+}
+
+#[test]
+fn calls_go_both_ways() {
+    let (editor, uri) = opened("calls");
+    let item = editor.request("textDocument/prepareCallHierarchy", place(&uri, "Asker(byte", 0))[0].clone();
+    assert_eq!(item["name"], "Asker");
+    let incoming = editor.request("callHierarchy/incomingCalls", json!({ "item": item }));
+    assert_eq!(incoming[0]["from"]["name"], "init", "{incoming}");
+    let outgoing = editor.request("callHierarchy/outgoingCalls", json!({ "item": item }));
+    assert_eq!(outgoing[0]["to"]["name"], "twice", "{outgoing}");
+}
+
+#[test]
+fn parameters_are_named() {
+    let (editor, uri) = opened("hints");
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 40, "character": 0 } });
+    let hints = editor.request("textDocument/inlayHint", json!({ "textDocument": { "uri": uri }, "range": range }));
+    let labels: Vec<&str> = hints.as_array().unwrap().iter().filter_map(|hint| hint["label"].as_str()).collect();
+    assert!(labels.contains(&"id:") && labels.contains(&"v:"), "{labels:?}");
+}
+
+#[test]
+fn a_misspelt_name_can_be_mended() {
+    let editor = Editor::new();
+    let uri = uri("spelling");
+    editor.open(&uri, "byte counter;\ninit { coutner = 1 }\n");
+    let range = json!({ "start": { "line": 1, "character": 9 }, "end": { "line": 1, "character": 9 } });
+    let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
+    let actions = editor.request("textDocument/codeAction", params);
+    assert_eq!(actions[0]["title"], "Write `counter`", "{actions}");
+    assert_eq!(actions[0]["edit"]["changes"][&uri][0]["newText"], "counter");
+}

@@ -1,0 +1,244 @@
+//! Verdicts in the editor: when they come, what they say, what an edit does to them.
+
+use super::client::Editor;
+use super::{FAILING, MENDED, uri};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+fn first(params: &Value) -> &Value {
+    &params["diagnostics"][0]
+}
+
+fn of_check(params: &Value) -> bool {
+    params["diagnostics"].as_array().is_some_and(|all| all.iter().any(|one| one["code"] == "F0601"))
+}
+
+#[test]
+fn the_assertion_is_underlined_with_its_counterexample() {
+    let editor = Editor::new();
+    let uri = uri("assertion");
+    editor.open(&uri, FAILING);
+    let found = editor.diagnostics(&uri, "the violation", of_check);
+    let one = first(&found);
+    assert_eq!(one["range"]["start"]["line"], 4, "{one}");
+    assert_eq!(one["severity"], 1);
+    assert_eq!(one["source"], "fabius");
+    assert!(one["message"].as_str().unwrap().starts_with("this assertion can fail: "), "{one}");
+    assert!(one["codeDescription"]["href"].as_str().unwrap().contains("findings.md#f0601"), "{one}");
+    let related = one["relatedInformation"].as_array().unwrap();
+    assert!((3..=7).contains(&related.len()), "{one}");
+    let numbers: Vec<usize> =
+        related.iter().filter_map(|step| step["message"].as_str()?.split('.').next()?.parse().ok()).collect();
+    assert!(numbers.len() >= 3 && numbers.is_sorted(), "{related:?}");
+    assert!(related.iter().all(|step| step["location"]["uri"] == uri), "{related:?}");
+}
+
+#[test]
+fn a_comment_moves_the_violation_and_searches_nothing() {
+    let editor = Editor::new();
+    let uri = uri("moves");
+    editor.open(&uri, FAILING);
+    editor.diagnostics(&uri, "the violation", of_check);
+    editor.settled(&uri, 1);
+    editor.forget();
+    editor.edit(&uri, 2, (0, 0), (0, 0), "/* one\n two\n */\n");
+    let moved = editor.diagnostics(&uri, "the moved violation", |params| params["version"] == 2);
+    assert_eq!(first(&moved)["range"]["start"]["line"], 7, "{moved}");
+    assert_eq!(first(&moved)["severity"], 1, "{moved}");
+    let searched = editor.wait_until(std::time::Duration::from_millis(300), &|message| {
+        message["method"] == "fabius/status" && !message["params"]["running"].is_null()
+    });
+    assert_eq!(searched, None);
+    // Saving does not search either: everything is known.
+    editor.save(&uri);
+    let searched = editor.wait_until(std::time::Duration::from_millis(300), &|message| {
+        message["method"] == "fabius/status" && !message["params"]["running"].is_null()
+    });
+    assert_eq!(searched, None);
+}
+
+#[test]
+fn a_known_counterexample_is_tried_after_an_edit() {
+    let editor = Editor::new();
+    let uri = uri("replay");
+    editor.open(&uri, FAILING);
+    editor.diagnostics(&uri, "the violation", of_check);
+    // It still happens, with a statement more.
+    editor.replace(&uri, 2, &FAILING.replace("    critical++;", "    critical++;\n    turn = 1;"));
+    let still = editor.diagnostics(&uri, "the old run", |params| params["version"] == 2 && of_check(params));
+    assert!(first(&still)["message"].as_str().unwrap().contains("still fails ("), "{still}");
+    // It is blocked.
+    editor.replace(&uri, 3, MENDED);
+    let blocked = editor.diagnostics(&uri, "the blocked run", |params| params["version"] == 3 && of_check(params));
+    let message = first(&blocked)["message"].as_str().unwrap();
+    assert!(message.contains("blocked at step") || message.contains("does not fail any more"), "{blocked}");
+    assert_ne!(first(&blocked)["severity"], 1, "{blocked}");
+}
+
+#[test]
+fn a_mended_model_is_clean_after_saving() {
+    let editor = Editor::new();
+    let uri = uri("mended");
+    editor.open(&uri, FAILING);
+    editor.diagnostics(&uri, "the violation", of_check);
+    editor.replace(&uri, 2, MENDED);
+    editor.save(&uri);
+    editor.diagnostics(&uri, "nothing", |params| {
+        params["version"] == 2 && params["diagnostics"].as_array().is_some_and(Vec::is_empty)
+    });
+    let status = editor.settled(&uri, 2);
+    assert_eq!(status["properties"][0]["state"], "holds", "{status}");
+    assert_eq!(status["properties"][0]["exhaustive"], true, "{status}");
+}
+
+#[test]
+fn only_the_changed_formula_is_checked_again() {
+    let editor = Editor::new();
+    let uri = uri("formulas");
+    let model = "byte x; active proctype P() { do :: x < 5 -> x++ :: x == 5 -> x = 0 od }\nltl one { [] (x <= 5) }\n";
+    editor.open(&uri, model);
+    editor.settled(&uri, 1);
+    editor.forget();
+    editor.replace(&uri, 2, &format!("{model}ltl two {{ [] <> (x == 5) }}\n"));
+    editor.save(&uri);
+    let searching = editor
+        .wait("a search", |message| message["method"] == "fabius/status" && !message["params"]["running"].is_null());
+    assert_eq!(searching["params"]["running"]["property"], "two", "{searching}");
+    let status = editor.settled(&uri, 2);
+    let names: Vec<&str> = status["properties"].as_array().unwrap().iter().filter_map(|p| p["name"].as_str()).collect();
+    assert_eq!(names, ["safety", "one", "two"]);
+}
+
+#[test]
+fn code_that_is_never_executed_is_faded_with_the_reason() {
+    let editor = Editor::new();
+    let uri = uri("faded");
+    editor.open(&uri, "byte x; init { if :: x == 1 -> x = 2 :: x == 0 -> skip fi }\n");
+    let faded = editor.diagnostics(&uri, "faded code", |params| {
+        params["diagnostics"].as_array().is_some_and(|all| all.iter().any(|one| one["tags"] == json!([1])))
+    });
+    assert_eq!(first(&faded)["severity"], 4, "{faded}");
+    assert!(first(&faded)["message"].as_str().unwrap().contains("never true"), "{faded}");
+}
+
+#[test]
+fn a_client_that_asks_gets_what_the_text_says() {
+    let editor = Editor::with(
+        json!({ "textDocument": { "diagnostic": {}, "publishDiagnostics": { "relatedInformation": true } } }),
+    );
+    let uri = uri("pull");
+    editor.open(&uri, &FAILING.replace("turn = _pid", "trun = _pid"));
+    let report = editor.request("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }));
+    assert_eq!(report["kind"], "full");
+    assert_eq!(report["items"][0]["code"], "F0301", "{report}");
+    editor.replace(&uri, 2, FAILING);
+    editor.save(&uri);
+    // What checks find is pushed all the same.
+    editor.diagnostics(&uri, "the violation", of_check);
+    let report = editor.request("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }));
+    assert_eq!(report["items"], json!([]));
+}
+
+#[test]
+fn an_included_file_shows_its_own_errors() {
+    let folder = std::env::temp_dir().join(format!("fabius-include-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("part.h"), "byte x;\nbyte x;\n").unwrap();
+    let editor = Editor::new();
+    let address = |path: PathBuf| format!("file://{}", path.display());
+    let (model, part) = (address(folder.join("model.pml")), address(folder.join("part.h")));
+    editor.open(&model, "#include \"part.h\"\ninit { skip }\n");
+    let found = editor
+        .diagnostics(&part, "the error in the part", |params| !params["diagnostics"].as_array().unwrap().is_empty());
+    assert_eq!(first(&found)["range"]["start"]["line"], 1, "{found}");
+    // The part is opened and mended in the editor; the disk stays as it is.
+    editor.open(&part, "byte x;\nbyte y;\n");
+    editor.diagnostics(&part, "nothing any more", |params| params["diagnostics"].as_array().unwrap().is_empty());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn settings_change_what_is_checked() {
+    let editor = Editor::new();
+    let uri = uri("settings");
+    let model = "#ifndef N\n#define N 3\n#endif\ninit { assert(N == 3) }\n";
+    editor.open(&uri, model);
+    let status = editor.settled(&uri, 1);
+    assert_eq!(status["properties"][0]["state"], "holds", "{status}");
+    editor.notify("workspace/didChangeConfiguration", json!({ "settings": { "fabius": { "defines": ["N=4"] } } }));
+    editor.diagnostics(&uri, "the violation", of_check);
+}
+
+#[test]
+fn a_counterexample_can_be_stepped_through() {
+    let editor = Editor::new();
+    let uri = uri("steps");
+    editor.open(&uri, FAILING);
+    editor.diagnostics(&uri, "the violation", of_check);
+    let trace = editor.request("fabius/trace", json!({ "uri": uri, "property": "safety" }));
+    let count = trace["steps"].as_u64().unwrap();
+    assert_eq!(trace["page"].as_array().unwrap().len() as u64, count);
+    for step in 0..=count {
+        let state = editor.request("fabius/step", json!({ "uri": uri, "property": "safety", "step": step }));
+        let names: Vec<&str> =
+            state["variables"].as_array().unwrap().iter().filter_map(|v| v["name"].as_str()).collect();
+        assert_eq!(names, ["turn", "critical"], "{state}");
+    }
+    let last = editor.request("fabius/step", json!({ "uri": uri, "property": "safety", "step": count - 1 }));
+    assert_eq!(last["variables"][1]["value"], "2", "{last}");
+    let why = editor.request("fabius/why", json!({ "uri": uri, "step": 1, "pid": 0 }));
+    assert_eq!(why["processes"].as_array().unwrap().len(), 1, "{why}");
+    let lines = editor.request("fabius/lines", json!({ "uri": uri }));
+    let fails = lines["lines"].as_array().unwrap().iter().find(|line| line["line"] == 4).unwrap();
+    assert!(fails["marks"].as_array().unwrap().iter().any(|mark| mark["kind"] == "fails"), "{lines}");
+}
+
+#[test]
+fn two_lines_can_be_asked_whether_they_meet() {
+    let editor = Editor::new();
+    let uri = uri("meet");
+    editor.open(&uri, FAILING);
+    let both = editor.request("fabius/meet", json!({ "uri": uri, "lines": [4, 4] }));
+    assert_eq!(both["answer"], "possible", "{both}");
+    editor.replace(&uri, 2, MENDED);
+    let never = editor.request("fabius/meet", json!({ "uri": uri, "lines": [4, 4] }));
+    assert_eq!(never["answer"], "never", "{never}");
+    let one = editor.request("fabius/meet", json!({ "uri": uri, "lines": [5] }));
+    assert_eq!(one["answer"], "possible", "{one}");
+}
+
+/// Two processes add one to a number, each in two steps.
+const RACE: &str = "\
+byte number, done;
+active [2] proctype P() {
+    byte copy;
+    copy = number;
+    number = copy + 1;
+    done++;
+    assert(done < 2 || number == 2)
+}
+";
+
+#[test]
+fn a_fix_is_tried_before_it_is_offered() {
+    let editor = Editor::new();
+    let uri = uri("fix");
+    editor.open(&uri, RACE);
+    editor.diagnostics(&uri, "the violation", of_check);
+    let range = json!({ "start": { "line": 6, "character": 6 }, "end": { "line": 6, "character": 6 } });
+    let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
+    let end = std::time::Instant::now() + super::client::PATIENCE;
+    let holds = loop {
+        let actions = editor.request("textDocument/codeAction", params.clone());
+        let titles: Vec<String> = actions.as_array().unwrap().iter().map(|a| a["title"].to_string()).collect();
+        if let Some(found) = actions.as_array().unwrap().iter().find(|a| a["title"].to_string().contains("holds, ")) {
+            break found.clone();
+        }
+        assert!(std::time::Instant::now() < end, "{titles:?}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    assert!(holds["title"].as_str().unwrap().contains("atomic"), "{holds}");
+    assert_eq!(holds["isPreferred"], true);
+    let edits = holds["edit"]["changes"][&uri].as_array().unwrap();
+    assert_eq!(edits.len(), 2, "{holds}");
+}
