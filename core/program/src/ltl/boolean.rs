@@ -209,6 +209,7 @@ fn cofactors(node: Node, itself: Condition, variable: u32) -> (Condition, Condit
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -6,6 +6,7 @@
 //! 3. `simplify`: states and transitions that others simulate are left out.
 //! 4. `degeneralise`: one acceptance set, of states; here also what has to hold again and again (`[]<> p`) comes in.
 //!    Then it is simplified again.
+//! 5. `merge`: states are joined where the automaton of the negated formula shows that this is right.
 //!
 //! The result depends on the formula only. Everything is bounded: a formula that leads to something larger
 //! than a person could mean is refused with [`TooLarge`], however it is nested.
@@ -16,6 +17,7 @@ mod boolean;
 pub mod claim;
 mod degeneralise;
 mod graph;
+mod merge;
 mod normal;
 mod read;
 mod simplify;
@@ -165,6 +167,11 @@ fn build(formula: &Formula, reading: Reading, grain: Grain) -> Result<Automaton,
         }
     }
     let mut best = best.ok_or(TooLarge::Automaton)?;
+    let negated = all.not(normal)?;
+    if let Ok(mut opposite) = tableau::tableau(&mut all, negated) {
+        simplify::simplify(&mut opposite, &mut all.conditions, Marks::OnEdges, [Free::All, Free::None])?;
+        merge::join_states(&mut best, &opposite, &mut all.conditions)?;
+    }
     simplify::set_free_marks(&mut best, Marks::OnStates, Free::None);
     finish(&best, &mut all.conditions, propositions)
 }

@@ -1,7 +1,7 @@
 //! Formulas against Spin: what they mean, and how large their automata are.
 
 use crate::spin;
-use crate::words::{Lasso, accepts, automaton_of_claim, holds, value};
+use crate::words::{Lasso, Random, accepts, automaton_of_claim, holds, value};
 use fabius_base::{Finding, SourceMap};
 use fabius_program::ltl::{Automaton, violations};
 use fabius_program::{Expr, Formula, Program, PropertyKind};
@@ -51,7 +51,7 @@ fn claim_of(formula: &Formula) -> Automaton {
 
 /// What `spin -f` prints for the negation of a formula.
 fn claim_of_spin(formula: &str) -> Option<String> {
-    let output = Command::new("timeout").args(["3", "spin", "-f", &format!("!({formula})")]).output().ok()?;
+    let output = Command::new("timeout").args(["1", "spin", "-f", &format!("!({formula})")]).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     (output.status.success() && text.starts_with("never")).then_some(text)
 }
@@ -178,7 +178,44 @@ fn classic_formulas_are_at_most_as_large() {
         let program = model(text).unwrap_or_else(|why| panic!("{text}: {why}"));
         let formula = formula_of(&program, "f").expect("the formula is there");
         // `spin -f` does not know W.
-        compared += usize::from(compare(&mut exceptions, "classic", text, formula, text));
+        let printed = text.replace("!(p W q)", "!([] p || (p U q))").replace("q W r", "([] q || (q U r))");
+        let printed = printed.replace("p W q", "[] p || (p U q)");
+        compared += usize::from(compare(&mut exceptions, "classic", text, formula, &printed));
+    }
+    println!("{compared} formulas compared");
+    assert!(exceptions.is_empty(), "{} are larger:\n{}", exceptions.len(), exceptions.join("\n"));
+}
+
+/// A formula over `p`, `q` and `r`, as text.
+fn random_text(random: &mut Random, operators: u64) -> String {
+    if operators == 0 {
+        return ["p", "q", "r"][random.below(3) as usize].to_owned();
+    }
+    let choice = random.below(9) as usize;
+    if choice < 4 {
+        let operator = ["!", "[] ", "<> ", "[]<> "][choice];
+        return format!("{operator}({})", random_text(random, operators - 1));
+    }
+    let left = random.below(operators);
+    let (a, b) = (random_text(random, left), random_text(random, operators - 1 - left));
+    format!("(({a}) {} ({b}))", ["&&", "||", "->", "U", "V"][choice - 4])
+}
+
+#[test]
+fn random_formulas_are_at_most_as_large() {
+    if Command::new("spin").arg("-V").output().is_err() {
+        println!("Spin is not here: nothing was checked");
+        return;
+    }
+    let count = if std::env::var_os("FABIUS_FULL").is_some() { 3_000 } else { 100 };
+    let (mut compared, mut exceptions) = (0, Vec::new());
+    for seed in 1..=count {
+        let mut random = Random(u64::wrapping_mul(seed, 0x9E37_79B9_7F4A_7C15) | 1);
+        let operators = 2 + random.below(7);
+        let text = random_text(&mut random, operators);
+        let program = model(&text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        let formula = formula_of(&program, "f").expect("the formula is there");
+        compared += usize::from(compare(&mut exceptions, &format!("seed {seed}"), &text, formula, &text));
     }
     println!("{compared} formulas compared");
     assert!(exceptions.is_empty(), "{} are larger:\n{}", exceptions.len(), exceptions.join("\n"));
