@@ -26,6 +26,7 @@ mod tableau;
 use crate::{Expr, Formula};
 use boolean::Conditions;
 use graph::Graph;
+use normal::{Formulas, Id};
 use read::Grain;
 use simplify::{Free, Marks};
 use std::fmt;
@@ -150,33 +151,45 @@ fn accepting(formula: &Formula, reading: Reading) -> Result<Automaton, TooLarge>
 }
 
 fn build(formula: &Formula, reading: Reading, grain: Grain) -> Result<Automaton, TooLarge> {
-    let mut all = normal::Formulas::new();
+    let mut all = Formulas::new();
     let (mut normal, propositions) = read::read(&mut all, formula, grain)?;
     if reading == Reading::Fails {
         normal = all.not(normal)?;
     }
-    let (recurrent, rest) = all.recurrent(normal)?;
-    let generalised = tableau::tableau(&mut all, rest)?;
-    let mut best: Option<Graph> = None;
-    for free in [[Free::All, Free::None], [Free::None, Free::All]] {
-        let mut graph = generalised.clone();
-        simplify::simplify(&mut graph, &mut all.conditions, Marks::OnEdges, free)?;
-        let graph = degeneralise::degeneralise(&graph, &recurrent, &mut all.conditions)?;
-        if best.as_ref().is_none_or(|best| graph.size() < best.size()) {
-            best = Some(graph);
-        }
-    }
-    let mut best = best.ok_or(TooLarge::Automaton)?;
-    let negated = all.not(normal)?;
-    if let Ok(mut opposite) = tableau::tableau(&mut all, negated) {
-        simplify::simplify(&mut opposite, &mut all.conditions, Marks::OnEdges, [Free::All, Free::None])?;
-        merge::join_states(&mut best, &opposite, &mut all.conditions)?;
-    }
-    simplify::set_free_marks(&mut best, Marks::OnStates, Free::None);
-    finish(&best, &mut all.conditions, propositions)
+    let mut graph = state_based(&mut all, normal)?;
+    let automaton = finish(&graph, &mut all.conditions, &propositions)?;
+    // What comes now can only make it smaller; if it is too much work, the automaton stays as it is.
+    let smaller =
+        join_states(&mut all, normal, &mut graph).and_then(|()| finish(&graph, &mut all.conditions, &propositions));
+    Ok(smaller.unwrap_or(automaton))
 }
 
-fn finish(graph: &Graph, conditions: &mut Conditions, propositions: Vec<Expr>) -> Result<Automaton, TooLarge> {
+fn state_based(all: &mut Formulas, formula: Id) -> Result<Graph, TooLarge> {
+    let (recurrent, rest) = all.recurrent(formula)?;
+    let generalised = tableau::tableau(all, rest)?;
+    let conditions = &mut all.conditions;
+    let mut one = |free| {
+        let mut graph = generalised.clone();
+        simplify::simplify(&mut graph, conditions, Marks::OnEdges, free)?;
+        degeneralise::degeneralise(&graph, &recurrent, conditions)
+    };
+    let first = one([Free::All, Free::None])?;
+    match one([Free::None, Free::All]) {
+        Ok(second) if second.size() < first.size() => Ok(second),
+        _ => Ok(first),
+    }
+}
+
+fn join_states(all: &mut Formulas, formula: Id, graph: &mut Graph) -> Result<(), TooLarge> {
+    let negation = all.not(formula)?;
+    let mut opposite = tableau::tableau(all, negation)?;
+    simplify::simplify(&mut opposite, &mut all.conditions, Marks::OnEdges, [Free::All, Free::None])?;
+    merge::join_states(graph, &opposite, &mut all.conditions)
+}
+
+fn finish(graph: &Graph, conditions: &mut Conditions, propositions: &[Expr]) -> Result<Automaton, TooLarge> {
+    let mut graph = graph.clone();
+    simplify::set_free_marks(&mut graph, Marks::OnStates, Free::None);
     let mut states = Vec::new();
     for edges in &graph.edges {
         let accepting = edges.iter().any(|e| e.marks == graph.every);
@@ -186,5 +199,5 @@ fn finish(graph: &Graph, conditions: &mut Conditions, propositions: Vec<Expr>) -
         }
         states.push(State { accepting, transitions });
     }
-    Ok(Automaton { propositions, states })
+    Ok(Automaton { propositions: propositions.to_vec(), states })
 }

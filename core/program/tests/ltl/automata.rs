@@ -39,9 +39,7 @@ fn check(formula: &Formula, propositions: u32, length_max: u32) {
 }
 
 fn seeds() -> impl Iterator<Item = u64> {
-    let first = std::env::var("FABIUS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let count = if std::env::var_os("FABIUS_FULL").is_some() { 20_000 } else { 1_000 };
-    first..first + count
+    1..=if std::env::var_os("FABIUS_FULL").is_some() { 20_000 } else { 1_000 }
 }
 
 #[test]
