@@ -107,6 +107,10 @@ pub struct Check {
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]
     pub progress: ProgressOn,
 
+    /// Also point at places where a process can wait for ever while others go on, however fair the scheduler is.
+    #[arg(long, help_heading = "What to check")]
+    pub hints: bool,
+
     /// Do not stop at the first violation: explore everything, list each violation once per kind and place, and count.
     #[arg(long, help_heading = "What to check")]
     pub keep_going: bool,

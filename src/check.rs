@@ -119,6 +119,7 @@ fn settings(args: &Check) -> Settings {
         optimize: !args.no_optimize,
         reduction: !args.no_reduction,
         properties: args.property.clone(),
+        hints: args.hints,
         formulas: args.ltl.clone(),
         fairness: match args.fairness {
             FairnessKind::None => Fairness::None,

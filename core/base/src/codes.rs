@@ -90,4 +90,5 @@ codes! {
     AcceptanceCycle = "F0606", Error, "a run can pass acceptance labels for ever";
     PropertyViolated = "F0607", Error, "a formula or a claim is violated";
     TraceViolated = "F0608", Error, "an event trace is violated";
+    Starvation = "F0609", Note, "a process can wait for ever while others go on";
 }

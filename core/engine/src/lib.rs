@@ -25,6 +25,7 @@ mod plan;
 mod replay;
 mod run;
 mod safety;
+mod starvation;
 mod survey;
 mod task;
 mod unreached;

@@ -10,6 +10,7 @@ use crate::plan::{Plan, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
 use crate::settings::{Fairness, Settings};
+use crate::starvation;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_program::Program;
 use std::sync::Arc;
@@ -110,6 +111,9 @@ fn check_all(
         let property = found.report;
         (around.observe)(Event::PropertyDone { property: property.clone() });
         outcome.report.properties.push(property);
+    }
+    if settings.hints && outcome.failure.is_none() {
+        outcome.findings.extend(starvation::hints(program, settings, around.now, around.cancel));
     }
     let findings = loaded.findings.iter().chain(&outcome.findings);
     outcome.report.findings = findings.map(|finding| FindingReport::new(&loaded.map, finding)).collect();

@@ -17,6 +17,8 @@ pub struct Settings {
     pub reduction: bool,
     /// Names or kinds of properties; empty for all that the model has.
     pub properties: Vec<String>,
+    /// Look for places where a process can wait for ever while others go on.
+    pub hints: bool,
     /// Formulas of linear temporal logic to check beside those of the model.
     pub formulas: Vec<String>,
     /// Which endless runs count as violations.
@@ -44,6 +46,7 @@ impl Default for Settings {
             optimize: true,
             reduction: true,
             properties: Vec::new(),
+            hints: false,
             formulas: Vec::new(),
             fairness: Fairness::default(),
             cycles: Cycles::default(),

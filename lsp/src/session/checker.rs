@@ -234,6 +234,7 @@ fn settings(job: &Job) -> Settings {
             Work::Check(_, properties) => properties.clone(),
             _ => Vec::new(),
         },
+        hints: matches!(job.work, Work::Check(Tier::Deep, _)),
         limits: Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() },
         ..Settings::default()
     }

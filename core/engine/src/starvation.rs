@@ -1,0 +1,160 @@
+//! Hints at starvation: where a process can wait for ever while others go on, under every fair scheduler.
+//!
+//! For a process and a place where it may have to wait, everywhere else is made progress for it: then a livelock is a
+//! run in which it stays there, and one that is strongly fair is one in which it can never move. The run is
+//! walked again in the program as it is before anything is said.
+
+use crate::adapter::SearchedMachine;
+use crate::settings::Settings;
+use fabius_base::{Cancel, Code, Finding, Limits};
+use fabius_program::{
+    Action, EdgeId, Location, Move, ProcessId, ProcessKind, Program, ProgressOn, Watch, meaning::Fault,
+};
+use fabius_search::cycle::{self, Found};
+use fabius_search::{Observer, Statistics, StopAt, TreeStore};
+use fabius_witness::{Claim, Endless, Role, RunFairness, Shows, confirm};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Each place is looked at in so many states at most; …
+const STATES_MAX: u64 = 20_000;
+/// … all of them together take so long.
+const TIME_MAX: Duration = Duration::from_millis(500);
+/// No more hints than this are given.
+const HINTS_MAX: usize = 5;
+
+/// Ends a search when its time is over.
+struct Clock<'a> {
+    now: &'a dyn Fn() -> Duration,
+    end: Duration,
+}
+
+impl Observer<Move, Fault> for Clock<'_> {
+    fn progress(&mut self, _: &Statistics) -> ControlFlow<fabius_base::StopReason> {
+        if self.end < (self.now)() {
+            ControlFlow::Break(fabius_base::StopReason::Timeout)
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Places where a process of those that exist at the start can wait for ever while others go on; as far as a small
+/// budget goes.
+pub(crate) fn hints(
+    program: &Program,
+    settings: &Settings,
+    now: &dyn Fn() -> Duration,
+    cancel: &Cancel,
+) -> Vec<Finding> {
+    let mut clock = Clock { now, end: now() + TIME_MAX };
+    let mut told = BTreeSet::new();
+    let mut hints = Vec::new();
+    for (pid, instance) in program.initial.iter().enumerate() {
+        for (index, location) in program.process(instance.process).locations.iter().enumerate() {
+            let enough = HINTS_MAX <= hints.len() || clock.end < now() || cancel.requested().is_some();
+            if enough {
+                return hints;
+            }
+            if told.contains(&(instance.process, index)) || !may_wait(program, location, index) {
+                continue;
+            }
+            let limits = Limits { states_max: Some(STATES_MAX), ..settings.limits };
+            let search = fabius_search::Settings { limits, stop_at: StopAt::First, cancel: cancel.clone() };
+            if let Some(endless) = starved(program, pid, index, &mut clock, &search) {
+                hints.extend(hint(program, location, &endless, pid as u8));
+                told.insert((instance.process, index));
+            }
+        }
+    }
+    hints
+}
+
+/// Whether a process may have to wait at a location, and stays there only by waiting.
+fn may_wait(program: &Program, location: &Location, index: usize) -> bool {
+    let waits = |action: &Action| match action {
+        Action::Merged(actions) => actions.first().is_some_and(is_conditional),
+        Action::Block(block) => {
+            block.nodes.first().is_some_and(|node| node.options.iter().all(|o| is_conditional(&o.action)))
+        }
+        action => is_conditional(action),
+    };
+    let mut edges = program.edges_of(location).peekable();
+    !location.end
+        && edges.peek().is_some()
+        && edges.all(|(id, edge)| edge.target.0 as usize != index && waits(&program.statement(edge.process, id).action))
+}
+
+fn is_conditional(action: &Action) -> bool {
+    matches!(action, Action::Guard(_) | Action::Send(_) | Action::Receive(_))
+}
+
+/// A loop in which the process `pid` waits at a location and others move, if a strongly fair run can have one.
+fn starved(
+    program: &Program,
+    pid: usize,
+    location: usize,
+    clock: &mut Clock<'_>,
+    settings: &fabius_search::Settings,
+) -> Option<Endless> {
+    let (marked, copied_from) = marked(program, pid, location);
+    let watch = Watch { progress: Some(ProgressOn::States), ..Watch::NOTHING };
+    let mut machine = SearchedMachine::endless(Arc::new(marked), watch).ok()?;
+    let question = (cycle::Goal::Livelock, cycle::Fairness::Strong);
+    let outcome = cycle::components(&mut machine, &mut TreeStore::default(), clock, settings, cycle::Whole, question);
+    let Some(Found::Lasso { stem, cycle }) = outcome.found else { return None };
+    let original = |edge: EdgeId| match (edge.0 as usize).checked_sub(program.edges.len()) {
+        Some(copy) => copied_from.get(copy).copied().unwrap_or(edge),
+        None => edge,
+    };
+    let path: Vec<Move> = stem
+        .iter()
+        .chain(&cycle)
+        .map(|step| Move {
+            edge: original(step.edge),
+            partner: step.partner.map(|(pid, edge)| (pid, original(edge))),
+            ..*step
+        })
+        .collect();
+    let shows = Shows { fairness: RunFairness::Strong, ..Shows::NOTHING };
+    confirm(program, &path, Claim::Cycle { start: stem.len(), shows }).ok()?.endless
+}
+
+/// The program in which one process is of a type of its own, where everywhere but at one location is progress; and
+/// of which edges that type's edges are copies.
+fn marked(program: &Program, pid: usize, location: usize) -> (Program, Vec<EdgeId>) {
+    let mut marked = program.clone();
+    let own = ProcessId(marked.processes.len() as u32);
+    for process in marked.processes.iter_mut().filter(|process| process.kind == ProcessKind::Process) {
+        process.locations.iter_mut().for_each(|location| location.progress = false);
+    }
+    let mut copied_from = Vec::new();
+    let mut copy = marked.process(program.initial[pid].process).clone();
+    for (index, place) in copy.locations.iter_mut().enumerate() {
+        let first = marked.edges.len() as u32;
+        for edge in place.edges.clone() {
+            copied_from.push(EdgeId(edge));
+            let edge = fabius_program::Edge { process: own, ..marked.edges[edge as usize].clone() };
+            marked.edges.push(edge);
+        }
+        place.edges = first..marked.edges.len() as u32;
+        place.progress = index != location;
+    }
+    marked.processes.push(copy);
+    marked.initial[pid].process = own;
+    (marked, copied_from)
+}
+
+fn hint(program: &Program, location: &Location, endless: &Endless, pid: u8) -> Option<Finding> {
+    let waiting = endless.processes.iter().find(|process| process.pid == pid)?;
+    let Role::Blocked { reasons, .. } = &waiting.role else { return None };
+    let moving: Vec<&str> =
+        endless.processes.iter().filter(|p| p.role == Role::Moves).map(|process| process.name.as_str()).collect();
+    let span = program.edges_of(location).next().map_or(location.span, |(id, _)| program.span_of(id));
+    let headline = format!("{} can wait here for ever while others go on", waiting.name);
+    let mut finding = Finding::new(Code::Starvation, headline).at(span, reasons.join(", and "));
+    finding = finding.note(format!("{} can go on without it, and no fair scheduler prevents that", moving.join(", ")));
+    Some(finding.help("give the place a label that begins with `end` if that is as it should be"))
+}
