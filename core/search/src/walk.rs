@@ -14,7 +14,7 @@
 use crate::depth_first::{TRANSIENT_PASSES_MAX, TRANSIENT_RUN_MAX};
 use crate::model::{Model, Next};
 use crate::position::Position;
-use crate::store::{Class, Store};
+use crate::store::{Class, Payloads, Store};
 
 /// The stack of a search, and the state on top of it.
 pub(crate) struct Walk<M: Model, Own> {
@@ -177,6 +177,15 @@ impl<M: Model, Own> Walk<M, Own> {
             self.position.memo_is_right_until(self.position.log_len() - self.stale_changes());
         }
         Some(frame)
+    }
+
+    /// Tells the store that the state on top will be asked for, when it is left.
+    #[inline]
+    pub(crate) fn announce_top<P, S: Payloads<P>>(&self, store: &mut S) {
+        if let Some(top) = self.frames.last().filter(|top| top.is_stored()) {
+            let probe = store.probe_of_state(&self.position, top.class());
+            store.expect(probe);
+        }
     }
 
     /// Goes back to the stored state of this class with these visible words. `None` if there is none; then

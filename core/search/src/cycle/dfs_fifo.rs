@@ -209,6 +209,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
             self.store.payload(probe).1.0 = Sets::V;
         }
         self.walk.pop();
+        self.walk.announce_top(self.store);
     }
 
     /// Appends the state that was just stored to the queue.

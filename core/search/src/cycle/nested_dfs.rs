@@ -297,6 +297,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         }
         self.accepting = (self.accepting + Mark::COUNT_MASK + u8::from(!own.accepting)) & Mark::COUNT_MASK;
         self.walk.pop();
+        self.walk.announce_top(self.store);
         ControlFlow::Continue(red)
     }
 
