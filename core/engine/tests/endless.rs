@@ -1,0 +1,165 @@
+//! Checks of endless runs through the front door: verdicts, loops, fairness, hints.
+
+use fabius_base::{Cancel, Code};
+use fabius_engine::report::{PropertyReport, ViolationClass};
+use fabius_engine::settings::Progress;
+use fabius_engine::{Cycles, Fairness, Outcome, Settings, Surroundings, Verdict, check, load};
+use std::time::Duration;
+
+fn run(text: &str, settings: &Settings) -> Outcome {
+    let loaded = load("model.pml", text.to_owned(), &[], &mut |_, _| None, settings);
+    let mut observe = |_| {};
+    let mut around = Surroundings { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut observe };
+    let outcome = check(&loaded, settings, &mut around);
+    assert_eq!(outcome.failure, None);
+    outcome
+}
+
+fn property(text: &str, name: &str, settings: &Settings) -> PropertyReport {
+    let settings = Settings { properties: vec![name.to_owned()], ..settings.clone() };
+    let outcome = run(text, &settings);
+    let found = outcome.report.properties.into_iter().find(|property| property.name == name);
+    found.unwrap_or_else(|| panic!("no property {name}: {:?}", outcome.report.findings))
+}
+
+/// All ways in which endless runs are looked for.
+fn ways() -> Vec<Settings> {
+    let mut ways = Vec::new();
+    for cycles in [Cycles::Suitable, Cycles::NestedDfs, Cycles::Components] {
+        for (threads, reduction, optimize) in [(1, true, true), (1, false, true), (1, false, false), (2, false, true)] {
+            ways.push(Settings { cycles, threads, reduction, optimize, ..Settings::default() });
+        }
+    }
+    ways
+}
+
+const PETERSON: &str = "bool wants[2], inside[2]; byte turn;
+active [2] proctype P() {
+    do
+    :: wants[_pid] = true; turn = 1 - _pid;
+       (!wants[1 - _pid] || turn == _pid);
+       inside[_pid] = true; inside[_pid] = false;
+       wants[_pid] = false
+    od
+}
+ltl exclusive { [] !(inside[0] && inside[1]) }
+ltl often { [] <> inside[0] }";
+
+const SEMAPHORE: &str = "byte free = 1; bool working[2];
+active [2] proctype Worker() {
+    do :: atomic { free > 0 -> free-- }; working[_pid] = true; working[_pid] = false; free++ od
+}
+ltl gets_it { [] <> working[0] }";
+
+#[test]
+fn every_search_gives_the_same_verdict() {
+    for settings in ways() {
+        assert_eq!(property(PETERSON, "exclusive", &settings).verdict, Verdict::Holds, "{settings:?}");
+        let often = property(PETERSON, "often", &settings);
+        assert_eq!(often.verdict, Verdict::Violated, "{settings:?}");
+        let violation = &often.violations[0];
+        assert_eq!(violation.kind, ViolationClass::AcceptanceCycle);
+        let endless = violation.endless.as_ref().expect("a run that never ends has a loop");
+        assert!(violation.loop_start.is_some_and(|start| start + endless.steps == violation.steps + 1));
+    }
+}
+
+#[test]
+fn fairness_leaves_out_runs_that_neglect_a_process() {
+    let verdict = |text, name, fairness| property(text, name, &Settings { fairness, ..Settings::default() }).verdict;
+    assert_eq!(verdict(PETERSON, "often", Fairness::None), Verdict::Violated);
+    assert_eq!(verdict(PETERSON, "often", Fairness::Weak), Verdict::Holds);
+    assert_eq!(verdict(SEMAPHORE, "gets_it", Fairness::Weak), Verdict::Violated);
+    assert_eq!(verdict(SEMAPHORE, "gets_it", Fairness::Strong), Verdict::Holds);
+    let told = property(PETERSON, "often", &Settings::default()).violations[0].explanation.join(" ");
+    assert!(told.contains("No weakly fair run does it"), "{told}");
+}
+
+#[test]
+fn a_livelock_is_a_loop_without_progress() {
+    let text = "bool trying[2];
+active [2] proctype Polite() {
+    do
+    :: trying[_pid] = true;
+       if :: trying[1 - _pid] -> trying[_pid] = false :: else -> progress: trying[_pid] = false fi
+    od
+}";
+    for settings in ways() {
+        let found = property(text, "progress", &settings);
+        assert_eq!(found.verdict, Verdict::Violated, "{settings:?}");
+        assert_eq!(found.violations[0].kind, ViolationClass::NonProgressCycle);
+    }
+}
+
+#[test]
+fn a_process_that_stands_at_its_label_is_no_progress_of_the_others() {
+    // `idle` stands at its progress label for ever; only the notion of states is deceived.
+    let text = "byte x; active proctype idle() { progress: x > 9 } active proctype busy() { do :: x = 1 - x od }";
+    let verdict = |progress| property(text, "progress", &Settings { progress, ..Settings::default() }).verdict;
+    assert_eq!(verdict(Progress::States), Verdict::Holds);
+    assert_eq!(verdict(Progress::Transitions), Verdict::Violated);
+}
+
+#[test]
+fn a_beginning_can_decide_and_an_end_goes_on_for_ever() {
+    let text = "byte x; active proctype p() { x = 1; x = 2 } ltl small { [] (x < 2) } ltl three { <> (x == 3) }";
+    let small = property(text, "small", &Settings::default());
+    assert_eq!(small.violations[0].kind, ViolationClass::ClaimCompleted);
+    assert_eq!(small.violations[0].steps, 2);
+    let three = property(text, "three", &Settings::default());
+    assert_eq!((three.verdict, three.violations[0].kind), (Verdict::Violated, ViolationClass::AcceptanceCycle));
+    let endless = three.violations[0].endless.as_ref().expect("the last state lasts for ever");
+    assert_eq!((endless.steps, three.violations[0].loop_start), (0, Some(three.violations[0].steps + 1)));
+}
+
+#[test]
+fn a_formula_speaks_for_itself_and_a_claim_for_the_labels_too() {
+    let labelled = "byte x; active proctype p() { accept: do :: x = 1 - x od }";
+    assert_eq!(property(labelled, "acceptance", &Settings::default()).verdict, Verdict::Violated);
+    let formula = format!("{labelled} ltl small {{ [] (x < 2) }}");
+    assert_eq!(property(&formula, "small", &Settings::default()).verdict, Verdict::Holds);
+    let claim = format!("{labelled} never {{ do :: true od }}");
+    assert_eq!(property(&claim, "never", &Settings::default()).verdict, Verdict::Violated);
+}
+
+#[test]
+fn a_formula_may_come_from_outside() {
+    let text = "#define done (x == 2)\nbyte x; active proctype p() { x = 1; x = 2 }";
+    let verdict = |formula: &str| {
+        property(text, "formula", &Settings { formulas: vec![formula.to_owned()], ..Settings::default() }).verdict
+    };
+    assert_eq!(verdict("<> done"), Verdict::Holds);
+    assert_eq!(verdict("[] !done"), Verdict::Violated);
+}
+
+#[test]
+fn an_event_trace_is_part_of_safety() {
+    let text = |second: &str| {
+        format!("chan c = [2] of {{ byte }}; trace {{ do :: c!1; c?1 od }} active proctype p() {{ c!1; {second} }}")
+    };
+    assert_eq!(property(&text("c?_"), "safety", &Settings::default()).verdict, Verdict::Holds);
+    let broken = property(&text("c!1; c?_; c?_"), "safety", &Settings::default());
+    assert_eq!(broken.violations[0].kind, ViolationClass::Trace);
+}
+
+#[test]
+fn starvation_is_hinted_at_only_on_request() {
+    let text = "byte free = 1;
+active proctype greedy() { do :: free > 0 -> free-- ; free++ od }
+active proctype patient() { free > 1; skip }";
+    let hints = |hints| {
+        let outcome = run(text, &Settings { hints, ..Settings::default() });
+        let found = outcome.report.findings.iter().filter(|finding| finding.code == Code::Starvation.as_str());
+        found.map(|finding| finding.line).collect::<Vec<_>>()
+    };
+    assert_eq!(hints(false), []);
+    assert_eq!(hints(true), [3]);
+}
+
+#[test]
+fn why_a_model_is_not_reduced_is_said() {
+    let of = |text: &str, name: &str| property(text, name, &Settings::default()).reduction;
+    assert_eq!(of(PETERSON, "often"), "on");
+    let claim = PETERSON.to_owned() + " never { accept: do :: inside[0] od }";
+    assert!(of(&claim, "never").starts_with("Reduction off: "), "{}", of(&claim, "never"));
+}
