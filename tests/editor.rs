@@ -8,8 +8,12 @@ mod conversation;
 mod damage;
 #[path = "editor/features.rs"]
 mod features;
+#[path = "editor/latency.rs"]
+mod latency;
 #[path = "editor/neovim.rs"]
 mod neovim;
+#[path = "editor/settings.rs"]
+mod settings;
 #[path = "editor/verdicts.rs"]
 mod verdicts;
 

@@ -5,8 +5,8 @@ use crate::session::Document;
 use crate::session::reading::Reading;
 use crate::session::replay::Replayed;
 use crate::session::results::{Known, is_unreached};
-use fabius_base::{Finding, Severity, SourceMap, Span};
-use fabius_engine::Counterexample;
+use fabius_base::{Code, Finding, Severity, SourceMap, Span};
+use fabius_engine::{Counterexample, Verdict};
 use fabius_engine::words::counted;
 use fabius_witness::{Changed, Step, Trace};
 use std::ops::Range;
@@ -53,12 +53,39 @@ pub struct Diagnostic {
 pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = reading.loaded.findings.iter().map(|f| of_text(name, reading.map(), f)).collect();
     for known in &document.results.known {
-        found.extend(of_result(name, known));
+        let expected = document.options.expect.get(&known.report.name).map(String::as_str);
+        found.extend(of_result(name, known).into_iter().map(|diagnostic| as_expected(diagnostic, expected)));
+        if (expected, known.report.verdict, known.stale) == (Some("violated"), Verdict::Holds, false) {
+            found.push(unexpected(name, &known.report.name));
+        }
     }
     found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));
     found.dedup();
     found.truncate(DIAGNOSTICS_MAX);
     found
+}
+
+/// A violation that was expected is no error.
+fn as_expected(mut diagnostic: Diagnostic, expected: Option<&str>) -> Diagnostic {
+    if diagnostic.counterexample.is_some() && expected == Some("violated") {
+        diagnostic.level = Level::Information;
+        diagnostic.message = format!("as expected: {}", diagnostic.message);
+    }
+    diagnostic
+}
+
+/// A property that holds although it was expected not to.
+fn unexpected(name: &str, property: &str) -> Diagnostic {
+    Diagnostic {
+        place: Place { file: name.to_owned(), start: 0, end: 0 },
+        level: Level::Warning,
+        code: Code::UnknownProperty.as_str(),
+        message: format!("{property} holds, although fabius.toml expects that it is violated"),
+        related: Vec::new(),
+        of_check: true,
+        faded: false,
+        counterexample: None,
+    }
 }
 
 fn of_text(name: &str, map: &SourceMap, finding: &Finding) -> Diagnostic {

@@ -55,7 +55,12 @@ impl Cache {
         for planned in &keys.planned {
             let text = fs::read_to_string(self.path(&keys.of_property(planned))).ok()?;
             let entry: Value = serde_json::from_str(&text).ok()?;
-            properties.push(report(&entry["report"], planned, &keys.kinds[planned])?);
+            let known = report(&entry["report"], planned, &keys.kinds[planned])?;
+            // What is remembered must say the same, word for word, or it is not told at all.
+            if json!(known) != entry["report"] {
+                return None;
+            }
+            properties.push(known);
             findings.extend(entry["unreached"].as_array()?.iter().filter_map(|found| finding(found, &keys.written)));
         }
         let all = loaded.findings.iter().chain(&findings);
@@ -74,6 +79,10 @@ impl Cache {
     /// Remembers what a check proved.
     pub fn remember(&self, loaded: &Loaded, settings: &Settings, outcome: &Outcome) {
         let Some(keys) = Keys::of(loaded, settings) else { return };
+        // What else was found would be lost.
+        if outcome.findings.iter().any(|finding| finding.code != Code::Unreached) {
+            return;
+        }
         for property in &outcome.report.properties {
             let proved = property.verdict == Verdict::Holds && property.exhaustive;
             if !proved || property.seconds < SECONDS_MIN || !keys.planned.contains(&property.name) {
@@ -178,6 +187,7 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
         seconds: entry["seconds"].as_f64()?,
         memory_bytes: number("memory_bytes")?,
         bytes_per_state: entry["bytes_per_state"].as_f64()?,
+        reduction: entry["reduction"].as_str()?.to_owned(),
         ..PropertyReport::unchecked(name, *kind, reason)
     })
 }

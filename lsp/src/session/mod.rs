@@ -334,10 +334,9 @@ impl Session {
         if document.run.is_some() || reading.loaded.checkable().is_none() {
             return;
         }
-        let wanted = &document.options.properties;
+        let wanted = reading.asked_for(&document.options.properties);
         let missing = document.results.missing(&reading);
-        let properties: Vec<String> =
-            missing.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect();
+        let properties: Vec<String> = missing.into_iter().filter(|name| wanted.contains(name)).collect();
         if !properties.is_empty() {
             self.start(name, reading, tier, properties);
         }

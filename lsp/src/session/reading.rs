@@ -40,8 +40,13 @@ impl Reading {
 
     /// The names of the properties that can be asked about, in the order of reports.
     pub fn properties(&self) -> Vec<String> {
+        self.asked_for(&[])
+    }
+
+    /// The names of the properties that fit wishes, names or kinds; all without a wish.
+    pub fn asked_for(&self, wishes: &[String]) -> Vec<String> {
         let Some(program) = self.loaded.checkable() else { return Vec::new() };
-        let planned = fabius_engine::plan(program, &[]).map(|plan| plan.properties).unwrap_or_default();
+        let planned = fabius_engine::plan(program, wishes).map(|plan| plan.properties).unwrap_or_default();
         planned.into_iter().map(|property| property.name).collect()
     }
 

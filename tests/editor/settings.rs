@@ -1,0 +1,113 @@
+//! `fabius.toml` beside a model, and what earlier runs proved.
+
+use super::client::Editor;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A folder that goes away again.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("fabius-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).unwrap();
+        format!("file://{}", self.0.join(name).display())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_project_says_what_it_expects() {
+    let folder = Folder::new("expect");
+    let text = "#ifndef N\n#define N 1\n#endif\ninit { assert(N == 3) }\n";
+    folder.write("fabius.toml", "defines = [\"N=2\"]\n[expect.\"m.pml\"]\nsafety = \"violated\"\n");
+    let uri = folder.write("m.pml", text);
+    let editor = Editor::new();
+    editor.open(&uri, text);
+    let found = editor.diagnostics(&uri, "the violation", |params| !params["diagnostics"].as_array().unwrap().is_empty());
+    let one = &found["diagnostics"][0];
+    assert_eq!(one["severity"], 3, "{one}");
+    assert!(one["message"].as_str().unwrap().starts_with("as expected: "), "{one}");
+    // The file changes: the model holds, which nobody expects.
+    folder.write("fabius.toml", "defines = [\"N=3\"]\n[expect.\"m.pml\"]\nsafety = \"violated\"\n");
+    let changed = format!("file://{}", folder.0.join("fabius.toml").display());
+    editor.notify(
+        "workspace/didChangeWatchedFiles",
+        serde_json::json!({ "changes": [{ "uri": changed, "type": 2 }] }),
+    );
+    editor.diagnostics(&uri, "the surprise", |params| {
+        params["diagnostics"][0]["message"].as_str().is_some_and(|message| message.contains("expects that it is violated"))
+    });
+}
+
+/// Some hundred thousand states.
+const LARGE: &str = "\
+byte a, b, c;
+active proctype A() { do :: a < 60 -> a++ :: a == 60 -> a = 0 od }
+active proctype B() { do :: b < 60 -> b++ :: b == 60 -> b = 0 od }
+active proctype C() { do :: c < 60 -> c++ :: c == 60 -> c = 0 od }
+ltl small { [] (a <= 60) }
+";
+
+fn check(folder: &Folder, flags: &[&str]) -> (Value, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_fabius"))
+        .args(["check", "m.pml", "--json"])
+        .args(flags)
+        .current_dir(&folder.0)
+        .env("XDG_CACHE_HOME", folder.0.join("cache"))
+        .env_remove("FABIUS_CACHE")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (serde_json::from_str(&text).unwrap_or_else(|wrong| panic!("{wrong}: {text}")), text)
+}
+
+#[test]
+fn what_was_proved_is_remembered() {
+    let folder = Folder::new("cache");
+    folder.write("m.pml", LARGE);
+    let (first, text) = check(&folder, &[]);
+    assert_eq!(first["verdict"], "holds", "{first}");
+    let entries = walk(&folder.0.join("cache"));
+    assert!(!entries.is_empty(), "a search of {} seconds is not remembered", first["properties"][0]["seconds"]);
+    // The very same answer, figures included: only a remembered one takes exactly as long.
+    let (again, same) = check(&folder, &[]);
+    assert_eq!((again, &same), (first.clone(), &text));
+    // Comments do not matter, places are told anew.
+    folder.write("m.pml", &format!("/* a comment */\n{LARGE}"));
+    assert_eq!(check(&folder, &[]).0["properties"], first["properties"]);
+    // Another model, another question, or `--no-cache`: searched.
+    let seconds = |report: &Value| report["properties"][0]["seconds"].as_f64().unwrap();
+    assert_ne!(seconds(&check(&folder, &["--no-cache"]).0), seconds(&first));
+    folder.write("m.pml", &LARGE.replace("a <= 60", "a < 60"));
+    assert_eq!(check(&folder, &[]).0["verdict"], "violated");
+    // Damaged entries are no entries.
+    for entry in &entries {
+        std::fs::write(entry, "{").unwrap();
+    }
+    folder.write("m.pml", LARGE);
+    assert_eq!(check(&folder, &[]).0["verdict"], "holds");
+}
+
+fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.path() {
+            path if path.is_dir() => found.extend(walk(&path)),
+            path => found.push(path),
+        }
+    }
+    found
+}
