@@ -352,16 +352,19 @@ fn lossy_stores_do_not_prove() {
 }
 
 #[test]
-fn properties_of_other_kinds_are_listed_and_decide_only_if_asked_for() {
+fn each_property_has_its_verdict() {
     let run = check(&["wishes.pml"]).expect(0).says("again");
-    assert!(run.out.contains("not checked"), "{}", run.out);
+    assert_eq!(run.out.lines().filter(|line| line.contains("  holds: ")).count(), 3, "{}", run.out);
     let report = check(&["wishes.pml", "--json"]).expect(0).json();
     let kinds: Vec<&str> = array(&report, "properties").iter().filter_map(|p| p["kind"].as_str()).collect();
-    assert!(kinds.contains(&"safety") && kinds.contains(&"ltl"), "{kinds:?}");
-    check(&["wishes.pml", "--property", "safety"]).expect(0);
-    check(&["wishes.pml", "--property", "again"]).expect(2);
-    check(&["wishes.pml", "--property", "ltl"]).expect(2);
+    assert_eq!(kinds, ["safety", "progress", "ltl"]);
+    for (wish, count) in [("safety", 1), ("again", 1), ("ltl", 1), ("progress", 1)] {
+        let report = check(&["wishes.pml", "--json", "--property", wish]).expect(0).json();
+        assert_eq!(array(&report, "properties").len(), count, "{wish}");
+    }
     check(&["wishes.pml", "--property", "agian"]).expect(3).says("again");
+    check(&["wishes.pml", "--ltl", "<> [] done", "--property", "formula"]).expect(1).says("for ever").says("⟳");
+    check(&["wishes.pml", "--ltl", "<> [] nonsense"]).expect(3).says("nonsense");
 }
 
 #[test]
