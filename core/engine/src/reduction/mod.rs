@@ -26,7 +26,7 @@ use crate::adapter::SearchedMachine;
 use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
-use fabius_program::{Expr, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
+use fabius_program::{Edge, Expr, Location, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
 use fabius_search::reduce::{Closer, Requirements};
 use fabius_search::{Ending, Model, Next, ProcessSet, Processes, Reducible};
 use std::fmt;
@@ -159,20 +159,33 @@ impl Plan {
         let locations = &program.process(process).locations;
         let edges = locations.iter().flat_map(|location| program.edges_of(location)).map(|(_, edge)| edge);
         let at = |location: fabius_program::LocationId| &locations[location.0 as usize];
+        // Who enters or leaves such a location; a process that is created enters one at once.
+        let entered = |step: &Step, is_such: &dyn Fn(&Location) -> bool| {
+            step.spawns.iter().any(|child| {
+                let child = program.process(*child);
+                child.locations.get(child.entry.0 as usize).is_some_and(is_such)
+            })
+        };
+        let accepts = |edge: &Edge, step: &Step| {
+            at(edge.source).accept || at(edge.target).accept || entered(step, &|location| location.accept)
+        };
         let single: Vec<bool> = edges
             .enumerate()
-            .map(|(index, edge)| match &self.preserve {
-                Preserve::Deadlocks | Preserve::Faults(Proviso::Stack) => false,
-                Preserve::Faults(Proviso::Loops) => self.facts.closes_loop(process, index),
-                Preserve::Livelocks(ProgressOn::Transitions) => at(edge.source).progress,
-                Preserve::Livelocks(ProgressOn::States) => at(edge.target).progress,
-                Preserve::Acceptance => {
-                    at(edge.source).accept || at(edge.target).accept || self.facts.closes_loop(process, index)
-                }
-                Preserve::Formula(_) => {
-                    let step = &instance.steps[index];
-                    self.facts.closes_loop(process, index)
-                        || self.observer.as_ref().is_some_and(|observer| !observer.accords(step))
+            .map(|(index, edge)| {
+                let step = &instance.steps[index];
+                match &self.preserve {
+                    Preserve::Deadlocks | Preserve::Faults(Proviso::Stack) => false,
+                    Preserve::Faults(Proviso::Loops) => self.facts.closes_loop(process, index),
+                    Preserve::Livelocks(ProgressOn::Transitions) => at(edge.source).progress,
+                    Preserve::Livelocks(ProgressOn::States) => {
+                        at(edge.target).progress || entered(step, &|location| location.progress)
+                    }
+                    Preserve::Acceptance => accepts(edge, step) || self.facts.closes_loop(process, index),
+                    Preserve::Formula(_) => {
+                        self.facts.closes_loop(process, index)
+                            || accepts(edge, step)
+                            || self.observer.as_ref().is_some_and(|observer| !observer.accords(step))
+                    }
                 }
             })
             .collect();
@@ -226,7 +239,13 @@ impl Reduced {
     /// Reduces what a machine lists. Without a machine that can run it there is nothing to reduce.
     pub(crate) fn of(inner: SearchedMachine, plan: Plan) -> Self {
         let plan = Arc::new(plan);
-        Self { inner, tables: Tables::new(Arc::clone(&plan)), plan, answers: Answers::default(), closer: Closer::default() }
+        Self {
+            inner,
+            tables: Tables::new(Arc::clone(&plan)),
+            plan,
+            answers: Answers::default(),
+            closer: Closer::default(),
+        }
     }
 
     /// The machine behind it.

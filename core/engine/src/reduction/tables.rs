@@ -5,9 +5,7 @@
 
 use super::Plan;
 use fabius_machine::{Machine, Reader};
-use fabius_program::facts::{
-    Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject,
-};
+use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ mod plain;
 mod small;
 
 use fabius_engine::reduction::{Preserve, Proviso, Reduced, prepare};
-use fabius_program::{Program, ProgressOn, Watch};
+use fabius_program::{Action, Expr, ProcessId, Program, ProgressOn, Watch};
 use fabius_promela::Options;
 use fabius_search::reduce::OffStack;
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first};
@@ -45,7 +45,7 @@ fn compare(
     watch: Watch,
     preserve: Preserve,
     tally: &mut Tally,
-    agree: impl Fn(&Graph, &Graph) -> Result<(), String>,
+    mut agree: impl FnMut(&Graph, &Graph) -> Result<(), String>,
 ) -> Result<(), String> {
     let Ok(plan) = prepare(program, preserve) else { return Ok(()) };
     let Ok(mut plain) = Plain::new(Arc::clone(program), watch) else { return Ok(()) };
@@ -184,4 +184,37 @@ fn acceptance_cycles_are_preserved() {
     });
     println!("acceptance: {tally:?}");
     assert!(tally.reduced < tally.states, "{tally:?}");
+}
+
+/// What a claim looks at.
+fn propositions(program: &Program, claim: ProcessId) -> Vec<Expr> {
+    let actions = program.process(claim).statements.iter().map(|statement| &statement.action);
+    actions.filter_map(|action| if let Action::Guard(e) = action { Some(e.clone()) } else { None }).collect()
+}
+
+/// Whether a claim accepts a run.
+fn accepts(graph: &Graph) -> bool {
+    graph.has_accepting_cycle() || graph.faults.iter().any(|fault| fault.contains("ClaimCompleted"))
+}
+
+#[test]
+fn formulas_keep_their_verdict() {
+    let (mut tally, mut accepted) = (Tally::default(), 0);
+    for seed in seeds(2000) {
+        let formula = small::formula(seed);
+        let text = format!("{}\nltl p {{ {formula} }}\n", small::model(seed));
+        let Some(program) = load(&text, seed) else { continue };
+        let Ok((program, claim)) = program.with_claim("p") else { continue };
+        let preserve = Preserve::Formula(propositions(&program, claim));
+        let watch = Watch { claim: Some(claim), acceptance: true, ..Watch::NOTHING };
+        let outcome = compare(&Arc::new(program), watch, preserve, &mut tally, |whole, part| {
+            accepted += u64::from(accepts(whole));
+            same("the claim accepts", &accepts(whole), &accepts(part))
+        });
+        if let Err(why) = outcome {
+            panic!("seed {seed}: {why}\n{text}");
+        }
+    }
+    println!("formulas: {tally:?}, {accepted} violated");
+    assert!(tally.reduced < tally.states && accepted > 100, "{tally:?}");
 }

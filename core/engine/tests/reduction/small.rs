@@ -205,3 +205,30 @@ impl Maker {
         }
     }
 }
+
+/// A formula without a next-time operator.
+pub fn formula(seed: u64) -> String {
+    formula_of(&mut Dice::new(seed ^ 0xF0), 3)
+}
+
+fn formula_of(dice: &mut Dice, depth: usize) -> String {
+    if depth == 0 || dice.one_in(5) {
+        let name = ["x", "y", "z", "b", "a[0]", "a[1]", "s"][dice.below(7)];
+        return match dice.below(9) {
+            0 => "(len(c0) > 0)".to_owned(),
+            1 => "(K0[1]@on_0)".to_owned(),
+            2 => "(K0[1]:l == 1)".to_owned(),
+            _ => format!("({name} == {})", dice.below(3)),
+        };
+    }
+    let first = formula_of(dice, depth - 1);
+    match dice.below(9) {
+        0 | 1 => format!("[]{first}"),
+        2 | 3 => format!("<>{first}"),
+        4 => format!("!{first}"),
+        5 => format!("({first} U {})", formula_of(dice, depth - 1)),
+        6 => format!("({first} -> {})", formula_of(dice, depth - 1)),
+        7 => format!("({first} && {})", formula_of(dice, depth - 1)),
+        _ => format!("({first} || {})", formula_of(dice, depth - 1)),
+    }
+}
