@@ -49,57 +49,75 @@ impl<L: Copy + Debug> Lasso<'_, L> {
         O: Observer<M::Label, M::Fault>,
         P: Proviso<M>,
     {
-        let (goal, hidden) = (self.goal, model.hidden_words());
-        let mut way = |from: &[u32], ask: &mut dyn FnMut(&Step<'_, L>) -> Answer| {
-            let most = Some(STATES_MAX);
-            match shortest_way(model, proviso, watch, memory_bytes, from, most, |_, step| ask(&step)) {
-                ControlFlow::Continue(way) => way,
-                // There is no time or memory left: the lasso stays as it is.
-                ControlFlow::Break(_) => None,
-            }
-        };
+        let hidden = model.hidden_words();
+        let mut finder = Finder { model, proviso, watch, memory_bytes, goal: self.goal, hidden };
         let mut stem = self.lead;
         let cycle = match self.cycle {
             Cycle::Short(cycle) => cycle,
-            Cycle::Any(labels, start, transient) => {
-                let visible = &start[..start.len().saturating_sub(hidden)];
-                let mut ask = |step: &Step<'_, L>| closes(step, goal, |step| is_at(step, visible, transient, hidden));
-                match way(&start, &mut ask) {
-                    Some(cycle) => cycle,
-                    None => {
-                        stem.extend(self.stem);
-                        return Found::Lasso { stem, cycle: labels };
-                    }
+            Cycle::Any(labels, start, transient) => match finder.cycle_through(&start, transient) {
+                Some(cycle) => cycle,
+                None => {
+                    stem.extend(self.stem);
+                    return Found::Lasso { stem, cycle: labels };
                 }
-            }
+            },
         };
-        let key = |state: &[u32], transient: bool| (state[..state.len().saturating_sub(hidden)].to_vec(), transient);
-        let only_transient = cycle.iter().all(|taken| taken.transient);
-        let goals = cycle.iter().enumerate().filter(|(_, taken)| taken.transient == only_transient);
-        let places: HashMap<_, _> = goals.map(|(i, taken)| (key(&taken.state, taken.transient), i)).collect();
-        let mut turn = places.get(&key(self.from, false)).copied();
-        let mut direct = Vec::new();
-        if turn.is_none() {
-            let mut ask = |step: &Step<'_, L>| match goal {
-                Goal::Livelock if step.marks.has(Marks::PROGRESS) => Answer::No,
-                _ if places.contains_key(&key(step.target, step.transient)) => Answer::Arrived,
-                _ => Answer::Yes(Lane::First),
-            };
-            if let Some(found) = way(self.from, &mut ask) {
-                turn = found.last().and_then(|last| places.get(&key(&last.state, last.transient)).copied());
-                direct = found;
-            }
-        }
         let mut labels: Vec<Option<L>> = cycle.iter().map(|taken| taken.label).collect();
-        match turn {
-            Some(turn) => {
-                stem.extend(direct.into_iter().filter_map(|taken| taken.label));
-                let places = labels.len();
-                labels.rotate_left((turn + 1) % places);
+        match finder.way_to_some(self.from, &cycle) {
+            Some((way, last)) => {
+                stem.extend(way.into_iter().filter_map(|taken| taken.label));
+                labels.rotate_left(last + 1);
             }
             None => stem.extend(self.stem),
         }
         Found::Lasso { stem, cycle: labels.into_iter().flatten().collect() }
+    }
+}
+
+/// Finds short ways, if it finds them soon.
+struct Finder<'a, 'b, M, O, P> {
+    model: &'a mut M,
+    proviso: &'a mut P,
+    watch: &'a mut Watch<'b, O>,
+    memory_bytes: u64,
+    goal: Goal,
+    hidden: usize,
+}
+
+impl<M: Model, O: Observer<M::Label, M::Fault>, P: Proviso<M>> Finder<'_, '_, M, O, P> {
+    fn way(&mut self, from: &[u32], mut ask: impl FnMut(&Step<'_, M::Label>) -> Answer) -> Option<Way<M::Label>> {
+        let (memory_bytes, most) = (self.memory_bytes, Some(STATES_MAX));
+        match shortest_way(self.model, self.proviso, self.watch, memory_bytes, from, most, |_, step| ask(&step)) {
+            ControlFlow::Continue(way) => way,
+            // There is no time or memory left: the lasso stays as it is.
+            ControlFlow::Break(_) => None,
+        }
+    }
+
+    /// A cycle through a state that is what is looked for.
+    fn cycle_through(&mut self, start: &[u32], transient: bool) -> Option<Way<M::Label>> {
+        let (goal, hidden) = (self.goal, self.hidden);
+        let visible = &start[..start.len().saturating_sub(hidden)];
+        self.way(start, |step| closes(step, goal, |step| is_at(step, visible, transient, hidden)))
+    }
+
+    /// A way to some state of a cycle, an ordinary one if there is any; which transition of the cycle leads there.
+    fn way_to_some(&mut self, from: &[u32], cycle: &Way<M::Label>) -> Option<(Way<M::Label>, usize)> {
+        let (goal, hidden) = (self.goal, self.hidden);
+        let key = |state: &[u32], transient: bool| (state[..state.len().saturating_sub(hidden)].to_vec(), transient);
+        let only_transient = cycle.iter().all(|taken| taken.transient);
+        let ends = cycle.iter().enumerate().filter(|(_, taken)| taken.transient == only_transient);
+        let places: HashMap<_, usize> = ends.map(|(i, taken)| (key(&taken.state, taken.transient), i)).collect();
+        if let Some(&place) = places.get(&key(from, false)) {
+            return Some((Vec::new(), place));
+        }
+        let way = self.way(from, |step| match goal {
+            Goal::Livelock if step.marks.has(Marks::PROGRESS) => Answer::No,
+            _ if places.contains_key(&key(step.target, step.transient)) => Answer::Arrived,
+            _ => Answer::Yes(Lane::First),
+        })?;
+        let place = way.last().and_then(|last| places.get(&key(&last.state, last.transient)).copied())?;
+        Some((way, place))
     }
 }
 
