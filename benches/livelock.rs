@@ -157,8 +157,7 @@ fn growth(models: &[(&str, PathBuf)]) -> String {
         let whole = fabius(path, &[&fifo[..], &["--no-reduction"]].concat());
         let reduced = fabius(path, &fifo);
         let two = fabius(path, &[&fifo[..], &["--no-reduction", "--threads", "2"]].concat());
-        let cndfs =
-            fabius(path, &["--property", "progress", "--no-reduction", "--cycles", "ndfs", "--threads", "2"]);
+        let cndfs = fabius(path, &["--property", "progress", "--no-reduction", "--cycles", "ndfs", "--threads", "2"]);
         let elapsed = two.map_or(String::new(), |run| format!(", {:.2} s elapsed", run.elapsed));
         let row = format!(
             "| {name} | {} | {} | {}{elapsed} | {} | {} |",
