@@ -25,10 +25,13 @@ use crate::schedule::{Scheduler, Turns};
 use crate::store::Exactness;
 use crate::toy::Random;
 use fabius_base::StopReason;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Runs that are longer are not waited for when the length of runs is to be found out.
-const LENGTH_MAX: u64 = 10_000;
+/// Runs are not cut off before so many turns, …
+const LENGTH_MIN: u64 = 16;
+/// … and they are after so many, unless another length is asked for.
+const LENGTH_MAX: u64 = 2_000;
 /// So many runs at random tell how many turns the processes have.
 const PROFILE_RUNS: u64 = 16;
 
@@ -59,7 +62,8 @@ pub struct Samples<'a, Label> {
     pub seed: u64,
     /// At most so many runs; without it, until something else ends it.
     pub runs_max: Option<u64>,
-    /// L: runs are cut off after so many turns; without it, what the run that nobody disturbs takes (at most 10 000).
+    /// L: runs are cut off after so many turns; without it, after twice as many as the scheduler takes by itself until it
+    /// comes to an end or repeats itself.
     pub length: Option<u64>,
     /// The turns that SURW counts, by their first transitions.
     pub of_interest: &'a dyn Fn(&Label) -> bool,
@@ -175,23 +179,37 @@ where
             return self.report(ViolationKind::Fault(fault), None);
         }
         if self.samples.length.is_none() {
-            self.length = LENGTH_MAX;
-            let turns = self.one(&initial, Sampling::Delays(0))?;
-            self.length = turns.clamp(1, LENGTH_MAX);
+            self.length = self.undisturbed(&initial)?.saturating_mul(2).clamp(LENGTH_MIN, LENGTH_MAX);
         }
         if self.samples.sampling == Sampling::Surw {
             self.profile(&initial)?;
         }
         while self.samples.runs_max.is_none_or(|max| self.runs < max) {
-            let taken = self.one(&initial, self.samples.sampling)?;
-            if self.samples.length.is_none() {
-                self.length = self.length.max(taken);
-            }
+            self.one(&initial, self.samples.sampling)?;
             let round =
                 Round { bound: self.runs.min(u64::from(u32::MAX)) as u32, states: self.statistics.states, frontier: 0 };
             self.observer.round(&round).map_break(Halt::Reason)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// The turns that the scheduler takes by itself until it comes to an end or repeats itself.
+    fn undisturbed(&mut self, initial: &[u32]) -> ControlFlow<Halt, u64> {
+        let mut seen = HashSet::new();
+        self.listing.list(initial, &mut self.turns, &mut self.statistics, false, self.observer)?;
+        let mut schedule = self.scheduler.start(self.turns.situation());
+        for taken in 0..LENGTH_MAX {
+            let process = self.scheduler.next(&schedule);
+            let mut turns = (0..self.turns.len()).filter(|&turn| self.turns.get(turn).process == process);
+            let first = turns.find(|&turn| self.turns.target(turn).is_some());
+            let is_new = seen.insert((self.turns.state().to_vec(), schedule.clone()));
+            let Some(index) = first.filter(|_| is_new) else { return ControlFlow::Continue(taken) };
+            let target = self.turns.target(index).unwrap_or(&[]).to_vec();
+            self.listing.list(&target, &mut self.turns_after, &mut self.statistics, false, self.observer)?;
+            schedule = scheduled(self.scheduler, &schedule, (&self.turns, index), self.turns_after.situation());
+            std::mem::swap(&mut self.turns, &mut self.turns_after);
+        }
+        ControlFlow::Continue(LENGTH_MAX)
     }
 
     /// Finds out how many turns of interest the processes have.
@@ -207,8 +225,8 @@ where
         ControlFlow::Continue(())
     }
 
-    /// One run; returns the number of its turns.
-    fn one(&mut self, initial: &[u32], sampling: Sampling) -> ControlFlow<Halt, u64> {
+    /// One run.
+    fn one(&mut self, initial: &[u32], sampling: Sampling) -> ControlFlow<Halt> {
         self.runs += 1;
         self.path.clear();
         self.delays.clear();
@@ -220,7 +238,7 @@ where
                 self.report(ViolationKind::InvalidEnd, None)?;
             }
             let process = if self.turns.enabled().is_empty() { None } else { self.choose(&mut chooser, taken) };
-            let Some(index) = self.draw_turn(process)? else { return ControlFlow::Continue(taken) };
+            let Some(index) = self.draw_turn(process)? else { return ControlFlow::Continue(()) };
             self.path.extend_from_slice(self.turns.labels(index));
             self.statistics.depth = self.statistics.depth.max(self.path.len() as u64);
             let target = self.turns.target(index).unwrap_or(&[]).to_vec();
@@ -230,7 +248,7 @@ where
             self.took(&mut chooser, process, index)?;
             std::mem::swap(&mut self.turns, &mut self.turns_after);
         }
-        ControlFlow::Continue(self.length)
+        ControlFlow::Continue(())
     }
 
     fn chooser(&mut self, sampling: Sampling) -> Chooser<D::State> {
