@@ -3,6 +3,7 @@
 //!
 //! `FABIUS_WALKS=n` says how many random models (default [`MODELS`]), `FABIUS_SEED=n` where to begin.
 
+use fabius_testkit::generate::claim;
 use fabius_testkit::referee::{self, Options};
 use fabius_testkit::{book, generate, parallel};
 
@@ -49,6 +50,18 @@ fn machine_and_witness_agree_on_random_models() {
     let first = number("FABIUS_SEED", 1);
     let seeds = first..first + number("FABIUS_WALKS", MODELS);
     let texts: Vec<_> = seeds.map(|seed| (format!("seed {seed}"), generate::model(seed).text())).collect();
+    let walked = walk_all(&texts);
+    println!("{walked} of {} models walked", texts.len());
+    assert!(walked * 2 > texts.len());
+}
+
+#[test]
+fn machine_and_witness_agree_beside_random_claims_and_event_traces() {
+    let first = number("FABIUS_SEED", 1);
+    let seeds = first..first + number("FABIUS_WALKS", MODELS) / 2;
+    let claims = seeds.clone().map(|seed| (format!("seed {seed} with a claim"), claim::model_with_claim(seed)));
+    let traces = seeds.filter_map(|seed| Some((format!("seed {seed} with a trace"), claim::model_with_trace(seed)?)));
+    let texts: Vec<_> = claims.chain(traces).map(|(name, sketch)| (name, sketch.text())).collect();
     let walked = walk_all(&texts);
     println!("{walked} of {} models walked", texts.len());
     assert!(walked * 2 > texts.len());

@@ -33,6 +33,8 @@ pub enum Kind {
     InvalidEndState,
     /// Anything that goes wrong while a statement is computed.
     Evaluation,
+    /// A send or a receive that an event trace does not allow.
+    Trace,
 }
 
 impl Kind {
@@ -42,12 +44,15 @@ impl Kind {
             Self::Assertion => "assertion",
             Self::InvalidEndState => "invalid_end_state",
             Self::Evaluation => "evaluation",
+            Self::Trace => "trace",
         }
     }
 
     /// The kind with this name.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Assertion, Self::InvalidEndState, Self::Evaluation].into_iter().find(|kind| kind.as_str() == word)
+        [Self::Assertion, Self::InvalidEndState, Self::Evaluation, Self::Trace]
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
     }
 }
 

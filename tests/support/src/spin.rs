@@ -115,6 +115,8 @@ pub fn kind_of(message: &str) -> Kind {
         Kind::InvalidEndState
     } else if message.starts_with("assertion violated") && !message.contains("invalid array index") {
         Kind::Assertion
+    } else if message.starts_with("event_trace error") {
+        Kind::Trace
     } else {
         Kind::Evaluation
     }

@@ -4,13 +4,16 @@
 //! `FABIUS_MODELS=n` says how many models (default [`MODELS`]), `FABIUS_SEED=n` where to begin; every failure
 //! prints the seed.
 
-use fabius_program::Move;
-use fabius_testkit::generate::claim::{CLAIM, model_with_claim};
+use fabius_program::meaning::Fault;
+use fabius_program::{Move, ProcessId, ProcessKind, Watch};
+use fabius_testkit::Kind;
+use fabius_testkit::generate::claim::{CLAIM, model_with_claim, model_with_trace};
 use fabius_testkit::parallel;
-use fabius_testkit::product::{self, Verdict};
+use fabius_testkit::product::{self, Product, Verdict};
+use fabius_testkit::referee::{self, Options};
 use fabius_testkit::shrink::shrink;
 use fabius_testkit::sketch::Sketch;
-use fabius_testkit::spin::{Answer, Endless, Spin, is_endless};
+use fabius_testkit::spin::{self, Answer, Endless, Spin, is_endless};
 use fabius_witness::format::trail::trail;
 use fabius_witness::{Claim, confirm_watching};
 use std::time::Duration;
@@ -21,6 +24,10 @@ const MODELS: u64 = 40;
 const STATES_MAX: usize = 3_000;
 /// So many of the failing models are made smaller.
 const SHRUNK_MAX: usize = 3;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
 
 /// A question to both.
 #[derive(Clone, Copy, Debug)]
@@ -104,9 +111,6 @@ fn random_claims_get_spins_answers() {
         Ok(spin) => spin.within(Duration::from_secs(8)),
         Err(missing) => return println!("skipped: {missing}"),
     };
-    let number = |variable: &str, otherwise: u64| {
-        std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-    };
     let first = number("FABIUS_SEED", 1);
     let seeds: Vec<u64> = (first..first + number("FABIUS_MODELS", MODELS)).collect();
     let outcomes = parallel::map(&seeds, |seed| {
@@ -144,4 +148,57 @@ fn random_claims_get_spins_answers() {
     assert!(2 * (held + violated) > skipped, "most of the models should give an answer");
     assert!(overlooked * 10 < held + violated, "Spin overlooks little");
     assert!(held.min(violated) * 8 > held + violated, "both answers should occur");
+}
+
+/// How the trace of a model is judged: whether it is violated, and how many states there are if not.
+fn trace_says(sketch: &Sketch) -> Option<(bool, Option<u64>)> {
+    let program = referee::program(&sketch.text(), Options::NONE)?;
+    let kinds = [ProcessKind::Trace, ProcessKind::NoTrace];
+    let trace = program.processes.iter().position(|process| kinds.contains(&process.kind))?;
+    let watch = Watch { trace: Some(ProcessId(trace as u32)), ..Watch::NOTHING };
+    let product = Product::of(&program, watch, 20 * STATES_MAX).ok()?;
+    let known = |fault: &Fault| matches!(fault, Fault::AssertionFailed | Fault::TraceViolated);
+    if !product.faults.iter().all(known) {
+        return None;
+    }
+    let violated = product.faults.contains(&Fault::TraceViolated);
+    Some((violated, (!violated).then_some(product.states() as u64)))
+}
+
+#[test]
+fn random_event_traces_get_spins_answers() {
+    let spin = match Spin::find() {
+        Ok(spin) => spin.within(Duration::from_secs(8)),
+        Err(missing) => return println!("skipped: {missing}"),
+    };
+    let first = number("FABIUS_SEED", 1);
+    let seeds: Vec<u64> = (first..first + number("FABIUS_MODELS", MODELS)).collect();
+    let judge = |sketch: &Sketch| -> Option<Result<bool, String>> {
+        let (violated, states) = trace_says(sketch)?;
+        let Answer::Run(run) = spin.ask(&sketch.text(), spin::Question::ALL_STATES) else { return None };
+        if !run.comparable() {
+            return None;
+        }
+        let spins = run.kinds().contains(&Kind::Trace);
+        Some(if violated != spins {
+            Err(format!("the product says {violated}, Spin {spins}"))
+        } else if states.is_some_and(|states| states != run.stored) {
+            Err(format!("the product has {states:?} states, Spin {}", run.stored))
+        } else {
+            Ok(violated)
+        })
+    };
+    let judged = parallel::map(&seeds, |seed| model_with_trace(*seed).and_then(|sketch| judge(&sketch)));
+    let count = |wanted: bool| judged.iter().flatten().filter(|answer| **answer == Ok(wanted)).count();
+    let (violated, held) = (count(true), count(false));
+    println!("{held} hold, {violated} are violated, of {}", seeds.len());
+    for (seed, answer) in seeds.iter().zip(&judged) {
+        if let Some(Err(_)) = answer {
+            let fails = |candidate: &Sketch| matches!(judge(candidate), Some(Err(_)));
+            let small = model_with_trace(*seed).map(|sketch| shrink(sketch, 300, fails));
+            let why = small.as_ref().and_then(|small| judge(small));
+            panic!("seed {seed}: {why:?}\n{}", small.map(|small| small.text()).unwrap_or_default());
+        }
+    }
+    assert!(violated * 5 > held && held * 5 > violated, "both answers should occur");
 }

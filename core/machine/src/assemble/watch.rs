@@ -87,6 +87,9 @@ impl Assembler<'_> {
             }
             edges.push(leaving);
         }
+        if closing == NONE && process.kind == ProcessKind::NoTrace {
+            return Err(Refusal::Malformed("an event trace has no end"));
+        }
         let mut scopes = [Vec::new(), Vec::new()];
         for statement in &process.statements {
             match &statement.action {

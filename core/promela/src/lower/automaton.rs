@@ -38,7 +38,13 @@ pub(super) fn build(
     check(flow, &draft, &transitions);
     warn_of_invisible_labels(flow, index);
     let states = places(flow, index);
-    let locations = reachable(flow, index, entry, &transitions);
+    let roots = if matches!(draft.kind, ProcessKind::Trace | ProcessKind::NoTrace) {
+        // What an event trace forbids, or does not know, leads to its closing brace.
+        vec![entry, closing(flow, index).unwrap_or(entry)]
+    } else {
+        vec![entry]
+    };
+    let locations = reachable(flow, index, roots, &transitions);
     let mut process = empty(draft);
     let mut statements: HashMap<El, StatementId> = HashMap::new();
     let mut edges = Vec::new();
@@ -104,12 +110,21 @@ fn labels(flow: &Flow, process: u32, state: u32) -> Vec<String> {
         .collect()
 }
 
-/// States that a process can be in, and those that have labels, in the order of their numbers.
-fn reachable(flow: &Flow, process: u32, entry: u32, transitions: &[Vec<Transition>]) -> BTreeMap<u32, LocationId> {
+/// The state behind the last step of a process.
+fn closing(flow: &Flow, process: u32) -> Option<u32> {
+    flow.elements.iter().find(|e| e.process == process && matches!(e.node, Node::End)).map(|e| e.state)
+}
+
+/// States that a process can be in, those in `waiting`, and those that have labels, in the order of their numbers.
+fn reachable(
+    flow: &Flow,
+    process: u32,
+    mut waiting: Vec<u32>,
+    transitions: &[Vec<Transition>],
+) -> BTreeMap<u32, LocationId> {
     let mut found = BTreeMap::new();
     let labelled = flow.labels.iter().filter(|l| l.process == process && !l.at.name.starts_with(':'));
-    let mut waiting: Vec<u32> = labelled.map(|l| flow.el(l.el).state).collect();
-    waiting.push(entry);
+    waiting.extend(labelled.map(|l| flow.el(l.el).state));
     while let Some(state) = waiting.pop() {
         if found.insert(state, LocationId(0)).is_some() {
             continue;

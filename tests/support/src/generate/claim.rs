@@ -56,6 +56,35 @@ fn claim(dice: &mut Dice, sketch: &Sketch) -> Actor {
     Actor { head: format!("never {CLAIM}"), declarations: Vec::new(), body }
 }
 
+/// The model that belongs to a seed, with an event trace over its first channel; `None` if that is a rendezvous.
+pub fn model_with_trace(seed: u64) -> Option<Sketch> {
+    let mut dice = Dice::new(seed ^ 0x7_4ACE);
+    let mut sketch = model(seed);
+    let channel = sketch.globals.iter().find(|global| global.starts_with("chan c0 = ["))?;
+    if channel.starts_with("chan c0 = [0]") {
+        return None;
+    }
+    let two = channel.contains(", ");
+    let word = dice.pick(&[&"trace", &"trace", &"notrace"]).to_string();
+    let names: Vec<String> = (0..2 + dice.below(2)).map(|n| format!("S{n}")).collect();
+    let mut body = Vec::new();
+    for name in &names {
+        let mut options = Vec::new();
+        for _ in 0..1 + dice.below(3) {
+            let mut field = || dice.pick(&[&"_", &"0", &"1", &"_", &"2"]).to_string();
+            let fields = if two { format!("{},{}", field(), field()) } else { field() };
+            let direction = dice.pick(&[&"!", &"?"]).to_string();
+            let then =
+                if dice.one_in(5) { String::new() } else { format!(" -> goto {}", names[dice.below(names.len())]) };
+            options.push(format!(":: c0{direction}{fields}{then}"));
+        }
+        let label = if dice.one_in(3) { format!("end_{name}: ") } else { String::new() };
+        body.push(Piece::Line(format!("{name}: {label}if {} fi", options.join(" "))));
+    }
+    sketch.actors.push(Actor { head: word, declarations: Vec::new(), body });
+    Some(sketch)
+}
+
 /// Labels of the first process type, if there is just one process of it.
 fn labels_of_first(sketch: &Sketch) -> Vec<String> {
     let first = sketch.actors.iter().find(|actor| actor.head.starts_with("active proctype P0"));
