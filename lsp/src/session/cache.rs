@@ -5,12 +5,13 @@ use fabius_base::{Code, Finding};
 use fabius_engine::report::{FindingReport, PropertyReport};
 use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, Written, crashed, meaning, plan};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// A search that took less is as quick as looking it up.
@@ -19,6 +20,11 @@ const SECONDS_MIN: f64 = 0.1;
 const AGE_MAX: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The layout of the entries.
 const FORMAT: u32 = 1;
+
+/// There are not so many ways to search or to remember states, …
+const WORDS_MAX: usize = 64;
+/// … and none has a longer name.
+const WORD_BYTES_MAX: usize = 32;
 
 /// The remembered proofs.
 #[derive(Clone, Debug)]
@@ -170,16 +176,32 @@ fn build() -> String {
     format!("{} {}", data.len(), time.unwrap_or_default().as_nanos())
 }
 
+/// A word that is kept for ever; there are a handful.
+fn kept(word: &str) -> &'static str {
+    static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = words.get(word) {
+        return known;
+    }
+    // A damaged entry does not get to fill the memory.
+    if WORDS_MAX <= words.len() || WORD_BYTES_MAX < word.len() {
+        return "";
+    }
+    let word: &'static str = Box::leak(word.to_owned().into_boxed_str());
+    words.insert(word);
+    word
+}
+
 /// A remembered report.
 fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass) -> Option<PropertyReport> {
     let number = |key: &str| entry[key].as_u64();
-    let word = |key: &str| ["dfs", "bfs", "tree", "hash", "bitstate"].into_iter().find(|word| entry[key] == **word);
+    let word = |key: &str| entry[key].as_str().map(kept);
     let reason = entry["reason"].as_str()?;
     Some(PropertyReport {
         verdict: Verdict::Holds,
         exhaustive: true,
-        search: word("search").unwrap_or(""),
-        store: word("store").unwrap_or(""),
+        search: word("search")?,
+        store: word("store")?,
         states: number("states")?,
         transitions: number("transitions")?,
         matched: number("matched")?,

@@ -262,7 +262,7 @@ impl Session {
         if let Some(reading) = &document.reading {
             return Some(Arc::clone(reading));
         }
-        let reading = Arc::new(Reading::new(self.read(name, document.text.to_string())));
+        let reading = Arc::new(Reading::new(self.read(name, document.text.to_string(), false)));
         if let Some(document) = self.documents.get_mut(name) {
             document.reading = Some(Arc::clone(&reading));
             let edits = std::mem::take(&mut document.unread);
@@ -272,7 +272,9 @@ impl Session {
         Some(reading)
     }
 
-    fn read(&self, name: &str, text: String) -> Loaded {
+    /// Reads a text. The optimisations take time and matter only to a search; places are the same with
+    /// and without them.
+    fn read(&self, name: &str, text: String, optimize: bool) -> Loaded {
         let mut include = |including: &str, included: &str| {
             let path = files::beside(including, included);
             let name = path.display().to_string();
@@ -281,7 +283,8 @@ impl Session {
         };
         let none = Vec::new();
         let defines = self.documents.get(name).map_or(&none, |document| &document.options.defines);
-        fabius_engine::load(name, text, defines, &mut include, &Settings::default())
+        let settings = Settings { optimize, ..Settings::default() };
+        fabius_engine::load(name, text, defines, &mut include, &settings)
     }
 
     /// Reads what was edited, and stops checks that the edits made pointless. Says which documents have
@@ -353,7 +356,14 @@ impl Session {
     }
 
     fn start(&mut self, name: &str, reading: Arc<Reading>, tier: Tier, properties: Vec<String>) {
-        let loaded = Arc::clone(&reading.loaded);
+        let Some(document) = self.documents.get(name) else { return };
+        let loaded = Arc::new(self.read(name, document.text.to_string(), true));
+        // A part that changed on the disk meanwhile would make places mean something else.
+        let texts = |loaded: &Loaded| loaded.map.files().map(|(_, file)| Arc::clone(&file.text)).collect::<Vec<_>>();
+        if texts(&loaded) != texts(&reading.loaded) {
+            self.forget_readings_with(name);
+            return;
+        }
         let property = properties.first().cloned().unwrap_or_default();
         let work = Work::Check(tier, properties);
         let job = Job { document: name.to_owned(), loaded, work, budget: self.budget(name) };
@@ -492,7 +502,7 @@ impl Session {
         if self.documents.get(name).is_none_or(|document| document.trials.is_known(number)) {
             return;
         }
-        let loaded = Arc::new(self.read(name, text));
+        let loaded = Arc::new(self.read(name, text, true));
         let Some(document) = self.documents.get_mut(name) else { return };
         document.trials.begin(number, loaded.checkable().is_some());
         if loaded.checkable().is_some() {
