@@ -36,12 +36,13 @@ impl Machine {
         cursor
     }
 
-    /// The executable edges of a process, as bits in the order of its location's edges; edges from the 64th
-    /// on share the last bit. `Timeout` is false. An edge whose trial is a fault counts as executable.
+    /// The executable edges of a process in a state with this [`Machine::shape_number`], as bits in the order of its
+    /// location's edges; edges from the 64th on share the last bit. `Timeout` is false. An edge whose trial is a
+    /// fault counts as executable.
     #[inline]
-    pub fn executable(&mut self, state: &[u32], pid: u8) -> u64 {
+    pub fn executable(&mut self, state: &[u32], shape: u32, pid: u8) -> u64 {
         let Self { code, shapes, scratch, reached, spare, .. } = self;
-        let Some(shape) = shapes.find(code, state) else { return 0 };
+        let Some(shape) = shapes.get(shape).filter(|shape| shape.words as usize == state.len()) else { return 0 };
         Interpreter::new(code, shapes, scratch, reached, (state, shape), spare).executable(u32::from(pid))
     }
 

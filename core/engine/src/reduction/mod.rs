@@ -263,6 +263,9 @@ impl Reduced {
         self.answers.begin(&tables, state);
         let count = tables.processes.len();
         let mut question = Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers };
+        if let Some(process) = question.free() {
+            return Some(1 << process);
+        }
         if question.is_crowded() {
             return None;
         }
@@ -348,6 +351,17 @@ impl Question<'_> {
         &self.tables.processes[process].places[self.answers.locations[process] as usize]
     }
 
+    /// A process that has one step, requires nobody else and demands nothing: nothing is better than that.
+    #[inline]
+    fn free(&mut self) -> Option<usize> {
+        if !matches!(self.plan.preserve, Preserve::Deadlocks | Preserve::Faults(Proviso::Stack)) {
+            return None;
+        }
+        (0..self.tables.processes.len())
+            .rev()
+            .find(|process| self.place(*process).free && self.executable(*process).count_ones() == 1)
+    }
+
     fn is_crowded(&self) -> bool {
         (0..self.tables.processes.len()).any(|process| self.place(process).crowded)
     }
@@ -364,6 +378,7 @@ impl Question<'_> {
 #[inline]
 fn executable(
     process: usize,
+    tables: &Configuration,
     place: &tables::Place,
     machine: &mut fabius_machine::Machine,
     state: &[u32],
@@ -372,7 +387,7 @@ fn executable(
     match known[process] {
         Some(executable) => executable,
         None => {
-            let executable = if place.all == 0 { 0 } else { machine.executable(state, process as u8) };
+            let executable = if place.all == 0 { 0 } else { machine.executable(state, tables.shape, process as u8) };
             known[process] = Some(executable);
             executable
         }
@@ -388,7 +403,7 @@ impl Requirements for Question<'_> {
     #[inline]
     fn executable(&mut self, process: usize) -> u64 {
         let place = &self.tables.processes[process].places[self.answers.locations[process] as usize];
-        executable(process, place, self.machine, self.state, &mut self.answers.executable)
+        executable(process, self.tables, place, self.machine, self.state, &mut self.answers.executable)
     }
 
     #[inline]
@@ -397,7 +412,7 @@ impl Requirements for Question<'_> {
         let Answers { locations, executable: known, live } = &mut **answers;
         let here = Here { state, locations };
         tables.require(process, alternatives, &here, set, live, &mut |process| {
-            executable(process, tables.place(process, &here), machine, state, known)
+            executable(process, tables, tables.place(process, &here), machine, state, known)
         });
     }
 

@@ -56,7 +56,7 @@ struct Pair {
 /// The tables of a configuration.
 #[derive(Debug)]
 pub(super) struct Configuration {
-    shape: u32,
+    pub shape: u32,
     /// Locals that never change, and their values.
     signature: Vec<(Reader, i32)>,
     pub processes: Vec<Agent>,
@@ -85,6 +85,8 @@ pub(super) struct Place {
     pub passive: u64,
     /// Too many edges to tell apart.
     pub crowded: bool,
+    /// None of its edges requires anybody else.
+    pub free: bool,
     /// Something faulty may lie ahead.
     pub faulty: bool,
     /// Being here counts as progress.
@@ -108,6 +110,19 @@ pub(super) struct EdgeTable {
     wonders: bool,
     /// If it cannot be taken: for each part of its guard, what must come along if that part is why.
     parts: Vec<Part>,
+}
+
+impl EdgeTable {
+    /// Whether it requires nothing, be it executable or not; `alone` if it is the only one of its location, and
+    /// so nothing is asked of it unless it is executable.
+    fn is_free(&self, alone: bool) -> bool {
+        let empty = |row: &Row| row.entries.is_empty();
+        let waits_for_nobody = |part: &Part| empty(&part.what) && !matches!(part.kind, PartKind::Youngest);
+        empty(&self.danger)
+            && empty(&self.partners)
+            && !self.wonders
+            && (alone || self.parts.iter().all(waits_for_nobody))
+    }
 }
 
 #[derive(Debug)]
@@ -394,6 +409,7 @@ impl Tables {
                 whole: 0,
                 passive: 0,
                 crowded: location.edges.len() > 63,
+                free: false,
                 faulty: at(&known.faulty, location_at) != 0,
                 progress: location.progress,
                 ends: at(&known.ends, location_at),
@@ -419,6 +435,9 @@ impl Tables {
                 place.whole |= if known.whole[index] { bit } else { 0 };
                 place.passive |= if step.accepts.is_empty() { 0 } else { bit };
             }
+            let alone = place.edges.len() == 1;
+            let is_free = |edge: &EdgeTable| edge.is_free(alone);
+            place.free = place.edges.iter().all(is_free) && place.accepts.is_empty() && !place.crowded;
             places.push(place);
         }
         Agent { location: machine.location_reader(shape, pid), places }
