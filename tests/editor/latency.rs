@@ -17,7 +17,8 @@ impl Row {
 
     fn print(&mut self) {
         self.1.sort_by(f64::total_cmp);
-        let at = |share: f64| self.1.get((self.1.len() as f64 * share) as usize).or(self.1.last()).copied().unwrap_or(0.0);
+        let at =
+            |share: f64| self.1.get((self.1.len() as f64 * share) as usize).or(self.1.last()).copied().unwrap_or(0.0);
         println!("| {} | {} | {:.1} | {:.1} |", self.0, self.1.len(), at(0.5), at(0.95));
     }
 }
@@ -53,9 +54,9 @@ fn latency() {
         let verdict = editor.wait_until(Duration::from_secs(5), &|message| {
             message["method"] == "fabius/status"
                 && message["params"]["uri"] == uri
-                && message["params"]["properties"].as_array().is_some_and(|all| {
-                    !all.is_empty() && all.iter().all(|property| property["verdict"] != Value::Null)
-                })
+                && message["params"]["properties"]
+                    .as_array()
+                    .is_some_and(|all| !all.is_empty() && all.iter().all(|property| property["verdict"] != Value::Null))
         });
         let states = verdict.as_ref().and_then(|message| {
             message["params"]["properties"].as_array()?.iter().filter_map(|property| property["states"].as_u64()).max()
@@ -73,7 +74,8 @@ fn latency() {
         editor.edit(&uri, 3, (0, 0), (0, 0), "x");
         editor.diagnostics(&uri, "diagnostics", |params| version(params, 3));
         keystroke.add(began.elapsed());
-        let place = json!({ "textDocument": { "uri": uri }, "position": { "line": text.lines().count() / 2, "character": 6 } });
+        let place =
+            json!({ "textDocument": { "uri": uri }, "position": { "line": text.lines().count() / 2, "character": 6 } });
         let began = Instant::now();
         editor.request("textDocument/hover", place.clone());
         hover.add(began.elapsed());
@@ -89,14 +91,19 @@ fn latency() {
     for row in [&mut keystroke, &mut long, &mut first, &mut comment, &mut hover, &mut definition, &mut cancel] {
         row.print();
     }
-    println!("\nmemory: {} after the start of typing, {} after 1 000 edits", memory_after(&editor, 20), memory_after(&editor, 1000));
+    println!(
+        "\nmemory: {} after the start of typing, {} after 1 000 edits",
+        memory_after(&editor, 20),
+        memory_after(&editor, 1000)
+    );
 }
 
 /// Types into a model of two thousand lines.
 fn typing_in_a_long_model(editor: &Editor, row: &mut Row) {
     let uri = uri("long");
     let process = |n: usize| {
-        let lines = "    do\n    :: x < 9 -> x++; y = x * 2\n    :: y > 3 -> atomic { y = 0; x = 0 }\n    od;\n".repeat(4);
+        let lines =
+            "    do\n    :: x < 9 -> x++; y = x * 2\n    :: y > 3 -> atomic { y = 0; x = 0 }\n    od;\n".repeat(4);
         format!("proctype P{n}() {{\n    byte x, y;\n{lines}}}\n")
     };
     let text: String = (0..105).map(process).collect::<String>() + "init { run P0() }\n";
@@ -123,7 +130,9 @@ fn stopping(editor: &Editor, row: &mut Row) {
         let began = Instant::now();
         editor.replace(&uri, 2, &ENDLESS.replace("30000", "30001"));
         editor.wait("the end of the check", |message| {
-            message["method"] == "fabius/status" && message["params"]["version"] == 2 && message["params"]["running"].is_null()
+            message["method"] == "fabius/status"
+                && message["params"]["version"] == 2
+                && message["params"]["running"].is_null()
         });
         row.add(began.elapsed());
         editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
@@ -141,5 +150,8 @@ fn memory_after(editor: &Editor, edits: i32) -> String {
     editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     editor.forget();
     let status = std::fs::read_to_string(format!("/proc/{}/status", editor.pid())).unwrap_or_default();
-    status.lines().find_map(|line| line.strip_prefix("VmRSS:")).map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
 }

@@ -36,19 +36,19 @@ fn a_project_says_what_it_expects() {
     let uri = folder.write("m.pml", text);
     let editor = Editor::new();
     editor.open(&uri, text);
-    let found = editor.diagnostics(&uri, "the violation", |params| !params["diagnostics"].as_array().unwrap().is_empty());
+    let found =
+        editor.diagnostics(&uri, "the violation", |params| !params["diagnostics"].as_array().unwrap().is_empty());
     let one = &found["diagnostics"][0];
     assert_eq!(one["severity"], 3, "{one}");
     assert!(one["message"].as_str().unwrap().starts_with("as expected: "), "{one}");
     // The file changes: the model holds, which nobody expects.
     folder.write("fabius.toml", "defines = [\"N=3\"]\n[expect.\"m.pml\"]\nsafety = \"violated\"\n");
     let changed = format!("file://{}", folder.0.join("fabius.toml").display());
-    editor.notify(
-        "workspace/didChangeWatchedFiles",
-        serde_json::json!({ "changes": [{ "uri": changed, "type": 2 }] }),
-    );
+    editor.notify("workspace/didChangeWatchedFiles", serde_json::json!({ "changes": [{ "uri": changed, "type": 2 }] }));
     editor.diagnostics(&uri, "the surprise", |params| {
-        params["diagnostics"][0]["message"].as_str().is_some_and(|message| message.contains("expects that it is violated"))
+        params["diagnostics"][0]["message"]
+            .as_str()
+            .is_some_and(|message| message.contains("expects that it is violated"))
     });
 }
 

@@ -262,9 +262,7 @@ impl Formatter<'_> {
             return;
         }
         if left.kind == PieceKind::Comment {
-            if gap.is_empty() {
-                self.replace(gap, " ");
-            } else if !self.text[gap.clone()].contains('\t') || gap.len() == 1 {
+            if gap.len() <= 1 || !self.text[gap.clone()].contains('\t') {
                 self.replace(gap, " ");
             }
             return;
@@ -349,7 +347,7 @@ mod tests {
     #[test]
     fn comments_and_directives_stay() {
         let text = "#define  A(x)  x+\\\n   1\nbyte x;      /* one */\nbyte yy;     /* two\n  lines */\n// end  \n";
-        assert_eq!(formatted(text), text.replace("end  ", "end  "));
+        assert_eq!(formatted(text), text);
     }
 
     #[test]

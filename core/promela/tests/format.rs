@@ -1,6 +1,8 @@
 //! The formatter on real models: formatting twice is formatting once, and a formatted model means what it
 //! meant before.
 
+#![expect(clippy::disallowed_methods, reason = "a test reads the corpus")]
+
 use fabius_base::SourceMap;
 use fabius_promela::format::{Style, apply, format};
 use fabius_promela::{Loader, Options, lower, parse};

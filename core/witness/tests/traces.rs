@@ -3,9 +3,7 @@
 mod support;
 
 use fabius_program::meaning::Fault;
-use fabius_program::{
-    Action, BinaryOp, EnumId, Enumeration, Expr, Kind, Pattern, PrintPiece, ProcessId, Type, Watch,
-};
+use fabius_program::{Action, BinaryOp, EnumId, Enumeration, Expr, Kind, Pattern, PrintPiece, ProcessId, Type, Watch};
 use fabius_witness::format::text::{self, Layout, Line};
 use fabius_witness::format::{chart, json, trail};
 use fabius_witness::{Cause, Claim, Disagreement, Reason, Refusal, Shows, Trace, confirm, shorten};

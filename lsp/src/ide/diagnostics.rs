@@ -6,8 +6,8 @@ use crate::session::reading::Reading;
 use crate::session::replay::Replayed;
 use crate::session::results::{Known, is_unreached};
 use fabius_base::{Code, Finding, Severity, SourceMap, Span};
-use fabius_engine::{Counterexample, Verdict};
 use fabius_engine::words::counted;
+use fabius_engine::{Counterexample, Verdict};
 use fabius_witness::{Changed, Step, Trace};
 use std::ops::Range;
 

@@ -20,6 +20,7 @@ use tower_service::Service;
 
 /// What arrives at the main loop.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "few are under way at any time")]
 pub enum Incoming {
     /// A request; its answer goes through [`Pending`].
     Request(Id, String, LSPAny),

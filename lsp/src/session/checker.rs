@@ -92,6 +92,7 @@ pub struct News {
 
 /// What happened in a run.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "few are under way at any time")]
 pub enum Told {
     /// Something that the engine tells.
     Event(Event),

@@ -13,12 +13,17 @@
 //! ```
 //! ````
 //!
+//! Lines such as `progress: violated`, `acceptance: holds` or `claim p: violated` are answers about endless runs (and
+//! the end of a claim); with `fair` in front, about weakly fair ones. A model marked `promela fair` is asked about those
+//! too. A line that is not there is not asked about.
+//!
 //! `verdict` is `holds`, `violated` or `rejected`; `kinds` lists every kind of violation there is;
 //! `states` is the number of states of the model as it stands. A line `spin: <why>` says that Spin is
 //! known to answer otherwise, or not at all, and why.
 
 use crate::Kind;
 use crate::compare::Expected;
+use crate::spin::Endless;
 use crate::workspace;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -34,6 +39,8 @@ pub struct Rule {
     pub line: usize,
     /// The model.
     pub model: String,
+    /// Whether it is to be asked about fair runs too.
+    pub fair: bool,
     /// What is expected; `None` if the section does not say so yet.
     pub expect: Option<Expect>,
 }
@@ -47,8 +54,70 @@ pub struct Expect {
     pub kinds: Vec<Kind>,
     /// States of the model as it stands.
     pub states: Option<u64>,
+    /// What is known of endless runs.
+    pub endless: Vec<(Asked, bool)>,
     /// Why Spin is not asked.
     pub spin: Option<String>,
+}
+
+/// A question about endless runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// Only weakly fair runs count.
+    pub fair: bool,
+    /// `progress`, `acceptance`, or `claim` and its name.
+    pub what: String,
+}
+
+impl Asked {
+    /// The question, as Spin is asked.
+    pub fn endless(&self) -> Endless<'_> {
+        match self.what.strip_prefix("claim ") {
+            Some(name) => Endless::Claim(name),
+            None if self.what == "progress" => Endless::Progress,
+            None => Endless::Acceptance,
+        }
+    }
+
+    /// The name of the property, as the tool knows it.
+    pub fn property(&self) -> &str {
+        self.what.strip_prefix("claim ").unwrap_or(&self.what)
+    }
+
+    fn parse(key: &str) -> Option<Self> {
+        let (fair, what) = match key.strip_prefix("fair ") {
+            Some(what) => (true, what),
+            None => (false, key),
+        };
+        let is_known = ["progress", "acceptance"].contains(&what) || what.starts_with("claim ");
+        is_known.then(|| Self { fair, what: what.to_owned() })
+    }
+}
+
+impl Rule {
+    /// Every question about endless runs that the model suggests.
+    pub fn suggested(&self) -> Vec<Asked> {
+        let mut whats = Vec::new();
+        for (word, what) in [("progress", "progress"), ("accept", "acceptance")] {
+            if self.model.contains(word) {
+                whats.push(what.to_owned());
+            }
+        }
+        let mut unnamed = 0;
+        let words: Vec<&str> = self.model.split(|c: char| c.is_whitespace() || c == '{').collect();
+        let claims = words.iter().enumerate().filter(|(_, word)| ["never", "ltl"].contains(word));
+        for (index, _) in claims {
+            whats.push(match words.get(index + 1) {
+                Some(name) if !name.is_empty() => format!("claim {name}"),
+                _ => {
+                    unnamed += 1;
+                    format!("claim never_{}", unnamed - 1)
+                }
+            });
+        }
+        let asked = |fair: bool| whats.iter().map(move |what| Asked { fair, what: what.clone() });
+        asked(false).chain(asked(true).filter(|_| self.fair)).collect()
+    }
 }
 
 impl Expect {
@@ -80,6 +149,9 @@ impl Expect {
         if let Some(states) = self.states {
             let _ = writeln!(text, "states: {states}");
         }
+        for (Asked { fair, what }, holds) in &self.endless {
+            let _ = writeln!(text, "{}{what}: {}", if *fair { "fair " } else { "" }, answer(*holds));
+        }
         if let Some(why) = &self.spin {
             let _ = writeln!(text, "spin: {why}");
         }
@@ -100,7 +172,11 @@ impl Expect {
                 }
                 "states" => expect.states = Some(value.parse().map_err(|_| format!("`{value}` is not a number"))?),
                 "spin" => expect.spin = Some(value.to_owned()),
-                _ => return Err(format!("`{key}` is not a key")),
+                key => match (Asked::parse(key), value) {
+                    (Some(asked), "holds") => expect.endless.push((asked, true)),
+                    (Some(asked), "violated") => expect.endless.push((asked, false)),
+                    _ => return Err(format!("`{key}: {value}` is not an expectation")),
+                },
             }
         }
         expect.safe = match verdict {
@@ -114,6 +190,10 @@ impl Expect {
         }
         Ok(expect)
     }
+}
+
+fn answer(holds: bool) -> &'static str {
+    if holds { "holds" } else { "violated" }
 }
 
 /// The folder of the book.
@@ -158,11 +238,12 @@ pub fn parse_page(page: &str, text: &str) -> Result<Vec<Rule>, String> {
             block.push('\n');
         }
         match language {
-            "promela" => rules.push(Rule {
+            "promela" | "promela fair" => rules.push(Rule {
                 page: page.to_owned(),
                 title: title.clone(),
                 line: index + 2,
                 model: block,
+                fair: language.ends_with("fair"),
                 expect: None,
             }),
             "expect" => {

@@ -261,6 +261,7 @@ mod tests {
             exhaustive: true,
             findings: Vec::new(),
             properties: vec![Property {
+                name: "safety".to_owned(),
                 kind: "safety".to_owned(),
                 verdict: verdict.to_owned(),
                 exhaustive: true,

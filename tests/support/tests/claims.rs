@@ -196,7 +196,7 @@ fn random_event_traces_get_spins_answers() {
         if let Some(Err(_)) = answer {
             let fails = |candidate: &Sketch| matches!(judge(candidate), Some(Err(_)));
             let small = model_with_trace(*seed).map(|sketch| shrink(sketch, 300, fails));
-            let why = small.as_ref().and_then(|small| judge(small));
+            let why = small.as_ref().and_then(judge);
             panic!("seed {seed}: {why:?}\n{}", small.map(|small| small.text()).unwrap_or_default());
         }
     }

@@ -248,11 +248,6 @@ impl Reduced {
         }
     }
 
-    /// The machine behind it.
-    pub(crate) fn inner(&self) -> &SearchedMachine {
-        &self.inner
-    }
-
     /// The processes whose steps are sufficient in a state; `None` if nobody is to be left out.
     fn choose(&mut self, state: &[u32]) -> Option<Set> {
         let machine = self.inner.machine_mut();

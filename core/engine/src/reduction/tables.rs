@@ -207,10 +207,10 @@ impl Configuration {
             }
         }
         if self.wonders && !place.accepts.is_empty() {
-            for other in 0..self.processes.len() {
+            for (other, chosen) in set.iter_mut().enumerate().take(self.processes.len()) {
                 let place_of_other = self.place(other, here);
                 if place.accepts.meets(place_of_other.wonders) {
-                    set[other] |= place_of_other.all;
+                    *chosen |= place_of_other.all;
                 }
             }
         }

@@ -31,11 +31,11 @@ struct Tally {
 
 /// A model text by seed, from one of two generators; with or without the optimisations.
 fn text(seed: u64) -> String {
-    if seed % 4 == 0 { generate::model(seed / 4).text() } else { small::model(seed) }
+    if seed.is_multiple_of(4) { generate::model(seed / 4).text() } else { small::model(seed) }
 }
 
 fn load(text: &str, seed: u64) -> Option<Arc<Program>> {
-    let options = if seed % 3 == 0 { Options::NONE } else { Options::ALL };
+    let options = if seed.is_multiple_of(3) { Options::NONE } else { Options::ALL };
     program("random.pml", text, Path::new("."), options).ok().map(Arc::new)
 }
 

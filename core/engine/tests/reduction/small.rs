@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// The text of the model that belongs to a seed.
 pub fn model(seed: u64) -> String {
-    let mut maker = Maker { dice: Dice::new(seed ^ 0x5EED), text: String::new(), labels: 0, kinds: 0 };
+    let mut maker = Maker { dice: Dice::new(seed ^ 0x5EED), text: String::new(), kinds: 0 };
     maker.model();
     maker.text
 }
@@ -14,7 +14,6 @@ pub fn model(seed: u64) -> String {
 struct Maker {
     dice: Dice,
     text: String,
-    labels: usize,
     kinds: usize,
 }
 

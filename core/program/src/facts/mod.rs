@@ -17,13 +17,17 @@
 //! An atomic sequence counts as one step that does whatever its statements may do; at each place where it may
 //! have to stop, the statements' guards count as read.
 
+mod access;
 mod bits;
 mod cells;
 mod channels;
 mod extract;
 mod flow;
 mod future;
+mod guard;
+mod message;
 mod step;
+mod value;
 mod walk;
 
 pub use bits::{Bits, Channels};

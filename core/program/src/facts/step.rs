@@ -34,7 +34,7 @@ impl Relation {
 
     /// True where `self` is false.
     #[must_use]
-    pub fn not(self) -> Self {
+    pub fn negated(self) -> Self {
         Self(7 ^ self.0)
     }
 
@@ -59,6 +59,7 @@ impl Relation {
     }
 
     /// Whether a growing number can make it true, and whether it can make it false.
+    #[expect(clippy::nonminimal_bool, reason = "each case stands for itself: what grows goes from less to greater")]
     fn under_growth(self) -> (bool, bool) {
         let (less, equal, greater) = (self.0 & 1 != 0, self.0 & 2 != 0, self.0 & 4 != 0);
         (!less && (equal || greater) || !equal && greater, less && !(equal && greater) || equal && !greater)

@@ -114,7 +114,7 @@ impl Cutter<'_> {
             }
             b'\\' if self.join_length(self.at) > 0 => self.pass(self.join_length(self.at), PieceKind::Blank),
             b'/' if self.byte(self.at + 1) == b'*' => self.block_comment(),
-            b'/' if self.byte(self.at + 1) == b'/' => self.to_line_end(PieceKind::Comment),
+            b'/' if self.byte(self.at + 1) == b'/' => self.skip_to_line_end(PieceKind::Comment),
             b'#' if self.line_begins => self.directive(),
             b'"' => self.literal(b'"', PieceKind::Text),
             b'\'' => self.literal(b'\'', PieceKind::Character),
@@ -161,7 +161,7 @@ impl Cutter<'_> {
         PieceKind::Comment
     }
 
-    fn to_line_end(&mut self, kind: PieceKind) -> PieceKind {
+    fn skip_to_line_end(&mut self, kind: PieceKind) -> PieceKind {
         while self.at < self.text.len() && !matches!(self.byte(self.at), b'\n') {
             self.at += self.join_length(self.at).max(1);
         }
@@ -180,7 +180,7 @@ impl Cutter<'_> {
                     self.block_comment();
                 }
                 b'/' if self.byte(self.at + 1) == b'/' => {
-                    self.to_line_end(PieceKind::Comment);
+                    self.skip_to_line_end(PieceKind::Comment);
                 }
                 _ => self.at += self.join_length(self.at).max(1),
             }

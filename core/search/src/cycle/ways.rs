@@ -72,7 +72,6 @@ struct Ways<L> {
 /// The shortest way from a state, of at least one transition, that `ask` takes for complete; `None` if there is
 /// none, or none among the first `states_max` states. It takes no faulty transition. `memory_bytes` are in use
 /// elsewhere.
-#[expect(clippy::too_many_arguments, reason = "a search within a search takes what that one has")]
 pub(crate) fn shortest_way<M, O, P>(
     model: &mut M,
     proviso: &mut P,

@@ -1,10 +1,10 @@
 //! Searches by several threads.
 //!
-//! * [`reach`]: violations of safety.
-//! * [`dfs_fifo`]: livelocks.
-//! * [`cndfs`]: acceptance cycles.
+//! * [`reach`] looks for violations of safety,
+//! * [`dfs_fifo`] for livelocks,
+//! * [`cndfs`] for acceptance cycles.
 //!
-//! They take a slice of models, which must be clones of each other: one thread for each, the first being the
+//! All of them take a slice of models, which must be clones of each other: one thread for each, the first being the
 //! caller's own. So it is the caller who chooses how many threads there are; this module starts
 //! them with [`std::thread::scope`], and none of them outlives the call. The observer is spoken to by the
 //! caller's thread only.

@@ -254,7 +254,7 @@ mod tests {
                         let mut random = Random::new(seed);
                         let mut new = 0;
                         for _ in 0..4 * keys {
-                            let key = random.next_u64() % keys << 39;
+                            let key = (random.next_u64() % keys) << 39;
                             let place = (key as usize >> 39 & 3, key);
                             let (slot, old) = slots.entry(place, |_| true, || key << LOW | 1);
                             assert_eq!(slot.load(Ordering::Acquire) >> LOW, key);

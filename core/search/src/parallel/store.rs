@@ -9,8 +9,8 @@
 //! A state takes 8 bytes at load 13/16 and less while the table fills up, 12 on average; an inner node,
 //! of which there are few, takes about 20.
 //!
-//! Growing needs the table for itself. Each thread holds a reader's lock while it works and asks before
-//! each insertion whether somebody waits for the table; an insertion that began always succeeds.
+//! Growing needs the tables for itself. Each thread holds a reader's lock while it works and asks before
+//! each insertion whether somebody wants that; an insertion that began always succeeds.
 
 use super::arena::{Arena, Portion};
 use super::fold::Folder;
@@ -18,8 +18,8 @@ use super::slots::{Apart, SEGMENT_BITS, Slots};
 use crate::position::Position;
 use crate::store::Class;
 use crate::store::hash::mix;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 /// Bits of an inner node's identity.
 const IDENTITY_BITS: u32 = 30;
@@ -33,7 +33,7 @@ pub(super) const BITS: u32 = 9;
 /// Insertions after which a thread tells the others of them.
 const TELL_EVERY: u64 = 32;
 /// Entries of a thread's cache in front of the table of inner nodes.
-const CACHE_BITS: u32 = 12;
+const CACHE_BITS: u32 = 14;
 /// Tables for each length: ordinary or transient states, each reached in one way or another.
 const KINDS: usize = 4;
 /// Odd, with bits that look random.
@@ -47,8 +47,10 @@ pub(super) struct SharedStore {
     tables: RwLock<Tables>,
     /// Inner nodes by identity: two numbers of 32 bits each.
     pairs: Arena,
-    /// Threads that wait for the tables.
-    waiting: Apart<AtomicUsize>,
+    /// Held by the thread that wants the tables for itself.
+    growing: Mutex<()>,
+    /// Whether there is one: then all others have to leave.
+    wanted: Apart<AtomicBool>,
     memory_bytes: AtomicU64,
 }
 
@@ -137,8 +139,13 @@ impl SharedStore {
     pub(super) fn new() -> Self {
         let tables = Tables { nodes: Slots::new(IDENTITY_BITS), roots: Vec::new() };
         let memory_bytes = AtomicU64::new(tables.memory_bytes());
-        let (tables, waiting) = (RwLock::new(tables), Apart::default());
-        Self { tables, pairs: Arena::new(), waiting, memory_bytes }
+        Self {
+            tables: RwLock::new(tables),
+            pairs: Arena::new(),
+            growing: Mutex::new(()),
+            wanted: Apart::default(),
+            memory_bytes,
+        }
     }
 
     /// Memory in use, in bytes.
@@ -171,6 +178,10 @@ impl SharedStore {
 impl Tables {
     fn has(&self, table: u32) -> bool {
         self.roots.get(table as usize).is_some_and(|slots| !slots.is_void())
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.nodes.is_crowded() || self.roots.iter().any(Slots::is_crowded)
     }
 
     /// Makes sure that there is this table, and that no table is crowded.
@@ -263,9 +274,9 @@ impl<'a> Access<'a> {
         (Place(slot), old.map(bits_of))
     }
 
-    /// Whether a thread waits for the tables; then this one should go on soon, or [`Self::leave`].
+    /// Leaves the tables if another thread wants them for itself.
     pub(super) fn leave_if_asked(&mut self) {
-        if self.store.waiting.0.load(Ordering::Relaxed) != 0 {
+        if self.store.wanted.0.load(Ordering::Relaxed) {
             self.leave();
         }
     }
@@ -281,23 +292,31 @@ impl<'a> Access<'a> {
     /// Makes sure that the thread may use the tables, that there is this one, and that none is crowded.
     #[inline]
     fn come_in(&mut self, table: u32) {
-        let nobody_waits = self.store.waiting.0.load(Ordering::Relaxed) == 0 && !self.told.crowded;
-        if !nobody_waits || !self.tables.as_ref().is_some_and(|tables| tables.has(table)) {
+        let is_free = !self.store.wanted.0.load(Ordering::Relaxed) && !self.told.crowded;
+        if !is_free || !self.tables.as_ref().is_some_and(|tables| tables.has(table)) {
             self.make_room(table);
         }
     }
 
+    /// Lets the thread pass that wants the tables for itself, or becomes that thread.
     #[cold]
     fn make_room(&mut self, table: u32) {
         let store = self.store;
-        store.waiting.0.fetch_add(1, Ordering::SeqCst);
         self.leave();
-        let mut tables = store.tables.write().unwrap_or_else(PoisonError::into_inner);
-        store.waiting.0.fetch_sub(1, Ordering::SeqCst);
-        tables.make_room(table);
-        store.memory_bytes.store(tables.memory_bytes(), Ordering::Relaxed);
-        drop(tables);
-        self.tables = Some(store.read());
+        let growing = store.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = store.read();
+        if !tables.has(table) || tables.is_crowded() {
+            drop(tables);
+            store.wanted.0.store(true, Ordering::Relaxed);
+            let mut all = store.tables.write().unwrap_or_else(PoisonError::into_inner);
+            store.wanted.0.store(false, Ordering::Relaxed);
+            all.make_room(table);
+            store.memory_bytes.store(all.memory_bytes(), Ordering::Relaxed);
+            drop(all);
+            tables = store.read();
+        }
+        drop(growing);
+        self.tables = Some(tables);
         self.told.crowded = false;
     }
 

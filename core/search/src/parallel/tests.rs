@@ -84,7 +84,7 @@ fn passing(seed: u64) -> Passing {
 /// A random graph with marks, and with faults only if `faults`.
 fn random_toy(seed: u64, nodes_max: usize, faults: bool) -> Toy {
     let mut random = Random::new(seed);
-    let toy = Toy::random(seed, nodes_max, seed % 2 == 0);
+    let toy = Toy::random(seed, nodes_max, seed.is_multiple_of(2));
     let mut nodes = toy.nodes().to_vec();
     let marked = [2, 3, 8][seed as usize % 3];
     for node in &mut nodes {

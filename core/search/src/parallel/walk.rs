@@ -53,6 +53,11 @@ impl Passing {
     pub(super) const SAME_FOR_ALL: Self = Self { same_for_all: true, ..Self::FREE };
 }
 
+/// What there is instead of a successor, if anything.
+type Otherwise<M> = Option<Step<<M as Model>::Label, <M as Model>::Fault>>;
+/// The labels on the way to a state, and those of the way back to it.
+type Lasso<M> = (Vec<<M as Model>::Label>, Vec<<M as Model>::Label>);
+
 /// A walk of one thread.
 pub(super) struct Walk<'a, M: Model, T, E> {
     pub(super) thread: usize,
@@ -295,7 +300,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
 
     /// The next successor of the state on top of the stack, or what else the algorithm must know.
     #[inline]
-    fn list(&mut self) -> Result<Listed<M::Cursor, M::Label>, Option<Step<M::Label, M::Fault>>> {
+    fn list(&mut self) -> Result<Listed<M::Cursor, M::Label>, Otherwise<M>> {
         let Some(frame) = self.stack.last_mut() else { return Err(Some(Step::Over)) };
         let again = frame.exhausted;
         if again {
@@ -605,7 +610,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
 
     /// The labels from the initial state to the stored state `key` on the stack, the lowest such, and on to the top.
     /// `None` if it is not there.
-    pub(super) fn labels_around(&mut self, key: Key) -> Option<(Vec<M::Label>, Vec<M::Label>)> {
+    pub(super) fn labels_around(&mut self, key: Key) -> Option<Lasso<M>> {
         let place = self.stack.iter().position(|frame| frame.stored && frame.key == key)?;
         let labels = |frames: &[Frame<_, M::Label>]| frames.iter().filter_map(|frame| frame.label).collect::<Vec<_>>();
         let (below, above) = (labels(&self.stack[1..=place]), labels(&self.stack[place + 1..]));

@@ -136,12 +136,7 @@ impl<M: Reducible> Model for OffStack<M> {
     }
 
     #[inline]
-    fn next(
-        &mut self,
-        state: &[u32],
-        cursor: &mut Self::Cursor,
-        successor: &mut Vec<u32>,
-    ) -> Next<M::Label, M::Fault> {
+    fn next(&mut self, state: &[u32], cursor: &mut Self::Cursor, successor: &mut Vec<u32>) -> Next<M::Label, M::Fault> {
         self.leave_down_to(cursor.height);
         loop {
             let next = self.model.next(state, &mut cursor.inner, successor);

@@ -87,7 +87,8 @@ impl Closer {
             }
             self.set.clear();
             let is_in = |process: usize| process == start || chosen >> process & 1 != 0;
-            self.set.extend((0..count).map(|process| if is_in(process) { requirements.alternatives(process) } else { 0 }));
+            self.set
+                .extend((0..count).map(|process| if is_in(process) { requirements.alternatives(process) } else { 0 }));
             let Closed::Steps(steps) = self.close(steps_min, false, requirements) else { continue };
             steps_min = steps;
             std::mem::swap(&mut self.set, &mut self.best);
