@@ -381,7 +381,7 @@ fn many_threads_store_each_state_once() {
                 let marks = if to <= i || random.below(20) == 0 { Marks::PROGRESS } else { Marks::NONE };
                 Edge { to: Some(to), label: Some((4 * i + k) as u32), marks, ..Edge::default() }
             });
-            let words = vec![i as u32 % 7, i as u32 / 7, 3, i as u32 % 11, 4, 4];
+            let words = [i as u32 % 7, i as u32 / 7, 3, i as u32 % 11, 4, 4];
             Node {
                 edges: edges.collect(),
                 transient: i % 5 == 4,
