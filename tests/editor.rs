@@ -1,5 +1,7 @@
 //! The language server as an editor meets it: the real binary over standard input and output.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
+
 #[path = "editor/client.rs"]
 mod client;
 #[path = "editor/conversation.rs"]

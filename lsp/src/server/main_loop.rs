@@ -73,7 +73,7 @@ impl MainLoop {
         inbox: Receiver<Incoming>,
     ) -> Self {
         // Nobody reads the inbox any more while the server ends.
-        let outlet: Outlet = Arc::new(move |told| drop(news.send(Incoming::News(told))));
+        let outlet: Outlet = Arc::new(move |told| drop(news.send(Incoming::News(Box::new(told)))));
         Self {
             session: Session::new(Box::new(|options| options), outlet),
             encoding: Encoding::default(),
@@ -120,7 +120,7 @@ impl MainLoop {
                 }
             }
             Incoming::News(news) => {
-                let notices = self.session.hear(news);
+                let notices = self.session.hear(*news);
                 self.show(notices);
             }
         }

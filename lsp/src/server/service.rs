@@ -20,7 +20,6 @@ use tower_service::Service;
 
 /// What arrives at the main loop.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "few are under way at any time")]
 pub enum Incoming {
     /// A request; its answer goes through [`Pending`].
     Request(Id, String, LSPAny),
@@ -29,7 +28,7 @@ pub enum Incoming {
     /// The client's answer to a request of the server.
     Answer(Response),
     /// News of a check.
-    News(News),
+    News(Box<News>),
 }
 
 /// Requests that wait for an answer.

@@ -92,10 +92,9 @@ pub struct News {
 
 /// What happened in a run.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "few are under way at any time")]
 pub enum Told {
     /// Something that the engine tells.
-    Event(Event),
+    Event(Box<Event>),
     /// The run is over; if it panicked, what the panic said.
     Finished(Box<Result<Outcome, String>>),
     /// A survey is over.
@@ -209,7 +208,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
             next_progress = now + PROGRESS_PAUSE;
         }
         if !matches!(event, Event::Finding { .. } | Event::Started { .. } | Event::Done { .. }) {
-            outlet(News { run, what: Told::Event(event) });
+            outlet(News { run, what: Told::Event(Box::new(event)) });
         }
     };
     let settings = settings(job);

@@ -411,7 +411,7 @@ impl Session {
         let name = name.clone();
         match news.what {
             Told::Event(event) => match document.run.as_mut() {
-                Some(running) => running.hear(&name, event).into_iter().collect(),
+                Some(running) => running.hear(&name, *event).into_iter().collect(),
                 None => Vec::new(),
             },
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
