@@ -4,12 +4,16 @@
 //! `FABIUS_BLESS=1` asks Spin about every model that has no expectation yet and writes its answer into
 //! the page; an expectation that is there is never changed.
 
-use fabius_testkit::book::{self, Expect, Rule};
+use fabius_testkit::book::{self, Asked, Expect, Rule};
 use fabius_testkit::compare::{Said, compare};
-use fabius_testkit::parallel;
 use fabius_testkit::scratch::Scratch;
-use fabius_testkit::spin::{Answer, Question, Spin};
+use fabius_testkit::spin::{Answer, Question, Spin, is_endless};
 use fabius_testkit::tool::Tool;
+use fabius_testkit::{parallel, product};
+use std::path::Path;
+
+/// A model of the book has fewer states.
+const STATES_MAX: usize = 10_000;
 
 fn rules() -> Vec<Rule> {
     book::load(&book::directory()).expect("the book can be read")
@@ -32,10 +36,45 @@ fn wrong_answers(tool: &Tool, rule: &Rule) -> Vec<String> {
     let Some(expect) = &rule.expect else { return vec![format!("{}: nothing is expected", place(rule))] };
     let scratch = Scratch::new().expect("a scratch directory");
     let model = scratch.write("model.pml", &rule.model).expect("a scratch file");
-    compare(&expect.expected(), &Said::by(tool, &model, &[]))
+    let mut wrong: Vec<String> = compare(&expect.expected(), &Said::by(tool, &model, &[]))
         .iter()
         .map(|d| format!("{}: {}, expected {}", place(rule), d.tool, d.spin))
-        .collect()
+        .collect();
+    wrong.extend(expect.endless.iter().filter_map(|(asked, holds)| wrong_answer(tool, &model, rule, asked, *holds)));
+    wrong
+}
+
+fn wrong_answer(tool: &Tool, model: &Path, rule: &Rule, asked: &Asked, holds: bool) -> Option<String> {
+    let fairness = if asked.fair { "weak" } else { "none" };
+    let said = tool.check_all(model, &["--property", asked.property(), "--fairness", fairness]);
+    let expected = if holds { "holds" } else { "violated" };
+    let verdict = match said {
+        Ok(report) => match report.properties.iter().find(|property| property.name == asked.property()) {
+            Some(property) => property.verdict.clone(),
+            None => "not checked".to_owned(),
+        },
+        Err(why) => why,
+    };
+    (verdict != expected).then(|| format!("{}: {asked:?}: {verdict}, expected {expected}", place(rule)))
+}
+
+/// The answers of brute force over the product of machine and claim.
+fn wrong_products(rule: &Rule) -> Vec<String> {
+    let asked = rule.expect.iter().flat_map(|expect| &expect.endless);
+    let judged = asked.filter_map(|(asked, holds)| {
+        let found = product::verdict(&rule.model, asked.endless(), asked.fair, STATES_MAX)?.run.is_none();
+        (found != *holds).then(|| format!("{}: {asked:?}: the product says {found}", place(rule)))
+    });
+    judged.collect()
+}
+
+#[test]
+fn brute_force_gives_the_answers_of_the_book() {
+    let rules = rules();
+    let asked: usize = rules.iter().filter_map(|rule| rule.expect.as_ref()).map(|expect| expect.endless.len()).sum();
+    let failures: Vec<String> = parallel::map(&rules, wrong_products).concat();
+    println!("{asked} questions about endless runs, {} wrong answers", failures.len());
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
@@ -61,8 +100,9 @@ fn told_apart(rule: &Rule) -> bool {
 fn other_answer(spin: &Spin, rule: &Rule) -> Option<String> {
     let expect = rule.expect.as_ref()?;
     let answer = answer(spin, rule)?;
-    // A count may be left out of the page; the rest may not.
-    let answer = Expect { states: answer.states.filter(|_| expect.states.is_some()), ..answer };
+    // A count may be left out of the page, and so may what is said of endless runs; the rest may not.
+    let endless = expect.endless.iter().filter_map(|(asked, _)| endless(spin, rule, asked)).collect();
+    let answer = Expect { states: answer.states.filter(|_| expect.states.is_some()), endless, ..answer };
     (answer != *expect).then(|| format!("{}: Spin answers\n{}", place(rule), answer.text()))
 }
 
@@ -73,10 +113,23 @@ fn answer(spin: &Spin, rule: &Rule) -> Option<Expect> {
             safe: Some(run.errors == 0),
             kinds: run.kinds(),
             states: run.comparable().then_some(run.stored),
+            endless: Vec::new(),
             spin: None,
         }),
         Answer::Unknown { reason } => {
             println!("{}: {reason}", place(rule));
+            None
+        }
+    }
+}
+
+/// What Spin says of endless runs.
+fn endless(spin: &Spin, rule: &Rule, asked: &Asked) -> Option<(Asked, bool)> {
+    match spin.ask_endless(&rule.model, asked.endless(), asked.fair) {
+        Answer::Run(run) => Some((asked.clone(), !run.messages.iter().any(|message| is_endless(message)))),
+        Answer::Rejected { .. } => None,
+        Answer::Unknown { reason } => {
+            println!("{}: {asked:?}: {reason}", place(rule));
             None
         }
     }
@@ -88,7 +141,12 @@ fn fill_in(spin: &Spin) {
     for page in pages {
         let file = book::directory().join(&page);
         let text = std::fs::read_to_string(&file).expect("a page");
-        let filled = book::fill_in(&page, &text, |rule| answer(spin, rule)).expect("a page that can be read");
+        let suggest = |rule: &Rule| {
+            let answer = answer(spin, rule)?;
+            let suggested = rule.suggested().into_iter().filter(|_| answer.safe.is_some());
+            Some(Expect { endless: suggested.filter_map(|asked| endless(spin, rule, &asked)).collect(), ..answer })
+        };
+        let filled = book::fill_in(&page, &text, suggest).expect("a page that can be read");
         if filled != text {
             std::fs::write(&file, filled).expect("a page that can be written");
         }
