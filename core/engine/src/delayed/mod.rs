@@ -452,7 +452,11 @@ fn reason(explored: &Explored, limits: &Limits, chosen: &Chosen, exact: bool) ->
     let under = under(chosen);
     match explored.found.reach {
         Reach::EverySchedule if outcome.exactness.is_exact() => {
-            "safe under every schedule: no assertion can fail, no invalid end state, no evaluation error".to_owned()
+            let all = "safe under every schedule: no assertion can fail, no invalid end state, no evaluation error";
+            match exact {
+                true => format!("{all}; {} with the scheduler's", counted(explored.found.pairs, "state")),
+                false => all.to_owned(),
+            }
         }
         Reach::EverySchedule => {
             format!("no error found ({searched}); this is not a proof: {}", missed(outcome.exactness))
