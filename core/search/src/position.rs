@@ -23,6 +23,17 @@ struct Change {
 /// Stands in for a cell number: the length changed, and the entries before hold all old cells.
 const RESIZED: u32 = u32::MAX;
 
+/// What an entry of the log says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Changed {
+    /// This visible word changed.
+    Word(usize),
+    /// Something that is no visible word.
+    Other,
+    /// The number of words, and so all words.
+    Length,
+}
+
 /// Words compared at a time.
 const CHUNK: usize = 8;
 
@@ -45,6 +56,10 @@ pub struct Position {
     log: Vec<Change>,
     /// From here on, what the log holds is not yet in the memo.
     stale_from: usize,
+    /// Which rules of the store's the memo follows; 0 for none that are known.
+    epoch: u32,
+    /// With fewer entries in the log, the memo follows older rules.
+    trusted_from: usize,
 }
 
 impl Position {
@@ -63,6 +78,8 @@ impl Position {
             memo_per_word,
             log: Vec::new(),
             stale_from: 0,
+            epoch: 0,
+            trusted_from: 0,
         }
     }
 
@@ -142,7 +159,9 @@ impl Position {
                 }
             }
         }
-        self.log.len() - self.log_before
+        let changes = self.log.len() - self.log_before;
+        self.log_before = self.log.len();
+        changes
     }
 
     /// Stays at the state, and gives back the memo that a store changed for the successor.
@@ -191,12 +210,18 @@ impl Position {
                 self.cells[change.cell as usize] = change.old;
             }
         }
+        self.log_before = self.log.len();
+        if self.log.len() < self.trusted_from {
+            self.epoch = 0;
+        }
     }
 
     /// Forgets how the position was reached.
     pub fn forget(&mut self) {
         self.log.clear();
+        self.log_before = 0;
         self.stale_from = 0;
+        self.trusted_from = 0;
     }
 
     /// Says that the memo is right for the changes logged before `index`, and only for those.
@@ -229,18 +254,6 @@ impl Position {
         }
     }
 
-    /// A cell of the memo, or beyond it a word of the state.
-    #[inline]
-    pub(crate) fn cell_of_state(&self, index: usize) -> u32 {
-        self.cells[index]
-    }
-
-    /// Number of words that distinguish the state from others.
-    #[inline]
-    pub(crate) fn visible_len(&self) -> usize {
-        self.visible
-    }
-
     /// Changes a cell of the memo.
     pub(crate) fn set_memo(&mut self, index: usize, value: u32) {
         let old = std::mem::replace(&mut self.cells[index], value);
@@ -250,6 +263,91 @@ impl Position {
     /// Changes a cell of the memo for good: what was there is not worth restoring.
     pub(crate) fn set_memo_unlogged(&mut self, index: usize, value: u32) {
         self.cells[index] = value;
+    }
+
+    /// The words that distinguish the state, not its successor.
+    pub(crate) fn visible_before(&self) -> &[u32] {
+        &self.cells[self.memo..self.memo + self.visible]
+    }
+
+    /// The entries of the log that the memo does not reflect.
+    #[inline]
+    pub(crate) fn stale_entries(&self) -> std::ops::Range<usize> {
+        self.stale_from..self.log.len()
+    }
+
+    /// What an entry of the log says.
+    #[inline]
+    pub(crate) fn changed(&self, entry: usize) -> Changed {
+        match (self.log[entry].cell as usize).wrapping_sub(self.memo) {
+            word if word < self.visible => Changed::Word(word),
+            _ if self.log[entry].cell == RESIZED => Changed::Length,
+            _ => Changed::Other,
+        }
+    }
+
+    /// Whether the memo does not reflect that the length changed.
+    pub(crate) fn is_resized(&self) -> bool {
+        self.stale_entries().any(|entry| self.changed(entry) == Changed::Length)
+    }
+
+    /// Which of the store's rules the memo follows.
+    #[inline]
+    pub(crate) fn memo_epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Says that the memo, computed anew, follows rules of which nobody knew before; it is that of the state, or of
+    /// its successor.
+    pub(crate) fn trust_memo(&mut self, epoch: u32, of_successor: bool) {
+        if self.epoch != epoch {
+            self.epoch = epoch;
+            self.trusted_from = if of_successor { self.log.len() } else { self.log_before };
+        }
+    }
+
+    /// The cell in which a store keeps something about its node; the cells before hold a key.
+    pub(crate) fn memo_cell(node: usize) -> u32 {
+        node as u32 + 2
+    }
+
+    /// A cell of the memo.
+    #[inline]
+    pub(crate) fn memo(&self, cell: u32) -> u32 {
+        self.cells[cell as usize]
+    }
+
+    /// The key kept in the memo.
+    #[inline]
+    pub(crate) fn key(&self) -> u64 {
+        u64::from(self.cells[0]) | u64::from(self.cells[1]) << 32
+    }
+
+    /// Changes the key.
+    #[inline]
+    pub(crate) fn set_key(&mut self, key: u64) {
+        let changed = self.key() ^ key;
+        if changed as u32 != 0 {
+            self.set_memo(0, key as u32);
+        }
+        if changed >> 32 != 0 {
+            self.set_memo(1, (key >> 32) as u32);
+        }
+    }
+
+    /// Changes the key for good.
+    pub(crate) fn set_key_unlogged(&mut self, key: u64) {
+        (self.cells[0], self.cells[1]) = (key as u32, (key >> 32) as u32);
+    }
+
+    /// Gives back the memo that a store changed for the successor.
+    #[inline]
+    pub(crate) fn undo_memo(&mut self) {
+        while self.log_before < self.log.len()
+            && let Some(change) = self.log.pop_if(|change| (change.cell as usize) < self.memo)
+        {
+            self.cells[change.cell as usize] = change.old;
+        }
     }
 
     /// Logs every cell, then starts anew with the successor and a memo that is not right.

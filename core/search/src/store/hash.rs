@@ -15,6 +15,15 @@ pub fn mix(key: u64) -> u64 {
     (x ^ (x >> 29)).wrapping_mul(ROOT_THREE)
 }
 
+/// What was mixed.
+pub fn unmix(hash: u64) -> u64 {
+    let inverse = |odd: u64| (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
+    let y = hash.wrapping_mul(inverse(ROOT_THREE));
+    let x = y ^ (y >> 29) ^ (y >> 58);
+    let y = x.wrapping_mul(inverse(GOLDEN));
+    y ^ (y >> 32)
+}
+
 /// Maps a number that is spread over all 64 bits to `0..size`, keeping the order.
 #[inline]
 pub fn scale(hash: u64, size: usize) -> usize {
@@ -50,14 +59,6 @@ fn fold(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
     use std::collections::HashSet;
-
-    fn unmix(hash: u64) -> u64 {
-        let inverse = |odd: u64| (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
-        let y = hash.wrapping_mul(inverse(ROOT_THREE));
-        let x = y ^ (y >> 29) ^ (y >> 58);
-        let y = x.wrapping_mul(inverse(GOLDEN));
-        y ^ (y >> 32)
-    }
 
     #[test]
     fn mixing_can_be_undone() {

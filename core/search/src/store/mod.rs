@@ -1,12 +1,14 @@
 //! Visited sets: they answer whether a state was seen before, and remember it.
 
 mod bitstate;
+mod compact;
+mod dictionary;
 mod fingerprint;
-pub(crate) mod fold;
 pub(crate) mod hash;
-mod intern;
+mod joining;
+mod keys;
 pub(crate) mod pages;
-mod roots;
+mod shape;
 mod table;
 mod tree;
 
@@ -115,7 +117,7 @@ pub trait Payloads<P>: Lossless {
 
     /// The probe of the state that the position stands on, where that state was put into the store and the memo
     /// is right for it.
-    fn probe_of_state(&self, position: &Position, class: Class) -> Self::Probe;
+    fn probe_of_state(&mut self, position: &Position, class: Class) -> Self::Probe;
 
     /// Tells the processor that the state will be asked for soon.
     fn expect(&self, probe: Self::Probe);

@@ -45,6 +45,16 @@ impl<P: Copy + Default> HashTable<P> {
         Self { segments, zero: None, len: 0, memory_bytes }
     }
 
+    /// An empty table with room for `len` hashes. Needed to put in hashes in the order in which another table
+    /// has them: they would crowd in the first part of a table that grows.
+    pub fn with_room(len: u64) -> Self {
+        let mut table = Self::new();
+        let lines = ((len as usize >> SEGMENT_BITS) * 24 / (LINE * LOAD_MAX_OF_20)).max(1);
+        table.segments.iter_mut().for_each(|segment| *segment = Segment::with_lines(lines));
+        table.memory_bytes += table.segments.iter().map(Segment::memory_bytes).sum::<u64>();
+        table
+    }
+
     /// Hashes in the table.
     pub fn len(&self) -> u64 {
         self.len
@@ -58,9 +68,15 @@ impl<P: Copy + Default> HashTable<P> {
     /// Tells the processor that the hash will be asked for soon.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
-        let lines = &*self.segments[(hash >> (64 - SEGMENT_BITS)) as usize].lines;
-        if let Some(line) = lines.get(scale(hash << SEGMENT_BITS, lines.len())) {
+        let segment = &self.segments[(hash >> (64 - SEGMENT_BITS)) as usize];
+        let home = scale(hash << SEGMENT_BITS, segment.lines.len());
+        if let Some(line) = segment.lines.get(home) {
             prefetch(line);
+        }
+        if size_of::<P>() != 0
+            && let Some(payload) = segment.payloads.get(home * LINE)
+        {
+            prefetch(payload);
         }
     }
 
@@ -83,7 +99,28 @@ impl<P: Copy + Default> HashTable<P> {
     }
 }
 
+impl<P: Copy> HashTable<P> {
+    /// Every hash, with its payload.
+    pub fn each(&self, mut visit: impl FnMut(u64, P)) {
+        for segment in &self.segments {
+            let slots = segment.lines.iter().flat_map(|line| line.0);
+            for (hash, &payload) in slots.zip(&segment.payloads).filter(|(hash, _)| *hash != 0) {
+                visit(hash, payload);
+            }
+        }
+        if let Some(payload) = self.zero {
+            visit(0, payload);
+        }
+    }
+}
+
 impl<P: Copy + Default> Segment<P> {
+    fn with_lines(lines: usize) -> Self {
+        let payloads = vec![P::default(); lines * LINE].into_boxed_slice();
+        let len_max = lines * LINE * LOAD_MAX_OF_20 / 20;
+        Self { lines: Pages::zeroed(lines), payloads, len: 0, len_max }
+    }
+
     /// Whether the hash was there already, and its slot. There is a free slot.
     #[inline]
     fn insert(&mut self, hash: u64) -> (bool, usize) {
@@ -119,9 +156,7 @@ impl<P: Copy + Default> Segment<P> {
             many => many + many / 4,
         };
         let bytes_before = self.memory_bytes();
-        let payloads = vec![P::default(); size * LINE].into_boxed_slice();
-        let len_max = size * LINE * LOAD_MAX_OF_20 / 20;
-        let old = std::mem::replace(self, Segment { lines: Pages::zeroed(size), payloads, len: 0, len_max });
+        let old = std::mem::replace(self, Self::with_lines(size));
         let slots = old.lines.iter().flat_map(|line| line.0);
         for (hash, &payload) in slots.zip(&old.payloads) {
             if hash != 0 {

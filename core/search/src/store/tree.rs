@@ -1,47 +1,42 @@
 //! The lossless default: states as trees that share their subtrees.
 //!
 //! After Laarman, van de Pol, Weber: *Parallel Recursive State Compression for Free* (SPIN 2011),
-//! with the incremental insertion of its section 4. The words of a state are the leaves of a binary
-//! tree ([`Folder`]). An inner node is the identity of the pair of its children; the two nodes below the
-//! top together, 64 bits, are the state. Neighbouring states differ in few words, so few nodes are new: nearly all of a state is the
-//! one entry in the table of roots.
+//! with the incremental insertion of its section 4: neighbouring states differ in few words, so few
+//! nodes of the tree are named anew.
 //!
-//! What differs from the paper: one table of inner nodes for all positions, a table of roots for each
-//! length, and roots that are mixed by a bijection, so that their place in the table says a part of them.
+//! What differs from the paper: names are dense at every node, so that a name takes few bits; the tree
+//! has as many tops as their names fit into one key of 64 bits, most often the words themselves; and which nodes are
+//! joined is learned from the states ([`Shape`]). So the inner nodes are few and near the processor, and all
+//! that is kept for each state is a key of few bits, in one set for each length ([`Keys`](super::keys::Keys)).
 
-use super::fold::Folder;
-use super::hash::mix;
-use super::intern::Interner;
-use super::roots::RootTable;
-use super::table::HashTable;
+use super::shape::{Layout, Shape};
 use super::{Class, Exactness, Inserted, Lossless, Payloads, Store};
 use crate::position::Position;
+
+/// Begins a note that has the words themselves.
+const NO_LAYOUT: u32 = u32::MAX;
 
 /// A lossless set of states at about 8 bytes per state. `P` is what is kept with each state.
 #[derive(Debug)]
 pub struct TreeStore<P = ()> {
-    interner: Interner,
-    ordinary: Vec<Option<Roots<P>>>,
-    transient: Vec<Option<Roots<P>>>,
-    folder: Folder,
+    /// By the number of words.
+    shapes: Vec<Option<Box<Shape<P>>>>,
+    /// All that were ever in use, of all lengths.
+    layouts: Vec<Layout>,
 }
 
 /// A state, to a [`TreeStore`].
 #[derive(Clone, Copy, Debug)]
 pub struct TreeProbe {
-    root: u64,
+    key: u64,
     length: u32,
+    layout: u32,
     class: Class,
 }
 
 impl<P: Copy + Default> Default for TreeStore<P> {
     fn default() -> Self {
-        Self {
-            interner: Interner::default(),
-            ordinary: Vec::new(),
-            transient: Vec::new(),
-            folder: Folder::default(),
-        }
+        Self { shapes: Vec::new(), layouts: Vec::new() }
     }
 }
 
@@ -63,24 +58,49 @@ impl<P: Copy + Default> TreeStore<P> {
     /// As [`Store::commit`], and gives the payload of the state.
     #[inline]
     pub fn commit_entry(&mut self, probe: TreeProbe) -> (Inserted, &mut P) {
-        let table = self.table(probe.class, probe.length as usize);
-        let (old, payload) = table.entry(probe.root);
+        let class = probe.class as usize;
+        let mut key = probe.key;
+        let is_settled = |shape: &Shape<P>| shape.layout == probe.layout && !shape.keys[class].is_outgrown();
+        if !self.shape(probe.length as usize).is_some_and(is_settled) {
+            key = self.settle(probe);
+        }
+        let (old, payload) = self.shape_mut(probe.length as usize).keys[class].entry(key);
         (if old { Inserted::Old } else { Inserted::New }, payload)
     }
 
-    #[inline]
-    fn table(&mut self, class: Class, length: usize) -> &mut Roots<P> {
-        let tables = if class == Class::Ordinary { &mut self.ordinary } else { &mut self.transient };
-        if tables.len() <= length {
-            tables.resize_with(length + 1, || None);
+    /// Makes room for a state, and gives its key in the present layout.
+    #[cold]
+    fn settle(&mut self, probe: TreeProbe) -> u64 {
+        let Self { shapes, layouts } = self;
+        let shape = shape_of(shapes, layouts, probe.length as usize);
+        if shape.keys[probe.class as usize].is_outgrown() {
+            shape.make_compact(probe.class as usize, layouts);
         }
-        tables[length].get_or_insert_with(|| Roots::new(length))
+        let mut key = (shape.layout == probe.layout).then_some(probe.key);
+        loop {
+            if let Some(key) = key {
+                return key;
+            }
+            key = shape.translate(&layouts[probe.layout as usize], probe.key);
+            if key.is_none() {
+                shape.arrange(layouts);
+            }
+        }
+    }
+
+    #[inline]
+    fn shape(&self, length: usize) -> Option<&Shape<P>> {
+        self.shapes.get(length)?.as_deref()
+    }
+
+    #[inline]
+    fn shape_mut(&mut self, length: usize) -> &mut Shape<P> {
+        shape_of(&mut self.shapes, &mut self.layouts, length)
     }
 
     /// States in the store.
     pub fn len(&self, class: Class) -> u64 {
-        let tables = if class == Class::Ordinary { &self.ordinary } else { &self.transient };
-        tables.iter().flatten().map(Roots::len).sum()
+        self.shapes.iter().flatten().map(|shape| shape.keys[class as usize].len()).sum()
     }
 
     /// Whether the store is empty.
@@ -88,75 +108,93 @@ impl<P: Copy + Default> TreeStore<P> {
         self.len(Class::Ordinary) + self.len(Class::Transient) == 0
     }
 
-    /// Inner nodes in the store.
+    /// Names of inner nodes in the store.
     pub fn inner_nodes(&self) -> usize {
-        self.interner.len()
+        self.shapes.iter().flatten().map(|shape| shape.inner_names()).sum()
     }
 
-    /// Writes the words of the state of `length` words with this root; drops what `visible` held.
-    pub fn unfold(&self, length: usize, root: u64, visible: &mut Vec<u32>) {
-        self.folder.unfold(length, root, |node| self.interner.pair(node), visible);
+    /// The key of a state of more than two words.
+    #[cold]
+    fn key_of(&mut self, words: &[u32]) -> u64 {
+        let Self { shapes, layouts } = self;
+        let shape = shape_of(shapes, layouts, words.len());
+        loop {
+            match shape.key_of(words) {
+                Some(key) => return key,
+                None => shape.arrange(layouts),
+            }
+        }
+    }
+
+    /// Computes the key where the memo is of no use, or a name does not fit.
+    #[cold]
+    fn fold_anew(&mut self, position: &mut Position) -> u64 {
+        let Self { shapes, layouts } = self;
+        let shape = shape_of(shapes, layouts, position.visible().len());
+        loop {
+            position.undo_memo();
+            let epoch = layouts.len() as u32;
+            let resized = position.is_resized();
+            let is_known = !resized && position.memo_epoch() == epoch;
+            let mut key = if is_known { Some(0) } else { shape.fold_all(position, resized) };
+            if key.is_some() {
+                position.trust_memo(epoch, resized);
+                if !resized {
+                    key = shape.fold(position);
+                }
+            }
+            match key {
+                Some(key) => return key,
+                None => shape.arrange(layouts),
+            }
+        }
     }
 }
 
-/// The states of one length, by their topmost nodes.
-#[derive(Debug)]
-enum Roots<P> {
-    /// The topmost nodes are, or may be, words: any numbers of 32 bits.
-    Words(HashTable<P>),
-    /// They are identities of inner nodes, mostly small.
-    Nodes(RootTable<P>),
+/// The shape of states of so many words; from now on there is one.
+#[inline]
+fn shape_of<'a, P: Copy + Default>(
+    shapes: &'a mut Vec<Option<Box<Shape<P>>>>,
+    layouts: &mut Vec<Layout>,
+    length: usize,
+) -> &'a mut Shape<P> {
+    if shapes.len() <= length {
+        shapes.resize_with(length + 1, || None);
+    }
+    shapes[length].get_or_insert_with(|| {
+        layouts.push(Layout::empty(length));
+        Box::new(Shape::new(length, layouts.len() as u32 - 1))
+    })
 }
 
-impl<P: Copy + Default> Roots<P> {
-    fn new(length: usize) -> Self {
-        if length < 4 { Self::Words(HashTable::new()) } else { Self::Nodes(RootTable::new()) }
-    }
-
-    fn len(&self) -> u64 {
-        match self {
-            Self::Words(table) => table.len(),
-            Self::Nodes(table) => table.len(),
-        }
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        match self {
-            Self::Words(table) => table.memory_bytes(),
-            Self::Nodes(table) => table.memory_bytes(),
-        }
-    }
-
-    #[inline]
-    fn prefetch(&self, root: u64) {
-        match self {
-            Self::Words(table) => table.prefetch(mix(root)),
-            Self::Nodes(table) => table.prefetch(root as u32, (root >> 32) as u32),
-        }
-    }
-
-    #[inline]
-    fn entry(&mut self, root: u64) -> (bool, &mut P) {
-        match self {
-            Self::Words(table) => table.entry(mix(root)),
-            Self::Nodes(table) => table.entry(root as u32, (root >> 32) as u32),
-        }
-    }
+/// The key of a state of at most two words.
+fn raw_key(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |key, &word| key << 32 | u64::from(word))
 }
 
 impl<P: Copy + Default> Store for TreeStore<P> {
-    const MEMO_PER_WORD: usize = 1;
+    const MEMO_PER_WORD: usize = 2;
 
     type Probe = TreeProbe;
 
     #[inline]
     fn prepare(&mut self, position: &mut Position, class: Class) -> TreeProbe {
-        let Self { folder, interner, .. } = self;
-        folder.refresh(position, |left, right| interner.intern(left, right));
         let length = position.visible().len();
-        let root = self.folder.root(position, length);
-        self.table(class, length).prefetch(root);
-        TreeProbe { root, length: length as u32, class }
+        let is_raw = length <= Shape::<P>::RAW_MAX;
+        let Self { shapes, layouts } = self;
+        let shape = shape_of(shapes, layouts, length);
+        let key = if is_raw {
+            raw_key(position.visible())
+        } else if position.memo_epoch() == layouts.len() as u32
+            && let Some(key) = shape.fold(position)
+        {
+            key
+        } else {
+            self.fold_anew(position)
+        };
+        let shape = self.shape_mut(length);
+        shape.keys[class as usize].prefetch(key);
+        TreeProbe { key, length: length as u32, layout: shape.layout, class }
     }
 
     #[inline]
@@ -165,8 +203,7 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let tables = self.ordinary.iter().chain(&self.transient).flatten();
-        self.interner.memory_bytes() + tables.map(Roots::memory_bytes).sum::<u64>()
+        size_of::<Self>() as u64 + self.shapes.iter().flatten().map(|shape| shape.memory_bytes()).sum::<u64>()
     }
 
     fn exactness(&self) -> Exactness {
@@ -174,18 +211,32 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     }
 
     fn is_full(&self) -> bool {
-        self.interner.is_full()
+        self.shapes.iter().flatten().any(|shape| shape.is_full)
     }
 
     fn note(&self, position: &Position, note: &mut Vec<u32>) {
-        let length = position.visible().len();
-        let root = self.folder.root(position, length);
-        note.extend([length as u32, root as u32, (root >> 32) as u32]);
+        let words = position.visible();
+        match self.shape(words.len()) {
+            Some(shape) if Shape::<P>::RAW_MAX < words.len() && position.memo_epoch() == self.layouts.len() as u32 => {
+                note.extend([shape.layout, position.key() as u32, (position.key() >> 32) as u32]);
+            }
+            _ => {
+                note.push(NO_LAYOUT);
+                note.extend_from_slice(words);
+            }
+        }
     }
 
     fn recall(&self, note: &[u32], visible: &mut Vec<u32>) {
-        if let &[length, low, high] = note {
-            self.unfold(length as usize, u64::from(low) | u64::from(high) << 32, visible);
+        visible.clear();
+        let Some((&layout, rest)) = note.split_first() else { return };
+        match (self.layouts.get(layout as usize), rest) {
+            (Some(layout), &[low, high]) => {
+                if let Some(shape) = self.shape(layout.length as usize) {
+                    shape.unfold(layout, u64::from(low) | u64::from(high) << 32, visible);
+                }
+            }
+            _ => visible.extend_from_slice(rest),
         }
     }
 }
@@ -199,17 +250,24 @@ impl<P: Copy + Default> Payloads<P> for TreeStore<P> {
     }
 
     #[inline]
-    fn probe_of_state(&self, position: &Position, class: Class) -> TreeProbe {
-        let length = position.visible_len();
-        let root = self.folder.root_of_state(position, length);
-        TreeProbe { root, length: length as u32, class }
+    fn probe_of_state(&mut self, position: &Position, class: Class) -> TreeProbe {
+        let words = position.visible_before();
+        let key = if words.len() <= Shape::<P>::RAW_MAX {
+            raw_key(words)
+        } else if position.memo_epoch() == self.layouts.len() as u32 {
+            position.key()
+        } else {
+            self.key_of(words)
+        };
+        let layout = self.shape_mut(words.len()).layout;
+        TreeProbe { key, length: words.len() as u32, layout, class }
     }
 
     #[inline]
     fn expect(&self, probe: TreeProbe) {
-        let tables = if probe.class == Class::Ordinary { &self.ordinary } else { &self.transient };
-        if let Some(Some(table)) = tables.get(probe.length as usize) {
-            table.prefetch(probe.root);
+        let shape = self.shape(probe.length as usize).filter(|shape| shape.layout == probe.layout);
+        if let Some(shape) = shape {
+            shape.keys[probe.class as usize].prefetch(probe.key);
         }
     }
 }

@@ -1,11 +1,10 @@
-//! A set of pairs of identities, at about six bytes a pair.
+//! A set of numbers of few bits, at about six bytes a number.
 //!
-//! A pair of identities below 2ᵏ is a number of 2k bits. It is mixed by a bijection of the numbers of
+//! A number of k bits is mixed by a bijection of the numbers of
 //! that length, so that what a table must hold is the mixed number, and the place where it is held says
-//! a part of it already (Cleary, *Compact Hash Tables Using Bidirectional Linear Probing*, 1984). The rest
-//! fits into 32 bits. Its place is a cache line of sixteen slots, compared as a whole. The few that
-//! find their line full go, in full length, to a map on the side; so do all whose rest does not fit,
-//! because k is large for the number of pairs.
+//! a part of it already (Cleary, *Compact Hash Tables Using Bidirectional Linear Probing*, 1984). The table has
+//! so many places that the rest fits into 32 bits. A place is a cache line of sixteen slots, compared as a
+//! whole. The few that find their line full go, in full length, to a map on the side.
 //!
 //! The table is cut into segments by the top bits of the mixed number. They grow one at a time, by half,
 //! so that little memory is needed beyond the table while it grows.
@@ -23,10 +22,10 @@ const LINE: usize = 16;
 const LOAD_MAX_OF_32: usize = 23;
 /// Below this many lines a segment doubles; above, it grows by half.
 const SMALL: usize = 1 << 6;
-/// Lines of a huge page; a larger segment has a multiple of them.
+/// Lines of a huge page; from so many on, a segment grows by a quarter.
 const HUGE: usize = (2 << 20) / 64;
-/// Identities have at least so many bits.
-const HALF_BITS_MIN: u32 = 16;
+/// Numbers have at least so many bits, to be mixed well.
+const BITS_MIN: u32 = 16;
 /// So many bits of a mixed number fit into a slot, with 0 left over to mark a free one.
 const REST_BITS_MAX: u32 = 31;
 /// Odd, with bits that look random.
@@ -34,9 +33,9 @@ const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 /// As above.
 const SECOND: u64 = 0xBB67_AE85_84CA_A73B;
 
-/// A set of pairs, each with a payload.
+/// A set of numbers, each with a payload.
 #[derive(Debug)]
-pub struct RootTable<P> {
+pub struct CompactTable<P> {
     mixer: Mixer,
     segments: Box<[Segment<P>]>,
     len: u64,
@@ -66,9 +65,10 @@ impl Hasher for MixedAlready {
     }
 }
 
-/// The bijection of the numbers of `2 * half` bits.
+/// A bijection of the numbers of so many bits.
 #[derive(Clone, Copy, Debug)]
 struct Mixer {
+    bits: u32,
     half: u32,
 }
 
@@ -86,32 +86,30 @@ struct Segment<P> {
 }
 
 impl Mixer {
+    fn new(bits: u32) -> Self {
+        let bits = bits.max(BITS_MIN);
+        Self { bits, half: bits.div_ceil(2) }
+    }
+
     fn mask(self) -> u64 {
-        u64::MAX >> (64 - 2 * self.half)
+        u64::MAX >> (64 - self.bits)
     }
 
     #[inline]
-    fn mix(self, left: u32, right: u32) -> u64 {
+    fn mix(self, x: u64) -> u64 {
         let mask = self.mask();
-        let x = u64::from(left) | u64::from(right) << self.half;
         let x = (x ^ (x >> self.half)).wrapping_mul(FIRST) & mask;
         let x = (x ^ (x >> self.half)).wrapping_mul(SECOND) & mask;
         x ^ (x >> self.half)
     }
 
-    fn unmix(self, mixed: u64) -> (u32, u32) {
+    fn unmix(self, mixed: u64) -> u64 {
         let mask = self.mask();
         let x = mixed ^ (mixed >> self.half);
         let x = x.wrapping_mul(inverse(SECOND)) & mask;
         let x = x ^ (x >> self.half);
         let x = x.wrapping_mul(inverse(FIRST)) & mask;
-        let x = x ^ (x >> self.half);
-        ((x & (mask >> self.half)) as u32, (x >> self.half) as u32)
-    }
-
-    #[inline]
-    fn fits(self, left: u32, right: u32) -> bool {
-        u64::from(left | right) >> self.half == 0
+        x ^ (x >> self.half)
     }
 }
 
@@ -120,19 +118,32 @@ fn inverse(odd: u64) -> u64 {
     (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
-impl<P: Copy + Default> RootTable<P> {
-    /// An empty table.
-    pub fn new() -> Self {
-        let mixer = Mixer { half: HALF_BITS_MIN };
-        Self { mixer, segments: Self::empty_segments(mixer), len: 0, memory_bytes: 0 }
+impl<P: Copy + Default> CompactTable<P> {
+    /// An empty table for numbers below 2 to the power of `bits`, with room for `len` of them.
+    pub fn with_room(bits: u32, len: u64) -> Self {
+        let mixer = Mixer::new(bits);
+        let bits = mixer.bits - SEGMENT_BITS;
+        let lines = (len >> SEGMENT_BITS) as usize * 36 / (LINE * LOAD_MAX_OF_32) + 2;
+        let lines = lines.max(1 << Self::lines_min_log(mixer.bits));
+        let segments: Box<[_]> = (0..1 << SEGMENT_BITS).map(|_| Segment::with_lines(bits, lines)).collect();
+        let memory_bytes = segments.iter().map(Segment::memory_bytes).sum();
+        Self { mixer, segments, len: 0, memory_bytes }
     }
 
-    fn empty_segments(mixer: Mixer) -> Box<[Segment<P>]> {
-        let bits = 2 * mixer.half - SEGMENT_BITS;
-        (0..1 << SEGMENT_BITS).map(|_| Segment { bits, ..Segment::default() }).collect()
+    /// How many numbers of so many bits there must be for the table to be no larger than for shorter numbers.
+    pub fn len_min(bits: u32) -> u64 {
+        match Self::lines_min_log(bits) {
+            0 => 0,
+            log => (LINE as u64 / 2) << (log + SEGMENT_BITS),
+        }
     }
 
-    /// Pairs in the table.
+    /// With so many lines in a segment, the rest of a number fits.
+    fn lines_min_log(bits: u32) -> u32 {
+        bits.saturating_sub(REST_BITS_MAX + SEGMENT_BITS)
+    }
+
+    /// Numbers in the table.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -144,23 +155,26 @@ impl<P: Copy + Default> RootTable<P> {
         self.memory_bytes + (beside_bytes + size_of_val::<[Segment<P>]>(&self.segments)) as u64
     }
 
-    /// Tells the processor that the pair will be asked for soon.
+    /// Tells the processor that the number will be asked for soon.
     #[inline]
-    pub fn prefetch(&self, left: u32, right: u32) {
-        let (index, hash) = self.place(left, right);
+    pub fn prefetch(&self, key: u64) {
+        let (index, hash) = self.place(key);
         let segment = &self.segments[index];
-        if let Some(line) = segment.lines.get(segment.home(hash).0) {
+        let home = segment.home(hash).0;
+        if let Some(line) = segment.lines.get(home) {
             prefetch(line);
+        }
+        if size_of::<P>() != 0
+            && let Some(payload) = segment.payloads.get(home * LINE)
+        {
+            prefetch(payload);
         }
     }
 
-    /// Whether the pair was there already, and its payload. It is there afterwards.
+    /// Whether the number was there already, and its payload. It is there afterwards.
     #[inline]
-    pub fn entry(&mut self, left: u32, right: u32) -> (bool, &mut P) {
-        if !self.mixer.fits(left, right) {
-            self.widen(left | right);
-        }
-        let (index, hash) = self.place(left, right);
+    pub fn entry(&mut self, key: u64) -> (bool, &mut P) {
+        let (index, hash) = self.place(key);
         if self.segments[index].len >= self.segments[index].len_max {
             self.grow(index);
         }
@@ -171,10 +185,18 @@ impl<P: Copy + Default> RootTable<P> {
 
     /// Segment, and the mixed number without the bits that chose it.
     #[inline]
-    fn place(&self, left: u32, right: u32) -> (usize, u64) {
-        let bits = 2 * self.mixer.half - SEGMENT_BITS;
-        let mixed = self.mixer.mix(left, right);
+    fn place(&self, key: u64) -> (usize, u64) {
+        let bits = self.mixer.bits - SEGMENT_BITS;
+        let mixed = self.mixer.mix(key);
         ((mixed >> bits) as usize & ((1 << SEGMENT_BITS) - 1), mixed & (u64::MAX >> (64 - bits)))
+    }
+
+    /// Every number, with its payload.
+    pub fn each(&self, mut visit: impl FnMut(u64, P)) {
+        for (index, segment) in self.segments.iter().enumerate() {
+            let top = (index as u64) << segment.bits;
+            segment.each(|hash, payload| visit(self.mixer.unmix(top | hash), payload));
+        }
     }
 
     /// Makes room in a segment.
@@ -182,36 +204,14 @@ impl<P: Copy + Default> RootTable<P> {
     fn grow(&mut self, index: usize) {
         let segment = &mut self.segments[index];
         let lines = match segment.lines.len() {
-            0 => 2,
             few if few < SMALL => few * 2,
             many if many < HUGE => many + many / 2,
-            many => (many + many / 2).next_multiple_of(HUGE),
+            many => many + many / 4,
         };
         let old = std::mem::replace(segment, Segment::with_lines(segment.bits, lines));
         old.each(|hash, payload| *segment.entry(hash).1 = payload);
         self.memory_bytes += segment.memory_bytes();
         self.memory_bytes -= old.memory_bytes();
-    }
-
-    /// Mixes all pairs anew for larger identities.
-    #[cold]
-    fn widen(&mut self, identities: u32) {
-        let old_mixer = self.mixer;
-        self.mixer = Mixer { half: (u32::BITS - identities.leading_zeros()).max(old_mixer.half + 1) };
-        let lines = (self.len as usize >> SEGMENT_BITS) * 36 / (LINE * LOAD_MAX_OF_32) + 2;
-        let mut old = std::mem::replace(&mut self.segments, Self::empty_segments(self.mixer));
-        for segment in &mut self.segments {
-            *segment = Segment::with_lines(segment.bits, lines);
-        }
-        self.memory_bytes = self.segments.iter().map(Segment::memory_bytes).sum();
-        self.len = 0;
-        for (index, segment) in old.iter_mut().enumerate() {
-            let top = (index as u64) << segment.bits;
-            std::mem::take(segment).each(|hash, payload| {
-                let (left, right) = old_mixer.unmix(top | hash);
-                *self.entry(left, right).1 = payload;
-            });
-        }
     }
 }
 
@@ -311,11 +311,11 @@ mod tests {
 
     #[test]
     fn mixing_can_be_undone() {
-        for half in HALF_BITS_MIN..=32 {
-            let mixer = Mixer { half };
-            let most = u32::MAX >> (32 - half);
-            for (left, right) in [(0, 0), (1, 0), (0, 1), (most, most), (12_345 & most, 54_321 & most)] {
-                assert_eq!(mixer.unmix(mixer.mix(left, right)), (left, right), "{half}");
+        for bits in BITS_MIN..=64 {
+            let mixer = Mixer::new(bits);
+            for key in [0, 1, 2, 12_345, 1 << (bits - 1), mixer.mask(), mixer.mask() / 3] {
+                assert!(mixer.mix(key) <= mixer.mask());
+                assert_eq!(mixer.unmix(mixer.mix(key)), key, "{bits}");
             }
         }
     }
@@ -334,36 +334,37 @@ mod tests {
     }
 
     #[test]
-    fn pairs_stay_apart_while_identities_grow() {
-        let mut table = RootTable::<u8>::new();
-        let mut known = HashMap::new();
-        let mut seed = 1;
-        for round in 0..600_000_u64 {
-            let most = (1_u64 << (10 + round / 30_000)) - 1;
-            let pair = ((random(&mut seed) & most) as u32, (random(&mut seed) & most.min(0xffff)) as u32);
-            let (old, payload) = table.entry(pair.0, pair.1);
-            assert_eq!(old, known.contains_key(&pair), "{pair:?} in round {round}");
-            let expected = known.entry(pair).or_insert(round as u8);
-            if !old {
-                *payload = round as u8;
+    fn numbers_stay_apart_and_come_back() {
+        for bits in [3, 20, 33, 40, 47] {
+            let mut table = CompactTable::<u8>::with_room(bits, 1000);
+            let mut known = HashMap::new();
+            let mut seed = 1;
+            for round in 0..100_000_u64 {
+                let key = random(&mut seed) & (u64::MAX >> (64 - bits)) & 0x7_ff00_ffff_ff0f;
+                let (old, payload) = table.entry(key);
+                assert_eq!(old, known.contains_key(&key), "{key} in round {round}");
+                let expected = known.entry(key).or_insert(round as u8);
+                if !old {
+                    *payload = round as u8;
+                }
+                assert_eq!(*payload, *expected);
             }
-            assert_eq!(*payload, *expected);
-        }
-        assert_eq!(table.len(), known.len() as u64);
-        for (pair, payload) in known {
-            assert_eq!(table.entry(pair.0, pair.1), (true, &mut { payload }));
+            assert_eq!(table.len(), known.len() as u64);
+            let mut found = HashMap::new();
+            table.each(|key, payload| assert_eq!(found.insert(key, payload), None));
+            assert_eq!(found, known);
         }
     }
 
     #[test]
-    fn a_table_takes_less_than_nine_bytes_per_pair_on_average() {
-        let mut table = RootTable::<()>::new();
+    fn a_table_takes_less_than_nine_bytes_per_number_on_average() {
+        let mut table = CompactTable::<()>::with_room(44, 0);
         let (mut sum, mut samples) = (0.0, 0.0);
         let mut next_sample = 100_000;
-        for i in 0..1_500_000_u32 {
-            table.entry(i / 1500, i % 1500 * 11);
+        for i in 0..1_500_000_u64 {
+            table.entry(i / 1500 | (i % 1500 * 11) << 20);
             if i >= next_sample {
-                sum += table.memory_bytes() as f64 / f64::from(i);
+                sum += table.memory_bytes() as f64 / i as f64;
                 samples += 1.0;
                 next_sample += next_sample / 50;
             }
