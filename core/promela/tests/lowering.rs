@@ -140,7 +140,7 @@ fn properties_come_from_labels_claims_and_formulas() {
          active proctype P() { progress: x = 1; accept_it: x = 2 } never { do :: skip od }",
     );
     let names: Vec<_> = program.properties.iter().map(|p| p.name.as_str()).collect();
-    assert_eq!(names, ["safety", "progress", "acceptance", "never_0", "safe", "ltl_0"]);
+    assert_eq!(names, ["safety", "progress", "acceptance", "never", "safe", "ltl_0"]);
     assert!(matches!(program.properties[4].kind, PropertyKind::Ltl(_)));
     assert_eq!(program.processes[0].locations[0].labels, ["progress"]);
 }
