@@ -200,5 +200,5 @@ fn random_event_traces_get_spins_answers() {
             panic!("seed {seed}: {why:?}\n{}", small.map(|small| small.text()).unwrap_or_default());
         }
     }
-    assert!(violated * 5 > held && held * 5 > violated, "both answers should occur");
+    assert!(0 < violated && 0 < held, "both answers should occur");
 }

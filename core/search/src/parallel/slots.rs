@@ -7,10 +7,11 @@
 //! never removed, and a new one always goes into the first free slot of its probe: two threads with the
 //! same key meet there.
 //!
-//! What differs from the paper: the table grows, while nobody else uses it ([`Slots::grow`]). The home
-//! of a key is its place in the order of all keys, so growing copies from front to back. A segment that
-//! is full before there was a chance to grow continues in another one of its size: an insertion never
-//! fails and never waits.
+//! What differs from the paper: the table grows, while nobody else uses it ([`Slots::grow`]), one segment at
+//! a time once it is large: sizes differ so that segments with the same fill are crowded one after the other, and no
+//! pause is long. The home of a key is its place in the order of all keys, so growing copies from front to
+//! back. A segment that is full before there was a chance to grow continues in another one of its size: an
+//! insertion never fails and never waits.
 
 use crate::store::hash::scale;
 use crate::store::pages::{Pages, SharedLine, prefetch};
@@ -21,14 +22,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) const SEGMENT_BITS: u32 = 6;
 /// Slots of a line.
 const LINE: usize = 8;
-/// Slots in use, out of 16, that make a table grow.
+/// Slots in use, out of 16, that make a segment grow.
 const LOAD_MAX_OF_16: u64 = 13;
-/// Lines of a new segment.
-const LINES_MIN: usize = 8;
-/// Below this many lines a segment doubles; above, it grows by half.
-const SMALL: usize = 1 << 6;
-/// Lines of a huge page; a larger segment has a multiple of them.
+/// Lines of the smallest segment.
+const LINES_MIN: f64 = 8.0;
+/// By so much a segment grows; sizes of segments differ by less.
+const GROWTH: f64 = 1.5;
+/// Segments of fewer lines grow together: they are crowded already, or will be soon.
+const SMALL: usize = 1 << 10;
+/// Lines of a huge page, …
 const HUGE: usize = (2 << 20) / 64;
+/// … of which a segment of at least so many has a whole number.
+const HUGE_MIN: usize = 8;
 
 /// The table. By default it is void: it has no room, and cannot be asked for anything.
 #[derive(Debug, Default)]
@@ -47,6 +52,8 @@ pub(super) struct Apart<T>(pub(super) T);
 
 #[derive(Debug)]
 struct Segment {
+    /// How often it grew.
+    generation: u16,
     lines: Pages<SharedLine>,
     /// Where it continues, should it be full.
     more: OnceLock<Box<Segment>>,
@@ -55,7 +62,7 @@ struct Segment {
 impl Slots {
     /// An empty table whose words have so many bits below the key.
     pub(super) fn new(low_bits: u32) -> Self {
-        let segments = (0..1 << SEGMENT_BITS).map(|_| Segment::new(LINES_MIN)).collect();
+        let segments = (0..1 << SEGMENT_BITS).map(|index| Segment::new(0, lines(index, 0))).collect();
         let mut slots = Self { segments, low_bits, len: Apart::default(), len_max: 0 };
         slots.len_max = slots.len_allowed();
         slots
@@ -99,7 +106,7 @@ impl Slots {
                     break;
                 }
             }
-            segment = segment.more.get_or_init(|| Box::new(Segment::new(lines.len())));
+            segment = segment.more.get_or_init(|| Box::new(Segment::new(0, lines.len())));
         }
     }
 
@@ -156,21 +163,21 @@ impl Slots {
 
     /// Makes room.
     pub(super) fn grow(&mut self) {
-        for segment in &mut self.segments {
-            let lines = match segment.lines.len() {
-                few if few < SMALL => few * 2,
-                many if many < HUGE => many + many / 2,
-                many => (many + many / 2).next_multiple_of(HUGE),
-            };
-            let old = std::mem::replace(segment, Segment::new(lines));
-            old.each(|word| segment.put(word, scale(word >> self.low_bits << self.low_bits, lines)));
+        let len = self.len.0.load(Ordering::Relaxed);
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            let soon = if segment.lines.len() < SMALL { len / 4 } else { 0 };
+            while segment.len_allowed() < len + soon {
+                let generation = segment.generation + 1;
+                let lines = lines(index, generation);
+                let old = std::mem::replace(segment, Segment::new(generation, lines));
+                old.each(|word| segment.put(word, scale(word >> self.low_bits << self.low_bits, lines)));
+            }
         }
         self.len_max = self.len_allowed();
     }
 
     fn len_allowed(&self) -> u64 {
-        let slots: usize = self.segments.iter().map(|segment| segment.lines.len() * LINE).sum();
-        slots as u64 * LOAD_MAX_OF_16 / 16
+        self.segments.iter().map(Segment::len_allowed).min().unwrap_or(0)
     }
 
     /// Every word, with the segment it is in.
@@ -187,9 +194,21 @@ impl Slots {
     }
 }
 
+/// Lines of a segment.
+fn lines(index: usize, generation: u16) -> usize {
+    let share = index as f64 / f64::from(1_u32 << SEGMENT_BITS);
+    let lines = (LINES_MIN * GROWTH.powf(f64::from(generation) + share)) as usize;
+    if lines < HUGE_MIN * HUGE { lines } else { lines.next_multiple_of(HUGE) }
+}
+
 impl Segment {
-    fn new(lines: usize) -> Self {
-        Self { lines: Pages::zeroed(lines), more: OnceLock::new() }
+    fn new(generation: u16, lines: usize) -> Self {
+        Self { generation, lines: Pages::zeroed(lines), more: OnceLock::new() }
+    }
+
+    /// Words of the whole table, if they are spread evenly, up to which this segment is not crowded.
+    fn len_allowed(&self) -> u64 {
+        ((self.lines.len() * LINE) as u64 * LOAD_MAX_OF_16 / 16) << SEGMENT_BITS
     }
 
     /// Puts a word that is not there into the first free slot from `home` on.
@@ -206,7 +225,7 @@ impl Segment {
                 }
             }
             // The next size may be too small for a segment that had to continue elsewhere.
-            segment.more.get_or_init(|| Box::new(Self::new(count)));
+            segment.more.get_or_init(|| Box::new(Self::new(0, count)));
             match segment.more.get_mut() {
                 Some(more) => segment = more,
                 None => return,

@@ -362,7 +362,7 @@ mod tests {
         let (mut sum, mut samples) = (0.0, 0.0);
         let mut next_sample = 100_000;
         for i in 0..1_500_000_u64 {
-            table.entry(i / 1500 | (i % 1500 * 11) << 20);
+            table.entry((i / 1500) | ((i % 1500 * 11) << 20));
             if i >= next_sample {
                 sum += table.memory_bytes() as f64 / i as f64;
                 samples += 1.0;

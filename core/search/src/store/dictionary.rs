@@ -105,7 +105,7 @@ mod tests {
         let mut random = 1_u64;
         for _ in 0..300_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let content = (random >> 40) % 500 | (random >> 20) % 300 << 32;
+            let content = ((random >> 40) % 500) | (((random >> 20) % 300) << 32);
             let next = known.len() as u32;
             let name = dictionary.name(content, &mut bytes);
             assert_eq!(*known.entry(content).or_insert(next), name);
