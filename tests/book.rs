@@ -4,6 +4,7 @@
 //! `FABIUS_BLESS=1` asks Spin about every model that has no expectation yet and writes its answer into
 //! the page; an expectation that is there is never changed.
 
+use fabius_testkit::Kind;
 use fabius_testkit::book::{self, Asked, Expect, Rule};
 use fabius_testkit::compare::{Said, compare};
 use fabius_testkit::scratch::Scratch;
@@ -65,7 +66,15 @@ fn wrong_products(rule: &Rule) -> Vec<String> {
         let found = product::verdict(&rule.model, asked.endless(), asked.fair, STATES_MAX)?.run.is_none();
         (found != *holds).then(|| format!("{}: {asked:?}: the product says {found}", place(rule)))
     });
-    judged.collect()
+    let mut wrong: Vec<String> = judged.collect();
+    let expected = rule.expect.as_ref().filter(|expect| expect.safe.is_some());
+    if let (Some(expect), Some((kinds, states))) = (expected, product::beside_trace(&rule.model, STATES_MAX)) {
+        let comparable = expect.states.filter(|_| !kinds.contains(&Kind::Trace));
+        if kinds != expect.kinds || comparable.is_some_and(|expected| expected != states) {
+            wrong.push(format!("{}: the product has {kinds:?} and {states} states", place(rule)));
+        }
+    }
+    wrong
 }
 
 #[test]

@@ -99,7 +99,8 @@ impl Rule {
     pub fn suggested(&self) -> Vec<Asked> {
         let mut whats = Vec::new();
         for (word, what) in [("progress", "progress"), ("accept", "acceptance")] {
-            if self.model.contains(word) {
+            let processes = self.model.split("never").next().unwrap_or_default();
+            if processes.contains(word) {
                 whats.push(what.to_owned());
             }
         }

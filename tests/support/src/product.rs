@@ -1,11 +1,12 @@
 //! The whole product of a small program and what is watched beside it, and questions about its cycles, answered
 //! by brute force.
 
+use crate::Kind;
 use crate::referee::{self, Options};
 use crate::spin::Endless;
 use fabius_machine::{Ending, Machine, Step};
 use fabius_program::meaning::Fault;
-use fabius_program::{CLAIM_PID, Move, ProcessId, Program, ProgressOn, StepMarks, Watch};
+use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, Watch};
 use fabius_witness::{Claim, RunFairness, Shows};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -110,6 +111,27 @@ pub fn verdict(model: &str, question: Endless<'_>, fair: bool, states_max: usize
         }),
     };
     Some(Verdict { program, watch, run, comparable })
+}
+
+/// The kinds of violation and the number of states of a model beside its event trace; `None` if it has none, or if
+/// Spin's verifier would stop at an error.
+pub fn beside_trace(model: &str, states_max: usize) -> Option<(Vec<Kind>, u64)> {
+    let program = referee::program(model, Options::NONE)?;
+    let kinds = [ProcessKind::Trace, ProcessKind::NoTrace];
+    let trace = program.processes.iter().position(|process| kinds.contains(&process.kind))?;
+    let watch = Watch { trace: Some(ProcessId(trace as u32)), ..Watch::NOTHING };
+    let product = Product::of(&program, watch, states_max).ok()?;
+    let mut found = Vec::new();
+    for fault in &product.faults {
+        found.push(match fault {
+            Fault::AssertionFailed => Kind::Assertion,
+            Fault::TraceViolated => Kind::Trace,
+            _ => return None,
+        });
+    }
+    found.extend(product.invalid_end.then_some(Kind::InvalidEndState));
+    found.sort();
+    Some((found, product.states() as u64))
 }
 
 impl Product {

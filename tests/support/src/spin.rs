@@ -96,9 +96,10 @@ impl Run {
     }
 
     /// Whether the count of states means the same to both tools. After an evaluation error Spin either
-    /// stops or goes on with a made-up value, so that its count says nothing.
+    /// stops or goes on with a made-up value, and after an event that a trace does not allow it goes on as if
+    /// nothing had happened, so that its count says nothing.
     pub fn comparable(&self) -> bool {
-        self.complete && !self.kinds().contains(&Kind::Evaluation)
+        self.complete && !self.kinds().iter().any(|kind| matches!(kind, Kind::Evaluation | Kind::Trace))
     }
 }
 

@@ -4,13 +4,11 @@
 //! `FABIUS_MODELS=n` says how many models (default [`MODELS`]), `FABIUS_SEED=n` where to begin; every failure
 //! prints the seed.
 
-use fabius_program::meaning::Fault;
-use fabius_program::{Move, ProcessId, ProcessKind, Watch};
+use fabius_program::Move;
 use fabius_testkit::Kind;
 use fabius_testkit::generate::claim::{CLAIM, model_with_claim, model_with_trace};
 use fabius_testkit::parallel;
-use fabius_testkit::product::{self, Product, Verdict};
-use fabius_testkit::referee::{self, Options};
+use fabius_testkit::product::{self, Verdict};
 use fabius_testkit::shrink::shrink;
 use fabius_testkit::sketch::Sketch;
 use fabius_testkit::spin::{self, Answer, Endless, Spin, is_endless};
@@ -150,21 +148,6 @@ fn random_claims_get_spins_answers() {
     assert!(held.min(violated) * 8 > held + violated, "both answers should occur");
 }
 
-/// How the trace of a model is judged: whether it is violated, and how many states there are if not.
-fn trace_says(sketch: &Sketch) -> Option<(bool, Option<u64>)> {
-    let program = referee::program(&sketch.text(), Options::NONE)?;
-    let kinds = [ProcessKind::Trace, ProcessKind::NoTrace];
-    let trace = program.processes.iter().position(|process| kinds.contains(&process.kind))?;
-    let watch = Watch { trace: Some(ProcessId(trace as u32)), ..Watch::NOTHING };
-    let product = Product::of(&program, watch, 20 * STATES_MAX).ok()?;
-    let known = |fault: &Fault| matches!(fault, Fault::AssertionFailed | Fault::TraceViolated);
-    if !product.faults.iter().all(known) {
-        return None;
-    }
-    let violated = product.faults.contains(&Fault::TraceViolated);
-    Some((violated, (!violated).then_some(product.states() as u64)))
-}
-
 #[test]
 fn random_event_traces_get_spins_answers() {
     let spin = match Spin::find() {
@@ -174,16 +157,18 @@ fn random_event_traces_get_spins_answers() {
     let first = number("FABIUS_SEED", 1);
     let seeds: Vec<u64> = (first..first + number("FABIUS_MODELS", MODELS)).collect();
     let judge = |sketch: &Sketch| -> Option<Result<bool, String>> {
-        let (violated, states) = trace_says(sketch)?;
+        let (kinds, states) = product::beside_trace(&sketch.text(), 20 * STATES_MAX)?;
+        let violated = kinds.contains(&Kind::Trace);
         let Answer::Run(run) = spin.ask(&sketch.text(), spin::Question::ALL_STATES) else { return None };
-        if !run.comparable() {
+        if !run.complete || run.kinds().contains(&Kind::Evaluation) {
             return None;
         }
         let spins = run.kinds().contains(&Kind::Trace);
         Some(if violated != spins {
             Err(format!("the product says {violated}, Spin {spins}"))
-        } else if states.is_some_and(|states| states != run.stored) {
-            Err(format!("the product has {states:?} states, Spin {}", run.stored))
+        } else if !violated && (kinds != run.kinds() || states != run.stored) {
+            // After a violation Spin goes on as if nothing had happened.
+            Err(format!("the product has {states} states and {kinds:?}, Spin {} and {:?}", run.stored, run.kinds()))
         } else {
             Ok(violated)
         })
