@@ -1,0 +1,211 @@
+//! Searches in the order of delays and of depth, from the text to the report.
+
+use fabius_base::Cancel;
+use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
+use fabius_engine::{Cycles, Event, Outcome, Settings, Surroundings, Verdict, check, load};
+use fabius_testkit::corpus::Corpus;
+use std::time::Duration;
+
+/// Models with more states take too long without optimisation.
+const STATES_MAX: u64 = 2000;
+
+/// Two workers look whether a lock is free, and take it in a second step.
+const RACE: &str = "byte inside; bool locked;
+active [2] proctype Worker() {
+  !locked;
+  locked = true;
+  inside++;
+  assert(inside == 1);
+  inside--;
+  locked = false
+}";
+
+/// The same with a stretch from looking to taking that nobody interrupts.
+const SEALED: &str = "byte inside; bool locked;
+active [2] proctype Worker() {
+  /*@ seal rr */ !locked;
+  locked = true /*@ unseal */;
+  inside++;
+  assert(inside == 1);
+  inside--;
+  locked = false
+}";
+
+/// One process works for ever without progress, if it is left alone for ever.
+const LAZY: &str = "byte x;
+active proctype Worker() { do :: x = 1 - x od }
+active proctype Boss() { do :: skip; progress: x = 0 od }";
+
+fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
+    let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, settings);
+    let mut events = Vec::new();
+    let mut observe = |event| events.push(event);
+    let (cancel, now) = (Cancel::new(), || Duration::ZERO);
+    let outcome = check(&loaded, settings, &mut Surroundings { cancel: &cancel, now: &now, observe: &mut observe });
+    assert_eq!(outcome.failure, None);
+    (outcome, events)
+}
+
+fn delaying(scheduler: SchedulerChoice, mode: DelayMode, delays_max: Option<u32>) -> Settings {
+    let properties = vec!["safety".to_owned()];
+    let delaying = Delaying { scheduler, mode, delays_max, seed: 7 };
+    Settings { delaying: Some(delaying), properties, ..Settings::default() }
+}
+
+fn schedulers() -> Vec<SchedulerChoice> {
+    vec![
+        SchedulerChoice::Auto,
+        SchedulerChoice::RunToCompletion,
+        SchedulerChoice::RoundRobin,
+        SchedulerChoice::Random,
+        SchedulerChoice::Priority(Vec::new()),
+        SchedulerChoice::Priority(vec!["Worker".to_owned()]),
+    ]
+}
+
+#[test]
+fn a_violation_tells_its_delays() {
+    for scheduler in schedulers() {
+        for mode in [DelayMode::Fast, DelayMode::Exact] {
+            let (outcome, events) = run(RACE, &delaying(scheduler.clone(), mode, None));
+            let property = &outcome.report.properties[0];
+            let context = format!("{scheduler:?}, {mode:?}: {}", property.reason);
+            assert_eq!(property.verdict, Verdict::Violated, "{context}");
+            let violation = &property.violations[0];
+            let delays = violation.delays.as_ref().expect("delays");
+            assert_eq!(violation.fewest_delays, Some(true), "{context}");
+            assert!(delays.len() <= 2, "{context}");
+            assert!(property.reason.contains(&format!("{} delay", delays.len())), "{context}");
+            // Each delay is told in the trace, too, where the process stands.
+            let marked: Vec<(usize, u8, u32)> = violation
+                .trace
+                .iter()
+                .flat_map(|step| step.held_back.iter().map(move |held| (step.step, held.pid, held.line)))
+                .collect();
+            let told: Vec<_> = delays.iter().map(|delay| (delay.step as usize, delay.pid, delay.line)).collect();
+            assert_eq!(marked, told, "{context}");
+            for delay in delays {
+                let step = &violation.trace[delay.step as usize - 1];
+                assert_ne!(step.pid, delay.pid, "who is held back does not move: {context}");
+                assert_eq!(delay.process, "Worker");
+                assert!((3..=8).contains(&delay.line), "{context}");
+            }
+            assert!(events.iter().any(|event| matches!(event, Event::Round { .. })) || delays.is_empty(), "{context}");
+        }
+    }
+}
+
+#[test]
+fn the_verdict_claims_no_more_than_was_searched() {
+    let safe = RACE.replace("assert(inside == 1);", "");
+    let sentence = |mode, delays_max| {
+        let (outcome, _) = run(&safe, &delaying(SchedulerChoice::RoundRobin, mode, delays_max));
+        let property = &outcome.report.properties[0];
+        (property.verdict, property.reason.clone())
+    };
+    let (verdict, reason) = sentence(DelayMode::Fast, None);
+    assert_eq!(verdict, Verdict::Holds);
+    assert!(reason.starts_with("safe under every schedule"), "{reason}");
+    let (verdict, reason) = sentence(DelayMode::Fast, Some(1));
+    assert_eq!(verdict, Verdict::Undecided);
+    assert!(reason.starts_with("no error found up to 1 delay under round-robin (searched"), "{reason}");
+    let (verdict, reason) = sentence(DelayMode::Exact, Some(1));
+    assert_eq!(verdict, Verdict::Undecided);
+    assert!(reason.starts_with("safe with at most 1 delay under round-robin"), "{reason}");
+    let (verdict, reason) = sentence(DelayMode::Sample(SampleKind::Delays, Some(50)), Some(2));
+    assert_eq!(verdict, Verdict::Undecided);
+    assert!(reason.starts_with("no error found in 50 runs with 2 delays each under round-robin (seed 7)"), "{reason}");
+}
+
+#[test]
+fn samples_find_the_race_and_repeat() {
+    for kind in [SampleKind::Delays, SampleKind::Walk, SampleKind::Pct, SampleKind::Pos, SampleKind::Surw] {
+        let settings = delaying(SchedulerChoice::RunToCompletion, DelayMode::Sample(kind, None), None);
+        let (first, _) = run(RACE, &settings);
+        let (second, _) = run(RACE, &settings);
+        assert_eq!(first.report.verdict, Verdict::Violated, "{kind:?}");
+        assert_eq!(first.counterexamples[0].path, second.counterexamples[0].path, "{kind:?}");
+        let delays = &first.report.properties[0].violations[0].delays;
+        assert_eq!(delays.is_some(), kind == SampleKind::Delays, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_seal_forbids_the_delay_that_makes_the_race() {
+    for mode in [DelayMode::Fast, DelayMode::Exact] {
+        let (outcome, _) = run(SEALED, &delaying(SchedulerChoice::RoundRobin, mode, Some(5)));
+        assert_ne!(outcome.report.verdict, Verdict::Violated, "{}", outcome.report.reason);
+    }
+    // Nobody else pays heed to the comment.
+    let (outcome, _) = run(SEALED, &Settings::default());
+    assert_eq!(outcome.report.verdict, Verdict::Violated);
+    let (outcome, _) = run("/*@ seal */ active proctype P() { skip }", &Settings::default());
+    assert_eq!(outcome.report.findings[0].code, "F0113");
+}
+
+#[test]
+fn a_loop_says_what_it_costs() {
+    for cycles in [Cycles::Map, Cycles::IterativeNestedDfs, Cycles::Components] {
+        let settings = Settings {
+            properties: vec!["progress".to_owned()],
+            cycles,
+            ..delaying(SchedulerChoice::RoundRobin, DelayMode::Fast, None)
+        };
+        let settings = Settings { properties: vec!["progress".to_owned()], ..settings };
+        let (outcome, _) = run(LAZY, &settings);
+        let property = &outcome.report.properties[0];
+        assert_eq!(property.verdict, Verdict::Violated, "{cycles:?}: {}", property.reason);
+        assert!(
+            property.reason.contains("0 delays under round-robin; the loop goes on without any"),
+            "{}",
+            property.reason
+        );
+    }
+}
+
+#[test]
+fn depth_bounds_are_steps_and_the_verdict_says_so() {
+    let depth = |increment, cut_off| Settings {
+        depth_bounding: Some(DepthBounding { increment, cut_off }),
+        properties: vec!["safety".to_owned()],
+        ..Settings::default()
+    };
+    assert_eq!(run(RACE, &depth(1, None)).0.report.verdict, Verdict::Violated);
+    let (outcome, _) = run(RACE, &depth(2, Some(3)));
+    assert_eq!(outcome.report.verdict, Verdict::Undecided);
+    assert!(outcome.report.reason.starts_with("safe within 3 steps (searched"), "{}", outcome.report.reason);
+    let (outcome, _) = run(&RACE.replace("assert(inside == 1);", ""), &depth(3, None));
+    assert_eq!(outcome.report.verdict, Verdict::Holds);
+}
+
+/// On real models: once nothing is left, as many states are stored as Spin stores.
+#[test]
+fn what_is_left_in_the_end_is_what_spin_knows() {
+    let corpus = match Corpus::load() {
+        Ok(corpus) => corpus,
+        Err(why) => return println!("not compared: {why}"),
+    };
+    let mut compared = 0;
+    for entry in &corpus.entries {
+        let Some(spin) = entry.run("base").filter(|run| run.complete && run.stored < STATES_MAX) else { continue };
+        let Ok(text) = std::fs::read_to_string(corpus.file(entry)) else { continue };
+        let scheduler = schedulers()[compared % 5].clone();
+        let depth = Settings {
+            depth_bounding: Some(DepthBounding { increment: 7, cut_off: None }),
+            properties: vec!["safety".to_owned()],
+            ..Settings::default()
+        };
+        for settings in [delaying(scheduler.clone(), DelayMode::Fast, None), depth] {
+            let settings = Settings { optimize: false, keep_going: true, ..settings };
+            let (outcome, _) = run(&text, &settings);
+            let stored = outcome.report.properties.first().filter(|property| property.stopped.is_none());
+            let Some(stored) = stored.map(|property| property.states) else { continue };
+            // Where a run-time error ends Spin's search, it has seen less.
+            if spin.errors == 0 {
+                assert_eq!(stored, spin.stored, "{}, {scheduler:?}", entry.path);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 50, "only {compared} models");
+}
