@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// A search that took less is as quick as looking it up.
-const SECONDS_MIN: f64 = 0.1;
+const SECONDS_MIN: f64 = 0.02;
 /// An entry that nobody wrote again for so long is removed.
 const AGE_MAX: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The layout of the entries.
