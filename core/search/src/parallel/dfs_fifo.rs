@@ -14,8 +14,8 @@
 //!
 //! P are the transitions marked [`Marks::PROGRESS`]. V and F are bits of the shared visited set; states are never
 //! removed from F. Each thread queues the states that it put into F first. A thread without work takes half of
-//! another one's queue; if that one has none to give, but is deep in a search, it joins it: both search from
-//! the same state, as Algorithm 2 permits, and share V.
+//! another one's queue; if that one has none to give, or gave often, but is deep in a search, it joins it: both search
+//! from the same state, as Algorithm 2 permits, and share V.
 //!
 //! What differs from the paper:
 //!
@@ -58,6 +58,9 @@ const STACKED: u32 = !(VISITED | FRONTIER);
 const STACKED_BITS: usize = BITS as usize - 2;
 /// A search that has entered fewer states is not worth joining.
 const WORTH_JOINING: u64 = 64;
+
+/// A thread that comes for more of a queue so often, while the same search goes on, joins that search instead.
+const QUEUES_MAX: u32 = 8;
 
 /// In which order the states behind progress come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -129,6 +132,7 @@ where
             mine: STACKED_FIRST << (thread % STACKED_BITS),
             stacked: (STACKED_BITS < team.threads).then(HashSet::new),
             begun: None,
+            given: 0,
             has_promoted: &has_promoted,
         };
         let run = search.fifo();
@@ -159,6 +163,8 @@ struct DfsFifo<'a, M: Model> {
     stacked: Option<HashSet<Key>>,
     /// What the thread searches from, and the states entered when it began.
     begun: Option<(Start, u64)>,
+    /// How often it gave away a part of its queue since then.
+    given: u32,
     /// Whether some transient state was treated as an ordinary one.
     has_promoted: &'a AtomicBool,
 }
@@ -201,6 +207,7 @@ impl<M: Model> DfsFifo<'_, M> {
         self.walk.begin(&start, note);
         self.stack(start.key);
         self.begun = Some((start, self.walk.visits()));
+        self.given = 0;
         loop {
             match self.walk.step()? {
                 Step::Arrival(arrival) => self.arrive(arrival)?,
@@ -326,7 +333,8 @@ impl<M: Model> DfsFifo<'_, M> {
     /// Gives work to somebody who has none.
     #[cold]
     fn share(&mut self) {
-        if 1 < self.frontier.len() {
+        if 1 < self.frontier.len() && self.given < QUEUES_MAX {
+            self.given += 1;
             let half = self.frontier.take_half();
             return self.walk.team.pool.offer(Work::Queue(half));
         }
@@ -334,6 +342,7 @@ impl<M: Model> DfsFifo<'_, M> {
         if self.walk.visits() - visits < WORTH_JOINING {
             return;
         }
+        self.given = 0;
         if self.walk.access.entry(start.key, 0).0.bits() & VISITED == 0 {
             self.walk.team.pool.offer(Work::Join(start.clone()));
         }
