@@ -10,6 +10,10 @@
 //! set of their own ([`Class::Transient`]), so that no search goes round among them for ever. To a search,
 //! *stored* states of either class are the nodes of the graph, and what is passed on trust belongs to the
 //! ways between them.
+//!
+//! Most of the time goes into waiting for the memory of the visited set. While it is on its way, the next
+//! successor is listed already, if the search did not go to the last one: then it is likely not to go to
+//! this one, too. If it does, what was listed ahead is forgotten, and listed again later.
 
 use crate::depth_first::{TRANSIENT_PASSES_MAX, TRANSIENT_RUN_MAX};
 use crate::model::{Model, Next};
@@ -17,7 +21,7 @@ use crate::position::Position;
 use crate::store::{Class, Payloads, Store};
 
 /// The stack of a search, and the state on top of it.
-pub(crate) struct Walk<M: Model, Own> {
+pub(crate) struct Walk<M: Model, Own, Probe> {
     pub(crate) position: Position,
     frames: Vec<Frame<M::Cursor, M::Label, Own>>,
     hidden: usize,
@@ -27,6 +31,21 @@ pub(crate) struct Walk<M: Model, Own> {
     passes: u32,
     /// Whether transient states are passed through on trust at all.
     pub(crate) trusting: bool,
+    /// What comes next in the state on top, if it was listed already.
+    ahead: Option<Ahead<M, Probe>>,
+    /// Of the successor that is looked at, if it was listed ahead and is proposed to the position.
+    proposed: Option<Probe>,
+    /// The search did not go to the last successor.
+    stayed: bool,
+}
+
+/// Something listed before its turn.
+struct Ahead<M: Model, Probe> {
+    found: Next<M::Label, M::Fault>,
+    /// Of a successor to be looked up; then it is proposed to the position.
+    probe: Option<Probe>,
+    /// How far successors were listed before.
+    cursor: M::Cursor,
 }
 
 /// A state on the stack.
@@ -56,8 +75,8 @@ impl<C, L, Own> Frame<C, L, Own> {
     }
 }
 
-impl<M: Model, Own> Walk<M, Own> {
-    pub(crate) fn new<S: Store>(model: &M) -> Self {
+impl<M: Model, Own, Probe: Copy> Walk<M, Own, Probe> {
+    pub(crate) fn new<S: Store<Probe = Probe>>(model: &M) -> Self {
         let hidden = model.hidden_words();
         Self {
             position: Position::new(S::MEMO_PER_WORD, hidden),
@@ -66,6 +85,9 @@ impl<M: Model, Own> Walk<M, Own> {
             depth: 0,
             passes: 0,
             trusting: true,
+            ahead: None,
+            proposed: None,
+            stayed: false,
         }
     }
 
@@ -119,6 +141,10 @@ impl<M: Model, Own> Walk<M, Own> {
     #[inline]
     pub(crate) fn next(&mut self, model: &mut M) -> Option<Next<M::Label, M::Fault>> {
         let frame = self.frames.last_mut()?;
+        if let Some(ahead) = self.ahead.take() {
+            self.proposed = ahead.probe;
+            return Some(ahead.found);
+        }
         let (state, successor) = self.position.state_and_successor();
         Some(model.next(state, &mut frame.cursor, successor))
     }
@@ -136,9 +162,29 @@ impl<M: Model, Own> Walk<M, Own> {
         }
     }
 
+    /// Looks at the successor: the set and the place where to look it up, `None` if it is passed through on trust.
+    #[inline]
+    pub(crate) fn look_up<S: Store<Probe = Probe>>(
+        &mut self,
+        model: &mut M,
+        store: &mut S,
+        transient: bool,
+    ) -> Option<(Class, Probe)> {
+        let proposed = self.proposed.take();
+        if proposed.is_none() {
+            self.position.propose();
+        }
+        let class = self.class(transient)?;
+        let probe = proposed.unwrap_or_else(|| store.prepare(&mut self.position, class));
+        if self.stayed {
+            self.look_ahead(model, store);
+        }
+        Some((class, probe))
+    }
+
     /// As what the successor is to be looked up; `None` if it is passed through on trust.
     #[inline]
-    pub(crate) fn class(&mut self, transient: bool) -> Option<Class> {
+    fn class(&mut self, transient: bool) -> Option<Class> {
         if !transient {
             return Some(Class::Ordinary);
         }
@@ -148,16 +194,89 @@ impl<M: Model, Own> Walk<M, Own> {
         if trusted { None } else { Some(Class::Transient) }
     }
 
-    /// Moves to the successor proposed, which was looked up if it is `stored`.
+    /// Lists what comes next while the store's memory for the successor is on its way.
     #[inline]
-    pub(crate) fn push(&mut self, model: &mut M, label: Option<M::Label>, transient: bool, stored: bool, own: Own) {
-        let stale_run = if stored { 0 } else { 1 + self.frames.last().map_or(0, |below| below.stale_run) };
-        if stored {
-            self.position.memo_is_right_until(self.position.log_len());
+    fn look_ahead<S: Store<Probe = Probe>>(&mut self, model: &mut M, store: &mut S) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let cursor = frame.cursor;
+        self.position.put_aside();
+        let (state, successor) = self.position.state_and_successor();
+        let found = model.next(state, &mut frame.cursor, successor);
+        let probe = match found {
+            Next::Successor { transient: false, .. } => {
+                self.position.propose();
+                Some(store.prepare(&mut self.position, Class::Ordinary))
+            }
+            _ => None,
+        };
+        self.ahead = Some(Ahead { found, probe, cursor });
+    }
+
+    /// Turns back to the successor that was looked up, where something was listed ahead.
+    pub(crate) fn recover<S: Store>(&mut self, store: &mut S) {
+        let Some(ahead) = self.ahead.take() else { return };
+        if let Some(frame) = self.frames.last_mut() {
+            frame.cursor = ahead.cursor;
         }
+        self.position.take_from_aside();
+        store.prepare(&mut self.position, Class::Ordinary);
+    }
+
+    /// Forgets what was listed ahead, to stay at the state on top or leave it.
+    pub(crate) fn forget_ahead(&mut self) {
+        let Some(ahead) = self.ahead.take() else { return };
+        if let Some(frame) = self.frames.last_mut() {
+            frame.cursor = ahead.cursor;
+        }
+        if ahead.probe.is_some() {
+            self.position.reject();
+        }
+    }
+
+    /// Does not go to the successor, which was looked up.
+    #[inline]
+    pub(crate) fn stay(&mut self) {
+        self.stayed = true;
+        if self.ahead.is_none() {
+            self.position.reject();
+        }
+    }
+
+    /// Does not even look at the successor.
+    pub(crate) fn skip(&mut self) {
+        if self.proposed.take().is_some() {
+            self.position.reject();
+        }
+    }
+
+    /// Goes to the successor, which was looked up.
+    #[inline]
+    pub(crate) fn enter<S: Store>(
+        &mut self,
+        model: &mut M,
+        store: &mut S,
+        label: Option<M::Label>,
+        transient: bool,
+        own: Own,
+    ) {
+        self.recover(store);
+        self.stayed = false;
+        self.position.memo_is_right_until(self.position.log_len());
         if !transient {
             self.passes = 0;
         }
+        self.push(model, label, transient, 0, own);
+    }
+
+    /// Goes to the successor, a transient state, on trust.
+    #[inline]
+    pub(crate) fn pass(&mut self, model: &mut M, label: Option<M::Label>, own: Own) {
+        let stale_run = 1 + self.frames.last().map_or(0, |below| below.stale_run);
+        self.push(model, label, true, stale_run, own);
+    }
+
+    #[inline]
+    fn push(&mut self, model: &mut M, label: Option<M::Label>, transient: bool, stale_run: u32, own: Own) {
         let changes = self.position.accept() as u32;
         let cursor = model.begin(self.position.state());
         self.frames.push(Frame { cursor, label, changes, stale_run, transient, own });
@@ -181,7 +300,7 @@ impl<M: Model, Own> Walk<M, Own> {
 
     /// Tells the store that the state on top will be asked for, when it is left.
     #[inline]
-    pub(crate) fn announce_top<P, S: Payloads<P>>(&self, store: &mut S) {
+    pub(crate) fn announce_top<P, S: Payloads<P, Probe = Probe>>(&self, store: &mut S) {
         if let Some(top) = self.frames.last().filter(|top| top.is_stored()) {
             let probe = store.probe_of_state(&self.position, top.class());
             store.expect(probe);

@@ -103,7 +103,7 @@ struct Components<'a, M: Model, S, O, P, C> {
 
 /// A depth-first search through the whole graph, or through a region of it.
 struct Pass<M: Model, C, Probe> {
-    walk: Walk<M, Own>,
+    walk: Walk<M, Own, Probe>,
     roots: Vec<Root<C>>,
     active: Vec<Probe>,
     /// If components may have to be split: the active states.
@@ -309,37 +309,38 @@ where
     ) -> Run<M::Label, M::Fault, bool> {
         let depth = pass.walk.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
+            pass.walk.skip();
             return ControlFlow::Continue(false);
         }
         let progress = self.goal == Goal::Livelock
             && (marks.has(Marks::PROGRESS) || pass.walk.top().is_some_and(|top| top.own.progress));
         let mut own = Own { number: 0, marks, progress, closes: false };
-        pass.walk.position.propose();
-        let Some(class) = pass.walk.class(transient) else {
-            pass.walk.push(self.model, label, transient, false, own);
+        let Some((class, probe)) = pass.walk.look_up(self.model, self.store, transient) else {
+            pass.walk.pass(self.model, label, own);
             return ControlFlow::Continue(false);
         };
-        let probe = self.store.prepare(&mut pass.walk.position, class);
         let number = self.store.payload(probe).1;
         let was = *number;
         if progress {
             if was == Number::NEW && pass.region.is_none() {
                 *number = Number::QUEUED;
                 self.count(was, class)?;
+                pass.walk.recover(self.store);
                 self.append(pass, class)?;
             }
         } else if pass.admits(was) {
             self.count(was, class)?;
             let way = pass.way_to_successor(self.model, label, marks);
+            pass.walk.recover(self.store);
             own.number = self.activate(pass, probe, way, class)?;
-            pass.walk.push(self.model, label, transient, true, own);
+            pass.walk.enter(self.model, self.store, label, transient, own);
             self.sum_up_top(pass);
             let statistics = &mut self.watch.statistics;
-            statistics.depth = statistics.depth.max(pass.walk.depth());
+            statistics.depth = statistics.depth.max(depth);
             return ControlFlow::Continue(false);
         }
         self.watch.statistics.matched += u64::from(was != Number::NEW);
-        pass.walk.position.reject();
+        pass.walk.stay();
         if !progress && pass.is_active(was) {
             let way = pass.way_to_successor(self.model, label, marks);
             pass.merge(was.0, way);
@@ -661,6 +662,7 @@ impl<M: Processes, C: Sum, Probe: Copy> Pass<M, C, Probe> {
     /// Goes back to the root of the component on top: it, whether it is transient, and the numbers of its component.
     fn retreat_to_root(&mut self) -> (Vec<u32>, bool, std::ops::RangeInclusive<u32>) {
         let number = self.roots.last().map_or(0, |root| root.number);
+        self.walk.forget_ahead();
         while self.walk.top().is_some_and(|top| !top.is_stored() || top.own.number != number) {
             self.walk.pop();
         }

@@ -37,7 +37,7 @@ use super::stem::stem_to;
 use super::watch::Watch;
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
-use crate::store::{Class, Inserted, Payloads};
+use crate::store::{Class, Inserted, Payloads, Store};
 use crate::walk::Walk;
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
@@ -93,12 +93,12 @@ impl Sets {
     const F: u8 = 4;
 }
 
-struct DfsFifo<'a, M: Model, S, O> {
+struct DfsFifo<'a, M: Model, S: Store, O> {
     model: &'a mut M,
     store: &'a mut S,
     watch: Watch<'a, O>,
     /// Own to each frame: whether there was progress since the last stored state.
-    walk: Walk<M, bool>,
+    walk: Walk<M, bool, S::Probe>,
     queue: Frontier,
     /// The state from which the search goes depth first.
     seed: Seed,
@@ -153,15 +153,14 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     fn arrive(&mut self, label: Option<M::Label>, transient: bool, marks: Marks) -> Run<M::Label, M::Fault> {
         let depth = self.walk.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
+            self.walk.skip();
             return ControlFlow::Continue(());
         }
         let progress = marks.has(Marks::PROGRESS) || self.walk.top().is_some_and(|top| top.own);
-        self.walk.position.propose();
-        let Some(class) = self.walk.class(transient) else {
-            self.enter(label, transient, false, progress);
+        let Some((class, probe)) = self.walk.look_up(self.model, self.store, transient) else {
+            self.walk.pass(self.model, label, progress);
             return ControlFlow::Continue(());
         };
-        let probe = self.store.prepare(&mut self.walk.position, class);
         let (inserted, sets) = self.store.payload(probe);
         let old = sets.0;
         match progress {
@@ -169,17 +168,20 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
             false if old & Sets::V == 0 => {
                 sets.0 |= Sets::S;
                 self.count(inserted, class)?;
-                self.enter(label, transient, true, false);
+                self.walk.enter(self.model, self.store, label, transient, false);
+                let statistics = &mut self.watch.statistics;
+                statistics.depth = statistics.depth.max(depth);
                 return ControlFlow::Continue(());
             }
             true if old == 0 => {
                 sets.0 = Sets::F;
                 self.count(inserted, class)?;
+                self.walk.recover(self.store);
                 self.append(class)?;
             }
             _ => self.watch.statistics.matched += 1,
         }
-        self.walk.position.reject();
+        self.walk.stay();
         ControlFlow::Continue(())
     }
 
@@ -192,13 +194,6 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
             self.watch.counts_state()?;
         }
         ControlFlow::Continue(())
-    }
-
-    #[inline]
-    fn enter(&mut self, label: Option<M::Label>, transient: bool, stored: bool, progress: bool) {
-        self.walk.push(self.model, label, transient, stored, progress);
-        let statistics = &mut self.watch.statistics;
-        statistics.depth = statistics.depth.max(self.walk.depth());
     }
 
     #[inline]
@@ -224,6 +219,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     fn report(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault> {
+        self.walk.recover(self.store);
         let target = self.walk.position.visible().to_vec();
         let mut stem: Vec<M::Label> = self.walk.labels().chain(label).collect();
         self.walk.position.reject();

@@ -43,7 +43,7 @@ use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
-use crate::store::{Class, Payloads};
+use crate::store::{Class, Payloads, Store};
 use crate::walk::Walk;
 use std::ops::ControlFlow;
 
@@ -79,12 +79,12 @@ where
     CycleOutcome::conclude(run, search.store.exactness(), *statistics)
 }
 
-struct NestedDfs<'a, M: Model, S, O, P> {
+struct NestedDfs<'a, M: Model, S: Store, O, P> {
     model: &'a mut M,
     store: &'a mut S,
     proviso: P,
     watch: Watch<'a, O>,
-    walk: Walk<M, Own>,
+    walk: Walk<M, Own, S::Probe>,
     /// Accepting transitions on the stack, as far as [`Mark`] has room.
     accepting: u8,
     /// Whether any transient state was looked up.
@@ -216,15 +216,16 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     fn arrive(&mut self, label: Option<M::Label>, transient: bool, accepting: bool) -> Run<M::Label, M::Fault, bool> {
         let depth = self.walk.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
+            self.walk.skip();
             return ControlFlow::Continue(false);
         }
-        self.walk.position.propose();
-        let Some(class) = self.walk.class(transient) else {
-            self.enter(label, transient, false, accepting);
+        let own = Own { accepting, all_red: true, ..Own::default() };
+        let Some((class, probe)) = self.walk.look_up(self.model, self.store, transient) else {
+            self.count_accepting(accepting);
+            self.walk.pass(self.model, label, own);
             return ControlFlow::Continue(true);
         };
         self.looked_up |= transient;
-        let probe = self.store.prepare(&mut self.walk.position, class);
         let count = (self.accepting + u8::from(accepting)) & Mark::COUNT_MASK;
         let mark = self.store.payload(probe).1;
         match mark.colour() {
@@ -233,7 +234,10 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                 if !transient {
                     self.watch.counts_state()?;
                 }
-                self.enter(label, transient, true, accepting);
+                self.count_accepting(accepting);
+                self.walk.enter(self.model, self.store, label, transient, own);
+                let statistics = &mut self.watch.statistics;
+                statistics.depth = statistics.depth.max(depth);
                 return ControlFlow::Continue(true);
             }
             Colour::Cyan if mark.count() != count => return self.report(label, class),
@@ -246,7 +250,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                 mark.redden();
                 let full = mark.is_full();
                 self.watch.statistics.matched += 1;
-                self.walk.push(self.model, label, transient, true, Own { full, ..Own::default() });
+                self.walk.enter(self.model, self.store, label, transient, Own { full, ..Own::default() });
                 self.red()?;
                 self.walk.pop();
                 return ControlFlow::Continue(true);
@@ -255,15 +259,12 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         }
         let red = mark.is_red() && mark.colour() == Colour::Blue;
         self.watch.statistics.matched += 1;
-        self.walk.position.reject();
+        self.walk.stay();
         ControlFlow::Continue(red)
     }
 
-    fn enter(&mut self, label: Option<M::Label>, transient: bool, stored: bool, accepting: bool) {
+    fn count_accepting(&mut self, accepting: bool) {
         self.accepting = (self.accepting + u8::from(accepting)) & Mark::COUNT_MASK;
-        self.walk.push(self.model, label, transient, stored, Own { accepting, all_red: true, ..Own::default() });
-        let statistics = &mut self.watch.statistics;
-        statistics.depth = statistics.depth.max(self.walk.depth());
     }
 
     /// Expands the state on top in full, if it closes a cycle and was expanded in part.
@@ -325,11 +326,11 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     fn red_arrive(&mut self, label: Option<M::Label>, transient: bool) -> Run<M::Label, M::Fault> {
         let depth = self.walk.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
+            self.walk.skip();
             return ControlFlow::Continue(());
         }
-        self.walk.position.propose();
-        let Some(class) = self.walk.class(transient) else {
-            self.walk.push(self.model, label, transient, false, Own::default());
+        let Some((class, probe)) = self.walk.look_up(self.model, self.store, transient) else {
+            self.walk.pass(self.model, label, Own::default());
             return ControlFlow::Continue(());
         };
         if transient {
@@ -337,18 +338,17 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             self.walk.trusting = false;
         }
         self.watch.statistics.matched += 1;
-        let probe = self.store.prepare(&mut self.walk.position, class);
         let mark = self.store.payload(probe).1;
         if mark.colour() == Colour::Cyan {
             return self.report(label, class);
         }
         if mark.is_red() {
-            self.walk.position.reject();
+            self.walk.stay();
             return ControlFlow::Continue(());
         }
         mark.redden();
         let full = mark.is_full();
-        self.walk.push(self.model, label, transient, true, Own { full, ..Own::default() });
+        self.walk.enter(self.model, self.store, label, transient, Own { full, ..Own::default() });
         ControlFlow::Continue(())
     }
 
@@ -365,6 +365,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     fn report<T>(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault, T> {
+        self.walk.recover(self.store);
         let target = self.walk.position.visible().to_vec();
         let mut stem: Vec<M::Label> = self.walk.labels().chain(label).collect();
         self.walk.position.reject();
@@ -402,7 +403,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
 }
 
 /// The state on top will be expanded once more.
-fn top_is_new<M: Model>(walk: &mut Walk<M, Own>) {
+fn top_is_new<M: Model, Probe: Copy>(walk: &mut Walk<M, Own, Probe>) {
     if let Some(top) = walk.top() {
         top.own.widened = false;
     }
