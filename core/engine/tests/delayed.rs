@@ -1,5 +1,11 @@
 //! Searches in the order of delays and of depth, from the text to the report.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test reads the corpus, and says what it left out"
+)]
+
 use fabius_base::Cancel;
 use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
 use fabius_engine::{Cycles, Event, Outcome, Settings, Surroundings, Verdict, check, load};

@@ -81,7 +81,12 @@ impl Asked {
 
     /// The name of the property, as the tool knows it.
     pub fn property(&self) -> &str {
-        self.what.strip_prefix("claim ").unwrap_or(&self.what)
+        match self.what.strip_prefix("claim ") {
+            // Spin numbers claims without a name; the tool knows the only one by its keyword.
+            Some("never_0") => "never",
+            Some(name) => name,
+            None => &self.what,
+        }
     }
 
     fn parse(key: &str) -> Option<Self> {
