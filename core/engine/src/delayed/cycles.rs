@@ -63,8 +63,8 @@ pub(crate) fn check(
 /// How to look for cycles in each round.
 fn ask(cycles: Cycles) -> Ask {
     match cycles {
-        Cycles::Suitable | Cycles::Components => Ask::Components,
-        Cycles::Map | Cycles::DfsFifo => Ask::Map,
+        Cycles::Suitable | Cycles::Map | Cycles::DfsFifo => Ask::Map,
+        Cycles::Components => Ask::Components,
         Cycles::IterativeNestedDfs | Cycles::NestedDfs => Ask::NestedDfs,
     }
 }
