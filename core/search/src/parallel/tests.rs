@@ -12,6 +12,7 @@ use fabius_base::{Cancel, Limits, StopReason};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 const GRAPHS: u64 = 1500;
 
@@ -25,6 +26,8 @@ struct Halting {
     random: Random,
     /// All threads begin together.
     together: Option<Arc<Barrier>>,
+    /// One step in so many is slow, so that others overtake; none if it is 0.
+    slow_one_in: usize,
 }
 
 impl Halting {
@@ -33,6 +36,9 @@ impl Halting {
             0 => std::thread::yield_now(),
             turns @ 1..100 => (0..turns).for_each(|_| std::hint::spin_loop()),
             _ => {}
+        }
+        if self.slow_one_in != 0 && self.random.below(self.slow_one_in) == 0 {
+            std::thread::sleep(Duration::from_micros(1));
         }
     }
 }
@@ -68,7 +74,7 @@ fn models(toy: &Toy, threads: usize, seed: u64) -> Vec<Halting> {
     let barrier = (seed.is_multiple_of(4)).then(|| Arc::new(Barrier::new(threads)));
     let model = |thread| {
         let random = Random::new(seed * 100 + thread);
-        Halting { toy: toy.clone(), random, together: barrier.clone() }
+        Halting { toy: toy.clone(), random, together: barrier.clone(), slow_one_in: 0 }
     };
     (0..threads as u64).map(model).collect()
 }
@@ -324,6 +330,42 @@ fn cndfs_finds_an_acceptance_cycle_if_there_is_one() {
         }
     }
     assert!((GRAPHS / 2..GRAPHS * 5 / 2).contains(&found), "{found}");
+}
+
+/// Nested searches of several threads go through the same states at the same time, and one must not make the other
+/// miss its cycle. Graphs with one way back behind many accepting nodes, and threads that are slow now and then.
+#[test]
+fn nested_searches_do_not_spoil_each_other() {
+    for seed in 0..250 {
+        let mut random = Random::new(seed);
+        let count = 7 + random.below(5);
+        let mut label = 0..;
+        let mut edge = |to: usize, accepting: bool| {
+            let marks = if accepting { Marks::ACCEPTING } else { Marks::NONE };
+            Edge { to: Some(to), label: label.next(), marks, ..Edge::default() }
+        };
+        // The way back leads from the end to some node; neither is accepting, or the blue search would see it.
+        let back = 1 + random.below(count - 3);
+        let accepting: Vec<bool> = (0..count).map(|i| i != back && i + 1 != count && random.below(2) == 0).collect();
+        let mut nodes: Vec<Node> = (0..count as u32).map(|i| Node { words: vec![i], ..Node::default() }).collect();
+        for (i, node) in nodes.iter_mut().enumerate() {
+            for _ in 0..2 {
+                let to = i + 1 + random.below(4);
+                if to < count {
+                    node.edges.push(edge(to, accepting[to]));
+                }
+            }
+        }
+        nodes[count - 1].edges.push(edge(back, accepting[back]));
+        let toy = Toy::new(nodes, 0);
+        let expected = has_acceptance_cycle(&toy);
+        for round in 0..4 {
+            let mut models = models(&toy, 2 + round as usize % 2, 4 * (4 * seed + round));
+            models.iter_mut().for_each(|model| model.slow_one_in = 2 + round as usize);
+            let found = cndfs(&mut models, &mut Quiet, &Settings::default(), seed + round).outcome.found;
+            assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
+        }
+    }
 }
 
 /// Where all transitions into a node agree, each node is one state.
