@@ -63,10 +63,6 @@ impl Wrong {
 }
 
 impl Found {
-    fn is_endless(&self) -> bool {
-        matches!(self.wrong, Wrong::Loop(..))
-    }
-
     /// What the reference interpreter is to confirm.
     fn claim(&self) -> Claim {
         match self.wrong {
@@ -95,6 +91,8 @@ pub(crate) struct Found {
     pub fairness: RunFairness,
     /// The strongest fairness under which some run does the same, if that is known.
     pub fair_runs: Option<RunFairness>,
+    /// The program as written with what is watched beside its processes, where a claim is.
+    pub written: Option<(Arc<Program>, Watch)>,
     /// The formula or claim that it violates: its name, and where it stands if it does in the text.
     pub property: Option<(String, Option<Span>)>,
     /// How often the same was found.
@@ -156,12 +154,16 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> R
 /// The trace of the same run of the program as it is written; `None` if there is none that the
 /// reference interpreter confirms.
 fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<Trace> {
-    if found.path.len() > ELABORATED_STEPS_MAX || found.watch.claim.is_some() || found.is_endless() {
+    if found.path.len() > ELABORATED_STEPS_MAX {
         return None;
     }
-    let written = loaded.as_written()?;
-    let path = elaborate(program, &written, &found.path)?;
-    walk(&written, found.watch, &path, found.claim()).ok()
+    let (written, watch) = match &found.written {
+        Some((written, watch)) => (Arc::clone(written), *watch),
+        None if found.watch.claim.is_none() => (Arc::new(loaded.as_written()?), found.watch),
+        None => return None,
+    };
+    let told = elaborate(program, (&written, watch), &found.path, found.claim())?;
+    walk(&written, watch, &told.path, told.claim).ok()
 }
 
 /// Where a faulty transition stands in the text.

@@ -110,7 +110,8 @@ pub(crate) fn check(
     };
     if let Some(found) = outcome.found {
         let fair_runs = fair_runs(&task, &inquiry, &mut machine, outcome.statistics.states, around);
-        match confirm(loaded, &inquiry.program, Found { fair_runs, ..inquiry.describe(found) }) {
+        let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
+        match confirm(loaded, &inquiry.program, Found { fair_runs, ..found }) {
             Ok(counterexample) => checked.add(planned, counterexample, around),
             Err(failure) => checked.failure = Some(failure),
         }
@@ -216,8 +217,20 @@ fn livelock_claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<F
 }
 
 impl Inquiry {
+    /// The same question about the program as written, if a claim is part of it.
+    pub(crate) fn as_written(
+        &self,
+        loaded: &Loaded,
+        planned: &Planned,
+        settings: &Settings,
+    ) -> Option<(Arc<Program>, Watch)> {
+        self.watch.claim?;
+        let written = inquire(&Arc::new(loaded.as_written()?), planned, settings).ok()?;
+        Some((written.program, written.watch))
+    }
+
     /// What a search found, as what is to be confirmed.
-    pub(crate) fn describe(&self, found: cycle::Found<Move, Fault>) -> Found {
+    pub(crate) fn describe(&self, found: cycle::Found<Move, Fault>, written: Option<(Arc<Program>, Watch)>) -> Found {
         let (wrong, path) = match found {
             cycle::Found::Lasso { stem, cycle } => {
                 (Wrong::Loop(stem.len(), self.class), stem.into_iter().chain(cycle).collect())
@@ -235,6 +248,7 @@ impl Inquiry {
             watch: self.watch,
             fairness,
             fair_runs: None,
+            written,
             property: self.property.clone(),
             count: 1,
             shortest: false,

@@ -88,6 +88,7 @@ pub(crate) fn check(
             watch,
             fairness: RunFairness::Unfair,
             fair_runs: None,
+            written: None,
             property: None,
             count: violation.count,
             shortest: settings.search == Order::BreadthFirst,

@@ -163,3 +163,32 @@ fn why_a_model_is_not_reduced_is_said() {
     let claim = PETERSON.to_owned() + " never { accept: do :: inside[0] od }";
     assert!(of(&claim, "never").starts_with("Reduction off: "), "{}", of(&claim, "never"));
 }
+
+/// Statements that a search executes as one step. In the words of the text, claims see every single one.
+const MERGED: &str = "byte round; bool on;
+active proctype P() {
+    byte a, b, idle;
+    do
+    :: round = (round + 1) % 2; a = round; b = a + 1; idle = (idle + 1) % 3; on = b > 1
+    od
+}
+never { do :: !on :: on -> break od; accept: do :: true od }
+ltl settles { <> [] on }";
+
+#[test]
+fn a_run_is_told_in_the_statements_of_the_text_whatever_watches_it() {
+    let written = ["round = (round+1)%2", "a = round", "b = a+1", "idle = (idle+1)%3", "on = b > 1"];
+    let same = |shown: &str, written: &str| shown.replace(' ', "") == written.replace(' ', "").as_str();
+    for name in ["never", "settles"] {
+        for optimize in [true, false] {
+            let found = property(MERGED, name, &Settings { optimize, ..Settings::default() });
+            let violation = &found.violations[0];
+            assert_eq!(violation.kind, ViolationClass::AcceptanceCycle);
+            for (at, step) in violation.trace.iter().enumerate() {
+                assert!(same(&step.text, written[at % written.len()]), "{name}: step {}: {}", at + 1, step.text);
+            }
+            let length = violation.endless.as_ref().map_or(0, |endless| endless.steps);
+            assert_eq!(length, 30, "{name}: idle and round are the same again after six times five steps");
+        }
+    }
+}

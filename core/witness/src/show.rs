@@ -9,50 +9,49 @@ use crate::state::{ChannelState, State};
 
 /// How processes, variables, channels and values of one state are written.
 ///
-/// A process is `P[1]`, its variable `P[1]:x`, as in Promela's remote references.
+/// A process is `P[1]`, its variable `P[1]:x`, as in Promela's remote references. A name is worked out when it is asked
+/// for: a step needs very few of them.
+#[derive(Clone, Copy)]
 pub struct Names<'a> {
     program: &'a Program,
-    /// Name of each channel, by identity - 1.
-    channels: Vec<String>,
-    /// Name of each process.
-    processes: Vec<String>,
+    state: &'a State,
 }
 
 impl<'a> Names<'a> {
     /// The names in a state.
-    pub fn of(program: &'a Program, state: &State) -> Self {
-        let processes: Vec<_> = state
-            .processes
-            .iter()
-            .enumerate()
-            .map(|(pid, process)| process_name(&program.process(process.process).name, pid))
-            .collect();
-        let mut channels = Vec::new();
-        for variable in &program.globals {
-            name_channels(&mut channels, "", variable);
-        }
-        for (process, name) in state.processes.iter().zip(&processes) {
-            let data = program.process(process.process);
-            for variable in data.locals.iter().skip(data.parameter_count as usize) {
-                name_channels(&mut channels, &format!("{name}:"), variable);
-            }
-        }
-        Self { program, channels, processes }
+    pub fn of(program: &'a Program, state: &'a State) -> Self {
+        Self { program, state }
     }
 
     /// A process, such as `P[1]`.
     pub fn process(&self, pid: u8) -> String {
-        self.processes.get(usize::from(pid)).cloned().unwrap_or_else(|| format!("process {pid}"))
+        match self.state.processes.get(usize::from(pid)) {
+            Some(process) => process_name(&self.program.process(process.process).name, usize::from(pid)),
+            None => format!("process {pid}"),
+        }
     }
 
     /// A channel by its identity, such as `q` or `P[1]:q[2]`.
     pub fn channel(&self, identity: i32) -> String {
         let index = usize::try_from(identity).ok().and_then(|id| id.checked_sub(1));
-        match index.and_then(|index| self.channels.get(index)) {
-            Some(name) => name.clone(),
+        match index.and_then(|index| self.created_channel(index)) {
+            Some(name) => name,
             None if identity == 0 => "no channel".to_owned(),
             None => format!("dead channel {identity}"),
         }
+    }
+
+    /// The name of the variable that created a channel, by the order of creation: the globals' first, then those of
+    /// each process.
+    fn created_channel(&self, mut index: usize) -> Option<String> {
+        if let Some(name) = nth_channel(&self.program.globals, &mut index) {
+            return Some(name);
+        }
+        self.state.processes.iter().enumerate().find_map(|(pid, process)| {
+            let data = self.program.process(process.process);
+            let name = nth_channel(&data.locals[data.parameter_count as usize..], &mut index)?;
+            Some(format!("{}:{name}", process_name(&data.name, pid)))
+        })
     }
 
     /// A value of some kind.
@@ -141,11 +140,17 @@ fn with_indices(name: &str, indices: &[String]) -> String {
     text
 }
 
-fn name_channels(names: &mut Vec<String>, owner: &str, variable: &Variable) {
-    if matches!(variable.initial, Initial::Channel(_)) {
-        let elements = 0..variable.element_count() as usize;
-        names.extend(elements.map(|element| format!("{owner}{}", element_name(variable, element))));
+/// The channel with an index among those that variables create; if there are not so many, the index is less by
+/// their number.
+fn nth_channel(variables: &[Variable], index: &mut usize) -> Option<String> {
+    for variable in variables.iter().filter(|variable| matches!(variable.initial, Initial::Channel(_))) {
+        let elements = variable.element_count() as usize;
+        if *index < elements {
+            return Some(element_name(variable, *index));
+        }
+        *index -= elements;
     }
+    None
 }
 
 /// Writes expressions of one process type in Promela's notation.

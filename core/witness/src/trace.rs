@@ -382,7 +382,17 @@ fn changes(
     (after, new_names): (&State, &Names<'_>),
 ) -> Vec<Change> {
     let mut found = Vec::new();
-    let mut compare = |variables: &[Variable], old: &[Vec<i32>], new: &[Vec<i32>], owner: &str, pid: Option<u8>| {
+    let mut compare = |variables: &[Variable], old: &[Vec<i32>], new: &[Vec<i32>], pid: Option<u8>| {
+        if old == new {
+            return;
+        }
+        let owner = match pid {
+            None => String::new(),
+            Some(CLAIM_PID) => {
+                after.claim.as_ref().map(|claim| program.process(claim.process).name.clone() + ":").unwrap_or_default()
+            }
+            Some(pid) => old_names.process(pid) + ":",
+        };
         for ((variable, old), new) in variables.iter().zip(old).zip(new) {
             for (element, (old, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new) {
                 found.push(Change {
@@ -395,14 +405,13 @@ fn changes(
             }
         }
     };
-    compare(&program.globals, &before.globals, &after.globals, "", None);
+    compare(&program.globals, &before.globals, &after.globals, None);
     for (pid, (old, new)) in before.processes.iter().zip(&after.processes).enumerate() {
-        let owner = format!("{}:", old_names.process(pid as u8));
-        compare(&program.process(old.process).locals, &old.locals, &new.locals, &owner, Some(pid as u8));
+        compare(&program.process(old.process).locals, &old.locals, &new.locals, Some(pid as u8));
     }
     if let (Some(old), Some(new)) = (&before.claim, &after.claim) {
         let process = program.process(old.process);
-        compare(&process.locals, &old.locals, &new.locals, &format!("{}:", process.name), Some(CLAIM_PID));
+        compare(&process.locals, &old.locals, &new.locals, Some(CLAIM_PID));
     }
     for (pid, (old, new)) in before.processes.iter().zip(&after.processes).enumerate() {
         if old.priority != new.priority {

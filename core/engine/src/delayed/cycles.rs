@@ -52,7 +52,8 @@ pub(crate) fn check(
         failure: None,
     };
     if let Some(found) = found.outcome.found {
-        match confirm(loaded, &inquiry.program, inquiry.describe(found)) {
+        match confirm(loaded, &inquiry.program, inquiry.describe(found, inquiry.as_written(loaded, planned, settings)))
+        {
             Ok(counterexample) => checked.add(planned, counterexample, around),
             Err(failure) => checked.failure = Some(failure),
         }

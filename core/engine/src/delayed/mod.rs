@@ -109,6 +109,7 @@ pub(crate) fn check(
             watch,
             fairness: fabius_witness::RunFairness::Unfair,
             fair_runs: None,
+            written: None,
             property: None,
             count: violation.count,
             shortest: false,

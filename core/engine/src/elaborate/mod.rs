@@ -6,29 +6,54 @@
 //! executing them one after the other, as soon as their process may move, gives a run of the program
 //! as written; the numbers of statements and locations are the same in both.
 
-use fabius_program::{EdgeId, Location, Move, Program};
-use fabius_witness::{Outcome, State, step};
+mod accompany;
+
+use accompany::accompany;
+use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, Watch};
+use fabius_witness::{Claim, Outcome, State, settled, step};
 
 /// A process that takes more steps than this to complete one merged step is not followed.
 const STEPS_PER_MERGED_MAX: usize = 1_000;
+/// A loop that does not close after so many rounds in the program as written is not followed.
+const ROUNDS_MAX: usize = 8;
 
-/// The moves of the program as written that correspond to a run of the optimised one; `None` if they
-/// cannot be found. Whether they show the same is for the reference interpreter to say.
-pub(crate) fn elaborate(optimised: &Program, written: &Program, path: &[Move]) -> Option<Vec<Move>> {
-    let state = State::initial(written).ok()?;
-    let mut run = Run { written, state, path: Vec::new(), owed: Vec::new(), broken: false };
-    for &wanted in path {
-        run.complete(wanted.pid)?;
-        if let Some((partner, _)) = wanted.partner {
-            run.complete(partner)?;
-        }
-        run.follow(optimised, wanted)?;
-        if run.broken {
-            break;
-        }
-    }
-    run.complete_all();
-    Some(run.path)
+/// A run, and what it is said to show.
+pub(crate) struct Told {
+    /// Its moves.
+    pub path: Vec<Move>,
+    /// What it shows.
+    pub claim: Claim,
+}
+
+/// The run of the program as written that corresponds to a run of the optimised one; `None` if it cannot be found.
+/// Whether it shows the same is for the reference interpreter to say.
+///
+/// What watches the run sees more steps than before, and moves anew.
+pub(crate) fn elaborate(
+    optimised: &Program,
+    (written, watch): (&Program, Watch),
+    path: &[Move],
+    claim: Claim,
+) -> Option<Told> {
+    let start = match claim {
+        Claim::Cycle { start, .. } => start,
+        _ => path.len(),
+    };
+    let (stem, cycle) = path.split_at_checked(start)?;
+    let mut run = Run::new(written)?;
+    run.follow_all(optimised, stem)?;
+    let (path, from) = run.go_round(optimised, cycle)?;
+    let Some(_) = watch.claim else { return Some(told(path, from, claim)) };
+    let (path, from) = accompany((written, watch), &path, from, claim)?;
+    Some(told(path, from, claim))
+}
+
+fn told(path: Vec<Move>, start: usize, claim: Claim) -> Told {
+    let claim = match claim {
+        Claim::Cycle { shows, .. } => Claim::Cycle { start, shows },
+        claim => claim,
+    };
+    Told { path, claim }
 }
 
 /// A run of the program as written.
@@ -43,7 +68,48 @@ struct Run<'a> {
     broken: bool,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// At the beginning.
+    fn new(written: &'a Program) -> Option<Self> {
+        let state = State::initial(written).ok()?;
+        Some(Self { written, state, path: Vec::new(), owed: Vec::new(), broken: false })
+    }
+
+    /// Takes the steps of the processes that a run of the optimised program consists of.
+    fn follow_all(&mut self, optimised: &Program, path: &[Move]) -> Option<()> {
+        for &wanted in path.iter().filter(|wanted| wanted.pid != CLAIM_PID) {
+            if self.broken {
+                break;
+            }
+            self.complete(wanted.pid)?;
+            if let Some((partner, _)) = wanted.partner {
+                self.complete(partner)?;
+            }
+            self.follow(optimised, wanted)?;
+        }
+        self.complete_all();
+        Some(())
+    }
+
+    /// Goes round a cycle until it closes: variables that the optimisation does not follow may take some rounds to
+    /// come back to their values. Returns all moves, and how many of them come before the cycle.
+    fn go_round(mut self, optimised: &Program, cycle: &[Move]) -> Option<(Vec<Move>, usize)> {
+        if cycle.iter().all(|step| step.pid == CLAIM_PID) {
+            let from = self.path.len();
+            return Some((self.path, from));
+        }
+        let mut turns: Vec<(State, usize)> = Vec::new();
+        for _ in 0..=ROUNDS_MAX {
+            let here = settled(self.written, &self.state).visible(self.written);
+            if let Some((_, from)) = turns.iter().find(|(there, _)| *there == here) {
+                return Some((self.path, *from));
+            }
+            turns.push((here, self.path.len()));
+            self.follow_all(optimised, cycle)?;
+        }
+        None
+    }
+
     /// Takes the step that a step of the optimised program begins with, and what is merged with it.
     fn follow(&mut self, optimised: &Program, wanted: Move) -> Option<()> {
         let number = |edge: EdgeId| optimised.statement(optimised.process_of(edge), edge).number;
