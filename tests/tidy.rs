@@ -19,6 +19,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "fabius-engine",
         &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness"],
     ),
+    ("fabius-explore", &["fabius-base", "fabius-program", "fabius-engine", "fabius-witness"]),
     ("fabius-lsp", &["fabius-engine", "fabius-promela", "fabius-witness", "fabius-base"]),
     ("fabius", &["fabius-engine", "fabius-lsp", "fabius-witness", "fabius-base"]),
     (

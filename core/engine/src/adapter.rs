@@ -12,7 +12,16 @@ pub(crate) struct SearchedMachine {
     machine: Machine,
     /// Only what the claim does wrong counts.
     endless: bool,
+    /// Where runs begin, if not in the initial state.
+    start: Option<Arc<[u32]>>,
+    /// These processes do not move, whatever they could do.
+    held: ProcessSet,
+    /// Whether any process is held: asked for each step.
+    holds: bool,
 }
+
+/// So many changes without a step may come before a step: control is lost, the system stutters.
+const SILENT_STEPS_MAX: usize = 3;
 
 /// Tells where the processes of a state are.
 pub(crate) struct Places {
@@ -22,14 +31,61 @@ pub(crate) struct Places {
 impl SearchedMachine {
     /// Assembles the program for a search for violations of safety.
     pub(crate) fn new(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
-        Ok(Self { machine: Machine::watching(program, watch)?, endless: false })
+        Self::made(program, watch, false)
     }
 
     /// Assembles the program for a search for endless runs. A step of a process that fails is no error then
     /// (the safety of the model is a question of its own): after a failed assertion the run goes on, after
     /// anything else it does not.
     pub(crate) fn endless(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
-        Ok(Self { machine: Machine::watching(program, watch)?, endless: true })
+        Self::made(program, watch, true)
+    }
+
+    fn made(program: Arc<Program>, watch: Watch, endless: bool) -> Result<Self, Refusal> {
+        let machine = Machine::watching(program, watch)?;
+        Ok(Self { machine, endless, start: None, held: ProcessSet::EMPTY, holds: false })
+    }
+
+    /// The same machine, whose runs begin after this path, and in which the processes of a set do not move; `None` if
+    /// the path is not possible.
+    ///
+    /// A state in which only they could move has no successor, and is no end of a run: they are held back, not stuck.
+    pub(crate) fn beginning_after(mut self, path: &[Move], held: ProcessSet) -> Option<Self> {
+        let mut state = Vec::new();
+        self.machine.initial(&mut state).ok()?;
+        for step in path {
+            state = self.after(&state, *step)?;
+        }
+        self.start = Some(state.into());
+        self.held = held;
+        self.holds = !held.is_empty();
+        Some(self)
+    }
+
+    /// The state that a step leads to, after whatever happens before it without a step.
+    fn after(&mut self, state: &[u32], wanted: Move) -> Option<Vec<u32>> {
+        let mut here = state.to_vec();
+        let mut successor = Vec::new();
+        for _ in 0..SILENT_STEPS_MAX {
+            let mut cursor = self.machine.begin(&here);
+            let mut silent = None;
+            loop {
+                match self.machine.next(&here, &mut cursor, &mut successor) {
+                    Step::Successor { label: Some(label), .. } if label == wanted => return Some(successor),
+                    Step::Successor { label: None, .. } => silent = Some(successor.clone()),
+                    Step::Successor { .. } | Step::Broken { .. } => {}
+                    Step::Done(_) => break,
+                }
+            }
+            here = silent?;
+        }
+        None
+    }
+
+    /// Whether a step needs a process that is held.
+    fn is_held(&self, step: &Move) -> bool {
+        let held = |pid: u8| pid != CLAIM_PID && self.held.contains(pid);
+        held(step.pid) || step.partner.is_some_and(|(partner, _)| held(partner))
     }
 
     /// The machine itself, to read states with.
@@ -90,7 +146,14 @@ impl Model for SearchedMachine {
     }
 
     fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
-        self.machine.initial(state)
+        match &self.start {
+            None => self.machine.initial(state),
+            Some(start) => {
+                state.clear();
+                state.extend_from_slice(start);
+                Ok(())
+            }
+        }
     }
 
     #[inline]
@@ -102,6 +165,11 @@ impl Model for SearchedMachine {
     fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
         loop {
             return match self.machine.next(state, cursor, successor) {
+                Step::Successor { label: Some(label), .. } | Step::Broken { label, .. }
+                    if self.holds && self.is_held(&label) =>
+                {
+                    continue;
+                }
                 Step::Successor { label, transient, fault, marks } => {
                     let counts = !self.endless || label.is_some_and(|label| label.pid == CLAIM_PID);
                     Next::Successor { label, transient, fault: fault.filter(|_| counts), marks: as_marks(marks) }
@@ -133,6 +201,7 @@ impl Processes for SearchedMachine {
     fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
         *enabled = ProcessSet::EMPTY;
         self.machine.enabled(state, &mut |process| enabled.insert(process));
+        enabled.subtract(&self.held);
     }
 }
 

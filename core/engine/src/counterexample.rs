@@ -114,6 +114,10 @@ pub struct Counterexample {
     pub path: Vec<Move>,
     /// How many moves of it come before its loop, if it has one.
     pub loop_start: Option<usize>,
+    /// The program that `trace` tells of: what its moves name.
+    pub told: Arc<Program>,
+    /// What was watched beside the processes.
+    pub watch: Watch,
     /// All of it as plain data.
     pub report: ViolationReport,
 }
@@ -129,7 +133,7 @@ impl Counterexample {
 ///
 /// # Errors
 /// The text of an internal error, if the path is not what the search says.
-pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> Result<Counterexample, String> {
+pub(crate) fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Result<Counterexample, String> {
     let claim = found.claim();
     if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
         found.path = shorten(program, found.watch, &found.path, claim, CALMING_STEPS_MAX);
@@ -138,7 +142,8 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> R
         let path = paste(&found.path);
         internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
     })?;
-    let mut trace = as_written(loaded, program, &found).unwrap_or(trace);
+    let (told, watch, mut trace) =
+        as_written(loaded, program, &found).unwrap_or_else(|| (Arc::clone(program), found.watch, trace));
     if let (Some(endless), Some(fair_runs)) = (&mut trace.endless, found.fair_runs) {
         endless.tell_of_fair_runs(fair_runs);
     }
@@ -148,12 +153,12 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Program, mut found: Found) -> R
         Wrong::Loop(start, _) => Some(start),
         _ => None,
     };
-    Ok(Counterexample { finding, trace, path: found.path, loop_start, report })
+    Ok(Counterexample { finding, trace, path: found.path, loop_start, told, watch, report })
 }
 
-/// The trace of the same run of the program as it is written; `None` if there is none that the
+/// The program as it is written, and the trace of the same run of it; `None` if there is none that the
 /// reference interpreter confirms.
-fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<Trace> {
+fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<(Arc<Program>, Watch, Trace)> {
     if found.path.len() > ELABORATED_STEPS_MAX {
         return None;
     }
@@ -163,7 +168,8 @@ fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<Trace
         None => return None,
     };
     let told = elaborate(program, (&written, watch), &found.path, found.claim())?;
-    walk(&written, watch, &told.path, told.claim).ok()
+    let trace = walk(&written, watch, &told.path, told.claim).ok()?;
+    Some((written, watch, trace))
 }
 
 /// Where a faulty transition stands in the text.

@@ -324,7 +324,12 @@ fn told(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> String {
 }
 
 /// Runs the search; the outcome, and the memory of its store.
-fn explore<M>(task: &Task<'_>, inquiry: &Inquiry, machine: &mut M, mut watcher: Watcher<'_, '_>) -> (CycleFound, u64)
+pub(crate) fn explore<M>(
+    task: &Task<'_>,
+    inquiry: &Inquiry,
+    machine: &mut M,
+    mut watcher: Watcher<'_, '_>,
+) -> (CycleFound, u64)
 where
     M: Processes<Label = Move, Fault = Fault> + Clone + Send,
 {

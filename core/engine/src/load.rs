@@ -26,7 +26,21 @@ pub struct Loaded {
     pub(crate) seals: Vec<SealedStretch>,
     /// The syntax tree, from which the program as written can be made again; also of a faulty text.
     tree: Option<Arc<Model>>,
+    /// What it takes to read the same text again.
+    pub(crate) source: Arc<Source>,
 }
+
+/// What a model was read from, beside its main text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Source {
+    /// Names and values of macros that exist before the first line.
+    pub defines: Vec<(String, String)>,
+    /// What was included: who asked for what, its name and its text.
+    pub included: Vec<Included>,
+}
+
+/// Who asked for which file, its name and its text.
+pub(crate) type Included = ((String, String), (String, String));
 
 impl Loaded {
     /// The program without any optimisation.
@@ -67,7 +81,9 @@ pub fn load(
             file: map.add_file(format!("<{}>", formula_name(index)), formula.clone()),
         })
         .collect();
-    let Parsed { model, mut findings } = parse_with(&mut map, file, defines, &formulas, &mut Includer(include));
+    let mut includer = Includer { include, included: Vec::new() };
+    let Parsed { model, mut findings } = parse_with(&mut map, file, defines, &formulas, &mut includer);
+    let source = Arc::new(Source { defines: defines.to_vec(), included: includer.included });
     let mut program = None;
     if !findings.iter().any(Finding::is_error) {
         let options = if settings.optimize { Options::ALL } else { Options::NONE };
@@ -78,7 +94,7 @@ pub fn load(
     let tree = Some(Arc::new(model));
     let (seals, complaints) = sealed_stretches(&map);
     findings.extend(complaints);
-    Loaded { name: name.to_owned(), map, program, findings, seals, tree }
+    Loaded { name: name.to_owned(), map, program, findings, seals, tree, source }
 }
 
 /// The name of a formula that is not written in the model, by its place among them.
@@ -87,11 +103,17 @@ fn formula_name(index: usize) -> String {
 }
 
 /// Asks for included files on behalf of the preprocessor.
-struct Includer<'a>(Include<'a>);
+struct Includer<'a> {
+    include: Include<'a>,
+    included: Vec<Included>,
+}
 
 impl Loader for Includer<'_> {
     fn load(&mut self, includer: &str, name: &str) -> Option<(String, String)> {
-        (self.0)(includer, name.trim_matches(['"', '<', '>']))
+        let name = name.trim_matches(['"', '<', '>']);
+        let found = (self.include)(includer, name)?;
+        self.included.push(((includer.to_owned(), name.to_owned()), found.clone()));
+        Some(found)
     }
 }
 
@@ -106,5 +128,6 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
         findings: vec![finding],
         seals: Vec::new(),
         tree: None,
+        source: Arc::default(),
     }
 }

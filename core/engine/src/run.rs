@@ -140,7 +140,7 @@ fn conclude(report: &mut Report) {
     (report.verdict, report.exhaustive, report.reason) = (verdict, exhaustive, reason);
 }
 
-fn unknown_property(unknown: &UnknownProperty) -> Finding {
+pub(crate) fn unknown_property(unknown: &UnknownProperty) -> Finding {
     Finding::new(Code::UnknownProperty, format!("this model has no property `{}`", unknown.wish))
         .help(format!("the properties of this model: {}", unknown.available.join(", ")))
         .help("or name a kind: safety, progress, acceptance, ltl")

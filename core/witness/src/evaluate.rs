@@ -6,7 +6,71 @@ use fabius_program::{
 };
 
 use crate::interpret::Trial;
-use crate::state::{Birth, CLAIM, ProcessState, State, Turn};
+use crate::state::{Birth, CLAIM, NOBODY, ProcessState, State, Turn};
+
+/// Why an expression that belongs to no process has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unreadable {
+    /// It cannot be computed.
+    Fault(Fault),
+    /// It speaks of variables of a process without saying which, or creates one.
+    OfAProcess,
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fault(fault) => write!(f, "{fault}"),
+            Self::OfAProcess => write!(f, "it belongs to a process"),
+        }
+    }
+}
+
+/// The value of an expression that belongs to no process: it reads global variables, and those of processes that it
+/// names.
+///
+/// # Errors
+/// If it has none.
+pub fn value_of(program: &Program, state: &State, expr: &Expr) -> Result<i32, Unreadable> {
+    if belongs_to_a_process(expr) {
+        return Err(Unreadable::OfAProcess);
+    }
+    Evaluation::new(program, state, NOBODY).value(expr).map_err(Unreadable::Fault)
+}
+
+/// Whether an expression reads variables of the process that evaluates it, or creates processes.
+fn belongs_to_a_process(expr: &Expr) -> bool {
+    let mut open = vec![expr];
+    let place = |place: &Place| matches!(place.slot, Slot::Local(_));
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::Run { .. } => return true,
+            Expr::Load(loaded) if place(loaded) => return true,
+            Expr::Load(loaded) => open.extend(&loaded.indices),
+            Expr::Unary(_, a) | Expr::Length(a) | Expr::Test(_, a) => open.push(a),
+            Expr::Enabled(a) | Expr::LocationOf(a) | Expr::PriorityOf(a) => open.push(a),
+            Expr::Binary(_, a, b) => open.extend([a.as_ref(), b.as_ref()]),
+            Expr::Conditional(a, b, c) => open.extend([a.as_ref(), b.as_ref(), c.as_ref()]),
+            Expr::Poll { channel, fields, .. } => {
+                open.push(channel);
+                for field in fields {
+                    match field {
+                        Pattern::Match(expr) => open.push(expr),
+                        Pattern::Store(stored) if place(stored) => return true,
+                        Pattern::Store(_) | Pattern::Ignore => {}
+                    }
+                }
+            }
+            Expr::At { pid, .. } => open.extend(pid.as_deref()),
+            Expr::Remote { pid, indices, .. } => {
+                open.extend(pid.as_deref());
+                open.extend(indices);
+            }
+            Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => {}
+        }
+    }
+    false
+}
 
 /// Evaluates expressions of one process in one state. The state is not changed: processes that a
 /// `Run` would create are remembered in [`Self::births`].

@@ -22,11 +22,15 @@ mod round;
 pub use blocked::{Reason, Standing, Waiting, standings};
 pub use confirm::{Claim, Disagreement, Shows, confirm, confirm_watching, states_along};
 pub use endless::{Endless, InLoop, Role, RunFairness, explain_loop};
+pub use evaluate::{Unreadable, value_of};
 pub use execute::{Event, Happening};
 pub use explain::{Cause, Explanation, explain};
 pub use interpret::{
-    Ending, Moves, Outcome, Refusal, enabled, ending, marks, moves, released, settled, step, stops_accepting, stuttered,
+    Ending, Moves, Outcome, Refusal, Taken, enabled, ending, marks, moves, released, settled, step, stops_accepting,
+    stuttered,
 };
-pub use shorten::shorten;
+pub use shorten::{essential, shorten};
 pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
-pub use trace::{Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, snapshot};
+pub use trace::{
+    Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, describe, snapshot,
+};

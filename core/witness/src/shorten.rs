@@ -27,6 +27,27 @@ pub fn shorten(program: &Program, watch: Watch, path: &[Move], claim: Claim, ste
     shortening.path
 }
 
+/// The steps of a path without which it does not show the same: their places in it, in order. Found by leaving
+/// out what can be left out; `steps_max` bounds the work as in [`shorten`]. Of a cycle, every step counts.
+pub fn essential(program: &Program, watch: Watch, path: &[Move], claim: Claim, steps_max: u64) -> Vec<usize> {
+    let all = || (0..path.len()).collect();
+    let Ok(initial) = State::watching(program, watch) else { return all() };
+    let mut shortening = Shortening { program, claim, budget: steps_max, path: Vec::new(), states: vec![initial] };
+    if matches!(claim, Claim::Cycle { .. }) {
+        return all();
+    }
+    let Some(walked) = shortening.walk(0, path) else { return all() };
+    let Some(last_state) = walked.states.last().cloned() else { return all() };
+    let goal = Goal { last_step: path.last().copied(), last_state };
+    shortening.path = path.to_vec();
+    shortening.states.extend(walked.states);
+    let mut kept: Vec<usize> = all();
+    shortening.leave_out_telling(&goal, &mut |from, length| {
+        kept.drain(from..from + length);
+    });
+    kept
+}
+
 /// What a path must still show.
 struct Goal {
     last_step: Option<Move>,
@@ -54,12 +75,19 @@ struct Shortening<'a> {
 impl Shortening<'_> {
     /// Leaves out runs of steps, long runs first.
     fn leave_out(&mut self, goal: &Goal) {
+        self.leave_out_telling(goal, &mut |_, _| {});
+    }
+
+    /// Leaves out runs of steps, and tells from where and how many.
+    fn leave_out_telling(&mut self, goal: &Goal, tell: &mut dyn FnMut(usize, usize)) {
         let mut length = self.path.len() / 2;
         while 0 < length {
             let mut from = 0;
             while from + length <= self.path.len() {
                 let rest = self.path[from + length..].to_vec();
-                if !self.try_rest(from, &rest, goal) {
+                if self.try_rest(from, &rest, goal) {
+                    tell(from, length);
+                } else {
                     from += length;
                 }
             }

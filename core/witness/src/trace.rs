@@ -256,6 +256,13 @@ pub(crate) fn variables_of(
     shown
 }
 
+/// A step that was taken from a state, as a person reads it; `number` is its number.
+pub fn describe(program: &Program, number: usize, before: &State, step: Move, taken: &crate::interpret::Taken) -> Step {
+    let crate::interpret::Taken { outcome, lost_control, stuttered, timeout } = taken;
+    let (lost_control, stuttered, timeout) = (*lost_control, *stuttered, *timeout);
+    Taken { number, step, before, outcome, lost_control, stuttered, timeout }.describe(program)
+}
+
 /// Everything about a step that the interpreter knows.
 pub(crate) struct Taken<'a> {
     pub(crate) number: usize,

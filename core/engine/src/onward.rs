@@ -1,0 +1,135 @@
+//! The search from a state that a person has reached, with some processes held back.
+
+use crate::adapter::SearchedMachine;
+use crate::counterexample::{Counterexample, Found, Wrong, confirm};
+use crate::event::Goal;
+use crate::ground::Ground;
+use crate::liveness::inquire;
+use crate::load::Loaded;
+use crate::plan::{Planned, Question, plan};
+use crate::run::{Surroundings, unknown_property};
+use crate::settings::Settings;
+use crate::task::{Task, limit_reached};
+use crate::watcher::Watcher;
+use crate::words::counted;
+use fabius_program::{Move, Watch};
+use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
+use fabius_witness::RunFairness;
+use std::sync::Arc;
+
+/// What a search from a state found.
+#[derive(Clone, Debug)]
+pub struct Onward {
+    /// A run that goes wrong: from the initial state, through the state from which was searched.
+    pub found: Option<Counterexample>,
+    /// States looked at.
+    pub states: u64,
+    /// Every state that can be reached like this was looked at.
+    pub exhaustive: bool,
+    /// All of it in a sentence.
+    pub sentence: String,
+}
+
+/// Searches from the state after `path` for a run that violates the property of the ground, while the processes in
+/// `held` do not move. Safety is searched breadth-first, so the run found is a shortest one from there.
+///
+/// A run that cannot go on because only processes that are held could move is no error.
+///
+/// # Errors
+/// If it cannot be searched, in a sentence.
+pub fn onward(
+    loaded: &Loaded,
+    ground: &Ground,
+    path: &[Move],
+    held: &[u8],
+    settings: &Settings,
+    around: &mut Surroundings<'_>,
+) -> Result<Onward, String> {
+    let wishes = [ground.property.clone()];
+    let plan = plan(&ground.program, &wishes).map_err(|unknown| unknown_property(&unknown).headline)?;
+    let planned = plan.properties.first().ok_or("there is no such property")?;
+    let mut from = ProcessSet::EMPTY;
+    held.iter().for_each(|pid| from.insert(*pid));
+    let task = Task { loaded, program: &ground.program, property: &planned.name, settings };
+    let (found, statistics, completeness) = match planned.question {
+        Question::Safety => safety(&task, ground, path, from, around)?,
+        _ => endless(&task, ground, planned, path, from, around)?,
+    };
+    let found = found.map(|found| confirm(loaded, &ground.program, found)).transpose()?;
+    let exhaustive = completeness == Completeness::Exhaustive;
+    let states = counted(statistics.states, "state");
+    let while_held = if held.is_empty() { "" } else { " with these processes held" };
+    let sentence = match (&found, exhaustive) {
+        (Some(found), _) => {
+            let steps = (found.trace.steps.len()).saturating_sub(path.len());
+            format!("{}: {} from here", found.report.kind.sentence(), counted(steps as u64, "step"))
+        }
+        (None, true) => format!("nothing goes wrong from here{while_held}: all {states} were looked at"),
+        (None, false) => {
+            let limit = limit_reached(completeness, &settings.limits);
+            format!("nothing found from here{while_held} in {states}, which are not all: {limit}")
+        }
+    };
+    Ok(Onward { found, states: statistics.states, exhaustive, sentence })
+}
+
+type Searched = (Option<Found>, search::Statistics, Completeness);
+
+const IMPOSSIBLE: &str = "the state from which to search cannot be reached";
+
+fn safety(
+    task: &Task<'_>,
+    ground: &Ground,
+    path: &[Move],
+    held: ProcessSet,
+    around: &mut Surroundings<'_>,
+) -> Result<Searched, String> {
+    let watch = Watch { trace: ground.watch.trace, ..Watch::NOTHING };
+    let machine = SearchedMachine::new(Arc::clone(&ground.program), watch).map_err(|refusal| refusal.to_string())?;
+    let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
+    let cancel = around.cancel.clone();
+    let settings = search::Settings { limits: task.settings.limits, stop_at: StopAt::First, cancel };
+    let mut watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    let outcome = search::breadth_first(&mut machine, &mut TreeStore::new(), &mut watcher, &settings);
+    let found = outcome.violations.first().map(|violation| Found {
+        wrong: Wrong::from(violation.kind),
+        path: path.iter().chain(&violation.path).copied().collect(),
+        watch,
+        fairness: RunFairness::Unfair,
+        fair_runs: None,
+        property: None,
+        written: None,
+        count: violation.count,
+        shortest: false,
+        as_found: true,
+    });
+    Ok((found, outcome.statistics, outcome.completeness))
+}
+
+/// The ground has the claim in it already, so the question is put with it as it is.
+fn endless(
+    task: &Task<'_>,
+    ground: &Ground,
+    planned: &Planned,
+    path: &[Move],
+    held: ProcessSet,
+    around: &mut Surroundings<'_>,
+) -> Result<Searched, String> {
+    let mut inquiry = inquire(&ground.program, planned, task.settings).map_err(|finding| finding.headline)?;
+    inquiry.program = Arc::clone(&ground.program);
+    inquiry.watch = ground.watch;
+    let machine = SearchedMachine::endless(Arc::clone(&ground.program), ground.watch);
+    let machine = machine.map_err(|refusal| refusal.to_string())?;
+    let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
+    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    let (outcome, _) = crate::liveness::explore(task, &inquiry, &mut machine, watcher);
+    let found = outcome.found.map(|found| {
+        let mut found = inquiry.describe(found, None);
+        if let Wrong::Loop(start, _) = &mut found.wrong {
+            *start += path.len();
+        }
+        found.path.splice(0..0, path.iter().copied());
+        found
+    });
+    Ok((found, outcome.statistics, outcome.completeness))
+}

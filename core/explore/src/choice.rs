@@ -1,0 +1,128 @@
+//! What can be done next, and what would come of it.
+
+use crate::Exploration;
+use crate::tree::{NodeId, rest};
+use fabius_program::{CLAIM_PID, Move};
+use fabius_witness::{Ending, Outcome, Step, describe, ending, step};
+
+/// A step that is possible now.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Choice {
+    /// The step, for [`Exploration::take`].
+    pub step: Move,
+    /// Who moves, the statement and its place, the partner of a rendezvous; and its effect: what changes, messages,
+    /// what is printed, processes created, the fault that it would cause.
+    pub effect: Step,
+    /// It needs this process, which is held: automatic runs do not take it.
+    pub held: Option<u8>,
+    /// Where it leads, if it was tried before.
+    pub node: Option<NodeId>,
+    /// What is known of where it leads.
+    pub mark: Mark,
+}
+
+/// What is known of where a step leads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mark {
+    /// It goes wrong at once.
+    Error,
+    /// Nothing can move there, and some process may not stop where it is.
+    DeadlockNext,
+    /// To the state in which this step of the present run ended: a cycle.
+    EntersCycle(NodeId),
+    /// To a state from which a run is known that goes wrong.
+    CanReachError(NodeId),
+    /// To a state that the tree has already.
+    Known(NodeId),
+    /// To a state that was not seen yet.
+    New,
+}
+
+impl Mark {
+    /// One sign for it, and one that needs no more than ASCII.
+    pub fn sign(self) -> (&'static str, char) {
+        match self {
+            Self::Error => ("✗", 'x'),
+            Self::DeadlockNext => ("■", '#'),
+            Self::EntersCycle(_) => ("⟳", '@'),
+            Self::CanReachError(_) => ("!", '!'),
+            Self::Known(_) => ("·", '.'),
+            Self::New => ("+", '+'),
+        }
+    }
+
+    /// It in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Error => "goes wrong",
+            Self::DeadlockNext => "deadlock next",
+            Self::EntersCycle(_) => "enters a cycle",
+            Self::CanReachError(_) => "can reach the error",
+            Self::Known(_) => "known",
+            Self::New => "new",
+        }
+    }
+}
+
+impl Exploration {
+    /// Every step that is possible now, with its effect, in the order in which a search tries them.
+    ///
+    /// In a state with a claim these are, in turn, moves of the claim ([`fabius_program::CLAIM_PID`]) and steps of
+    /// the system.
+    pub fn choices(&self) -> Vec<Choice> {
+        self.possible().into_iter().filter_map(|(wanted, outcome)| self.describe_choice(wanted, &outcome)).collect()
+    }
+
+    fn describe_choice(&self, wanted: Move, outcome: &Outcome) -> Option<Choice> {
+        let program = &self.ground().program;
+        let before = &self.situation(self.here()).state;
+        let taken = step(program, before, wanted).ok()?;
+        let number = self.number(self.here()) + 1;
+        Some(Choice {
+            step: wanted,
+            effect: describe(program, number, before, wanted, &taken),
+            held: self.held_in(&wanted),
+            node: self.tree.child_by(self.here(), wanted, self.view.size),
+            mark: self.mark(outcome),
+        })
+    }
+
+    fn mark(&self, outcome: &Outcome) -> Mark {
+        let program = &self.ground().program;
+        let Some(state) = outcome.state().filter(|_| outcome.fault().is_none()) else { return Mark::Error };
+        let reached = rest(program, state);
+        if ending(program, &reached) == Ending::Invalid {
+            return Mark::DeadlockNext;
+        }
+        if let Some(earlier) = self.tree.earlier_same(state, self.here()).filter(|node| self.has(*node)) {
+            return Mark::EntersCycle(earlier);
+        }
+        match self.tree.known(state, self.view.size) {
+            Some(node) if self.tree.leads_to_error(node) => Mark::CanReachError(node),
+            Some(node) => Mark::Known(node),
+            None => Mark::New,
+        }
+    }
+
+    /// The moves that an automatic run may choose from: possible, and without processes that are held.
+    pub(crate) fn free(&self) -> Vec<Move> {
+        let possible = self.possible();
+        let free = possible.into_iter().map(|(step, _)| step).filter(|step| self.held_in(step).is_none());
+        free.collect()
+    }
+
+    /// Whether it is the turn of the claim that is watched.
+    pub fn is_claims_turn(&self) -> bool {
+        self.state().is_claims_turn()
+    }
+
+    /// The step on the line that comes next, if there is one.
+    pub fn next_on_line(&self) -> Option<NodeId> {
+        self.line().get(self.depth(self.here()) + 1).copied()
+    }
+}
+
+/// Whether a move is the claim's.
+pub fn is_of_claim(step: &Move) -> bool {
+    step.pid == CLAIM_PID
+}

@@ -1,0 +1,47 @@
+//! Walking through a model by hand: what the terminal explorer and the debug adapter stand upon.
+//!
+//! [`Exploration`] is a session on one model. It has no screen, no protocol and no thread: every call does its work and
+//! returns plain data; what may take long has a limit and can be cancelled. Nothing in here panics on any input.
+//!
+//! ```text
+//! let mut e = Exploration::of_model(loaded, None)?;             // or of_counterexample(loaded, &example, "safety")
+//! for choice in e.choices() { … }                               // every possible step, with its effect and a mark
+//! e.choose(&choice)?;  e.back();  e.forward();  e.go(node);     // a tree: back and another choice makes a branch
+//! e.undo();  e.redo();                                          // everything: moves, holds, names, adopted runs
+//! ```
+//!
+//! * **The tree** ([`NodeId`]): a node is a state that was reached, with the step that led there
+//!   ([`Exploration::step_to`]). [`Exploration::here`] is where one is; the [`Exploration::line`] is the run on which
+//!   `forward` and `back` go: from the initial state through here to a tip. A counterexample, a trail or a saved trace
+//!   comes in as a path ([`Exploration::adopt`]) and becomes a line ([`Exploration::follow`]). Nodes have names
+//!   (bookmarks). A line that runs into a cycle has a [`Lasso`].
+//! * **What is there** : [`Exploration::choices`], [`Exploration::processes`] (enabled, or blocked with the reason and
+//!   who could change it), [`Exploration::variables`] (with the value before the last step), [`Exploration::arrows`]
+//!   (messages from the step that sent them), [`sentence`] (a step in words).
+//! * **Driving**: [`Exploration::run`] forward and [`Exploration::run_back`] until anything; [`Exploration::run_until`] a
+//!   [`Condition`] in the model's own words, [`Exploration::run_to`] a [`Place`] (a line), at random with a seed.
+//! * **Holding**: [`Exploration::hold`] keeps a process from moving in automatic runs and searches, until released, until a
+//!   condition holds, or for so many steps of others (a delay); a step by hand is still possible, and
+//!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays.
+//! * **Searching** from here with these holds: [`Exploration::errand`] packs what a search needs, [`Errand::run`] does it
+//!   (on whatever thread), and [`Exploration::adopt_counterexample`] puts what it found into the tree.
+
+mod choice;
+mod condition;
+mod drive;
+mod errand;
+mod hold;
+mod scene;
+mod session;
+mod story;
+mod tree;
+
+pub use choice::{Choice, Mark, is_of_claim};
+pub use condition::Condition;
+pub use drive::{Place, RunLimits, Stop, Way};
+pub use errand::Errand;
+pub use hold::{Hold, Seal, Until};
+pub use scene::{Arrow, ProcessScene, Role, Value};
+pub use session::{Exploration, Lasso};
+pub use story::sentence;
+pub use tree::NodeId;

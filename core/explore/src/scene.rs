@@ -1,0 +1,189 @@
+//! The present state as a person looks at it: processes, variables, channels, and what just changed.
+
+use crate::Exploration;
+use crate::hold::Hold;
+use crate::tree::NodeId;
+use fabius_program::{CLAIM_PID, ProcessKind};
+use fabius_witness::explain::{WaitsFor, waits_for};
+use fabius_witness::{Changed, Standing, State, Step, moves, snapshot, standings};
+
+/// A process.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProcessScene {
+    /// Where it stands; at which statements, and for each why it is not executable; its variables.
+    pub standing: Standing,
+    /// Whether it can move.
+    pub role: Role,
+    /// What it waits for, and who could bring it about.
+    pub waits: Vec<WaitsFor>,
+    /// It is held back.
+    pub held: Option<Hold>,
+    /// It holds control: it is inside an atomic sequence.
+    pub in_control: bool,
+    /// It took part in the last step.
+    pub moved: bool,
+}
+
+/// Whether a process can move.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// It can.
+    Enabled,
+    /// It could, but this process is inside an atomic sequence.
+    Excluded(u8),
+    /// It cannot.
+    Blocked,
+    /// It is past its last statement.
+    Ended,
+}
+
+impl Role {
+    /// One sign for it, and one that needs no more than ASCII.
+    pub fn sign(self) -> (&'static str, char) {
+        match self {
+            Self::Enabled => ("▶", '>'),
+            Self::Excluded(_) => ("▷", ')'),
+            Self::Blocked => ("■", '#'),
+            Self::Ended => ("✓", '='),
+        }
+    }
+}
+
+/// A variable or a channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Value {
+    /// Name; of a process's variable without the process.
+    pub name: String,
+    /// Its value, or what the channel holds.
+    pub value: String,
+    /// The process it belongs to.
+    pub pid: Option<u8>,
+    /// It is a channel.
+    pub is_channel: bool,
+    /// The value before the last step, if that changed it.
+    pub before: Option<String>,
+}
+
+impl ProcessScene {
+    /// Why it cannot move, and who could change that, in a sentence each.
+    pub fn sentences(&self, names: &dyn Fn(u8) -> String) -> Vec<String> {
+        let reasons = self.standing.waiting.iter().map(|waiting| {
+            let on: Vec<String> = self
+                .waits
+                .iter()
+                .filter(|wait| wait.text == waiting.text)
+                .flat_map(|wait| wait.on.iter().map(|pid| names(*pid)))
+                .collect();
+            let who = match on.as_slice() {
+                [] => String::new(),
+                [one] => format!("; {one} could change that"),
+                [others @ .., last] => format!("; {} and {last} could change that", others.join(", ")),
+            };
+            format!("`{}`: {}{who}", waiting.text, waiting.reason.sentence())
+        });
+        reasons.collect()
+    }
+}
+
+impl Exploration {
+    /// Every process: where it stands, whether it can move, and if not, why.
+    pub fn processes(&self) -> Vec<ProcessScene> {
+        let program = &self.ground().program;
+        let state = self.state();
+        let can: Vec<u8> = movers(self, &state);
+        let free = State { holder: None, ..state.clone() };
+        let could = if state.holder.is_some() { movers(self, &free) } else { Vec::new() };
+        let last = self.tree.step(self.here());
+        let scene = |standing: Standing| {
+            let pid = standing.pid;
+            let role = match state.holder {
+                _ if can.contains(&pid) => Role::Enabled,
+                Some(holder) if could.contains(&pid) => Role::Excluded(holder),
+                _ if standing.has_ended() => Role::Ended,
+                _ => Role::Blocked,
+            };
+            let waits = if role == Role::Blocked { waits_for(program, &state, &standing) } else { Vec::new() };
+            ProcessScene {
+                role,
+                waits,
+                held: self.hold_on(pid).cloned(),
+                in_control: state.holder == Some(pid),
+                moved: last.is_some_and(|step| step.pid == pid || step.partner.is_some_and(|(other, _)| other == pid)),
+                standing,
+            }
+        };
+        standings(program, &state).into_iter().map(scene).collect()
+    }
+
+    /// All variables and channels: global ones, then those of each process, then the channels.
+    pub fn variables(&self) -> Vec<Value> {
+        let snapshot = snapshot(&self.ground().program, &self.state());
+        let changes = self.step_to(self.here()).map(|step| step.changes).unwrap_or_default();
+        let before = |name: &str, what: Changed| {
+            let change = changes.iter().find(|change| change.name == name && change.what == what);
+            change.map(|change| change.old.clone())
+        };
+        let mut found = Vec::new();
+        for (name, value) in snapshot.variables {
+            let before = before(&name, Changed::Variable);
+            found.push(Value { name, value, pid: None, is_channel: false, before });
+        }
+        for standing in snapshot.processes {
+            for (name, value) in standing.variables {
+                let before = before(&format!("{}:{name}", standing.name), Changed::Variable);
+                found.push(Value { name, value, pid: Some(standing.pid), is_channel: false, before });
+            }
+        }
+        for (name, value) in snapshot.channels {
+            let before = before(&name, Changed::Channel);
+            found.push(Value { name, value, pid: None, is_channel: true, before });
+        }
+        found
+    }
+
+    /// How a process is shown, such as `P[1]`.
+    pub fn process_name(&self, pid: u8) -> String {
+        if pid == CLAIM_PID {
+            let claim = self.ground().program.processes.iter().find(|process| process.kind == ProcessKind::Claim);
+            return claim.map_or_else(|| "claim".to_owned(), |claim| claim.name.clone());
+        }
+        fabius_witness::show::Names::of(&self.ground().program, &self.state()).process(pid)
+    }
+
+    /// The steps that lead to these nodes: a page of a trace.
+    pub fn steps(&self, nodes: &[NodeId]) -> Vec<(NodeId, Step)> {
+        nodes.iter().filter_map(|node| Some((*node, self.step_to(*node)?))).collect()
+    }
+
+    /// The messages that the step to a node received, as the nodes whose steps sent them: the arrows of a chart.
+    pub fn arrows(&self, node: NodeId) -> Vec<Arrow> {
+        if !self.has(node) {
+            return Vec::new();
+        }
+        let situation = self.situation(node);
+        let names = fabius_witness::show::Names::of(&self.ground().program, &situation.state);
+        let arrow = |(channel, from): &(i32, NodeId)| Arrow { from: *from, to: node, channel: names.channel(*channel) };
+        situation.received.iter().map(arrow).collect()
+    }
+}
+
+/// A message on its way from one step to another (to the same one, if it is a rendezvous).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arrow {
+    /// The step that sent it leads here.
+    pub from: NodeId,
+    /// The step that received it leads here.
+    pub to: NodeId,
+    /// The channel.
+    pub channel: String,
+}
+
+/// The processes that can take part in a step.
+fn movers(exploration: &Exploration, state: &State) -> Vec<u8> {
+    let successors = moves(&exploration.ground().program, state).successors;
+    let both = successors.into_iter().flat_map(|(step, _)| [Some(step.pid), step.partner.map(|(pid, _)| pid)]);
+    let mut movers: Vec<u8> = both.flatten().filter(|pid| *pid != CLAIM_PID).collect();
+    movers.sort_unstable();
+    movers.dedup();
+    movers
+}

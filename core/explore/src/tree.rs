@@ -1,0 +1,379 @@
+//! What was tried: a tree of steps. States are kept here and there only; the others are walked to again.
+
+use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_witness::{Event, Happening, Outcome, State, Taken, settled, step};
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// Every so many steps the state is kept for good.
+const KEPT_EVERY: u32 = 64;
+/// So many states are kept beside those.
+const RECENT_MAX: usize = 512;
+/// No node.
+const NONE: u32 = u32::MAX;
+
+/// A node of the tree: a state that was reached, and how.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The initial state.
+    pub const ROOT: Self = Self(0);
+
+    fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    parent: u32,
+    /// The youngest child; its siblings follow, the younger ones first.
+    child: u32,
+    sibling: u32,
+    /// How many moves lead here.
+    depth: u32,
+    /// How many of them are the system's.
+    taken: u32,
+    step: Option<Move>,
+    /// Of what distinguishes the state from others.
+    hash: u64,
+    fault: Option<Fault>,
+    /// There is no state after the step.
+    broken: bool,
+    /// Something is wrong here.
+    error: bool,
+    /// Something is wrong here or further down.
+    leads_to_error: bool,
+}
+
+/// A state, and who sent the messages in its channels.
+#[derive(Clone, Debug)]
+pub(crate) struct Situation {
+    pub state: State,
+    /// By identity of the channel - 1, the oldest message first: the message, and the node whose step sent it.
+    sent: Vec<VecDeque<(Vec<i32>, NodeId)>>,
+    /// The messages that the last step received: the channel's identity, and the node whose step sent it.
+    pub received: Vec<(i32, NodeId)>,
+}
+
+/// Everything that was tried.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    program: Arc<Program>,
+    nodes: Vec<Node>,
+    by_hash: HashMap<u64, Vec<u32>>,
+    root: Arc<Situation>,
+    kept: RefCell<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    for_good: HashMap<u32, Arc<Situation>>,
+    recent: HashMap<u32, Arc<Situation>>,
+    order: VecDeque<u32>,
+}
+
+impl Kept {
+    fn get(&self, node: u32) -> Option<&Arc<Situation>> {
+        self.for_good.get(&node).or_else(|| self.recent.get(&node))
+    }
+
+    fn put(&mut self, node: u32, depth: u32, situation: Arc<Situation>) {
+        if depth.is_multiple_of(KEPT_EVERY) {
+            self.for_good.insert(node, situation);
+        } else if self.recent.insert(node, situation).is_none() {
+            self.order.push_back(node);
+            if RECENT_MAX < self.order.len()
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.recent.remove(&oldest);
+            }
+        }
+    }
+
+    fn truncate(&mut self, size: u32) {
+        self.for_good.retain(|node, _| *node < size);
+        self.recent.retain(|node, _| *node < size);
+        self.order.retain(|node| *node < size);
+    }
+}
+
+impl Tree {
+    /// A tree of nothing but the initial state.
+    pub(crate) fn new(program: Arc<Program>, watch: Watch) -> Result<Self, Fault> {
+        let state = State::watching(&program, watch)?;
+        let hash = hash_of(&program, &state);
+        let sent = vec![VecDeque::new(); state.channels.len()];
+        let situation = Arc::new(Situation { state, sent, received: Vec::new() });
+        let root = Node {
+            parent: NONE,
+            child: NONE,
+            sibling: NONE,
+            depth: 0,
+            taken: 0,
+            step: None,
+            hash,
+            fault: None,
+            broken: false,
+            error: false,
+            leads_to_error: false,
+        };
+        let by_hash = HashMap::from([(hash, vec![0])]);
+        Ok(Self { program, nodes: vec![root], by_hash, root: situation, kept: RefCell::default() })
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+
+    pub(crate) fn has(&self, node: NodeId) -> bool {
+        node.0 < self.len()
+    }
+
+    pub(crate) fn parent(&self, node: NodeId) -> Option<NodeId> {
+        Some(self.nodes[node.at()].parent).filter(|parent| *parent != NONE).map(NodeId)
+    }
+
+    pub(crate) fn depth(&self, node: NodeId) -> usize {
+        self.nodes[node.at()].depth as usize
+    }
+
+    /// How many steps of the system lead to a node.
+    pub(crate) fn taken(&self, node: NodeId) -> usize {
+        self.nodes[node.at()].taken as usize
+    }
+
+    pub(crate) fn step(&self, node: NodeId) -> Option<Move> {
+        self.nodes[node.at()].step
+    }
+
+    pub(crate) fn fault(&self, node: NodeId) -> Option<Fault> {
+        self.nodes[node.at()].fault
+    }
+
+    pub(crate) fn is_broken(&self, node: NodeId) -> bool {
+        self.nodes[node.at()].broken
+    }
+
+    pub(crate) fn leads_to_error(&self, node: NodeId) -> bool {
+        self.nodes[node.at()].leads_to_error
+    }
+
+    /// The children of a node with a smaller number than `size`, the oldest first.
+    pub(crate) fn children(&self, node: NodeId, size: u32) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        let mut child = self.nodes[node.at()].child;
+        while child != NONE {
+            if child < size {
+                found.push(NodeId(child));
+            }
+            child = self.nodes[child as usize].sibling;
+        }
+        found.reverse();
+        found
+    }
+
+    /// The nodes from the root to `node`, both included.
+    pub(crate) fn way_to(&self, node: NodeId) -> Vec<NodeId> {
+        let mut way = vec![node];
+        let mut here = node;
+        while let Some(parent) = self.parent(here) {
+            way.push(parent);
+            here = parent;
+        }
+        way.reverse();
+        way
+    }
+
+    /// The moves from the root to `node`.
+    pub(crate) fn path_to(&self, node: NodeId) -> Vec<Move> {
+        self.way_to(node).into_iter().filter_map(|node| self.step(node)).collect()
+    }
+
+    pub(crate) fn is_ancestor(&self, ancestor: NodeId, node: NodeId) -> bool {
+        let wanted = self.nodes[ancestor.at()].depth;
+        let mut here = node;
+        while wanted < self.nodes[here.at()].depth {
+            match self.parent(here) {
+                Some(parent) => here = parent,
+                None => break,
+            }
+        }
+        here == ancestor
+    }
+
+    /// The child of a node by a step, if there is one with a smaller number than `size`.
+    pub(crate) fn child_by(&self, node: NodeId, step: Move, size: u32) -> Option<NodeId> {
+        self.children(node, size).into_iter().find(|child| self.step(*child) == Some(step))
+    }
+
+    /// Adds a child.
+    pub(crate) fn add(&mut self, parent: NodeId, step: Move, taken: &Taken) -> NodeId {
+        let node = NodeId(self.len());
+        let before = self.situation(parent);
+        let depth = self.nodes[parent.at()].depth + 1;
+        let fault = taken.outcome.fault();
+        let situation = before.after(&taken.outcome, node);
+        let hash = hash_of(&self.program, &situation.state);
+        let broken = taken.outcome.state().is_none();
+        self.nodes.push(Node {
+            parent: parent.0,
+            child: NONE,
+            sibling: self.nodes[parent.at()].child,
+            depth,
+            taken: self.nodes[parent.at()].taken + u32::from(step.pid != fabius_program::CLAIM_PID),
+            step: Some(step),
+            hash,
+            fault,
+            broken,
+            error: false,
+            leads_to_error: false,
+        });
+        self.nodes[parent.at()].child = node.0;
+        if !broken {
+            self.by_hash.entry(hash).or_default().push(node.0);
+        }
+        self.kept.borrow_mut().put(node.0, depth, Arc::new(situation));
+        if fault.is_some() {
+            self.mark_error(node);
+        }
+        node
+    }
+
+    /// Says that a node is an error: all nodes on the way lead to it.
+    pub(crate) fn mark_error(&mut self, node: NodeId) {
+        self.nodes[node.at()].error = true;
+        let mut here = Some(node);
+        while let Some(node) = here.filter(|node| !self.nodes[node.at()].leads_to_error) {
+            self.nodes[node.at()].leads_to_error = true;
+            here = self.parent(node);
+        }
+    }
+
+    /// Forgets all nodes but the first `size`.
+    pub(crate) fn truncate(&mut self, size: u32) {
+        if self.len() <= size {
+            return;
+        }
+        for node in (size..self.len()).rev() {
+            let Node { parent, sibling, hash, .. } = self.nodes[node as usize];
+            // A younger child comes before its siblings, so what is dropped is always the first.
+            self.nodes[parent as usize].child = sibling;
+            if let Some(known) = self.by_hash.get_mut(&hash) {
+                known.retain(|known| *known != node);
+            }
+        }
+        self.nodes.truncate(size as usize);
+        self.nodes.iter_mut().for_each(|node| node.leads_to_error = node.error);
+        for node in (1..self.nodes.len()).rev() {
+            if self.nodes[node].leads_to_error {
+                let parent = self.nodes[node].parent as usize;
+                self.nodes[parent].leads_to_error = true;
+            }
+        }
+        self.kept.borrow_mut().truncate(size);
+    }
+
+    /// A node with a smaller number than `size` whose state is the same as one that would have this hash.
+    pub(crate) fn known(&self, state: &State, size: u32) -> Option<NodeId> {
+        let known = self.by_hash.get(&hash_of(&self.program, state))?;
+        known.iter().copied().find(|node| *node < size).map(NodeId)
+    }
+
+    /// The first node from the root to `node` with the same state as it.
+    pub(crate) fn earlier_same(&self, state: &State, node: NodeId) -> Option<NodeId> {
+        let known = self.by_hash.get(&hash_of(&self.program, state))?;
+        known.iter().copied().map(NodeId).find(|known| self.has(*known) && self.is_ancestor(*known, node))
+    }
+
+    /// The state of a node; of one that has none, that of the node before.
+    pub(crate) fn situation(&self, node: NodeId) -> Arc<Situation> {
+        if let Some(known) = self.kept.borrow().get(node.0) {
+            return Arc::clone(known);
+        }
+        let mut missing = Vec::new();
+        let mut here = node;
+        let mut situation = loop {
+            if let Some(known) = self.kept.borrow().get(here.0) {
+                break Arc::clone(known);
+            }
+            let Some(parent) = self.parent(here) else { break Arc::clone(&self.root) };
+            missing.push(here);
+            here = parent;
+        };
+        for node in missing.into_iter().rev() {
+            let Some(wanted) = self.step(node) else { continue };
+            if let Ok(taken) = step(&self.program, &situation.state, wanted) {
+                situation = Arc::new(situation.after(&taken.outcome, node));
+            }
+            let depth = self.nodes[node.at()].depth;
+            self.kept.borrow_mut().put(node.0, depth, Arc::clone(&situation));
+        }
+        situation
+    }
+}
+
+impl Situation {
+    /// What follows by a step, which is that of `node`.
+    fn after(&self, outcome: &Outcome, node: NodeId) -> Self {
+        let Outcome::Reaches { state, events, .. } = outcome else {
+            return Self { received: Vec::new(), ..self.clone() };
+        };
+        let mut sent = self.sent.clone();
+        let mut received = Vec::new();
+        sent.resize_with(state.channels.len().max(sent.len()), VecDeque::new);
+        for Event { what, .. } in events {
+            match what {
+                Happening::Sent { channel, message } => {
+                    if let Some(queue) = queue(&mut sent, *channel) {
+                        queue.push_back((message.clone(), node));
+                    }
+                }
+                Happening::Received { channel, message, kept } => {
+                    let Some(queue) = queue(&mut sent, *channel) else { continue };
+                    let Some(at) = queue.iter().position(|(known, _)| known == message) else { continue };
+                    received.push((*channel, queue[at].1));
+                    if !kept {
+                        queue.remove(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        sent.truncate(state.channels.len());
+        for (known, channel) in sent.iter_mut().zip(&state.channels) {
+            // Sorted sends: the order is that of the channel.
+            let mut left = std::mem::take(known);
+            for message in &channel.messages {
+                let at = left.iter().position(|(content, _)| content == message);
+                known.push_back(at.and_then(|at| left.remove(at)).unwrap_or_else(|| (message.clone(), node)));
+            }
+        }
+        Self { state: state.clone(), sent, received }
+    }
+}
+
+fn queue(sent: &mut [VecDeque<(Vec<i32>, NodeId)>], channel: i32) -> Option<&mut VecDeque<(Vec<i32>, NodeId)>> {
+    sent.get_mut(usize::try_from(channel).ok()?.checked_sub(1)?)
+}
+
+/// The state that follows without a step, as far as any does.
+pub(crate) fn rest(program: &Program, state: &State) -> State {
+    let mut here = settled(program, state);
+    loop {
+        let next = settled(program, &here);
+        if next == here {
+            return here;
+        }
+        here = next;
+    }
+}
+
+fn hash_of(program: &Program, state: &State) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    rest(program, state).visible(program).hash(&mut hasher);
+    hasher.finish()
+}
