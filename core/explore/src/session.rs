@@ -6,7 +6,7 @@ use crate::tree::{NodeId, Situation, Tree, rest};
 use fabius_engine::{Counterexample, Ground, Loaded, Settings};
 use fabius_program::{CLAIM_PID, Move};
 use fabius_witness::{
-    Ending, Outcome, Snapshot, Standing, State, Step, describe, ending, moves, snapshot, standings, step,
+    Claim, Ending, Outcome, Snapshot, Standing, State, Step, describe, ending, moves, snapshot, standings, step,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
