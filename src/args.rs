@@ -160,7 +160,7 @@ pub struct Check {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub max_memory: Option<u64>,
 
-    /// Stop after this time, such as 30 (seconds), 500ms, 10s, 5m or 1h.
+    /// Stop after this time, such as 30 (seconds), 500ms, 10s, 5m or 1h; the properties share it.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 

@@ -141,6 +141,7 @@ fn settings(args: &Check) -> Settings {
         delaying: args.delays.settings(),
         depth_bounding: args.delays.depth(),
         threads: usize::from(args.threads),
+        until: args.timeout,
         limits: Limits {
             states_max: args.max_states,
             depth_max: args.max_depth,

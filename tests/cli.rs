@@ -341,6 +341,16 @@ fn limits_leave_the_verdict_open() {
 }
 
 #[test]
+fn properties_share_the_time() {
+    // Nobody explores all of this in the time; but each formula has a run against it that is found at once.
+    let wishes = ["--ltl", "[] false", "--ltl", "<> false"];
+    let report = check(&[&["endless.pml", "--json", "--timeout", "3"], &wishes[..]].concat()).expect(1).json();
+    let verdicts: Vec<&str> = array(&report, "properties").iter().filter_map(|p| p["verdict"].as_str()).collect();
+    assert_eq!(verdicts[0], "undecided", "{report}");
+    assert!(verdicts.contains(&"violated"), "{report}");
+}
+
+#[test]
 fn lossy_stores_do_not_prove() {
     for store in ["hash", "bitstate"] {
         let report = check(&["holds.pml", "--json", "--store", store]).expect(2).json();

@@ -85,7 +85,8 @@ fn check_all(
         findings: Vec::new(),
         failure: None,
     };
-    for planned in &plan.properties {
+    for (index, planned) in plan.properties.iter().enumerate() {
+        let settings = &with_share(settings, plan.properties.len() - index, (around.now)());
         let found = match planned.question {
             Question::Safety if let Some(depth) = &settings.depth_bounding => {
                 deepening::check(loaded, program, planned, settings, depth, around)
@@ -120,6 +121,12 @@ fn check_all(
     outcome.report.internal_error.clone_from(&outcome.failure);
     conclude(&mut outcome.report);
     outcome
+}
+
+/// The settings for the next of so many properties, which may use its share of the time that is left.
+fn with_share(settings: &Settings, properties: usize, now: Duration) -> Settings {
+    let share = |until: Duration| now + until.saturating_sub(now) / properties as u32;
+    Settings { until: settings.until.map(share), ..settings.clone() }
 }
 
 /// The verdict over all properties.

@@ -1,6 +1,7 @@
 //! What a person may choose about a check.
 
 use fabius_base::Limits;
+use std::time::Duration;
 
 /// Everything a person may choose; [`Settings::default`] is what they get without flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +36,8 @@ pub struct Settings {
     pub threads: usize,
     /// How much a search may use.
     pub limits: Limits,
+    /// When to stop, by the clock of [`crate::Surroundings`]; the properties share the time until then.
+    pub until: Option<Duration>,
 }
 
 impl Default for Settings {
@@ -55,6 +58,7 @@ impl Default for Settings {
             depth_bounding: None,
             threads: 1,
             limits: Limits::default(),
+            until: None,
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Watcher<'a, 'b> {
     places: Places,
     goal: Goal,
     began: Duration,
+    /// When the time for the property is used up.
+    until: Option<Duration>,
     /// The violation whose shorter run is looked for, by its key.
     hunted: Option<u64>,
     /// The keys of the violations met, in order, each once.
@@ -48,6 +50,7 @@ impl<'a, 'b> Watcher<'a, 'b> {
             places,
             goal,
             began,
+            until: task.settings.until,
             hunted,
             keys: Vec::new(),
         }
@@ -65,7 +68,11 @@ impl<'a, 'b> Watcher<'a, 'b> {
 
 impl search::Observer<Move, Fault> for Watcher<'_, '_> {
     fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
-        let seconds = (self.around.now)() - self.began;
+        let now = (self.around.now)();
+        let seconds = now - self.began;
+        if self.until.is_some_and(|until| until <= now) {
+            return ControlFlow::Break(StopReason::Timeout);
+        }
         if self.goal != Goal::Violation && SHORTEN_TIME_MAX < seconds {
             return ControlFlow::Break(StopReason::Timeout);
         }

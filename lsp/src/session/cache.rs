@@ -151,6 +151,7 @@ impl Keys {
             limits: fabius_base::Limits::default(),
             search: fabius_engine::Order::default(),
             threads: 1,
+            until: None,
             ..settings.clone()
         };
         let common = format!("{VERSION} {} {} {} {neutral:?}", build(), meaning(program), written.base());
