@@ -38,6 +38,8 @@ pub enum Command {
     Check(Box<Check>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.
     Lsp(Lsp),
+    /// Serve a debugger: speak the Debug Adapter Protocol over standard input and output.
+    Dap,
     /// Check models again whenever they are saved: one line per property, with what changed.
     Watch(Watch),
     /// Print a completion script for a shell.

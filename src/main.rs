@@ -44,6 +44,7 @@ fn run(cli: Cli) -> u8 {
     match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
+        Command::Dap => fabius_dap::serve(files::read),
         Command::Watch(args) => watch::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,6 +1,7 @@
 //! What a person can walk through step by step: a program as it is written, and what is watched beside it.
 
 use crate::counterexample::Counterexample;
+use crate::elaborate::elaborate;
 use crate::liveness::inquire;
 use crate::load::Loaded;
 use crate::plan::{Question, SAFETY, plan};
@@ -8,7 +9,9 @@ use crate::run::unknown_property;
 use crate::safety::event_trace;
 use crate::settings::Settings;
 use fabius_base::{Code, Finding};
-use fabius_program::{Program, Watch};
+use fabius_program::{Move, Program, Watch};
+use fabius_witness::format::trail;
+use fabius_witness::{Claim, Shows};
 use std::sync::Arc;
 
 /// A program, and what is watched beside it: the ground on which a run is walked step by step.
@@ -50,6 +53,46 @@ impl Ground {
     pub fn under(example: &Counterexample, property: &str) -> Self {
         Self { program: Arc::clone(&example.told), watch: example.watch, property: property.to_owned() }
     }
+}
+
+/// A run of a ground.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Its moves.
+    pub path: Vec<Move>,
+    /// How many of them come before its loop, if it runs into one.
+    pub loop_start: Option<usize>,
+}
+
+/// Reads a trail, which Spin wrote or this tool, as a run of the model as it is written. A trail tells of merged
+/// statements, as Spin merges them, unless its header says otherwise.
+///
+/// # Errors
+/// What is wrong with the model, or the first line that cannot be followed, in a sentence.
+pub fn read_trail(loaded: &Loaded, property: Option<&str>, text: &str) -> Result<(Ground, Run), String> {
+    let ground = Ground::of(loaded, property, &Settings::default()).map_err(|finding| finding.headline)?;
+    let system = Watch { claim: None, ..ground.watch };
+    let searched = loaded.program.as_deref().filter(|program| program.merged);
+    let merged = searched.and_then(|searched| {
+        let run = trail::read_trail(searched, system, text).ok()?;
+        let claim = match run.cycle_start {
+            Some(start) => Claim::Cycle { start, shows: Shows::NOTHING },
+            None => Claim::Reaches,
+        };
+        let told = elaborate(searched, (&ground.program, system), &run.path, claim)?;
+        let loop_start = match told.claim {
+            Claim::Cycle { start, .. } => Some(start),
+            _ => None,
+        };
+        Some(Run { path: told.path, loop_start })
+    });
+    let plain = || -> Result<Run, String> {
+        let run = trail::read_trail(&ground.program, system, text)?;
+        Ok(Run { path: run.path, loop_start: run.cycle_start })
+    };
+    let run = merged.map_or_else(plain, Ok)?;
+    // The trail says nothing of how our automaton moves beside it.
+    Ok((Ground { watch: system, ..ground }, run))
 }
 
 /// Why a model cannot be run.

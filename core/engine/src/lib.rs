@@ -37,7 +37,7 @@ mod watcher;
 pub use condition::condition;
 pub use counterexample::Counterexample;
 pub use event::{Event, Goal, Progress};
-pub use ground::Ground;
+pub use ground::{Ground, Run, read_trail};
 pub use load::{Include, Loaded, load, unreadable};
 pub use meaning::{Meaning, Written, meaning};
 pub use meet::{Line, Meeting, meet};

@@ -2,7 +2,7 @@
 
 use crate::Exploration;
 use crate::tree::{NodeId, rest};
-use fabius_program::{CLAIM_PID, Move};
+use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_witness::{Ending, Outcome, Step, describe, ending, step};
 
 /// A step that is possible now.
@@ -125,4 +125,9 @@ impl Exploration {
 /// Whether a move is the claim's.
 pub fn is_of_claim(step: &Move) -> bool {
     step.pid == CLAIM_PID
+}
+
+/// Whether a fault is an assertion that does not hold.
+pub fn is_assertion(fault: Fault) -> bool {
+    fault == Fault::AssertionFailed
 }

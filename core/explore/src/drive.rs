@@ -4,7 +4,7 @@ use crate::Exploration;
 use crate::condition::Condition;
 use crate::tree::NodeId;
 use fabius_base::{Cancel, SourceMap, Span};
-use fabius_program::{CLAIM_PID, LocationId, Move, ProcessId};
+use fabius_program::{CLAIM_PID, LocationId, Move, ProcessId, ProcessKind};
 use fabius_witness::Ending;
 use std::collections::BTreeSet;
 
@@ -266,6 +266,33 @@ impl Exploration {
         found.extend((before..now).map(|pid| pid as u8));
         found.retain(|pid| *pid != CLAIM_PID);
         found
+    }
+}
+
+impl Exploration {
+    /// The processes that begin in the present state: those that the last move created, in the initial state all; with
+    /// the names of their types.
+    pub fn begun(&self) -> Vec<(u8, String)> {
+        let program = &self.ground().program;
+        let state = &self.situation(self.here()).state;
+        let before = self.parent(self.here()).map_or(0, |parent| self.situation(parent).state.processes.len());
+        let processes = state.processes.iter().enumerate().skip(before);
+        processes.map(|(pid, process)| (pid as u8, program.process(process.process).name.clone())).collect()
+    }
+
+    /// The names of the process types.
+    pub fn process_types(&self) -> impl Iterator<Item = &str> {
+        let processes = self.ground().program.processes.iter();
+        processes.filter(|process| process.kind == ProcessKind::Process).map(|process| process.name.as_str())
+    }
+
+    /// The lines of a file at which a process can stop, in order.
+    pub fn lines(&self, file: &str) -> BTreeSet<u32> {
+        let map = &self.loaded().map;
+        let program = &self.ground().program;
+        let edges =
+            program.edges.iter().map(|edge| program.process(edge.process).statements[edge.statement.0 as usize].span);
+        edges.map(|span| line_of(map, span)).filter(|(name, _)| *name == file).map(|(_, line)| line).collect()
     }
 }
 

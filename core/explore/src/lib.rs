@@ -36,7 +36,7 @@ mod session;
 mod story;
 mod tree;
 
-pub use choice::{Choice, Mark, is_of_claim};
+pub use choice::{Choice, Mark, is_assertion, is_of_claim};
 pub use condition::Condition;
 pub use drive::{Place, RunLimits, Stop, Way};
 pub use errand::Errand;

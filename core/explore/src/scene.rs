@@ -1,11 +1,19 @@
 //! The present state as a person looks at it: processes, variables, channels, and what just changed.
 
 use crate::Exploration;
+use crate::drive::Stop;
 use crate::hold::Hold;
 use crate::tree::NodeId;
-use fabius_program::{CLAIM_PID, ProcessKind};
+use fabius_program::{CLAIM_PID, Kind, Move, ProcessKind, Variable};
 use fabius_witness::explain::{WaitsFor, waits_for};
-use fabius_witness::{Changed, Standing, State, Step, moves, snapshot, standings};
+use fabius_witness::{
+    Changed, Endless, Explanation, Standing, State, Step, explain, explain_loop, moves, snapshot, standings,
+};
+
+/// A longer loop is not explained.
+const LOOP_STEPS_MAX: usize = 5_000;
+/// So many steps before a deadlock are looked at for who brought it about.
+const BLAMED_STEPS_MAX: usize = 1_000;
 
 /// A process.
 #[derive(Clone, PartialEq, Debug)]
@@ -56,6 +64,8 @@ pub struct Value {
     pub name: String,
     /// Its value, or what the channel holds.
     pub value: String,
+    /// Its type in the words of the language, such as `byte` or `chan`.
+    pub ty: String,
     /// The process it belongs to.
     pub pid: Option<u8>,
     /// It is a channel.
@@ -123,22 +133,62 @@ impl Exploration {
             let change = changes.iter().find(|change| change.name == name && change.what == what);
             change.map(|change| change.old.clone())
         };
+        let program = &self.ground().program;
         let mut found = Vec::new();
         for (name, value) in snapshot.variables {
-            let before = before(&name, Changed::Variable);
-            found.push(Value { name, value, pid: None, is_channel: false, before });
+            let (before, ty) = (before(&name, Changed::Variable), type_of(&program.globals, &name));
+            found.push(Value { name, value, ty, pid: None, is_channel: false, before });
         }
         for standing in snapshot.processes {
+            let locals = program.processes.iter().find(|process| process.name == standing.process);
+            let locals = locals.map_or(&[][..], |process| &process.locals);
             for (name, value) in standing.variables {
                 let before = before(&format!("{}:{name}", standing.name), Changed::Variable);
-                found.push(Value { name, value, pid: Some(standing.pid), is_channel: false, before });
+                let ty = type_of(locals, &name);
+                found.push(Value { name, value, ty, pid: Some(standing.pid), is_channel: false, before });
             }
         }
         for (name, value) in snapshot.channels {
             let before = before(&name, Changed::Channel);
-            found.push(Value { name, value, pid: None, is_channel: true, before });
+            found.push(Value { name, value, ty: "chan".to_owned(), pid: None, is_channel: true, before });
         }
         found
+    }
+
+    /// What happens in the loop at the end of the line: who moves, who waits for whom, what never changes, and which
+    /// fairness would prevent it. `None` if there is no loop, or if it is too long to say.
+    pub fn explain_loop(&self) -> Option<Endless> {
+        let lasso = self.lasso()?;
+        let nodes: Vec<NodeId> =
+            self.line().iter().copied().skip(self.depth(lasso.start)).take(LOOP_STEPS_MAX + 1).collect();
+        if LOOP_STEPS_MAX < nodes.len() {
+            return None;
+        }
+        let steps = nodes.windows(2).filter_map(|pair| Some((pair[0], self.tree.step(pair[1])?)));
+        let steps: Vec<(NodeId, Move)> = steps.filter(|(_, step)| step.pid != CLAIM_PID).collect();
+        let bare = |node: NodeId| State { claim: None, trace: None, ..self.situation(node).state.clone() };
+        let mut states: Vec<State> = steps.iter().map(|(node, _)| bare(*node)).collect();
+        if states.is_empty() {
+            states.push(bare(lasso.end));
+        }
+        let moves: Vec<Move> = steps.into_iter().map(|(_, step)| step).collect();
+        Some(explain_loop(&self.ground().program, &states, &moves))
+    }
+
+    /// What happens in the loop at the end of the line, in sentences; none if there is no loop.
+    pub fn loop_sentences(&self) -> Vec<String> {
+        self.explain_loop().map(|endless| endless.sentences).unwrap_or_default()
+    }
+
+    /// Why nothing can move, if it is so and no end: who waits for whom, and what may be done.
+    pub fn explain_deadlock(&self) -> Option<Explanation> {
+        if self.why_no_step() != Some(Stop::Deadlock) {
+            return None;
+        }
+        let way = self.tree.way_to(self.here());
+        let last = way.len().saturating_sub(BLAMED_STEPS_MAX);
+        let steps: Vec<Step> = way[last..].iter().filter_map(|node| self.step_to(*node)).collect();
+        Some(explain(&self.ground().program, &self.state(), &steps))
     }
 
     /// How a process is shown, such as `P[1]`.
@@ -176,6 +226,35 @@ pub struct Arrow {
     pub to: NodeId,
     /// The channel.
     pub channel: String,
+}
+
+/// The type of the variable that an element belongs to.
+fn type_of(variables: &[Variable], element: &str) -> String {
+    let mut name = String::new();
+    let mut inside = false;
+    for c in element.chars() {
+        match c {
+            '[' => inside = true,
+            ']' => inside = false,
+            c if !inside => name.push(c),
+            _ => {}
+        }
+    }
+    let found = variables.iter().find(|variable| variable.name.replace("[]", "") == name);
+    found.map_or_else(String::new, |variable| {
+        let ty = variable.ty;
+        match (ty.kind, ty.bits, ty.signed) {
+            (Kind::Boolean, ..) => "bool".to_owned(),
+            (Kind::Enum(_), ..) => "mtype".to_owned(),
+            (Kind::Channel, ..) => "chan".to_owned(),
+            (Kind::Process, ..) => "pid".to_owned(),
+            (Kind::Number, 1, false) => "bit".to_owned(),
+            (Kind::Number, 8, false) => "byte".to_owned(),
+            (Kind::Number, 16, true) => "short".to_owned(),
+            (Kind::Number, 32, true) => "int".to_owned(),
+            (Kind::Number, bits, _) => format!("unsigned : {bits}"),
+        }
+    })
 }
 
 /// The processes that can take part in a step.

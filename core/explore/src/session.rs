@@ -102,6 +102,24 @@ impl Exploration {
         Ok(new)
     }
 
+    /// Opens a model on a trail file that Spin wrote, or this tool: its run is the line, and one stands at its beginning.
+    ///
+    /// # Errors
+    /// What is wrong with the model, or the first line that cannot be followed, in a sentence.
+    pub fn of_trail(loaded: Arc<Loaded>, property: Option<&str>, text: &str) -> Result<Self, String> {
+        let (ground, run) = fabius_engine::read_trail(&loaded, property, text)?;
+        let mut new = Self::open(loaded, ground)?;
+        let end = new.adopt(&run.path)?;
+        if let Some(start) = run.loop_start.filter(|start| *start < run.path.len()) {
+            let start = new.tree.way_to(end).get(start).copied();
+            start.into_iter().for_each(|start| new.remember_loop(end, start));
+        }
+        new.follow(end);
+        new.go(NodeId::ROOT);
+        new.forget_history();
+        Ok(new)
+    }
+
     /// What was read.
     pub fn loaded(&self) -> &Arc<Loaded> {
         &self.loaded

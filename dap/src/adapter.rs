@@ -1,0 +1,516 @@
+//! The life of a session: one message after the other, and a run in between.
+
+use crate::Read;
+use crate::answers::{self, Args};
+use crate::debuggee::{Debuggee, Moved};
+use crate::launch::{Checked, Launch};
+use crate::points::{Hit, Points};
+use crate::repl;
+use crate::run::{Halt, Run, RunUntil, Told};
+use crate::show;
+use crate::wire::{Incoming, Request, Writer};
+use fabius_base::Cancel;
+use fabius_explore::{Exploration, Until};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+
+/// One client, and what it debugs.
+pub(crate) struct Adapter<W> {
+    out: Writer<W>,
+    read: Read,
+    sender: Sender<Incoming>,
+    initialized: bool,
+    configured: bool,
+    /// A model that is being opened.
+    opening: Option<Opening>,
+    debuggee: Option<Debuggee>,
+    run: Option<Run>,
+    attempts: u64,
+    /// The threads that the client knows.
+    threads: Vec<u8>,
+    client_refreshes: bool,
+}
+
+/// A model that is being opened.
+struct Opening {
+    request: Request,
+    attempt: u64,
+    cancel: Cancel,
+    /// Nothing is left to be checked.
+    ready: bool,
+}
+
+/// Whether the session goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    On,
+    /// It ended as it should.
+    Over,
+}
+
+impl<W: Write> Adapter<W> {
+    pub(crate) fn new(out: Writer<W>, read: Read, sender: Sender<Incoming>) -> Self {
+        Self {
+            out,
+            read,
+            sender,
+            initialized: false,
+            configured: false,
+            opening: None,
+            debuggee: None,
+            run: None,
+            attempts: 0,
+            threads: Vec::new(),
+            client_refreshes: false,
+        }
+    }
+
+    /// Serves until the client says goodbye (true) or goes away (false).
+    pub(crate) fn serve(&mut self, inbox: &Receiver<Incoming>) -> bool {
+        loop {
+            let message = if self.run.is_some() {
+                match inbox.try_recv() {
+                    Ok(message) => message,
+                    Err(TryRecvError::Disconnected) => return false,
+                    Err(TryRecvError::Empty) => {
+                        self.go_on();
+                        continue;
+                    }
+                }
+            } else {
+                match inbox.recv() {
+                    Ok(message) => message,
+                    Err(_) => return false,
+                }
+            };
+            match message {
+                Incoming::Request(request) => {
+                    if self.request(&request) == Goes::Over {
+                        return true;
+                    }
+                }
+                Incoming::Garbage(why) => self.tell("important", &why),
+                Incoming::Checked(checked) => self.checked(*checked),
+                Incoming::End => {
+                    self.cancel();
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, request: &Request) -> Goes {
+        match request.command.as_str() {
+            "initialize" if self.initialized => self.refuse(request, "this session is initialized already"),
+            "initialize" => self.initialize(request),
+            "disconnect" => {
+                self.cancel();
+                self.out.answer(request, Ok(Value::Null));
+                return Goes::Over;
+            }
+            _ if !self.initialized => self.refuse(request, "the first request is `initialize`"),
+            "launch" | "restart" => self.launch(request),
+            "attach" => self.refuse(request, "a model is launched, there is nothing to attach to"),
+            "cancel" => self.out.answer(request, Ok(Value::Null)),
+            "configurationDone" => {
+                self.configured = true;
+                self.out.answer(request, Ok(Value::Null));
+                self.begin_if_ready();
+            }
+            "terminate" => {
+                self.cancel();
+                (self.run, self.debuggee) = (None, None);
+                self.out.answer(request, Ok(Value::Null));
+                self.out.event("terminated", Value::Null);
+            }
+            _ => self.on_debuggee(request),
+        }
+        Goes::On
+    }
+
+    fn refuse(&mut self, request: &Request, why: &str) {
+        self.out.answer(request, Err(why.to_owned()));
+    }
+
+    fn initialize(&mut self, request: &Request) {
+        self.initialized = true;
+        self.client_refreshes = request.arguments["supportsInvalidatedEvent"].as_bool() == Some(true);
+        self.out.answer(request, Ok(answers::capabilities()));
+    }
+
+    // ---- opening ----
+
+    fn launch(&mut self, request: &Request) {
+        let again = request.command == "restart";
+        self.cancel();
+        let given = if again { &request.arguments["arguments"] } else { &request.arguments };
+        let old = self.debuggee.as_ref().filter(|_| again).map(|debuggee| debuggee.launch.clone());
+        let launch = match serde_json::from_value::<Launch>(given.clone()) {
+            Ok(launch) if again && launch.program.as_os_str().is_empty() => Ok(old.unwrap_or(launch)),
+            Ok(launch) => Ok(launch),
+            Err(_) if again && given.is_null() => Ok(old.unwrap_or_default()),
+            Err(error) => Err(format!("the arguments cannot be understood: {error}")),
+        };
+        match launch.and_then(|launch| self.open(launch, request)) {
+            Ok(()) => {
+                if !again {
+                    self.out.event("initialized", Value::Null);
+                }
+                self.begin_if_ready();
+            }
+            Err(why) => {
+                self.debuggee = None;
+                self.out.answer(request, Err(why));
+            }
+        }
+    }
+
+    fn open(&mut self, launch: Launch, request: &Request) -> Result<(), String> {
+        let program = std::path::absolute(&launch.program).unwrap_or_else(|_| launch.program.clone());
+        let launch = Launch { program, ..launch };
+        let way = launch.way()?;
+        let loaded = launch.read(self.read)?;
+        let exploration = launch.open(&loaded, self.read)?;
+        self.attempts += 1;
+        let cancel = Cancel::new();
+        let ready = !launch.needs_check();
+        if !ready {
+            launch.check(&loaded, self.attempts, &cancel, self.sender.clone())?;
+        }
+        let mut points = self.debuggee.take().map_or_else(Points::new, |debuggee| debuggee.points);
+        points.reopen(&exploration);
+        self.debuggee = Some(Debuggee::new(exploration, launch, points, way));
+        self.opening = Some(Opening { request: request.clone(), attempt: self.attempts, cancel, ready });
+        Ok(())
+    }
+
+    /// A check has ended.
+    fn checked(&mut self, checked: Checked) {
+        let Some(opening) = self.opening.as_mut().filter(|opening| opening.attempt == checked.attempt) else { return };
+        match checked.opened {
+            Ok(exploration) => {
+                opening.ready = true;
+                if let Some(debuggee) = &mut self.debuggee {
+                    debuggee.points.reopen(&exploration);
+                    debuggee.e = exploration;
+                }
+                self.begin_if_ready();
+            }
+            Err(why) => {
+                let request = opening.request.clone();
+                (self.opening, self.debuggee) = (None, None);
+                self.out.answer(&request, Err(why));
+                self.out.event("terminated", Value::Null);
+            }
+        }
+    }
+
+    /// Begins once the model is open and the client has said everything.
+    fn begin_if_ready(&mut self) {
+        if !self.configured || !self.opening.as_ref().is_some_and(|opening| opening.ready) {
+            return;
+        }
+        let (Some(opening), Some(debuggee)) = (self.opening.take(), &mut self.debuggee) else { return };
+        self.out.answer(&opening.request, Ok(Value::Null));
+        debuggee.settle();
+        debuggee.points.begin();
+        let name = debuggee.launch.program.display().to_string();
+        self.out.event("process", json!({ "name": name, "startMethod": "launch", "isLocalProcess": true }));
+        let stays = debuggee.launch.stop_on_entry.unwrap_or(true) && !debuggee.launch.no_debug;
+        if stays {
+            let pid = show::focus(&debuggee.e);
+            self.stopped("entry", "the initial state", pid, &[]);
+        } else {
+            self.new_threads();
+            self.run = Some(Run::new(true, RunUntil::Stopped));
+        }
+    }
+
+    fn cancel(&mut self) {
+        if let Some(opening) = self.opening.take() {
+            opening.cancel.cancel();
+            self.refuse(&opening.request, "it was interrupted");
+        }
+    }
+
+    // ---- what needs a model ----
+
+    fn on_debuggee(&mut self, request: &Request) {
+        let args: Args = match &request.arguments {
+            Value::Null => Args::default(),
+            given => match serde_json::from_value(given.clone()) {
+                Ok(args) => args,
+                Err(error) => return self.refuse(request, &format!("the arguments cannot be understood: {error}")),
+            },
+        };
+        let Some(debuggee) = &mut self.debuggee else {
+            return match request.command.as_str() {
+                "threads" => self.out.answer(request, Ok(json!({ "threads": [] }))),
+                _ => self.refuse(request, "no model is being debugged"),
+            };
+        };
+        let command = request.command.as_str();
+        if self.run.is_some() || self.opening.is_some() {
+            let may = ["threads", "loadedSources", "source", "breakpointLocations", "fabius/hold"];
+            if command == "pause" && self.run.is_some() {
+                return self.pause(request);
+            }
+            if !command.starts_with("set") && !may.contains(&command) {
+                return self.refuse(request, "the model is running: pause it first");
+            }
+        }
+        if command == "evaluate" && args.context == "repl" {
+            return self.repl(request, &args);
+        }
+        match answers::answer(debuggee, command, &args) {
+            Some(answer) => {
+                let held = command == "fabius/hold" && answer.is_ok();
+                self.out.answer(request, answer);
+                if held {
+                    self.refresh(&["threads"]);
+                }
+            }
+            None => self.drive(request, &args),
+        }
+    }
+
+    /// Requests that move.
+    fn drive(&mut self, request: &Request, args: &Args) {
+        let pid = args.thread_id.and_then(show::pid_of);
+        let ok = Ok(Value::Null);
+        match request.command.as_str() {
+            "continue" => {
+                self.out.answer(request, Ok(json!({ "allThreadsContinued": true })));
+                self.run = Some(Run::new(true, RunUntil::Stopped));
+            }
+            "reverseContinue" => {
+                self.out.answer(request, ok);
+                self.run = Some(Run::new(false, RunUntil::Stopped));
+            }
+            "stepOut" => {
+                self.out.answer(request, ok);
+                let Some(debuggee) = &self.debuggee else { return };
+                let pid = pid.unwrap_or_else(|| show::focus(&debuggee.e));
+                let depth = show::inline_depth(&debuggee.e, pid);
+                self.run = Some(Run::new(true, RunUntil::Out { pid, depth }));
+            }
+            "next" => {
+                self.out.answer(request, ok);
+                self.one(|debuggee| debuggee.forward_of(pid), true);
+            }
+            "stepIn" => self.step_in(request, args, pid),
+            "stepBack" => {
+                self.out.answer(request, ok);
+                self.one(Debuggee::back, false);
+            }
+            "pause" => self.hold_instead(request, pid),
+            "fabius/jump" => self.jump(request, args),
+            other => {
+                self.refuse(request, &format!("`{}` is not supported", other.chars().take(80).collect::<String>()))
+            }
+        }
+    }
+
+    /// One step, at once.
+    fn one(&mut self, step: impl FnOnce(&mut Debuggee) -> Moved, forward: bool) {
+        let Some(debuggee) = &mut self.debuggee else { return };
+        let mut told = Vec::new();
+        let halt = match step(debuggee) {
+            Moved::No(stop) => Halt::End(stop),
+            Moved::Step if forward => {
+                Run::new(true, RunUntil::Stopped).tell(debuggee, &mut told);
+                debuggee.error().map_or(Halt::End(fabius_explore::Stop::Steps), Halt::Wrong)
+            }
+            Moved::Step => Halt::End(fabius_explore::Stop::Steps),
+        };
+        self.tell_all(told);
+        self.halt(halt, "step");
+    }
+
+    fn step_in(&mut self, request: &Request, args: &Args, pid: Option<u8>) {
+        let Some(debuggee) = &mut self.debuggee else { return };
+        let Some(target) = args.target_id else {
+            self.out.answer(request, Ok(Value::Null));
+            return self.one(|debuggee| debuggee.forward_of(pid), true);
+        };
+        let index = usize::try_from(target).ok().and_then(|target| target.checked_sub(1));
+        let chosen = index.and_then(|index| debuggee.e.choices().into_iter().nth(index));
+        let Some(chosen) = chosen else { return self.refuse(request, "there is no such choice any more") };
+        self.out.answer(request, Ok(Value::Null));
+        self.one(
+            move |debuggee| match debuggee.e.choose(&chosen) {
+                Ok(_) => {
+                    debuggee.settle();
+                    Moved::Step
+                }
+                Err(_) => Moved::No(fabius_explore::Stop::End),
+            },
+            true,
+        );
+    }
+
+    /// While everything stands still, pausing a thread holds its process (or releases it).
+    fn hold_instead(&mut self, request: &Request, pid: Option<u8>) {
+        let Some(debuggee) = &mut self.debuggee else { return };
+        let pid = pid.unwrap_or_else(|| show::focus(&debuggee.e));
+        let e: &mut Exploration = &mut debuggee.e;
+        let done = if e.release(pid) { Ok(()) } else { e.hold(pid, Until::Released) };
+        let told = if e.hold_on(pid).is_some() { "is held" } else { "is not held any more" };
+        let name = e.process_name(pid);
+        let focus = show::focus(e);
+        match done {
+            Ok(()) => {
+                self.out.answer(request, Ok(Value::Null));
+                self.tell("console", &format!("{name} {told}"));
+                self.stopped("pause", &format!("{name} {told}"), focus, &[]);
+            }
+            Err(why) => self.refuse(request, &why),
+        }
+    }
+
+    fn jump(&mut self, request: &Request, args: &Args) {
+        let Some(debuggee) = &mut self.debuggee else { return };
+        let Some(step) = args.step else { return self.refuse(request, "`step` is missing: a number from 0") };
+        match repl::jump(debuggee, &step.to_string()) {
+            Ok(_) => {
+                debuggee.settle();
+                let at = debuggee.e.number(debuggee.e.here());
+                let pid = show::focus(&debuggee.e);
+                debuggee.wrong = show::wrong(&debuggee.e);
+                self.out.answer(request, Ok(json!({ "step": at })));
+                self.stopped("goto", &format!("after step {at}"), pid, &[]);
+            }
+            Err(why) => self.refuse(request, &why),
+        }
+    }
+
+    fn repl(&mut self, request: &Request, args: &Args) {
+        let Some(debuggee) = &mut self.debuggee else { return };
+        let Some(done) = repl::command(debuggee, &args.expression) else {
+            let answer = answers::answer(debuggee, "evaluate", args);
+            return self.out.answer(request, answer.unwrap_or(Ok(Value::Null)));
+        };
+        let changed = done.as_ref().is_ok_and(|done| done.changed);
+        let pid = show::focus(&debuggee.e);
+        debuggee.wrong = show::wrong(&debuggee.e);
+        self.out.answer(request, done.map(|done| json!({ "result": done.text, "variablesReference": 0 })));
+        if changed {
+            self.stopped("goto", "", pid, &[]);
+        }
+    }
+
+    // ---- running ----
+
+    /// Goes on with the run for a while.
+    fn go_on(&mut self) {
+        let (Some(run), Some(debuggee)) = (&mut self.run, &mut self.debuggee) else {
+            self.run = None;
+            return;
+        };
+        let mut told = Vec::new();
+        let halt = run.stretch(debuggee, &mut told);
+        self.tell_all(told);
+        if let Some(halt) = halt {
+            self.run = None;
+            self.halt(halt, "step");
+        }
+    }
+
+    fn pause(&mut self, request: &Request) {
+        self.run = None;
+        self.out.answer(request, Ok(Value::Null));
+        let pid = self.debuggee.as_ref().map_or(0, |debuggee| show::focus(&debuggee.e));
+        self.stopped("pause", "", pid, &[]);
+    }
+
+    /// The run has stopped.
+    fn halt(&mut self, halt: Halt, reason: &str) {
+        let Some(debuggee) = &mut self.debuggee else { return };
+        let focus = show::focus(&debuggee.e);
+        debuggee.wrong = match &halt {
+            Halt::Wrong(wrong) => Some(wrong.clone()),
+            _ => None,
+        };
+        let ends = debuggee.launch.no_debug && !matches!(halt, Halt::Hit(_));
+        match halt {
+            Halt::Hit(Hit { reason, ids, pid, text }) => self.stopped(reason, &text, pid.unwrap_or(focus), &ids),
+            Halt::Wrong(wrong) => {
+                for sentence in &wrong.sentences {
+                    self.tell("console", sentence);
+                }
+                self.stopped("exception", &wrong.headline, wrong.pid.unwrap_or(focus), &[]);
+            }
+            Halt::End(fabius_explore::Stop::Steps | fabius_explore::Stop::Reached) => {
+                self.stopped(reason, "", focus, &[]);
+            }
+            Halt::End(stop) => {
+                self.tell("console", stop.sentence());
+                self.stopped(reason, stop.sentence(), focus, &[]);
+            }
+        }
+        if ends {
+            self.out.event("terminated", Value::Null);
+        }
+    }
+
+    /// Tells the client that everything stands still, and where.
+    fn stopped(&mut self, reason: &str, text: &str, pid: u8, ids: &[i64]) {
+        self.new_threads();
+        let Some(debuggee) = &mut self.debuggee else { return };
+        debuggee.references.clear();
+        let mut body = json!({ "reason": reason, "threadId": show::thread_of(pid), "allThreadsStopped": true });
+        if !text.is_empty() {
+            let what = if reason == "exception" { "Paused on an error".to_owned() } else { text.to_owned() };
+            body["description"] = json!(what);
+            body["text"] = json!(text);
+        }
+        if !ids.is_empty() {
+            body["hitBreakpointIds"] = json!(ids);
+        }
+        let e = &debuggee.e;
+        let (file, line) = show::whereabouts(e);
+        let of = e.line().last().map_or(0, |tip| e.number(*tip));
+        let at = json!({ "step": e.number(e.here()), "of": of, "file": file, "line": line });
+        self.out.event("stopped", body);
+        self.out.event("fabius/at", at);
+    }
+
+    /// Tells of processes that have begun or ended.
+    fn new_threads(&mut self) {
+        let Some(debuggee) = &self.debuggee else { return };
+        let count = debuggee.e.state().processes.len();
+        let now: Vec<u8> = (0..count).map(|pid| pid as u8).collect();
+        let before = std::mem::replace(&mut self.threads, now.clone());
+        let told = |out: &mut Writer<W>, pid: &u8, reason: &str| {
+            out.event("thread", json!({ "reason": reason, "threadId": show::thread_of(*pid) }));
+        };
+        before.iter().filter(|pid| !now.contains(pid)).for_each(|pid| told(&mut self.out, pid, "exited"));
+        now.iter().filter(|pid| !before.contains(pid)).for_each(|pid| told(&mut self.out, pid, "started"));
+    }
+
+    fn refresh(&mut self, areas: &[&str]) {
+        if self.client_refreshes {
+            self.out.event("invalidated", json!({ "areas": areas }));
+        }
+    }
+
+    fn tell(&mut self, category: &str, text: &str) {
+        self.out.event("output", json!({ "category": category, "output": format!("{text}\n") }));
+    }
+
+    fn tell_all(&mut self, told: Vec<Told>) {
+        for Told { category, text, span } in told {
+            let end = if category == "stdout" { "" } else { "\n" };
+            let mut body = json!({ "category": category, "output": format!("{text}{end}") });
+            if let (Some(span), Some(debuggee)) = (span, &self.debuggee) {
+                let map = &debuggee.e.loaded().map;
+                let shown = map.user_span(span);
+                let (line, column) = map.line_column(shown.file, shown.start);
+                body["source"] = show::source(&map.file(shown.file).name);
+                (body["line"], body["column"]) = (json!(line), json!(column));
+            }
+            self.out.event("output", body);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Answers to requests that only look, or that change what is asked for; where one is does not change.
+
+use crate::debuggee::Debuggee;
+use crate::points::{FILTERS, Wish};
+use crate::repl;
+use crate::show;
+use fabius_explore::{Exploration, NodeId, Until, sentence};
+use fabius_witness::format::json::step_record;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The arguments of all requests together; what does not belong to one is missing.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Args {
+    pub thread_id: Option<i64>,
+    pub frame_id: Option<i64>,
+    pub variables_reference: i64,
+    pub target_id: Option<i64>,
+    pub expression: String,
+    pub context: String,
+    pub name: String,
+    pub text: String,
+    pub column: Option<usize>,
+    pub line: Option<u32>,
+    pub end_line: Option<u32>,
+    pub start_frame: usize,
+    pub levels: usize,
+    pub start: usize,
+    pub count: usize,
+    pub filters: Vec<String>,
+    pub filter_options: Vec<FilterOption>,
+    pub source: Source,
+    pub breakpoints: Vec<Wish>,
+    pub lines: Vec<u32>,
+    pub step: Option<usize>,
+    pub process: Value,
+    pub held: Option<bool>,
+    pub steps: Option<u32>,
+    pub condition: Option<String>,
+    pub from: usize,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Source {
+    pub path: Option<String>,
+    pub name: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct FilterOption {
+    pub filter_id: String,
+}
+
+/// A page of a trace has at most so many steps.
+const PAGE_STEPS: usize = 500;
+
+type Answer = Result<Value, String>;
+
+/// What this adapter can do.
+pub(crate) fn capabilities() -> Value {
+    let filters: Vec<Value> = FILTERS
+        .iter()
+        .map(|(filter, label, description, on)| {
+            json!({ "filter": filter, "label": label, "description": description, "default": on })
+        })
+        .collect();
+    json!({
+        "supportsConfigurationDoneRequest": true,
+        "supportsFunctionBreakpoints": true,
+        "supportsConditionalBreakpoints": true,
+        "supportsHitConditionalBreakpoints": true,
+        "supportsLogPoints": true,
+        "supportsEvaluateForHovers": true,
+        "supportsStepBack": true,
+        "supportsStepInTargetsRequest": true,
+        "supportsRestartRequest": true,
+        "supportsExceptionInfoRequest": true,
+        "supportsTerminateRequest": true,
+        "supportsDataBreakpoints": true,
+        "supportsLoadedSourcesRequest": true,
+        "supportsBreakpointLocationsRequest": true,
+        "supportsCompletionsRequest": true,
+        "completionTriggerCharacters": [":", "["],
+        "exceptionBreakpointFilters": filters,
+    })
+}
+
+/// Answers a request; `None` if it is not one of these.
+pub(crate) fn answer(debuggee: &mut Debuggee, command: &str, args: &Args) -> Option<Answer> {
+    let e = &debuggee.e;
+    Some(match command {
+        "threads" => Ok(show::threads(e)),
+        "stackTrace" => stack_trace(e, args),
+        "scopes" => frame(args).map(show::scopes),
+        "variables" => variables(debuggee, args),
+        "evaluate" => evaluate(e, args),
+        "exceptionInfo" => exception_info(debuggee),
+        "loadedSources" => Ok(loaded_sources(e)),
+        "source" => source(e, args),
+        "stepInTargets" => Ok(targets(e)),
+        "breakpointLocations" => Ok(locations(e, args)),
+        "completions" => Ok(completions(e, args)),
+        "setBreakpoints" => Ok(set_breakpoints(debuggee, args)),
+        "setFunctionBreakpoints" => {
+            Ok(json!({ "breakpoints": debuggee.points.set_types(&debuggee.e, &args.breakpoints) }))
+        }
+        "setDataBreakpoints" => Ok(json!({ "breakpoints": debuggee.points.set_data(&debuggee.e, &args.breakpoints) })),
+        "dataBreakpointInfo" => data_info(e, args),
+        "setExceptionBreakpoints" => {
+            let options = args.filter_options.iter().map(|option| option.filter_id.clone());
+            debuggee.points.set_filters(args.filters.iter().cloned().chain(options).collect());
+            Ok(Value::Null)
+        }
+        "fabius/trace" => Ok(trace(e, args)),
+        "fabius/hold" => hold(debuggee, args),
+        _ => return None,
+    })
+}
+
+fn frame(args: &Args) -> Result<u8, String> {
+    args.frame_id.and_then(show::pid_of_frame).ok_or_else(|| "there is no such frame".to_owned())
+}
+
+fn stack_trace(e: &Exploration, args: &Args) -> Answer {
+    let pid = args.thread_id.and_then(show::pid_of).ok_or("there is no such thread")?;
+    let frames = show::frames(e, pid)?;
+    let levels = if args.levels == 0 { usize::MAX } else { args.levels };
+    let total = frames.len();
+    let page: Vec<Value> = frames.into_iter().skip(args.start_frame).take(levels).collect();
+    Ok(json!({ "stackFrames": page, "totalFrames": total }))
+}
+
+fn variables(debuggee: &mut Debuggee, args: &Args) -> Answer {
+    let found = debuggee.references.variables(&debuggee.e, args.variables_reference)?;
+    let count = if args.count == 0 { usize::MAX } else { args.count };
+    let page: Vec<Value> = found.into_iter().skip(args.start).take(count).collect();
+    Ok(json!({ "variables": page }))
+}
+
+fn evaluate(e: &Exploration, args: &Args) -> Answer {
+    let pid = args.frame_id.and_then(show::pid_of_frame).or_else(|| Some(show::focus(e)));
+    let result = e.evaluate(&args.expression, pid)?;
+    Ok(json!({ "result": result, "variablesReference": 0 }))
+}
+
+fn exception_info(debuggee: &Debuggee) -> Answer {
+    let wrong = debuggee.wrong.as_ref().ok_or("nothing has gone wrong here")?;
+    let mut sentences = wrong.sentences.clone();
+    sentences.extend(debuggee.e.explain_deadlock().map(|explanation| explanation.suggestion));
+    sentences.extend(debuggee.e.explain_loop().filter(|_| wrong.pid.is_none()).map(|endless| endless.suggestion));
+    Ok(json!({
+        "exceptionId": wrong.filter,
+        "description": wrong.headline,
+        "breakMode": "always",
+        "details": { "message": sentences.join("\n"), "typeName": wrong.filter, "stackTrace": sentences.join("\n") },
+    }))
+}
+
+fn loaded_sources(e: &Exploration) -> Value {
+    let sources: Vec<Value> = e.loaded().map.files().map(|(_, file)| show::source(&file.name)).collect();
+    json!({ "sources": sources })
+}
+
+fn source(e: &Exploration, args: &Args) -> Answer {
+    let wanted = args.source.path.as_deref().or(args.source.name.as_deref()).unwrap_or("");
+    let found = e.loaded().map.files().find(|(_, file)| &*file.name == wanted);
+    let (_, file) = found.ok_or_else(|| format!("`{wanted}` is not part of this model"))?;
+    Ok(json!({ "content": &*file.text }))
+}
+
+/// The choices, numbered from 1.
+fn targets(e: &Exploration) -> Value {
+    let map = &e.loaded().map;
+    let target = |(index, choice): (usize, fabius_explore::Choice)| {
+        let held = if choice.held.is_some() { " ⏸ held" } else { "" };
+        let (sign, _) = choice.mark.sign();
+        let place = map.user_span(choice.effect.actor.span);
+        let (line, column) = map.line_column(place.file, place.start);
+        let label = format!("{sign} {} ({}){held}", sentence(&choice.effect), choice.mark.words());
+        json!({ "id": index + 1, "label": label, "line": line, "column": column })
+    };
+    json!({ "targets": e.choices().into_iter().enumerate().map(target).collect::<Vec<_>>() })
+}
+
+fn locations(e: &Exploration, args: &Args) -> Value {
+    let first = args.line.unwrap_or(1);
+    let last = args.end_line.unwrap_or(first);
+    let file = args.source.path.as_deref().unwrap_or("");
+    let lines: Vec<Value> = e
+        .lines(file)
+        .into_iter()
+        .filter(|line| (first..=last).contains(line))
+        .map(|line| json!({ "line": line }))
+        .collect();
+    json!({ "breakpoints": lines })
+}
+
+fn completions(e: &Exploration, args: &Args) -> Value {
+    let end = args.column.map_or(args.text.len(), |column| column.saturating_sub(1));
+    let before: String = args.text.chars().take(end).collect();
+    let found = repl::completions(e, &before);
+    let targets: Vec<Value> = found.into_iter().map(|text| json!({ "label": text.trim_end(), "text": text })).collect();
+    json!({ "targets": targets })
+}
+
+fn set_breakpoints(debuggee: &mut Debuggee, args: &Args) -> Value {
+    let path = args.source.path.clone().or_else(|| args.source.name.clone()).unwrap_or_default();
+    let old: Vec<Wish> = args.lines.iter().map(|line| Wish { line: *line, ..Wish::default() }).collect();
+    let wishes = if args.breakpoints.is_empty() { &old } else { &args.breakpoints };
+    json!({ "breakpoints": debuggee.points.set_lines(&debuggee.e, &path, wishes) })
+}
+
+/// Whether a variable can be watched, and under which name.
+fn data_info(e: &Exploration, args: &Args) -> Answer {
+    let named = |value: &&fabius_explore::Value| {
+        let full = show::full_name(e, value);
+        full == args.name || (value.name == args.name && in_scope(value, args.variables_reference))
+    };
+    Ok(match e.variables().iter().find(named) {
+        Some(value) => {
+            let name = show::full_name(e, value);
+            json!({ "dataId": name, "description": format!("{name} changes"), "accessTypes": ["write"], "canPersist": true })
+        }
+        None => json!({ "dataId": null, "description": "only single variables, elements and channels can be watched" }),
+    })
+}
+
+/// Whether a variable is in a scope; without one, any is.
+fn in_scope(value: &fabius_explore::Value, reference: i64) -> bool {
+    match value.pid {
+        Some(pid) if (1..300).contains(&reference) => reference == i64::from(pid) + 1,
+        Some(_) => reference == 0 || 1000 <= reference,
+        None => !(1..300).contains(&reference),
+    }
+}
+
+/// A page of the run, from step `from`.
+fn trace(e: &Exploration, args: &Args) -> Value {
+    let first = args.from.max(1);
+    let count = if args.count == 0 { PAGE_STEPS } else { args.count.min(PAGE_STEPS) };
+    let map = &e.loaded().map;
+    let wanted = |node: &&NodeId| first <= e.number(**node) && e.number(**node) < first.saturating_add(count);
+    let nodes: Vec<NodeId> = e.line().iter().skip(1).filter(wanted).copied().collect();
+    let record = |(node, step): (NodeId, fabius_witness::Step)| {
+        if step.claim.is_some() {
+            return None;
+        }
+        let mut record = serde_json::to_value(step_record(&step, map)).ok()?;
+        record["sentence"] = json!(sentence(&step));
+        let arrow = |arrow: fabius_explore::Arrow| json!({ "from": e.number(arrow.from), "channel": arrow.channel });
+        record["receivedFrom"] = json!(e.arrows(node).into_iter().map(arrow).collect::<Vec<_>>());
+        Some(record)
+    };
+    let steps: Vec<Value> = e.steps(&nodes).into_iter().filter_map(record).collect();
+    json!({
+        "step": e.number(e.here()),
+        "of": e.line().last().map_or(0, |tip| e.number(*tip)),
+        "from": first,
+        "steps": steps,
+        "loopStart": e.lasso().map(|lasso| e.number(lasso.start) + 1),
+        "held": e.held(),
+    })
+}
+
+/// Holds a process, or releases it.
+fn hold(debuggee: &mut Debuggee, args: &Args) -> Answer {
+    let e = &mut debuggee.e;
+    let pid = match &args.process {
+        Value::Number(number) => {
+            number.as_u64().and_then(|pid| u8::try_from(pid).ok()).ok_or("there is no such process")?
+        }
+        Value::String(name) => repl::process(e, name)?,
+        _ => return Err("`process` is missing: a number or a name such as P[1]".to_owned()),
+    };
+    if args.held == Some(false) {
+        e.release(pid);
+    } else {
+        let until = match (&args.condition, args.steps) {
+            (Some(condition), _) => Until::Condition(e.condition(condition)?),
+            (None, Some(steps)) => Until::Others(steps),
+            (None, None) => Until::Released,
+        };
+        e.hold(pid, until)?;
+    }
+    Ok(json!({ "held": e.held() }))
+}

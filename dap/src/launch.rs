@@ -1,0 +1,204 @@
+//! Reading a model, finding the run to begin with, and opening it.
+
+use crate::Read;
+use crate::wire::Incoming;
+use fabius_base::{Cancel, Finding, Limits, SourceMap};
+use fabius_engine::{Loaded, Outcome, Settings, Surroundings, Verdict, check, load, unreadable};
+use fabius_explore::{Exploration, Way};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A check of a model needs a deep stack.
+const STACK_BYTES: usize = 64 << 20;
+/// A check for the run to begin with may store so many states unless somebody says otherwise.
+const STATES_MAX: u64 = 20_000_000;
+/// Longer than anybody waits.
+const SECONDS_MAX: f64 = 1e6;
+
+/// What a client says about what is to be debugged.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Launch {
+    /// The model.
+    pub program: PathBuf,
+    /// The property whose counterexample is walked.
+    pub property: Option<String>,
+    /// Which counterexample, from 0.
+    pub counterexample: Option<usize>,
+    /// A trail of Spin, or a trace that was saved.
+    pub trail: Option<PathBuf>,
+    /// Whether to stop before the first step; yes if nothing is said.
+    pub stop_on_entry: Option<bool>,
+    /// How to choose where nothing else decides: `first`, `random`, `random:SEED` or a seed.
+    pub schedule: Option<Value>,
+    /// Macros: names and values, or `NAME=VALUE`.
+    pub defines: Value,
+    /// A check may take so many seconds.
+    pub timeout: Option<f64>,
+    /// Only run, do not stop.
+    pub no_debug: bool,
+}
+
+/// A check has ended.
+pub(crate) struct Checked {
+    /// The attempt it belongs to.
+    pub attempt: u64,
+    /// What it found.
+    pub opened: Result<Exploration, String>,
+}
+
+impl Launch {
+    /// Whether a check has to find the run first.
+    pub(crate) fn needs_check(&self) -> bool {
+        self.trail.is_none() && (self.property.is_some() || self.counterexample.is_some())
+    }
+
+    /// How free steps are chosen.
+    pub(crate) fn way(&self) -> Result<Way, String> {
+        let text = match &self.schedule {
+            None | Some(Value::Null) => return Ok(Way::Line),
+            Some(Value::Number(seed)) => {
+                return seed.as_u64().map(Way::Random).ok_or_else(|| "a seed is a whole number from 0".to_owned());
+            }
+            Some(Value::String(text)) => text.trim(),
+            Some(_) => "",
+        };
+        let seed = text.strip_prefix("random:").and_then(|seed| seed.trim().parse().ok());
+        match (text, seed) {
+            ("first" | "", _) => Ok(Way::Line),
+            ("random", _) => Ok(Way::Random(0)),
+            (_, Some(seed)) => Ok(Way::Random(seed)),
+            _ => Err(format!("`{text}` is no schedule: say `first`, `random`, `random:SEED` or a seed")),
+        }
+    }
+
+    /// The macros.
+    fn macros(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match &self.defines {
+            Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+            Value::Array(list) => {
+                let pair = |item: &Value| {
+                    let item = text(item);
+                    item.split_once('=').map_or((item.clone(), String::new()), |(a, b)| (a.to_owned(), b.to_owned()))
+                };
+                list.iter().map(pair).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Reads the model.
+    pub(crate) fn read(&self, read: Read) -> Result<Arc<Loaded>, String> {
+        if self.program.as_os_str().is_empty() {
+            return Err("`program` is missing: the path of a Promela model".to_owned());
+        }
+        let name = self.program.display().to_string();
+        let loaded = match read(&self.program) {
+            Ok(text) => {
+                let mut include = |including: &str, name: &str| {
+                    let path = Path::new(including).parent().map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
+                    read(&path).ok().map(|text| (path.display().to_string(), text))
+                };
+                load(&name, text, &self.macros(), &mut include, &Settings::default())
+            }
+            Err(why) => unreadable(&name, &why),
+        };
+        match loaded.findings.iter().find(|finding| finding.is_error()) {
+            Some(error) => Err(told(&loaded.map, error)),
+            None => Ok(Arc::new(loaded)),
+        }
+    }
+
+    /// Opens the model without a check.
+    pub(crate) fn open(&self, loaded: &Arc<Loaded>, read: Read) -> Result<Exploration, String> {
+        let exploration = Exploration::of_model(Arc::clone(loaded), None)?;
+        let Some(trail) = &self.trail else { return Ok(exploration) };
+        let trail = match self.program.parent() {
+            Some(folder) if trail.is_relative() && !trail.exists() => folder.join(trail),
+            _ => trail.clone(),
+        };
+        let text = read(&trail).map_err(|why| format!("`{}` cannot be read: {why}", trail.display()))?;
+        Exploration::of_trail(Arc::clone(loaded), self.property.as_deref(), &text)
+    }
+
+    /// Checks on a thread of its own, and opens the counterexample that was asked for.
+    ///
+    /// # Errors
+    /// If there is no room for another thread.
+    pub(crate) fn check(
+        &self,
+        loaded: &Arc<Loaded>,
+        attempt: u64,
+        cancel: &Cancel,
+        inbox: mpsc::Sender<Incoming>,
+    ) -> Result<(), String> {
+        let (this, loaded, cancel) = (self.clone(), Arc::clone(loaded), cancel.clone());
+        let work = move || {
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| this.find(&loaded, &cancel)));
+            let opened =
+                found.unwrap_or_else(|_| Err("the check failed: this is an error of fabius itself".to_owned()));
+            let _ = inbox.send(Incoming::Checked(Box::new(Checked { attempt, opened })));
+        };
+        let spawned = thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
+        spawned.map(drop).map_err(|error| format!("the check cannot begin: {error}"))
+    }
+
+    fn find(&self, loaded: &Arc<Loaded>, cancel: &Cancel) -> Result<Exploration, String> {
+        let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
+        let properties = self.property.iter().cloned().collect();
+        let settings = Settings { properties, limits, ..Settings::default() };
+        let began = Instant::now();
+        let now = || began.elapsed();
+        let allowed = self.timeout.filter(|time| (0.0..SECONDS_MAX).contains(time)).map(Duration::from_secs_f64);
+        let mut observe = |_| {
+            if allowed.is_some_and(|allowed| allowed < began.elapsed()) {
+                cancel.time_out();
+            }
+        };
+        let mut around = Surroundings { cancel, now: &now, observe: &mut observe };
+        let outcome = check(loaded, &settings, &mut around);
+        let wanted = self.counterexample.unwrap_or(0);
+        match outcome.counterexamples.get(wanted) {
+            Some(example) => {
+                Exploration::of_counterexample(Arc::clone(loaded), example, &property_of(&outcome, wanted))
+            }
+            None => Err(none(&outcome, wanted)),
+        }
+    }
+}
+
+/// The property that a counterexample belongs to.
+fn property_of(outcome: &Outcome, wanted: usize) -> String {
+    let mut before = 0;
+    for property in &outcome.report.properties {
+        before += property.violations.len();
+        if wanted < before {
+            return property.name.clone();
+        }
+    }
+    "safety".to_owned()
+}
+
+/// Why there is no such counterexample.
+fn none(outcome: &Outcome, wanted: usize) -> String {
+    match (outcome.counterexamples.len(), outcome.report.verdict) {
+        (0, Verdict::Holds) => format!("there is no counterexample: {}", outcome.report.reason),
+        (0, Verdict::Faulty) => outcome.report.reason.clone(),
+        (0, _) => format!("no counterexample was found: {}", outcome.report.reason),
+        (1, _) => format!("there is no counterexample {wanted}, only one: 0"),
+        (count, _) => format!("there is no counterexample {wanted}; the last one is {}", count - 1),
+    }
+}
+
+/// A finding in one line.
+fn told(map: &SourceMap, finding: &Finding) -> String {
+    match finding.span() {
+        Some(span) => format!("{}: {}", map.position(span), finding.headline),
+        None => finding.headline.clone(),
+    }
+}

@@ -1,0 +1,193 @@
+//! Commands in the debug console: what is no expression.
+
+use crate::debuggee::Debuggee;
+use crate::show;
+use fabius_explore::{Exploration, NodeId, Seal, Until, sentence};
+
+/// What the commands are, for a person.
+const HELP: &str = "\
+expressions: as in the model; P[1]:x is a variable of a process, P[1]@label asks whether it is there
+choices           every step that is possible now, with its effect and what is known of it
+take N            take the choice with this number
+why P[1]          why a process cannot move, and who could change that
+hold P[1] [N | CONDITION]   keep a process from moving: until released, for N steps of others, until a condition
+release P[1]      let it move again
+seal rr|rtc|off   forbid delays: round-robin or run-to-completion; or allow them again
+jump N            go to the state after step N of the run
+name TEXT         name this state; `names` lists the names, `go TEXT` goes there
+story             the run so far, in sentences
+undo, redo        take the last action back, do it again
+help              this";
+
+/// What a command did.
+pub(crate) struct Done {
+    pub text: String,
+    /// Where one is, or what is held, has changed.
+    pub changed: bool,
+}
+
+/// Does a command; `None` if it is none.
+pub(crate) fn command(debuggee: &mut Debuggee, text: &str) -> Option<Result<Done, String>> {
+    let text = text.trim();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let rest = rest.trim();
+    let e = &mut debuggee.e;
+    Some(match (word, rest) {
+        ("help" | "?", "") => told(HELP.to_owned()),
+        ("choices", "") => told(choices(e)),
+        ("story", "") => told(story(e)),
+        ("names", "") => told(names(e)),
+        ("undo", "") => changed(e.undo(), "taken back", "there is nothing to take back"),
+        ("redo", "") => changed(e.redo(), "done again", "there is nothing to do again"),
+        ("take", number) if !number.is_empty() => take(debuggee, number),
+        ("why", name) if !name.is_empty() => process(e, name).and_then(|pid| why(e, pid)),
+        ("hold", rest) if !rest.is_empty() => hold(e, rest),
+        ("release", name) if !name.is_empty() => {
+            process(e, name).and_then(|pid| changed(e.release(pid), "released", "this process is not held"))
+        }
+        ("seal", kind) if !kind.is_empty() => seal(e, kind),
+        ("jump", number) if !number.is_empty() => jump(debuggee, number),
+        ("name", name) => {
+            let here = e.here();
+            changed(e.set_name(here, name), "named", "this state cannot be named")
+        }
+        ("go", name) if !name.is_empty() => go(e, name),
+        _ => return None,
+    })
+}
+
+fn told(text: String) -> Result<Done, String> {
+    Ok(Done { text, changed: false })
+}
+
+fn changed(done: bool, yes: &str, no: &str) -> Result<Done, String> {
+    if done { Ok(Done { text: yes.to_owned(), changed: true }) } else { Err(no.to_owned()) }
+}
+
+/// The process that a word names: `P[1]`, `P` if there is one, or a number.
+pub(crate) fn process(e: &Exploration, name: &str) -> Result<u8, String> {
+    let processes = e.snapshot().processes;
+    let number = name.parse::<u8>().ok();
+    let fits = |standing: &&fabius_witness::Standing| standing.name == name || Some(standing.pid) == number;
+    if let Some(found) = processes.iter().find(fits) {
+        return Ok(found.pid);
+    }
+    let mut of_type = processes.iter().filter(|standing| standing.process == name);
+    match (of_type.next(), of_type.next()) {
+        (Some(only), None) => Ok(only.pid),
+        (Some(_), Some(_)) => Err(format!("there are several {name}: say {name}[0] or the like")),
+        (None, _) => {
+            let names: Vec<&str> = processes.iter().map(|standing| standing.name.as_str()).collect();
+            Err(format!("there is no process {name}; there are {}", names.join(", ")))
+        }
+    }
+}
+
+fn choices(e: &Exploration) -> String {
+    let line = |(index, choice): (usize, &fabius_explore::Choice)| {
+        let held = choice.held.map_or_else(String::new, |pid| format!(" [{} is held]", e.process_name(pid)));
+        format!("{index}  {} ({}){held}", sentence(&choice.effect), choice.mark.words())
+    };
+    let lines: Vec<String> = e.choices().iter().enumerate().map(line).collect();
+    if lines.is_empty() {
+        return e.why_no_step().map_or("there is none", |stop| stop.sentence()).to_owned();
+    }
+    lines.join("\n")
+}
+
+fn story(e: &Exploration) -> String {
+    const LINES_MAX: usize = 500;
+    let way: Vec<NodeId> = e.line()[..=e.depth(e.here()).min(e.line().len() - 1)].to_vec();
+    let steps = e.steps(&way[way.len().saturating_sub(LINES_MAX)..]);
+    let lines: Vec<String> = steps.iter().map(|(_, step)| format!("{}. {}", step.number, sentence(step))).collect();
+    if lines.is_empty() { "nothing has happened yet".to_owned() } else { lines.join("\n") }
+}
+
+fn names(e: &Exploration) -> String {
+    let lines: Vec<String> = e.names().map(|(node, name)| format!("{name}: after step {}", e.number(node))).collect();
+    if lines.is_empty() { "there are no names".to_owned() } else { lines.join("\n") }
+}
+
+fn take(debuggee: &mut Debuggee, number: &str) -> Result<Done, String> {
+    let choices = debuggee.e.choices();
+    let chosen = number.parse::<usize>().ok().and_then(|number| choices.get(number));
+    let chosen = chosen.ok_or_else(|| format!("there is no choice {number}; `choices` lists them"))?;
+    debuggee.e.choose(chosen)?;
+    debuggee.settle();
+    Ok(Done { text: sentence(&chosen.effect), changed: true })
+}
+
+/// Why a process cannot move.
+fn why(e: &Exploration, pid: u8) -> Result<Done, String> {
+    let scene = e.processes().into_iter().find(|scene| scene.standing.pid == pid);
+    let scene = scene.ok_or_else(|| "there is no such process".to_owned())?;
+    let name = &scene.standing.name;
+    let names = |pid| e.process_name(pid);
+    let mut lines = match scene.role {
+        fabius_explore::Role::Enabled => vec![format!("{name} can move")],
+        fabius_explore::Role::Excluded(other) => {
+            vec![format!("{name} could move, but {} is inside an atomic sequence", e.process_name(other))]
+        }
+        fabius_explore::Role::Ended => vec![format!("{name} has ended")],
+        fabius_explore::Role::Blocked => scene.sentences(&names),
+    };
+    if scene.held.is_some() {
+        lines.push(format!("{name} is held"));
+    }
+    told(lines.join("\n"))
+}
+
+fn hold(e: &mut Exploration, rest: &str) -> Result<Done, String> {
+    let (name, until) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let pid = process(e, name)?;
+    let until = match until.trim() {
+        "" => Until::Released,
+        until => match until.parse::<u32>() {
+            Ok(others) => Until::Others(others),
+            Err(_) => Until::Condition(e.condition(until)?),
+        },
+    };
+    e.hold(pid, until)?;
+    Ok(Done { text: format!("{} is held", e.process_name(pid)), changed: true })
+}
+
+fn seal(e: &mut Exploration, kind: &str) -> Result<Done, String> {
+    let seal = match kind {
+        "rr" => Some(Seal::RoundRobin),
+        "rtc" => Some(Seal::RunToCompletion),
+        "off" => None,
+        other => return Err(format!("`{other}` is no way to seal: say rr, rtc or off")),
+    };
+    e.seal(seal);
+    let text = if seal.is_some() { "sealed: nobody is held back" } else { "not sealed any more" };
+    Ok(Done { text: text.to_owned(), changed: true })
+}
+
+/// Goes to the state after a step of the line.
+pub(crate) fn jump(debuggee: &mut Debuggee, number: &str) -> Result<Done, String> {
+    let wanted = number.parse::<usize>().ok().and_then(|number| debuggee.node(number));
+    let last = debuggee.e.line().last().map_or(0, |tip| debuggee.e.number(*tip));
+    let node = wanted.ok_or_else(|| format!("there is no step {number}; the run has {last}"))?;
+    debuggee.e.go(node);
+    Ok(Done { text: format!("after step {}", debuggee.e.number(node)), changed: true })
+}
+
+fn go(e: &mut Exploration, name: &str) -> Result<Done, String> {
+    let found = e.names().find(|(_, known)| *known == name).map(|(node, _)| node);
+    let node = found.ok_or_else(|| format!("nothing is called `{name}`"))?;
+    changed(e.go(node), "there", "this state is gone")
+}
+
+/// What can be typed: commands, processes and variables that begin so.
+pub(crate) fn completions(e: &Exploration, text: &str) -> Vec<String> {
+    let words = [
+        "choices", "take ", "why ", "hold ", "release ", "seal ", "jump ", "name ", "names", "go ", "story", "undo",
+        "redo", "help",
+    ];
+    let start = text.rfind(|c: char| !(c.is_alphanumeric() || "_:[]".contains(c))).map_or(0, |at| at + 1);
+    let stem = text.get(start..).unwrap_or("");
+    let commands = words.iter().filter(|_| start == 0).map(|word| (*word).to_owned());
+    let processes = e.snapshot().processes.into_iter().map(|standing| standing.name);
+    let variables = e.variables().into_iter().map(|value| show::full_name(e, &value));
+    commands.chain(processes).chain(variables).filter(|word| word.starts_with(stem)).take(100).collect()
+}

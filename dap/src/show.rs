@@ -1,0 +1,289 @@
+//! What a client sees of a state: threads, frames, scopes, variables.
+
+use fabius_base::{SourceMap, Span};
+use fabius_explore::{Exploration, ProcessScene, Role, Stop, Value as Shown};
+use fabius_witness::Standing;
+use serde_json::{Value, json};
+
+/// The scopes by their references; locals of process `pid` are `LOCALS + pid`, arrays come from `ARRAYS` on.
+const LOCALS: i64 = 1;
+const GLOBALS: i64 = 300;
+const CHANNELS: i64 = 301;
+const CHANGED: i64 = 302;
+const ARRAYS: i64 = 1_000;
+/// Frames of one thread; the number of a frame is `(pid + 1) * FRAMES + depth`.
+const FRAMES: i64 = 1_000;
+
+/// The number of a process for the protocol.
+pub(crate) fn thread_of(pid: u8) -> i64 {
+    i64::from(pid) + 1
+}
+
+/// The process with a number of the protocol.
+pub(crate) fn pid_of(thread: i64) -> Option<u8> {
+    u8::try_from(thread.checked_sub(1)?).ok()
+}
+
+/// The process of a frame.
+pub(crate) fn pid_of_frame(frame: i64) -> Option<u8> {
+    pid_of(frame.checked_div(FRAMES)?)
+}
+
+/// The process to look at: who moves next on the line, else who failed, else who moved last.
+pub(crate) fn focus(e: &Exploration) -> u8 {
+    let mut next = e.line().iter().skip(e.depth(e.here()) + 1).take(3).filter_map(|node| e.step_to(*node));
+    let next = next.find(|step| step.claim.is_none()).map(|step| step.actor.pid);
+    let alive = |pid: &u8| usize::from(*pid) < e.state().processes.len();
+    next.filter(alive).or_else(|| e.concerned().into_iter().find(alive)).unwrap_or(0)
+}
+
+/// All processes.
+pub(crate) fn threads(e: &Exploration) -> Value {
+    let thread = |scene: &ProcessScene| {
+        let mut name = scene.standing.name.clone();
+        match scene.role {
+            Role::Ended => name.push_str(" (ended)"),
+            Role::Blocked => name.push_str(" (blocked)"),
+            Role::Enabled | Role::Excluded(_) => {}
+        }
+        if scene.held.is_some() {
+            name.push_str(" ⏸ held");
+        }
+        json!({ "id": thread_of(scene.standing.pid), "name": name })
+    };
+    let mut threads: Vec<Value> = e.processes().iter().map(thread).collect();
+    if threads.is_empty() {
+        threads.push(json!({ "id": 1, "name": "(no process is left)" }));
+    }
+    json!({ "threads": threads })
+}
+
+/// The statement that a process will execute next, or has failed to execute.
+fn place_of(e: &Exploration, standing: &Standing) -> Span {
+    let pid = standing.pid;
+    if let Some(step) = e.step_to(e.here()).filter(|step| step.fault.is_some() && step.actor.pid == pid) {
+        return step.fault_span;
+    }
+    let mut next = e.line().iter().skip(e.depth(e.here()) + 1).take(3).filter_map(|node| e.step_to(*node));
+    if let Some(step) = next.find(|step| step.claim.is_none()) {
+        let both = [Some(step.actor), step.partner].into_iter().flatten();
+        if let Some(actor) = both.into_iter().find(|actor| actor.pid == pid) {
+            return actor.span;
+        }
+    }
+    standing.waiting.first().map_or(standing.span, |waiting| waiting.span)
+}
+
+/// The frames of a process: the inlines it is in, the innermost one first, then the process itself.
+pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<Value>, String> {
+    let snapshot = e.snapshot();
+    let standing = snapshot.processes.iter().find(|standing| standing.pid == pid);
+    let Some(standing) = standing else {
+        return if snapshot.processes.is_empty() {
+            Ok(Vec::new())
+        } else {
+            Err(format!("there is no thread {}", thread_of(pid)))
+        };
+    };
+    let map = &e.loaded().map;
+    let mut span = map.user_span(place_of(e, standing));
+    let mut frames = Vec::new();
+    loop {
+        let id = thread_of(pid) * FRAMES + frames.len() as i64;
+        let inline = map.expansion(span.via);
+        let name = inline.map_or_else(|| standing.name.clone(), |inline| inline.name.to_string());
+        let mut frame = range(map, span);
+        frame["id"] = json!(id);
+        frame["name"] = json!(name);
+        frames.push(frame);
+        match inline {
+            Some(inline) if (frames.len() as i64) < FRAMES => span = map.user_span(inline.call),
+            _ => return Ok(frames),
+        }
+    }
+}
+
+/// How deep a process is inside of inlines.
+pub(crate) fn inline_depth(e: &Exploration, pid: u8) -> usize {
+    frames(e, pid).map_or(0, |frames| frames.len())
+}
+
+/// A place, as line, column and source.
+fn range(map: &SourceMap, span: Span) -> Value {
+    let (line, column) = map.line_column(span.file, span.start);
+    let (end_line, end_column) = map.line_column(span.file, span.end);
+    json!({
+        "line": line, "column": column, "endLine": end_line, "endColumn": end_column,
+        "source": source(&map.file(span.file).name),
+    })
+}
+
+/// A file.
+pub(crate) fn source(name: &str) -> Value {
+    let short = std::path::Path::new(name).file_name().map_or_else(|| name.into(), |name| name.to_string_lossy());
+    json!({ "name": short, "path": name })
+}
+
+/// The file and the line of what happens next.
+pub(crate) fn whereabouts(e: &Exploration) -> (String, u64) {
+    let frame = frames(e, focus(e)).ok().and_then(|frames| frames.into_iter().next());
+    let frame = frame.unwrap_or(Value::Null);
+    (frame["source"]["path"].as_str().unwrap_or("").to_owned(), frame["line"].as_u64().unwrap_or(0))
+}
+
+/// The scopes of a frame.
+pub(crate) fn scopes(pid: u8) -> Value {
+    let scope = |name: &str, reference: i64, hint: Option<&str>| {
+        let mut scope = json!({ "name": name, "variablesReference": reference, "expensive": false });
+        if let Some(hint) = hint {
+            scope["presentationHint"] = json!(hint);
+        }
+        scope
+    };
+    json!({ "scopes": [
+        scope("Locals", LOCALS + i64::from(pid), Some("locals")),
+        scope("Globals", GLOBALS, None),
+        scope("Channels", CHANNELS, None),
+        scope("Changed by the last step", CHANGED, None),
+    ] })
+}
+
+/// The arrays that were shown since the last stop.
+#[derive(Debug, Default)]
+pub(crate) struct References(Vec<Vec<Shown>>);
+
+impl References {
+    /// Nothing that was shown counts any more.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The variables behind a reference.
+    pub(crate) fn variables(&mut self, e: &Exploration, reference: i64) -> Result<Vec<Value>, String> {
+        let all = e.variables();
+        let of = |keep: &dyn Fn(&Shown) -> bool| all.iter().filter(|value| keep(value)).cloned().collect::<Vec<_>>();
+        let found = match reference {
+            GLOBALS => of(&|value| value.pid.is_none() && !value.is_channel),
+            CHANNELS => of(&|value| value.is_channel),
+            CHANGED => {
+                let changed = of(&|value| value.before.is_some());
+                return Ok(changed.iter().map(|value| told(e, value, true)).collect());
+            }
+            locals if (LOCALS..GLOBALS).contains(&locals) => {
+                let pid = u8::try_from(locals - LOCALS).map_err(|_| "there is no such process".to_owned())?;
+                of(&|value| value.pid == Some(pid))
+            }
+            array => {
+                let index = array.checked_sub(ARRAYS).and_then(|index| usize::try_from(index).ok());
+                let elements = index.and_then(|index| self.0.get(index));
+                let elements = elements.ok_or_else(|| "these variables are of an earlier stop".to_owned())?;
+                return Ok(elements.iter().map(|value| told(e, value, false)).collect());
+            }
+        };
+        Ok(self.grouped(e, &found))
+    }
+
+    /// The elements of an array stand together.
+    fn grouped(&mut self, e: &Exploration, values: &[Shown]) -> Vec<Value> {
+        let mut out = Vec::new();
+        for group in values.chunk_by(|a, b| base(&a.name).is_some() && base(&a.name) == base(&b.name)) {
+            let (Some(name), true) = (group.first().and_then(|first| base(&first.name)), 1 < group.len()) else {
+                out.extend(group.iter().map(|value| told(e, value, false)));
+                continue;
+            };
+            let values: Vec<&str> = group.iter().map(|value| value.value.as_str()).collect();
+            let attributes: &[&str] = if group.iter().any(|value| value.before.is_some()) { &["changed"] } else { &[] };
+            self.0.push(group.to_vec());
+            out.push(json!({
+                "name": name,
+                "value": format!("{{{}}}", values.join(", ")),
+                "type": group[0].ty,
+                "variablesReference": ARRAYS + self.0.len() as i64 - 1,
+                "presentationHint": { "kind": "data", "attributes": attributes },
+            }));
+        }
+        out
+    }
+}
+
+/// The array that an element belongs to.
+fn base(name: &str) -> Option<&str> {
+    name.split_once('[').map(|(base, _)| base)
+}
+
+/// The full name of a variable: of a process's, with the process.
+pub(crate) fn full_name(e: &Exploration, value: &Shown) -> String {
+    value.pid.map_or_else(|| value.name.clone(), |pid| format!("{}:{}", e.process_name(pid), value.name))
+}
+
+/// A variable as the protocol has it.
+fn told(e: &Exploration, value: &Shown, with_before: bool) -> Value {
+    let full = full_name(e, value);
+    let shown = match &value.before {
+        Some(before) if with_before => format!("{before} → {}", value.value),
+        _ => value.value.clone(),
+    };
+    let attributes: &[&str] = if value.before.is_some() { &["changed"] } else { &[] };
+    let mut out = json!({
+        "name": if with_before { &full } else { &value.name },
+        "value": shown,
+        "type": value.ty,
+        "variablesReference": 0,
+        "presentationHint": { "kind": "data", "attributes": attributes },
+    });
+    if !value.is_channel {
+        out["evaluateName"] = json!(full);
+    }
+    out
+}
+
+/// What went wrong where one is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Wrong {
+    /// The filter that it belongs to.
+    pub filter: &'static str,
+    pub headline: String,
+    pub pid: Option<u8>,
+    pub sentences: Vec<String>,
+}
+
+/// What is wrong in the present state, if anything is.
+pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
+    if let Some(fault) = e.fault(e.here()) {
+        let step = e.step_to(e.here())?;
+        let text = fault.to_string();
+        let filter = match text.as_str() {
+            _ if step.claim.is_some() => "acceptance",
+            _ if fabius_explore::is_assertion(fault) => "assertion",
+            _ => "fault",
+        };
+        let headline = match filter {
+            "acceptance" => format!("`{}` is violated", e.ground().property),
+            "assertion" => format!("the assertion `{}` does not hold", step.actor.text),
+            _ => text,
+        };
+        let pid = step.claim.is_none().then_some(step.actor.pid);
+        return Some(Wrong { filter, headline, pid, sentences: vec![fabius_explore::sentence(&step)] });
+    }
+    if e.why_no_step() == Some(Stop::Deadlock) {
+        let names = |pid| e.process_name(pid);
+        let processes = e.processes();
+        let stuck = processes.iter().filter(|scene| scene.role == Role::Blocked && !scene.standing.end);
+        let sentences = stuck.clone().flat_map(|scene| {
+            let name = scene.standing.name.clone();
+            scene.sentences(&names).into_iter().map(move |sentence| format!("{name} is stuck at {sentence}"))
+        });
+        let headline = "deadlock: nothing can move, and not every process is where it may stop".to_owned();
+        let pid = stuck.clone().map(|scene| scene.standing.pid).next();
+        return Some(Wrong { filter: "deadlock", headline, pid, sentences: sentences.collect() });
+    }
+    let lasso = e.lasso().filter(|lasso| lasso.end == e.here())?;
+    let steps = e.number(lasso.end).saturating_sub(e.number(lasso.start));
+    let livelock = e.ground().watch.claim.is_none() && !e.ground().watch.acceptance;
+    let (filter, what) = match livelock {
+        true => ("livelock", "a livelock".to_owned()),
+        false => ("acceptance", format!("`{}` is violated", e.ground().property)),
+    };
+    let headline = format!("{what}: the loop of {steps} steps starts again");
+    Some(Wrong { filter, headline, pid: None, sentences: e.loop_sentences() })
+}
