@@ -41,6 +41,8 @@ pub struct Closer {
     set: Vec<u64>,
     done: Vec<u64>,
     best: Vec<u64>,
+    /// The processes that were tried in vain: a set in which they can move is as large as theirs.
+    hopeless: Vec<bool>,
 }
 
 /// How a set turned out.
@@ -57,7 +59,11 @@ impl Closer {
     /// alternatives. `None` if there is none.
     #[inline]
     pub fn smallest(&mut self, count: usize, requirements: &mut impl Requirements) -> Option<&[u64]> {
-        let mut steps_min = u32::MAX;
+        // A set with all steps leaves nothing out.
+        let all = (0..count).map(|process| requirements.executable(process).count_ones()).sum();
+        let mut steps_min = all;
+        self.hopeless.clear();
+        self.hopeless.resize(count, false);
         for start in (0..count).rev() {
             if requirements.executable(start) == 0 {
                 continue;
@@ -65,7 +71,10 @@ impl Closer {
             self.set.clear();
             self.set.resize(count, 0);
             self.set[start] = requirements.alternatives(start);
-            let Closed::Steps(steps) = self.close(steps_min, true, requirements) else { continue };
+            let Closed::Steps(steps) = self.close(steps_min, true, requirements) else {
+                self.hopeless[start] = true;
+                continue;
+            };
             if requirements.suffices(&self.set) {
                 steps_min = steps;
                 std::mem::swap(&mut self.set, &mut self.best);
@@ -74,13 +83,15 @@ impl Closer {
                 }
             }
         }
-        (steps_min < u32::MAX).then_some(&self.best[..])
+        (steps_min < all).then_some(&self.best[..])
     }
 
     /// The closed set with the fewest steps that contains all alternatives of some processes, and in which another
     /// process can do something. `None` if no other process can.
     pub fn larger(&mut self, count: usize, chosen: u64, requirements: &mut impl Requirements) -> Option<&[u64]> {
         let mut steps_min = u32::MAX;
+        self.hopeless.clear();
+        self.hopeless.resize(count, false);
         for start in (0..count).rev() {
             if chosen >> start & 1 != 0 || requirements.executable(start) == 0 {
                 continue;
@@ -105,6 +116,9 @@ impl Closer {
             self.expand(process, new, requirements);
             let executable = self.done[process] & requirements.executable(process);
             if first && executable != 0 {
+                if self.hopeless[process] {
+                    return Closed::Useless;
+                }
                 steps += executable.count_ones();
                 if limit <= steps {
                     return Closed::Useless;
