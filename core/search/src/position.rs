@@ -265,6 +265,16 @@ impl Position {
         self.cells[index] = value;
     }
 
+    /// Changes a visible word of the state for good.
+    pub(crate) fn set_word_unlogged(&mut self, word: usize, value: u32) {
+        self.cells[self.memo + word] = value;
+    }
+
+    /// Changes the hidden words of the state for good.
+    pub(crate) fn set_hidden_unlogged(&mut self, hidden: &[u32]) {
+        self.cells[self.memo + self.visible..].copy_from_slice(hidden);
+    }
+
     /// The words that distinguish the state, not its successor.
     pub(crate) fn visible_before(&self) -> &[u32] {
         &self.cells[self.memo..self.memo + self.visible]

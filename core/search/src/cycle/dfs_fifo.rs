@@ -118,9 +118,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
         self.store.payload(probe).1.0 = Sets::F;
         self.append(Class::Ordinary)?;
         while let Some(seed) = self.queue.take() {
-            let class = self.queue.recall(self.store, seed, &mut state);
-            self.walk.land(&state);
-            let probe = self.store.prepare(&mut self.walk.position, class);
+            let (class, probe) = self.queue.return_to(self.store, seed, &mut self.walk.position);
             let sets = self.store.payload(probe).1;
             if sets.0 & Sets::V == 0 {
                 sets.0 |= Sets::S;
@@ -128,7 +126,6 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
                 self.walk.start(self.model, class == Class::Transient, false);
                 self.dfs()?;
             }
-            self.walk.position.forget();
         }
         ControlFlow::Continue(())
     }

@@ -18,6 +18,7 @@ pub(crate) struct Frontier {
     /// In the other order: the entries that wait.
     newest: Option<Vec<Seed>>,
     note: Vec<u32>,
+    room: Vec<u32>,
 }
 
 /// Words of an entry before the note.
@@ -27,7 +28,7 @@ impl Frontier {
     /// Nobody waits. In strict order who came first is first, otherwise who came last.
     pub(crate) fn new(hidden: usize, strict: bool) -> Self {
         let newest = if strict { None } else { Some(Vec::new()) };
-        Self { words: Vec::new(), hidden, next: 0, newest, note: Vec::new() }
+        Self { words: Vec::new(), hidden, next: 0, newest, note: Vec::new(), room: Vec::new() }
     }
 
     /// Adds the successor of the position, which was just put into the store. False if there is no room.
@@ -58,12 +59,33 @@ impl Frontier {
 
     /// Writes the state, and says of which class it is.
     pub(crate) fn recall<S: Store>(&self, store: &S, seed: Seed, state: &mut Vec<u32>) -> Class {
+        let (note, hidden, class) = self.entry(seed);
+        store.recall(note, state);
+        state.extend_from_slice(hidden);
+        class
+    }
+
+    /// Moves a position to the state, and says of which class it is; how the position was reached is forgotten.
+    pub(crate) fn return_to<S: Store>(
+        &mut self,
+        store: &mut S,
+        seed: Seed,
+        position: &mut Position,
+    ) -> (Class, S::Probe) {
+        let mut room = std::mem::take(&mut self.room);
+        let (note, hidden, class) = self.entry(seed);
+        let probe = store.return_to((note, hidden), class, position, &mut room);
+        self.room = room;
+        (class, probe)
+    }
+
+    /// The note, the hidden words and the class of an entry.
+    fn entry(&self, seed: Seed) -> (&[u32], &[u32], Class) {
         let start = seed as usize;
-        let Some(&[_, note]) = self.words.get(start..start + HEAD) else { return Class::Ordinary };
+        let Some(&[_, note]) = self.words.get(start..start + HEAD) else { return (&[], &[], Class::Ordinary) };
         let middle = start + HEAD + note as usize / 2;
-        store.recall(&self.words[start + HEAD..middle], state);
-        state.extend_from_slice(&self.words[middle..middle + self.hidden]);
-        if note % 2 == 1 { Class::Transient } else { Class::Ordinary }
+        let class = if note % 2 == 1 { Class::Transient } else { Class::Ordinary };
+        (&self.words[start + HEAD..middle], &self.words[middle..middle + self.hidden], class)
     }
 
     /// The seeds on the way to this one, from the initial state on.

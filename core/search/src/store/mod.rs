@@ -105,6 +105,34 @@ pub trait Store {
         visible.clear();
         visible.extend_from_slice(note);
     }
+
+    /// Moves a position to the state that a note and its hidden words stand for and looks at it, as
+    /// [`Store::prepare`] does; how the position was reached is forgotten. `room` is to work in.
+    fn return_to(
+        &mut self,
+        (note, hidden): (&[u32], &[u32]),
+        class: Class,
+        position: &mut Position,
+        room: &mut Vec<u32>,
+    ) -> Self::Probe {
+        walk_to(self, (note, hidden), class, position, room)
+    }
+}
+
+/// Moves a position to a state that was noted, in the way of all moves.
+fn walk_to<S: Store + ?Sized>(
+    store: &mut S,
+    (note, hidden): (&[u32], &[u32]),
+    class: Class,
+    position: &mut Position,
+    room: &mut Vec<u32>,
+) -> S::Probe {
+    store.recall(note, room);
+    room.extend_from_slice(hidden);
+    position.advance(room);
+    let probe = store.prepare(position, class);
+    position.forget();
+    probe
 }
 
 /// A store that misses nothing, for searches that are wrong without.

@@ -12,6 +12,7 @@ use super::dictionary::Dictionary;
 use super::joining;
 use super::keys::{self, Keys};
 use crate::position::{Changed, Position};
+use std::cmp::Reverse;
 
 /// Keys have at most so many bits.
 const KEY_BITS: u32 = 64;
@@ -30,7 +31,7 @@ const REBUILT_MAX: u64 = 1 << 16;
 /// Where fields are joined only to save memory, one pair in so many states of the sample is one too many.
 const STATES_PER_PAIR_MIN: u32 = 2;
 /// From so many states on, fields are made wide enough for more names than there are.
-const SLACK_MIN: u64 = 1 << 12;
+const SLACK_MIN: u64 = 1 << 8;
 /// No node.
 const NONE: u32 = u32::MAX;
 
@@ -39,6 +40,8 @@ const NONE: u32 = u32::MAX;
 pub struct Layout {
     /// Words of the states it is for.
     pub length: u32,
+    /// Its number among all layouts.
+    number: u32,
     fields: Vec<Field>,
     bits: u32,
 }
@@ -48,6 +51,13 @@ struct Field {
     node: u32,
     shift: u8,
     width: u8,
+}
+
+/// Some bits of a key, and how far they go round.
+#[derive(Clone, Copy, Debug)]
+struct Shift {
+    bits: u64,
+    by: u32,
 }
 
 /// A word, or two nodes together.
@@ -87,8 +97,8 @@ pub struct Shape<P> {
 
 impl Layout {
     /// Without fields: every word has one value.
-    pub fn empty(length: usize) -> Self {
-        Self { length: length as u32, ..Self::default() }
+    pub fn empty(length: usize, number: u32) -> Self {
+        Self { length: length as u32, number, ..Self::default() }
     }
 
     /// Writes the names of its fields; all others are 0.
@@ -101,6 +111,22 @@ impl Layout {
 
     fn write(&self, names: &[u32]) -> u64 {
         self.fields.iter().map(|field| u64::from(names[field.node as usize]) << field.shift).sum()
+    }
+
+    /// How to move the bits of a key of an old layout to where they are in this one; `None` if a field of the old one
+    /// is none of this one's. Neighbours that go equally far go together.
+    fn shifts_from(&self, old: &Self) -> Option<Vec<Shift>> {
+        let mut shifts: Vec<Shift> = Vec::new();
+        for field in &old.fields {
+            let new = self.fields.iter().find(|new| new.node == field.node)?;
+            let bits = low_bits(field.width) << field.shift;
+            let by = u32::from(new.shift.wrapping_sub(field.shift) & 63);
+            match shifts.last_mut() {
+                Some(last) if last.by == by => last.bits |= bits,
+                _ => shifts.push(Shift { bits, by }),
+            }
+        }
+        Some(shifts)
     }
 
     /// Memory in use, in bytes.
@@ -229,17 +255,24 @@ impl<P: Copy + Default> Shape<P> {
             self.join(&old, known, self.bits_compact().saturating_sub(KEY_BITS_SPARE), false);
         }
         let joined = nodes_before < self.nodes.len();
-        let new = self.lay_out();
+        let new = self.lay_out(layouts.len() as u32);
+        let mut names = vec![0; self.nodes.len()];
+        let shifts = if joined { None } else { new.shifts_from(&old) };
         for class in 0..2 {
             let mut keys = Keys::with_room(new.bits, self.keys[class].len());
             std::mem::swap(&mut keys, &mut self.keys[class]);
-            let mut names = vec![0; self.nodes.len()];
             keys.each(|key, payload| {
-                old.read(key, &mut names);
-                if joined {
-                    self.name_from(known, &old, &mut names);
-                }
-                *self.keys[class].entry(new.write(&names)).1 = payload;
+                let key = match &shifts {
+                    Some(shifts) => {
+                        shifts.iter().fold(0, |moved, shift| moved | (key & shift.bits).rotate_left(shift.by))
+                    }
+                    None => {
+                        old.read(key, &mut names);
+                        self.name_from(known, &old, &mut names);
+                        new.write(&names)
+                    }
+                };
+                *self.keys[class].entry(key).1 = payload;
             });
         }
         self.layout = layouts.len() as u32;
@@ -258,11 +291,47 @@ impl<P: Copy + Default> Shape<P> {
 
     /// Writes the words behind a key.
     pub fn unfold(&self, layout: &Layout, key: u64, words: &mut Vec<u32>) {
-        let mut names = vec![0; self.nodes.len()];
-        layout.read(key, &mut names);
-        self.split(layout, &mut names);
-        words.clear();
-        words.extend((0..self.length).map(|word| self.nodes[word].dictionary.content(names[word]) as u32));
+        self.unfold_names(layout, key, words);
+        words.truncate(self.length);
+        for (word, node) in words.iter_mut().zip(&self.nodes) {
+            *word = node.dictionary.content(*word) as u32;
+        }
+    }
+
+    /// Moves a position to the state behind a key of the present layout, `layout`, whose hidden words are given. The
+    /// memo of the position must follow the present layout, and is right afterwards; `names` is room to work in.
+    pub fn unfold_into(
+        &self,
+        layout: &Layout,
+        key: u64,
+        hidden: &[u32],
+        position: &mut Position,
+        names: &mut Vec<u32>,
+    ) {
+        self.unfold_names(layout, key, names);
+        for &node in &self.living {
+            position.set_memo_unlogged(self.nodes[node as usize].cell as usize, names[node as usize]);
+        }
+        position.set_key_unlogged(key);
+        for (word, (node, &name)) in self.nodes[..self.length].iter().zip(names.iter()).enumerate() {
+            position.set_memo_unlogged(node.cell as usize, name);
+            position.set_word_unlogged(word, node.dictionary.content(name) as u32);
+        }
+        position.set_hidden_unlogged(hidden);
+    }
+
+    /// Writes the names of all nodes that matter behind a key.
+    fn unfold_names(&self, layout: &Layout, key: u64, names: &mut Vec<u32>) {
+        names.clear();
+        names.resize(self.nodes.len(), 0);
+        layout.read(key, names);
+        if layout.number == self.layout {
+            for &whole in self.living.iter().rev() {
+                self.split_node(whole, names);
+            }
+        } else {
+            self.split(layout, names);
+        }
     }
 
     /// Makes the set of a class compact.
@@ -366,19 +435,19 @@ impl<P: Copy + Default> Shape<P> {
         columns
     }
 
-    /// A field for each top.
-    fn lay_out(&mut self) -> Layout {
-        let has_many = SLACK_MIN <= self.len();
+    /// A field for each top. Bits that are left over go to those that are nearest to being outgrown.
+    fn lay_out(&mut self, number: u32) -> Layout {
         let bits_max = if self.bits() <= self.bits_compact() { self.bits_compact() } else { KEY_BITS };
-        let mut spare = bits_max.saturating_sub(self.bits());
-        let mut layout = Layout::empty(self.length);
-        for node in self.tops() {
-            let dictionary = &self.nodes[node as usize].dictionary;
-            let mut width = dictionary.bits();
-            if has_many && spare > 0 && width < 32 && dictionary.len() > 3 << width >> 2 {
-                width += 1;
-                spare -= 1;
-            }
+        let has_many = SLACK_MIN <= self.len();
+        let spare = if has_many { bits_max.saturating_sub(self.bits()) } else { 0 };
+        let tops = self.tops();
+        let dictionary = |node: u32| &self.nodes[node as usize].dictionary;
+        let mut fullest: Vec<u32> = tops.iter().copied().filter(|&node| dictionary(node).bits() < 32).collect();
+        fullest.sort_by_key(|&node| Reverse((dictionary(node).len() as u64) << (32 - dictionary(node).bits())));
+        fullest.truncate(spare as usize);
+        let mut layout = Layout::empty(self.length, number);
+        for node in tops {
+            let width = self.nodes[node as usize].dictionary.bits() + u32::from(fullest.contains(&node));
             let (shift, width) = (layout.bits as u8, width as u8);
             layout.bits += u32::from(width);
             self.is_full |= width == 32;
@@ -393,13 +462,19 @@ impl<P: Copy + Default> Shape<P> {
         let mut open: Vec<u32> = layout.fields.iter().map(|field| field.node).collect();
         while let Some(whole) = open.pop() {
             if whole as usize >= self.length {
-                let node = &self.nodes[whole as usize];
-                let content = node.dictionary.content(names[whole as usize]);
-                names[node.children.0 as usize] = content as u32;
-                names[node.children.1 as usize] = (content >> 32) as u32;
-                open.extend([node.children.0, node.children.1]);
+                let children = self.split_node(whole, names);
+                open.extend([children.0, children.1]);
             }
         }
+    }
+
+    #[inline]
+    fn split_node(&self, whole: u32, names: &mut [u32]) -> (u32, u32) {
+        let node = &self.nodes[whole as usize];
+        let content = node.dictionary.content(names[whole as usize]);
+        names[node.children.0 as usize] = content as u32;
+        names[node.children.1 as usize] = (content >> 32) as u32;
+        node.children
     }
 
     /// From the names of the fields of a layout to those of the living nodes, if the layout has the first `known` of

@@ -10,7 +10,7 @@
 //! that is kept for each state is a key of few bits, in one set for each length ([`Keys`](super::keys::Keys)).
 
 use super::shape::{Layout, Shape};
-use super::{Class, Exactness, Inserted, Lossless, Payloads, Store};
+use super::{Class, Exactness, Inserted, Lossless, Payloads, Store, walk_to};
 use crate::position::Position;
 
 /// Begins a note that has the words themselves.
@@ -162,8 +162,9 @@ fn shape_of<'a, P: Copy + Default>(
         shapes.resize_with(length + 1, || None);
     }
     shapes[length].get_or_insert_with(|| {
-        layouts.push(Layout::empty(length));
-        Box::new(Shape::new(length, layouts.len() as u32 - 1))
+        let number = layouts.len() as u32;
+        layouts.push(Layout::empty(length, number));
+        Box::new(Shape::new(length, number))
     })
 }
 
@@ -238,6 +239,29 @@ impl<P: Copy + Default> Store for TreeStore<P> {
             }
             _ => visible.extend_from_slice(rest),
         }
+    }
+
+    fn return_to(
+        &mut self,
+        (note, hidden): (&[u32], &[u32]),
+        class: Class,
+        position: &mut Position,
+        room: &mut Vec<u32>,
+    ) -> TreeProbe {
+        if let &[layout, low, high] = note
+            && let Some(shape) = self.layouts.get(layout as usize).and_then(|layout| self.shape(layout.length as usize))
+            && shape.layout == layout
+            && position.memo_epoch() == self.layouts.len() as u32
+            && position.visible_before().len() == shape.length
+        {
+            let key = u64::from(low) | u64::from(high) << 32;
+            shape.unfold_into(&self.layouts[layout as usize], key, hidden, position, room);
+            position.forget();
+            let length = shape.length;
+            debug_assert_eq!(self.key_of(position.visible_before()), key, "the memo is that of the state");
+            return TreeProbe { key, length: length as u32, layout, class };
+        }
+        walk_to(self, (note, hidden), class, position, room)
     }
 }
 
