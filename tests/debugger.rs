@@ -214,6 +214,12 @@ fn the_console_knows_commands_and_expressions() {
     assert_eq!(repl("go woken"), "there");
     assert_eq!(repl("undo"), "taken back");
     assert!(repl("take 99").contains("99"));
+    assert_eq!(repl("release Sleeper"), "released");
+    assert_eq!(repl("jump 0"), "after step 0");
+    assert!(repl("search").contains("the processes can get stuck"));
+    assert!(repl("delays rr").contains("the error needs the delay at step"));
+    assert!(repl("essential").contains("steps matter:"));
+    assert_eq!(repl("writers nobody"), "nobody has written `nobody` yet");
     assert!(repl("why Nobody").contains("Sleeper[0], Waker[1]"));
     assert!(repl("x +").len() > 3);
     let found = debugger.request("completions", json!({ "text": "rea", "column": 4 }));
@@ -266,6 +272,15 @@ fn a_trail_of_the_command_line_is_walked() {
     debugger.event("fabius/at");
     let stop = debugger.go("continue", json!({ "threadId": 1 }));
     assert!(stop.text.starts_with("deadlock") && stop.step == stop.of, "{stop:?}");
+
+    let saved = debugger.request("fabius/save", json!({}))["text"].as_str().expect("a text").to_owned();
+    let path = program.with_extension("json");
+    std::fs::write(&path, &saved).expect("there is room");
+    let edited = std::fs::read_to_string(&program).expect("it is there").replace("asleep = true", "asleep = 1");
+    std::fs::write(&program, edited).expect("there is room");
+    let mut debugger = Debugger::launched(&program, json!({ "trail": path }));
+    assert!(debugger.output("important").contains("`asleep = true` is gone"));
+    assert!(debugger.event("fabius/at")["of"].as_u64() < Some(stop.of));
     assert_eq!(debugger.end(), Some(0));
 
     std::fs::write(&trail, "1:0:1\nnonsense\n").expect("there is room");

@@ -171,7 +171,10 @@ impl<W: Write> Adapter<W> {
         let launch = Launch { program, ..launch };
         let way = launch.way()?;
         let loaded = launch.read(self.read)?;
-        let exploration = launch.open(&loaded, self.read)?;
+        let (exploration, reopened) = launch.open(&loaded, self.read)?;
+        for remark in &reopened.remarks {
+            self.tell("important", remark);
+        }
         self.attempts += 1;
         let cancel = Cancel::new();
         let ready = !launch.needs_check();

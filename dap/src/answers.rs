@@ -116,6 +116,7 @@ pub(crate) fn answer(debuggee: &mut Debuggee, command: &str, args: &Args) -> Opt
         }
         "fabius/trace" => Ok(trace(e, args)),
         "fabius/hold" => hold(debuggee, args),
+        "fabius/save" => Ok(json!({ "text": e.save().text() })),
         _ => return None,
     })
 }

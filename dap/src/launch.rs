@@ -4,7 +4,7 @@ use crate::Read;
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
 use fabius_engine::{Loaded, Outcome, Settings, Surroundings, Verdict, check, load, unreadable};
-use fabius_explore::{Exploration, Way};
+use fabius_explore::{Exploration, Reopened, TraceFile, Way};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -114,16 +114,21 @@ impl Launch {
         }
     }
 
-    /// Opens the model without a check.
-    pub(crate) fn open(&self, loaded: &Arc<Loaded>, read: Read) -> Result<Exploration, String> {
-        let exploration = Exploration::of_model(Arc::clone(loaded), None)?;
-        let Some(trail) = &self.trail else { return Ok(exploration) };
+    /// Opens the model without a check; what there is to say about a saved run that does not come through comes with it.
+    pub(crate) fn open(&self, loaded: &Arc<Loaded>, read: Read) -> Result<(Exploration, Reopened), String> {
+        let whole = || Reopened { steps: 0, of: 0, remarks: Vec::new() };
+        let Some(trail) = &self.trail else { return Ok((Exploration::of_model(Arc::clone(loaded), None)?, whole())) };
         let trail = match self.program.parent() {
             Some(folder) if trail.is_relative() && !trail.exists() => folder.join(trail),
             _ => trail.clone(),
         };
         let text = read(&trail).map_err(|why| format!("`{}` cannot be read: {why}", trail.display()))?;
-        Exploration::of_trail(Arc::clone(loaded), self.property.as_deref(), &text)
+        if text.trim_start().starts_with('{') {
+            let file = TraceFile::read(&text)?;
+            return Exploration::reopen(Arc::clone(loaded), &file);
+        }
+        let exploration = Exploration::of_trail(Arc::clone(loaded), self.property.as_deref(), &text)?;
+        Ok((exploration, whole()))
     }
 
     /// Checks on a thread of its own, and opens the counterexample that was asked for.

@@ -2,7 +2,15 @@
 
 use crate::debuggee::Debuggee;
 use crate::show;
+use fabius_base::{Cancel, Limits};
+use fabius_engine::{SchedulerChoice, Scheduling, Settings, Surroundings};
 use fabius_explore::{Exploration, NodeId, Seal, Until, sentence};
+use std::time::{Duration, Instant};
+
+/// A search in the console takes so long at most, …
+const SEARCH_TIME_MAX: Duration = Duration::from_secs(5);
+/// … and stores so many states.
+const SEARCH_STATES_MAX: u64 = 1_000_000;
 
 /// What the commands are, for a person.
 const HELP: &str = "\
@@ -16,6 +24,10 @@ seal rr|rtc|off   forbid delays: round-robin or run-to-completion; or allow them
 jump N            go to the state after step N of the run
 name TEXT         name this state; `names` lists the names, `go TEXT` goes there
 story             the run so far, in sentences
+essential         the steps without which the run does not show what it shows
+writers NAME      who wrote this value last, and from what
+search            look for an error from here, with the holds; what is found becomes the run
+delays [rr|rtc|random|priority]   where the run delays a scheduler, and which of these delays its error needs
 undo, redo        take the last action back, do it again
 help              this";
 
@@ -36,6 +48,10 @@ pub(crate) fn command(debuggee: &mut Debuggee, text: &str) -> Option<Result<Done
         ("help" | "?", "") => told(HELP.to_owned()),
         ("choices", "") => told(choices(e)),
         ("story", "") => told(story(e)),
+        ("essential", "") => told(essential(e)),
+        ("search", "") => search(e),
+        ("delays", kind) => delays(e, kind),
+        ("writers", name) if !name.is_empty() => told(writers(e, name)),
         ("names", "") => told(names(e)),
         ("undo", "") => changed(e.undo(), "taken back", "there is nothing to take back"),
         ("redo", "") => changed(e.redo(), "done again", "there is nothing to do again"),
@@ -101,6 +117,68 @@ fn story(e: &Exploration) -> String {
     let steps = e.steps(&way[way.len().saturating_sub(LINES_MAX)..]);
     let lines: Vec<String> = steps.iter().map(|(_, step)| format!("{}. {}", step.number, sentence(step))).collect();
     if lines.is_empty() { "nothing has happened yet".to_owned() } else { lines.join("\n") }
+}
+
+fn essential(e: &Exploration) -> String {
+    let essential = e.essential();
+    let steps = e.steps(&essential.nodes);
+    let lines = steps.iter().map(|(_, step)| format!("{}. {}", step.number, sentence(step)));
+    let head = format!("{} of {} steps matter:", essential.nodes.len(), essential.of);
+    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+fn writers(e: &Exploration, name: &str) -> String {
+    let line = |write: &fabius_explore::Write| {
+        let step = e.step_to(write.node).map_or_else(String::new, |step| sentence(&step));
+        let number = e.number(write.node);
+        format!("{}{} = {}: step {number}, {step}", "  ".repeat(write.depth), write.name, write.value)
+    };
+    let lines: Vec<String> = e.writers(name).iter().map(line).collect();
+    if lines.is_empty() { format!("nobody has written `{name}` yet") } else { lines.join("\n") }
+}
+
+/// A search of a second or so.
+fn search(e: &mut Exploration) -> Result<Done, String> {
+    let began = Instant::now();
+    let (now, cancel) = (|| began.elapsed(), Cancel::new());
+    let mut observe = |_| {
+        if SEARCH_TIME_MAX < began.elapsed() {
+            cancel.time_out();
+        }
+    };
+    let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut observe };
+    let limits = Limits { states_max: Some(SEARCH_STATES_MAX), ..Limits::default() };
+    let onward = e.errand().run(&Settings { limits, ..Settings::default() }, &mut around)?;
+    if let Some(found) = &onward.found {
+        let tip = e.adopt_counterexample(found)?;
+        e.follow(tip);
+    }
+    Ok(Done { text: onward.sentence, changed: onward.found.is_some() })
+}
+
+fn delays(e: &Exploration, kind: &str) -> Result<Done, String> {
+    let scheduler = match kind {
+        "" => SchedulerChoice::Auto,
+        "rr" => SchedulerChoice::RoundRobin,
+        "rtc" => SchedulerChoice::RunToCompletion,
+        "random" => SchedulerChoice::Random,
+        "priority" => SchedulerChoice::Priority(Vec::new()),
+        other => return Err(format!("`{other}` is no scheduler: say rr, rtc, random or priority")),
+    };
+    let scheduling = Scheduling { scheduler, seed: 0 };
+    let delays = e.delays(&scheduling)?;
+    let mut lines: Vec<String> = delays
+        .points
+        .iter()
+        .zip(&delays.steps)
+        .map(|(point, step)| format!("{} is held back before step {step}", e.process_name(point.process)))
+        .collect();
+    lines.push(match e.error_of_line() {
+        Some(_) => e.needed_delays(&scheduling)?.sentence,
+        None if lines.is_empty() => format!("{} does this by itself", delays.scheduler),
+        None => format!("under {}", delays.scheduler),
+    });
+    told(lines.join("\n"))
 }
 
 fn names(e: &Exploration) -> String {

@@ -8,14 +8,17 @@
 use crate::load::Loaded;
 use crate::meaning::Written;
 use fabius_base::Span;
-use fabius_program::{CLAIM_PID, EdgeId, Move, Program};
+use fabius_program::{CLAIM_PID, EdgeId, Move, Program, Watch};
 use fabius_witness::{
-    Claim, Outcome, Snapshot, State, Trace, confirm, moves, released, snapshot, standings, states_along,
+    Claim, Outcome, Snapshot, State, Trace, confirm, moves, settled, show::process_name, snapshot, standings,
+    states_along,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A process passes through so many new statements before it must come to a known one.
 const NEW_STEPS_MAX: usize = 16;
+/// So many changes without a step may come before a step: control is lost, the system stutters.
+const SILENT_CHANGES_MAX: usize = 2;
 /// A longer run is not tried.
 const STEPS_MAX: usize = 5_000;
 
@@ -47,8 +50,83 @@ pub struct Blocked {
     pub span: Option<Span>,
 }
 
-/// Which statement of a process type: its wording, and how many with the same wording stand before it.
-type Identity = (String, String, usize);
+/// Which statement: the name of its process type, its wording, and how many with the same wording stand before it.
+pub type Identity = (String, String, usize);
+
+/// A step by what it is, so that it can be found in a model that was edited since.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedStep {
+    /// The process that moves.
+    pub pid: u8,
+    /// What it executes.
+    pub statement: Identity,
+    /// The receiver of a rendezvous, and what it executes.
+    pub partner: Option<(u8, Identity)>,
+}
+
+/// What became of named steps in a model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Retraced {
+    /// The moves that are possible.
+    pub path: Vec<Move>,
+    /// How many of the named steps came through.
+    pub steps: usize,
+    /// Steps whose statement is gone: their places, from 0.
+    pub gone: Vec<usize>,
+    /// Where it cannot go on, if it does not come to its end.
+    pub blocked: Option<Blocked>,
+}
+
+/// All statements of a program.
+pub fn statements(program: &Program) -> Vec<Identity> {
+    let mut all: Vec<Identity> = identities(program).all.into_keys().collect();
+    all.sort_unstable();
+    all
+}
+
+/// The steps of a path by what they are.
+pub fn name_steps(program: &Program, path: &[Move]) -> Vec<NamedStep> {
+    let known = identities(program);
+    let name = |edge: EdgeId| {
+        let process = program.process_of(edge);
+        let number = program.statement(process, edge).number;
+        let name = program.process(process).name.clone();
+        known.by_number.get(&(name.clone(), number)).cloned().unwrap_or((name, String::new(), 0))
+    };
+    let named = |step: &Move| NamedStep {
+        pid: step.pid,
+        statement: name(step.edge),
+        partner: step.partner.map(|(pid, edge)| (pid, name(edge))),
+    };
+    path.iter().map(named).collect()
+}
+
+/// Walks named steps through a program as far as they go. `known` are the statements of the model that they were named
+/// in: those that are new are passed through when their process comes to them, and steps whose statement is gone are
+/// left out.
+///
+/// # Errors
+/// If the initial state cannot be computed, in a sentence.
+pub fn retrace(program: &Program, watch: Watch, steps: &[NamedStep], known: &[Identity]) -> Result<Retraced, String> {
+    let state = State::watching(program, watch).map_err(|fault| format!("the initial state has a fault: {fault}"))?;
+    let known: HashSet<&Identity> = known.iter().collect();
+    let is_known = |identity: &Identity| known.contains(identity);
+    let present = identities(program);
+    let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), broken: false };
+    let mut gone = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        if !walk.present.all.contains_key(&step.statement) {
+            gone.push(index);
+            continue;
+        }
+        if walk.broken || !walk.advance(step.pid, &step.statement, step.partner.as_ref()) {
+            let name = process_name(&step.statement.0, usize::from(step.pid));
+            let blocked = walk.blocked(index + 1, step.pid, &name, &step.statement.1);
+            return Ok(Retraced { path: walk.path, steps: index, gone, blocked: Some(blocked) });
+        }
+    }
+    Ok(Retraced { path: walk.path, steps: steps.len(), gone, blocked: None })
+}
 
 impl Written {
     /// Walks a run of the model `old` through this one.
@@ -60,7 +138,9 @@ impl Written {
         let Ok(state) = State::initial(self.program()) else { return Replay::Unknown };
         let known = identities(old.program());
         let present = identities(self.program());
-        let mut walk = Walk { program: self.program(), known: &known, present, state, path: Vec::new(), broken: false };
+        let is_known = |identity: &Identity| known.all.contains_key(identity);
+        let program = self.program();
+        let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), broken: false };
         for step in &run.steps {
             let wanted = |name: &str, number: u32| known.by_number.get(&(name.to_owned(), number)).cloned();
             let Some(own) = wanted(&step.actor.process, step.actor.statement) else { return Replay::Unknown };
@@ -124,7 +204,8 @@ fn identities(program: &Program) -> Identities {
 /// A run through the edited model.
 struct Walk<'a> {
     program: &'a Program,
-    known: &'a Identities,
+    /// Whether the model that the run is of has a statement.
+    is_known: &'a dyn Fn(&Identity) -> bool,
     present: Identities,
     state: State,
     path: Vec<Move>,
@@ -145,8 +226,7 @@ impl Walk<'_> {
                 return true;
             }
             let new = |walk: &Self, step: &Move| {
-                step.pid == pid
-                    && walk.identity(step.edge).is_some_and(|identity| !walk.known.all.contains_key(&identity))
+                step.pid == pid && walk.identity(step.edge).is_some_and(|identity| !(walk.is_known)(&identity))
             };
             if self.broken || !self.take(new) {
                 return false;
@@ -158,8 +238,11 @@ impl Walk<'_> {
     /// Takes the first possible step that is wanted.
     fn take(&mut self, wanted: impl Fn(&Self, &Move) -> bool) -> bool {
         let mut possible = moves(self.program, &self.state).successors;
-        if possible.is_empty() && self.state.holder.is_some() {
-            self.state = released(&self.state);
+        for _ in 0..SILENT_CHANGES_MAX {
+            if !possible.is_empty() {
+                break;
+            }
+            self.state = settled(self.program, &self.state);
             possible = moves(self.program, &self.state).successors;
         }
         let Some((step, outcome)) = possible.into_iter().find(|(step, _)| wanted(self, step)) else { return false };

@@ -2,11 +2,16 @@
 
 use crate::Exploration;
 use crate::condition::Condition;
+use crate::hold::Seal;
 use crate::tree::NodeId;
 use fabius_base::{Cancel, SourceMap, Span};
+use fabius_engine::{SchedulerChoice, Scheduling};
 use fabius_program::{CLAIM_PID, LocationId, Move, ProcessId, ProcessKind};
 use fabius_witness::Ending;
 use std::collections::BTreeSet;
+
+/// In a sealed run, so many moves are worked out at once.
+const SEALED_MOVES: usize = 500;
 
 /// How an automatic run chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,6 +151,12 @@ impl Exploration {
                 });
             }
         }
+        if let Some(seal) = self.sealed()
+            && self.goes_on_sealed(seal)
+        {
+            self.forward_once();
+            return None;
+        }
         let free = self.free();
         let Some(chosen) = random.pick(&free) else { return Some(self.why_no_step().unwrap_or(Stop::OnlyHeld)) };
         match self.step_from(self.here(), chosen) {
@@ -155,6 +166,16 @@ impl Exploration {
             }
             Err(_) => Some(Stop::End),
         }
+    }
+
+    /// While delays are forbidden, the line goes on in the fixed order; false if it cannot.
+    fn goes_on_sealed(&mut self, seal: Seal) -> bool {
+        let scheduler = match seal {
+            Seal::RoundRobin => SchedulerChoice::RoundRobin,
+            Seal::RunToCompletion => SchedulerChoice::RunToCompletion,
+        };
+        let scheduling = Scheduling { scheduler, seed: 0 };
+        self.let_choose(&scheduling, SEALED_MOVES).is_ok() && self.next_on_line().is_some()
     }
 
     /// Why nothing can move; `None` if something can.

@@ -25,12 +25,21 @@
 //!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays.
 //! * **Searching** from here with these holds: [`Exploration::errand`] packs what a search needs, [`Errand::run`] does it
 //!   (on whatever thread), and [`Exploration::adopt_counterexample`] puts what it found into the tree.
+//! * **Delays** under a scheduler: [`Exploration::delays`] (where the line delays it), [`Exploration::toggle_delay`] (does
+//!   the error still happen?), [`Exploration::needed_delays`] (which ones it needs), [`Exploration::let_choose`].
+//! * **Understanding**: [`Exploration::essential`] (*6 of 37*), [`Exploration::writers`] (who wrote a value, back through
+//!   messages), [`Exploration::explain_loop`], [`Exploration::explain_deadlock`], [`Exploration::other_run`].
+//! * **Files**: [`Exploration::save`] and [`Exploration::reopen`], also onto a model that was edited since;
+//!   [`Exploration::of_trail`] for Spin's trails.
 
 mod choice;
 mod condition;
+mod delay;
 mod drive;
 mod errand;
+mod file;
 mod hold;
+mod insight;
 mod scene;
 mod session;
 mod story;
@@ -38,9 +47,12 @@ mod tree;
 
 pub use choice::{Choice, Mark, is_assertion, is_of_claim};
 pub use condition::Condition;
+pub use delay::{Delays, Needed, Rerun};
 pub use drive::{Place, RunLimits, Stop, Way};
 pub use errand::Errand;
+pub use file::{Reopened, TraceFile};
 pub use hold::{Hold, Seal, Until};
+pub use insight::{Essential, Other, Write};
 pub use scene::{Arrow, ProcessScene, Role, Value};
 pub use session::{Exploration, Lasso};
 pub use story::sentence;

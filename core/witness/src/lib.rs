@@ -17,6 +17,7 @@ pub mod trace;
 mod evaluate;
 mod execute;
 mod observe;
+mod reads;
 mod round;
 
 pub use blocked::{Reason, Standing, Waiting, standings};
@@ -29,6 +30,7 @@ pub use interpret::{
     Ending, Moves, Outcome, Refusal, Taken, enabled, ending, marks, moves, released, settled, step, stops_accepting,
     stuttered,
 };
+pub use reads::reads;
 pub use shorten::{essential, shorten};
 pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
 pub use trace::{

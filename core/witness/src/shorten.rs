@@ -42,6 +42,7 @@ pub fn essential(program: &Program, watch: Watch, path: &[Move], claim: Claim, s
     shortening.path = path.to_vec();
     shortening.states.extend(walked.states);
     let mut kept: Vec<usize> = all();
+    shortening.leave_out_processes(&goal, &mut kept);
     shortening.leave_out_telling(&goal, &mut |from, length| {
         kept.drain(from..from + length);
     });
@@ -76,6 +77,39 @@ impl Shortening<'_> {
     /// Leaves out runs of steps, long runs first.
     fn leave_out(&mut self, goal: &Goal) {
         self.leave_out_telling(goal, &mut |_, _| {});
+    }
+
+    /// Leaves out all steps of a process, or else its last ones; `kept` are what the steps were at first.
+    fn leave_out_processes(&mut self, goal: &Goal, kept: &mut Vec<usize>) {
+        let takes_part = |step: &Move, pid: u8| step.pid == pid || step.partner.is_some_and(|(other, _)| other == pid);
+        let pids: std::collections::BTreeSet<u8> = self.path.iter().map(|step| step.pid).collect();
+        for pid in pids {
+            let all: Vec<usize> = (0..self.path.len()).filter(|at| takes_part(&self.path[*at], pid)).collect();
+            if self.try_without(&all, goal, kept) {
+                continue;
+            }
+            while let Some(last) = self.path.iter().rposition(|step| takes_part(step, pid)) {
+                if last + 1 == self.path.len() || !self.try_without(&[last], goal, kept) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Leaves out some steps, given by their places in order, if the path still shows what it should.
+    fn try_without(&mut self, out: &[usize], goal: &Goal, kept: &mut Vec<usize>) -> bool {
+        let Some(&first) = out.first() else { return false };
+        let rest: Vec<Move> =
+            (first..self.path.len()).filter(|at| out.binary_search(at).is_err()).map(|at| self.path[at]).collect();
+        if !self.try_rest(first, &rest, goal) {
+            return false;
+        }
+        let mut at = 0;
+        kept.retain(|_| {
+            at += 1;
+            out.binary_search(&(at - 1)).is_err()
+        });
+        true
     }
 
     /// Leaves out runs of steps, and tells from where and how many.

@@ -1,10 +1,12 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
 mod cycles;
+mod rerun;
 mod samples;
 mod seals;
 
 pub(crate) use cycles::check as check_cycles;
+pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::adapter::SearchedMachine;
 use crate::counterexample::{Counterexample, Found, Wrong, confirm};

@@ -1,0 +1,115 @@
+//! A run to an error with as few changes of process as there can be: a breadth-first search in which only a change of
+//! process counts (0-1 breadth-first search), over states together with the process that moved last.
+
+use crate::adapter::SearchedMachine;
+use crate::counterexample::{Counterexample, Found, Wrong, confirm};
+use crate::ground::Ground;
+use crate::load::Loaded;
+use fabius_base::Cancel;
+use fabius_program::{Move, Watch, meaning::Fault};
+use fabius_search::{Ending, Model, Next};
+use fabius_witness::RunFairness;
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+/// Where a state came from: the number of the one before, and the step.
+type Origin = (u32, Option<Move>);
+
+/// A run that goes wrong as `like` does, with the fewest changes of process; `None` if none is found within so many
+/// states.
+///
+/// # Errors
+/// If the model cannot be run, in a sentence.
+pub fn calmest(
+    loaded: &Loaded,
+    ground: &Ground,
+    like: &Counterexample,
+    states_max: usize,
+    cancel: &Cancel,
+) -> Result<Option<Counterexample>, String> {
+    let watch = Watch { trace: ground.watch.trace, ..Watch::NOTHING };
+    let machine = SearchedMachine::new(Arc::clone(&ground.program), watch).map_err(|refusal| refusal.to_string())?;
+    let mut hunt = Hunt { machine, seen: HashSet::new(), origins: Vec::new(), open: VecDeque::new() };
+    let mut initial = Vec::new();
+    hunt.machine.initial(&mut initial).map_err(|fault| fault.to_string())?;
+    hunt.open.push_back((initial, None, (0, None)));
+    while let Some((state, last, origin)) = hunt.open.pop_front() {
+        if states_max < hunt.origins.len() || cancel.requested().is_some() {
+            break;
+        }
+        let Some(errors) = hunt.expand(state, last, origin) else { continue };
+        for (wrong, path) in errors {
+            let found = Found {
+                wrong,
+                path,
+                watch,
+                fairness: RunFairness::Unfair,
+                fair_runs: None,
+                property: None,
+                written: None,
+                count: 1,
+                shortest: false,
+                as_found: true,
+            };
+            let found = confirm(loaded, &ground.program, found)?;
+            if found.report.kind == like.report.kind && found.finding.span() == like.finding.span() {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
+}
+
+struct Hunt {
+    machine: SearchedMachine,
+    /// States with the process that moved last.
+    seen: HashSet<(Vec<u32>, Option<u8>)>,
+    origins: Vec<Origin>,
+    open: VecDeque<(Vec<u32>, Option<u8>, Origin)>,
+}
+
+impl Hunt {
+    /// Looks at the successors of a state; the errors among them, or `None` if the state was seen before.
+    fn expand(&mut self, state: Vec<u32>, last: Option<u8>, origin: Origin) -> Option<Vec<(Wrong, Vec<Move>)>> {
+        if !self.seen.insert((state.clone(), last)) {
+            return None;
+        }
+        let number = self.origins.len() as u32;
+        self.origins.push(origin);
+        let mut errors: Vec<(Wrong, Vec<Move>)> = Vec::new();
+        let fails = |this: &Self, fault: Fault, step: Move| (Wrong::Fault(fault), this.path(number, Some(step)));
+        let mut cursor = self.machine.begin(&state);
+        loop {
+            let mut successor = Vec::new();
+            match self.machine.next(&state, &mut cursor, &mut successor) {
+                Next::Successor { label, fault, .. } => {
+                    if let (Some(fault), Some(step)) = (fault, label) {
+                        errors.push(fails(self, fault, step));
+                    }
+                    let mover = label.map_or(last, |step| Some(step.pid));
+                    let item = (successor, mover, (number, label));
+                    if mover == last { self.open.push_front(item) } else { self.open.push_back(item) }
+                }
+                Next::Broken { label, fault } => errors.push(fails(self, fault, label)),
+                Next::Done(Ending::InvalidEnd) => {
+                    errors.push((Wrong::InvalidEnd, self.path(number, None)));
+                    return Some(errors);
+                }
+                Next::Done(_) => return Some(errors),
+            }
+        }
+    }
+
+    /// The steps to a state, and one more.
+    fn path(&self, number: u32, last: Option<Move>) -> Vec<Move> {
+        let mut path: Vec<Move> = last.into_iter().collect();
+        let mut here = number;
+        while here != 0 {
+            let (before, step) = self.origins[here as usize];
+            path.extend(step);
+            here = before;
+        }
+        path.reverse();
+        path
+    }
+}

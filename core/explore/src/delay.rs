@@ -1,0 +1,189 @@
+//! Delays under a scheduler: where a run needs them, and what becomes of it without one.
+
+use crate::Exploration;
+use crate::drive::Stop;
+use crate::tree::NodeId;
+use fabius_engine::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
+
+/// A run under other delays may be so much longer than the one it is like.
+const LONGER_MAX: usize = 10_000;
+
+/// The line as a run under a scheduler.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Delays {
+    /// The scheduler's name.
+    pub scheduler: &'static str,
+    /// Where it is delayed.
+    pub points: Vec<DelayPoint>,
+    /// For each of them, the number of the step before which the process is held back.
+    pub steps: Vec<usize>,
+    /// How the run ends.
+    pub end: RunEnd,
+}
+
+/// What became of a run under other delays.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rerun {
+    /// It leads here.
+    pub tip: NodeId,
+    /// It goes wrong in the same way.
+    pub still: bool,
+    /// The delays that it took: some of those that were asked for may never have come to pass.
+    pub points: Vec<DelayPoint>,
+    /// What became of it, in a sentence.
+    pub sentence: String,
+}
+
+/// Which delays an error needs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Needed {
+    /// These: with them and no others the error still happens, and without any of them it does not.
+    pub points: Vec<DelayPoint>,
+    /// These can be left out.
+    pub others: Vec<DelayPoint>,
+    /// All of it in a sentence.
+    pub sentence: String,
+}
+
+impl Exploration {
+    fn tip(&self) -> NodeId {
+        self.line().last().copied().unwrap_or(NodeId::ROOT)
+    }
+
+    /// The line as a run under a scheduler: where that is delayed.
+    ///
+    /// # Errors
+    /// If delays cannot be counted here, in a sentence.
+    pub fn delays(&self, scheduling: &Scheduling) -> Result<Delays, String> {
+        let run = delays_of(self.loaded(), self.ground(), &self.path(self.tip()), scheduling)?;
+        let step = |point: &DelayPoint| {
+            let before = self.line().get(point.before).copied().unwrap_or(NodeId::ROOT);
+            self.number(before) + 1
+        };
+        let steps = run.delays.iter().map(step).collect();
+        Ok(Delays { scheduler: scheduling.name(self.ground()), points: run.delays, steps, end: run.end })
+    }
+
+    /// Runs the line again with these delays and no others, and puts what comes of it into the tree; one stays where one
+    /// is.
+    ///
+    /// # Errors
+    /// If that is not possible, in a sentence.
+    pub fn with_delays(&mut self, scheduling: &Scheduling, points: &[DelayPoint]) -> Result<Rerun, String> {
+        let like = self.path(self.tip());
+        let before = delays_of(self.loaded(), self.ground(), &like, scheduling)?;
+        let run = self.again(&like, scheduling, points)?;
+        let still = run.end.same(before.end);
+        let sentence = match (still, run.end) {
+            (true, RunEnd::Limit) => "the run goes on".to_owned(),
+            (true, _) => "the error still happens".to_owned(),
+            (false, RunEnd::Done) => "nothing goes wrong any more: the run comes to its end".to_owned(),
+            (false, RunEnd::Limit) => format!("nothing goes wrong any more in {} steps", run.path.len()),
+            (false, RunEnd::Deadlock) => format!("something else goes wrong: {}", Stop::Deadlock.sentence()),
+            (false, RunEnd::Fault(fault)) => format!("something else goes wrong: {fault}"),
+        };
+        let tip = self.acting(|this| {
+            let tip = this.adopt(&run.path)?;
+            if matches!(run.end, RunEnd::Fault(_) | RunEnd::Deadlock) {
+                this.mark_error(tip);
+            }
+            Ok::<_, String>(tip)
+        })?;
+        Ok(Rerun { tip, still, points: run.delays, sentence })
+    }
+
+    fn again(
+        &self,
+        like: &[fabius_program::Move],
+        scheduling: &Scheduling,
+        points: &[DelayPoint],
+    ) -> Result<ScheduledRun, String> {
+        let steps_max = like.len().saturating_mul(2).saturating_add(100).min(like.len() + LONGER_MAX);
+        rerun(self.loaded(), self.ground(), like, scheduling, points, steps_max)
+    }
+
+    /// Takes away the delay of a process before a step of the line (the number of the step), or puts one there, and runs
+    /// the line again.
+    ///
+    /// # Errors
+    /// If that is not possible, in a sentence.
+    pub fn toggle_delay(&mut self, scheduling: &Scheduling, step: usize, process: u8) -> Result<Rerun, String> {
+        let mut delays = self.delays(scheduling)?;
+        let there = delays.points.iter().zip(&delays.steps).position(|(p, at)| p.process == process && *at == step);
+        match there {
+            Some(at) => drop(delays.points.remove(at)),
+            None => {
+                let before = self.line().iter().position(|node| self.number(*node) + 1 == step);
+                let before = before.ok_or_else(|| format!("the run has no step {step}"))?;
+                let to_here: Vec<_> = self.path(self.tip()).into_iter().take(before).collect();
+                let turn = delays_of(self.loaded(), self.ground(), &to_here, scheduling)?.turns_of(process);
+                delays.points.push(DelayPoint { process, turn, before });
+            }
+        }
+        self.with_delays(scheduling, &delays.points)
+    }
+
+    /// Which delays the error at the end of the line needs: each is left out in turn, and stays out if the error still
+    /// happens.
+    ///
+    /// # Errors
+    /// If delays cannot be counted here, in a sentence.
+    pub fn needed_delays(&self, scheduling: &Scheduling) -> Result<Needed, String> {
+        let like = self.path(self.tip());
+        let all = self.delays(scheduling)?;
+        let mut points = all.points.clone();
+        let mut others = Vec::new();
+        let mut at = 0;
+        while at < points.len() {
+            let mut fewer = points.clone();
+            let left_out = fewer.remove(at);
+            if self.again(&like, scheduling, &fewer)?.end.same(all.end) {
+                points = fewer;
+                others.push(left_out);
+            } else {
+                at += 1;
+            }
+        }
+        let step_of = |point: &DelayPoint| {
+            let at = all.points.iter().position(|known| known == point);
+            at.and_then(|at| all.steps.get(at)).copied().unwrap_or(0)
+        };
+        let listed = |points: &[DelayPoint]| {
+            let steps: Vec<String> = points.iter().map(|point| step_of(point).to_string()).collect();
+            match steps.as_slice() {
+                [one] => format!("the delay at step {one}"),
+                steps => format!("the delays at steps {}", steps.join(", ")),
+            }
+        };
+        let under = all.scheduler;
+        let sentence = match (points.as_slice(), others.as_slice()) {
+            ([], []) => format!("the error happens under {under} without any delay"),
+            ([], _) => format!("under {under} no delay is needed"),
+            (needed, []) => format!("under {under} the error needs {}", listed(needed)),
+            (needed, [_]) => {
+                format!("under {under} the error needs {}; {} is not needed", listed(needed), listed(&others))
+            }
+            (needed, _) => {
+                format!("under {under} the error needs {}; {} are not needed", listed(needed), listed(&others))
+            }
+        };
+        Ok(Needed { points, others, sentence })
+    }
+
+    /// Lets a scheduler choose from here on, for so many moves at most: the line goes on as it would. One stays where one
+    /// is; [`Exploration::forward`] then follows it.
+    ///
+    /// # Errors
+    /// If that is not possible, in a sentence.
+    pub fn let_choose(&mut self, scheduling: &Scheduling, moves_max: usize) -> Result<NodeId, String> {
+        let like = self.path(self.here());
+        let before = delays_of(self.loaded(), self.ground(), &like, scheduling)?;
+        let steps_max = like.len().saturating_add(moves_max);
+        let run = rerun(self.loaded(), self.ground(), &like, scheduling, &before.delays, steps_max)?;
+        self.acting(|this| {
+            let tip = this.adopt(&run.path)?;
+            this.follow(tip);
+            Ok(tip)
+        })
+    }
+}
