@@ -189,7 +189,7 @@ impl Seen {
         for known in document.results.known.iter().filter(|known| !known.stale) {
             let report = &known.report;
             let key = (name.to_owned(), report.name.clone());
-            let expected = document.options.expect.get(&report.name).map(String::as_str);
+            let expected = document.expected(&report.name);
             println!("  {}", line(report, self.before.get(&key), expected));
             let example = known.counterexamples.first();
             if let Some(span) = example.and_then(|example| example.finding.span()) {

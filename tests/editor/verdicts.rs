@@ -242,3 +242,88 @@ fn a_fix_is_tried_before_it_is_offered() {
     let edits = holds["edit"]["changes"][&uri].as_array().unwrap();
     assert_eq!(edits.len(), 2, "{holds}");
 }
+
+#[test]
+fn a_model_says_which_verdicts_are_right() {
+    let editor = Editor::new();
+    let uri = uri("expected");
+    let text = format!(
+        "/*@ expect: violated */\n{FAILING}/*@ expect: holds */ ltl p {{ [] (turn < 2) }}\nltl q {{ true }}\n/*@ expect q: holds */"
+    );
+    editor.open(&uri, &text);
+    let status = editor.settled(&uri, 1);
+    let expected: Vec<(&str, &str)> = status["properties"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|property| (property["name"].as_str().unwrap(), property["expected"].as_str().unwrap_or("")))
+        .collect();
+    assert_eq!(expected, [("safety", "violated"), ("p", "holds"), ("q", "holds")], "{status}");
+    let line = |at: usize| status["properties"][at]["range"]["start"]["line"].as_u64();
+    assert_eq!((line(0), line(1), line(2)), (Some(2), Some(8), Some(9)), "{status}");
+}
+
+#[test]
+fn coverage_follows_the_text() {
+    let editor = Editor::new();
+    let uri = uri("coverage");
+    let text = "byte x;\nactive proctype P() {\n    x = 1;\n    if\n    :: x == 1 -> x = 2\n    :: x == 5 -> x = 3\n    fi\n}\n";
+    editor.open(&uri, text);
+    let surveyed = |version: i32| {
+        editor.wait("the survey", |message| {
+            message["method"] == "fabius/status"
+                && message["params"]["version"] == version
+                && message["params"]["survey"]["exhaustive"] == true
+        })
+    };
+    let coverage = || editor.request("fabius/lines", json!({ "uri": uri }))["coverage"].clone();
+    let lines = |coverage: &Value, executed: bool| -> Vec<u64> {
+        let statements = coverage["statements"].as_array().unwrap().iter();
+        let found = statements.filter(|one| one["executed"] == executed);
+        found.map(|one| one["range"]["start"]["line"].as_u64().unwrap()).collect()
+    };
+    surveyed(1);
+    let first = coverage();
+    assert_eq!((lines(&first, true), lines(&first, false)), (vec![2, 4, 4], vec![5, 5]), "{first}");
+    // A comment moves it, an edit of the meaning ends it.
+    editor.edit(&uri, 2, (0, 0), (0, 0), "// one\n");
+    let moved = coverage();
+    assert_eq!((lines(&moved, true), lines(&moved, false)), (vec![3, 5, 5], vec![6, 6]), "{moved}");
+    editor.replace(&uri, 3, &text.replace("x = 1;", "x = 5;"));
+    assert!(coverage().is_null());
+}
+
+#[test]
+fn a_counterexample_leaves_the_editor() {
+    let editor = Editor::new();
+    let uri = uri("export");
+    editor.open(&uri, FAILING);
+    editor.settled(&uri, 1);
+    let export = |format: &str| {
+        let answer = editor.request("fabius/export", json!({ "uri": uri, "format": format }));
+        answer["text"].as_str().unwrap().to_owned()
+    };
+    assert!(export("mermaid").starts_with("sequenceDiagram\n"));
+    let text = export("text");
+    assert!(
+        text.starts_with("safety: ") && text.contains("critical++") && text.contains("assert(critical == 1)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_process_that_can_go_on_is_not_stuck() {
+    let editor = Editor::new();
+    let uri = uri("stuck");
+    let stuck = |text: &str, version: i32| -> usize {
+        editor.replace(&uri, version, text);
+        editor.save(&uri);
+        editor.settled(&uri, version);
+        let lines = editor.request("fabius/lines", json!({ "uri": uri }));
+        let marks = lines["lines"].as_array().unwrap().iter().flat_map(|line| line["marks"].as_array().unwrap());
+        marks.filter(|mark| mark["kind"] == "stuck").count()
+    };
+    editor.open(&uri, FAILING);
+    assert_eq!(stuck(FAILING, 2), 0);
+    assert_eq!(stuck("chan c = [0] of { byte };\nactive proctype P() { c ! 1 }\n", 3), 1);
+}

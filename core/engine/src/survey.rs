@@ -6,9 +6,10 @@
 
 use crate::adapter::SearchedMachine;
 use crate::load::Loaded;
-use fabius_base::{Cancel, Limits};
+use crate::unreached::worth_telling;
+use fabius_base::{Cancel, FileId, Limits};
 use fabius_machine::{Cursor, View};
-use fabius_program::{Initial, Kind, Move, ProcessKind, Program, VariableId, Watch, meaning::Fault};
+use fabius_program::{EdgeId, Initial, Kind, Move, ProcessKind, Program, VariableId, Watch, meaning::Fault};
 use fabius_search::{self as search, Completeness, Model, Next, Quiet, StopAt, TreeStore};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,6 +33,8 @@ pub struct Survey {
     pub channels: BTreeMap<(Option<String>, String), Held>,
     /// Of each process type, the places it gets to and how many there are.
     pub places: BTreeMap<String, (usize, usize)>,
+    /// Of each statement of a process, where it stands and whether some run executes it.
+    pub statements: BTreeMap<(FileId, u32, u32), bool>,
 }
 
 /// The values of a variable; of an array, those of all its elements.
@@ -73,7 +76,25 @@ pub fn survey(loaded: &Loaded, limits: Limits, cancel: &Cancel) -> Option<Survey
     let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: cancel.clone() };
     let outcome = search::breadth_first(&mut surveyed, &mut TreeStore::new(), &mut Quiet, &settings);
     let exhaustive = outcome.completeness == Completeness::Exhaustive;
-    Some(surveyed.tally.finish(&program, outcome.statistics.states, exhaustive))
+    let mut survey = surveyed.tally.finish(&program, outcome.statistics.states, exhaustive);
+    survey.statements = statements(loaded, &program, &surveyed.machine);
+    Some(survey)
+}
+
+/// Which statements were executed. One that stands in the text once counts once, however many processes it became part of.
+fn statements(loaded: &Loaded, program: &Program, machine: &SearchedMachine) -> BTreeMap<(FileId, u32, u32), bool> {
+    let mut found = BTreeMap::new();
+    for (at, edge) in program.edges.iter().enumerate() {
+        let process = program.process(edge.process);
+        let statement = &process.statements[edge.statement.0 as usize];
+        if process.kind != ProcessKind::Process || !worth_telling(&statement.action) {
+            continue;
+        }
+        let shown = loaded.map.user_span(statement.span);
+        let executed = found.entry((shown.file, shown.start, shown.end)).or_insert(false);
+        *executed |= machine.reached(EdgeId(at as u32));
+    }
+    found
 }
 
 /// The machine, and what was seen of its states.

@@ -86,7 +86,7 @@ fn closure(program: &Program, process: &Process, from: LocationId, takes: &dyn F
 }
 
 /// Whether a person would want to know that this is never executed.
-fn worth_telling(action: &Action) -> bool {
+pub(crate) fn worth_telling(action: &Action) -> bool {
     !matches!(action, Action::End | Action::Skip)
 }
 

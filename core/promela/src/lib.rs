@@ -1,6 +1,7 @@
 //! Promela in, [`fabius_program::Program`] out.
 
 pub mod ast;
+mod expectations;
 mod flow;
 pub mod format;
 mod lex;
@@ -15,6 +16,7 @@ mod syntax;
 mod token;
 mod types;
 
+pub use expectations::{Expectation, expectations};
 pub use lower::{Lowered, Options, lower};
 pub use preprocess::{Loader, NoLoader, OutsideFormula};
 pub use seals::{SealKind, SealedStretch, sealed_stretches};

@@ -84,7 +84,7 @@ impl Seals {
 }
 
 /// The block comments of a text: where each starts, and what is between `/*` and `*/`.
-fn comments(text: &str) -> Vec<(usize, &str)> {
+pub(crate) fn comments(text: &str) -> Vec<(usize, &str)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;

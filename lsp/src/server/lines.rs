@@ -1,10 +1,18 @@
 //! What is known about each line: executed, never executed, part of a counterexample. For gutters.
 
+use super::convert::Converter;
 use super::main_loop::MainLoop;
 use super::names::uri_of;
+use crate::ide::Place;
+use crate::session::Document;
+use crate::session::reading::Reading;
 use crate::session::results::is_unreached;
+use fabius_base::{FileId, Span};
+use fabius_engine::Survey;
+use fabius_witness::{Reason, Standing};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// The marks of the lines of a document.
 pub fn lines(server: &MainLoop, name: &str) -> Value {
@@ -31,7 +39,9 @@ pub fn lines(server: &MainLoop, name: &str) -> Value {
                     "stale": known.stale,
                 }));
             }
-            for standing in example.trace.last.processes.iter().filter(|standing| !standing.end) {
+            let can_go_on = |standing: &Standing| standing.waiting.iter().any(|w| w.reason == Reason::Executable);
+            let stuck = |standing: &&Standing| !standing.end && !can_go_on(standing);
+            for standing in example.trace.last.processes.iter().filter(stuck) {
                 let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
                 let (file, range) = known.place(span, name);
                 if file == name {
@@ -50,6 +60,47 @@ pub fn lines(server: &MainLoop, name: &str) -> Value {
             }
         }
     }
+    let covered = coverage(document).map(|(survey, statements, reading)| {
+        let converter = Converter::new(&server.session, reading.map(), server.encoding);
+        let own = statements.iter().filter(|(place, _)| place.file == name);
+        let told = own.map(|(place, executed)| json!({ "range": converter.place(place), "executed": executed }));
+        json!({
+            "states": survey.states,
+            "exhaustive": survey.exhaustive,
+            "statements": told.collect::<Vec<Value>>(),
+        })
+    });
     let told: Vec<Value> = marks.into_iter().map(|(line, marks)| json!({ "line": line, "marks": marks })).collect();
-    json!({ "uri": uri_of(name), "version": document.version, "lines": told })
+    json!({ "uri": uri_of(name), "version": document.version, "lines": told, "coverage": covered })
+}
+
+/// Statements of the present text, and whether some run executes them.
+type Statements = Vec<(Place, bool)>;
+
+/// Which statements of the present text are executed, if the states of a model with its meaning were looked at.
+pub fn coverage(document: &Document) -> Option<(&Survey, Statements, &Arc<Reading>)> {
+    let (survey, surveyed) = (document.results.survey.as_ref()?, document.results.surveyed.as_ref()?);
+    let present = document.present()?;
+    let moved = match Arc::ptr_eq(present, surveyed) {
+        true => None,
+        false => Some(moves(surveyed, present)?),
+    };
+    let place = |(file, start, end): (FileId, u32, u32)| {
+        let old = Span::new(file, start, end);
+        let new = moved.as_ref().map_or(Some(old), |moved| moved.get(&old).copied());
+        new.map(|span| Place::of(present.map(), span))
+    };
+    let statements = survey.statements.iter().filter_map(|(&at, &executed)| Some((place(at)?, executed)));
+    Some((survey, statements.collect(), present))
+}
+
+/// Where the statements of a text are in one that means the same; `None` if it means something else.
+fn moves(old: &Reading, new: &Reading) -> Option<HashMap<Span, Span>> {
+    let same = |property: &String| old.meaning_of(property) == new.meaning_of(property);
+    let names = new.properties();
+    if old.properties() != names || !names.iter().all(same) {
+        return None;
+    }
+    let places = old.written()?.places_in(new.written()?);
+    Some(places.into_iter().map(|(a, b)| (old.map().user_span(a), new.map().user_span(b))).collect())
 }

@@ -285,7 +285,10 @@ impl MainLoop {
                     }
                     self.show_status(&name);
                 }
-                Notice::Hints(_) => self.refresh(),
+                Notice::Hints(name) => {
+                    self.show_status(&name);
+                    self.refresh();
+                }
                 Notice::Settled(name) => {
                     self.bars.end(&self.client, &name, "done");
                     self.show_status(&name);
@@ -345,9 +348,9 @@ impl MainLoop {
         if !self.able.status {
             return;
         }
-        let properties = self.session.reading(name).map(|reading| reading.properties()).unwrap_or_default();
+        let _ = self.session.reading(name);
         if let Some(document) = self.session.document(name) {
-            self.client.notify("fabius/status", status::status(name, document, &properties));
+            self.client.notify("fabius/status", status::status(&self.session, self.encoding, name, document));
         }
     }
 

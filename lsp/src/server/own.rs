@@ -22,10 +22,11 @@ use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
 /// The requests, for clients that want to know.
-pub const METHODS: [&str; 8] = [
+pub const METHODS: [&str; 9] = [
     "fabius/properties",
     "fabius/lines",
     "fabius/trace",
+    "fabius/export",
     "fabius/step",
     "fabius/why",
     "fabius/run",
@@ -62,6 +63,20 @@ struct About {
     /// Lines, from 0.
     #[serde(default)]
     lines: Vec<u32>,
+    /// How a counterexample is written.
+    #[serde(default)]
+    format: Format,
+}
+
+/// How a counterexample is written for somebody else.
+#[derive(Clone, Copy, Default, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    /// For people, all steps.
+    #[default]
+    Text,
+    /// A message sequence chart in the notation of Mermaid.
+    Mermaid,
 }
 
 /// Answers one of our own requests.
@@ -77,8 +92,12 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
     }
     Ok(match method {
         "fabius/properties" => properties(server, &name),
-        "fabius/lines" => lines::lines(server, &name),
+        "fabius/lines" => {
+            let _ = server.session.reading(&name);
+            lines::lines(server, &name)
+        }
         "fabius/trace" => trace(server, &name, &about)?,
+        "fabius/export" => export(server, &name, &about)?,
         "fabius/step" => step(server, &name, &about)?,
         "fabius/why" => why(server, &name, &about)?,
         "fabius/run" => run(server, &name, &about),
@@ -107,8 +126,9 @@ pub fn command(server: &mut MainLoop, params: &lsp::ExecuteCommandParams) -> Res
 }
 
 fn properties(server: &mut MainLoop, name: &str) -> Value {
-    let names = server.session.reading(name).map(|reading| reading.properties()).unwrap_or_default();
-    server.session.document(name).map_or(Value::Null, |document| status::status(name, document, &names))
+    let _ = server.session.reading(name);
+    let (session, encoding) = (&server.session, server.encoding);
+    session.document(name).map_or(Value::Null, |document| status::status(session, encoding, name, document))
 }
 
 fn run(server: &mut MainLoop, name: &str, about: &About) -> Value {
@@ -265,6 +285,23 @@ fn meet(server: &mut MainLoop, about: &About) -> Result<Value> {
             json!({ "answer": "possible", "steps": count, "page": steps, "sentence": format!("possible, after {count} steps") })
         }
     })
+}
+
+/// A counterexample as a text to be kept or sent.
+fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+    let (known, example) = example(server, name, about)?;
+    let (trace, map) = (&example.trace, known.reading.map());
+    let text = match about.format {
+        Format::Mermaid => fabius_witness::format::chart::mermaid(trace),
+        Format::Text => {
+            let layout = text::Layout::default();
+            let mut told = vec![format!("{}: {}\n", known.report.name, example.finding.headline)];
+            told.push(text::plain(&text::steps(trace, map, layout)));
+            told.push(text::plain(&text::ending(trace, map, layout)));
+            told.join("\n")
+        }
+    };
+    Ok(json!({ "text": text }))
 }
 
 /// A counterexample as text.

@@ -1,7 +1,11 @@
 //! Progress and status: how far the checks are, in the protocol's words and in our own.
 
 use super::client::{Client, Expected, json};
+use super::convert::Converter;
+use super::lines::coverage;
 use super::names::uri_of;
+use super::positions::Encoding;
+use crate::ide::Place;
 use crate::session::checker::{RunId, Tier};
 use crate::session::results::Known;
 use crate::session::{Document, Running, Session};
@@ -132,7 +136,15 @@ pub fn summary(known: &Known) -> String {
 }
 
 /// The state of all properties of a document, as our own requests and notifications tell it.
-pub fn status(name: &str, document: &Document, properties: &[String]) -> Value {
+pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Document) -> Value {
+    let reading = document.present();
+    let properties = reading.map(|reading| reading.properties()).unwrap_or_default();
+    let range = |property: &str| {
+        let reading = reading?;
+        let place = Place::of(reading.map(), reading.place_of(property)?);
+        let converter = Converter::new(session, reading.map(), encoding);
+        (place.file == name).then(|| converter.place(&place))
+    };
     let told = properties.iter().map(|property| {
         let known = document.results.of(property);
         json!({
@@ -146,6 +158,8 @@ pub fn status(name: &str, document: &Document, properties: &[String]) -> Value {
             "states": known.map(|known| known.report.states),
             "counterexamples": known.map_or(0, |known| known.counterexamples.len()),
             "replay": known.and_then(|known| known.replayed.as_ref()).map(|replayed| replayed.words()),
+            "expected": document.expected(property),
+            "range": range(property),
         })
     });
     let running = document.run.as_ref().map(|running| {
@@ -160,5 +174,6 @@ pub fn status(name: &str, document: &Document, properties: &[String]) -> Value {
         "version": document.version,
         "running": running,
         "properties": told.collect::<Vec<Value>>(),
+        "survey": coverage(document).map(|(survey, ..)| json!({ "states": survey.states, "exhaustive": survey.exhaustive })),
     })
 }

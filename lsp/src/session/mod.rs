@@ -476,6 +476,7 @@ impl Session {
                     document.reading.as_ref().is_some_and(|reading| Arc::ptr_eq(&reading.loaded, &job.loaded));
                 if let (Some(survey), true) = (*survey, present) {
                     document.results.survey = Some(survey);
+                    document.results.surveyed = document.reading.clone();
                     return vec![Notice::Hints(name)];
                 }
                 Vec::new()
@@ -516,6 +517,12 @@ impl Document {
     /// What was read of the text, if that was done since the last edit.
     pub fn present(&self) -> Option<&Arc<Reading>> {
         self.reading.as_ref()
+    }
+
+    /// The verdict of a property that the model or the project says is right; the model knows better.
+    pub fn expected(&self, property: &str) -> Option<&str> {
+        let own = self.reading.as_ref().and_then(|reading| reading.expected().get(property));
+        own.or_else(|| self.options.expect.get(property)).map(String::as_str)
     }
 
     /// Results follow the text; known counterexamples are tried in it.

@@ -63,6 +63,8 @@ pub struct Results {
     pub known: Vec<Known>,
     /// What can be seen in the reachable states of the model that was checked last.
     pub survey: Option<Survey>,
+    /// The model that was looked at for it.
+    pub surveyed: Option<Arc<Reading>>,
 }
 
 impl Results {

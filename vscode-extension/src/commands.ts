@@ -1,0 +1,186 @@
+// The commands: few, verbs first. Each works on what is in front, or on what it is called with.
+
+import * as vscode from "vscode";
+import { stepThrough } from "./debug";
+import type { PropertyStatus, Status, Which } from "./protocol";
+import { short, sign } from "./pure/words";
+import { type Server, serverPath } from "./server";
+import type { Store } from "./store";
+import type { TracePanels } from "./tracePanel";
+import type { PropertyNode } from "./tree";
+
+type Argument = PropertyNode | Which | vscode.Uri | undefined;
+
+interface Target {
+  uri: vscode.Uri;
+  property?: string | undefined;
+  counterexample?: number | undefined;
+}
+
+/** What a command is about: what it was called with, or else the model in front. */
+function target(argument: Argument): Target | undefined {
+  if (argument instanceof vscode.Uri) return { uri: argument };
+  if (argument && "running" in argument) {
+    return { uri: vscode.Uri.parse(argument.uri), property: argument.property.name };
+  }
+  if (argument && typeof argument.uri === "string") {
+    const { property, counterexample } = argument;
+    return { uri: vscode.Uri.parse(argument.uri), property, counterexample };
+  }
+  const document = vscode.window.activeTextEditor?.document;
+  if (document?.languageId === "promela") return { uri: document.uri };
+  const visible = vscode.window.visibleTextEditors.find((editor) => editor.document.languageId === "promela");
+  return visible && { uri: visible.document.uri };
+}
+
+const SCHEME = "fabius-explanation";
+
+export function commands(
+  context: vscode.ExtensionContext,
+  store: Store,
+  server: Server,
+  panels: TracePanels,
+): vscode.Disposable {
+  const texts = new Map<string, string>();
+  const registered: vscode.Disposable[] = [
+    vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+      provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? "",
+    }),
+  ];
+  const on = (name: string, run: (about: Target) => Promise<unknown>): void => {
+    const command = async (argument?: Argument): Promise<void> => {
+      const about = target(argument);
+      if (!about) {
+        void vscode.window.showInformationMessage("Open a Promela model first.");
+        return;
+      }
+      await run(about);
+    };
+    registered.push(vscode.commands.registerCommand(name, command));
+  };
+
+  on("fabius.checkModel", ({ uri }) => check(store, server, uri));
+  on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
+  on("fabius.stopChecking", async ({ uri }) => {
+    store.take(await server.request<Status>("fabius/stop", { uri: uri.toString() }));
+  });
+  on("fabius.stepThrough", async (about) => {
+    await ready(store, about.uri);
+    const property = about.property ?? store.counterexample(about.uri)?.name;
+    await stepThrough(about.uri, property, about.counterexample);
+  });
+  on("fabius.showTrace", (about) => withCounterexample(store, about, (which) => panels.show(which)));
+  on("fabius.exportTrace", (about) => withCounterexample(store, about, (which) => panels.exportTrace(which)));
+  on("fabius.explainVerdict", async (about) => {
+    await ready(store, about.uri);
+    const property = about.property ?? store.counterexample(about.uri)?.name;
+    const found = property ? store.property(about.uri, property) : store.of(about.uri)?.properties[0];
+    if (found) await explain(server, texts, about.uri, found);
+  });
+  on("fabius.explore", async (about) => {
+    const property = about.property ?? store.counterexample(about.uri)?.name;
+    const folder = vscode.workspace.getWorkspaceFolder(about.uri);
+    const terminal = vscode.window.createTerminal({
+      name: "Fabius Explorer",
+      shellPath: serverPath(context),
+      shellArgs: ["explore", about.uri.fsPath, ...(property ? ["--property", property] : [])],
+      iconPath: new vscode.ThemeIcon("telescope"),
+      location: vscode.TerminalLocation.Editor,
+      ...(folder ? { cwd: folder.uri } : {}),
+    });
+    terminal.show();
+    return Promise.resolve();
+  });
+  registered.push(
+    vscode.commands.registerCommand("fabius.restartServer", () => server.restart()),
+    vscode.commands.registerCommand("fabius.openExample", () => openExample(context)),
+    vscode.commands.registerCommand("fabius.showMenu", () => menu(store)),
+  );
+  return vscode.Disposable.from(...registered);
+}
+
+/** Waits until something is known about a model that was only just opened. */
+async function ready(store: Store, uri: vscode.Uri): Promise<void> {
+  if (!store.of(uri)) await vscode.workspace.openTextDocument(uri);
+  await store.until(uri, (status) => status.running === null || status.properties.some((one) => one.counterexamples > 0));
+}
+
+async function check(store: Store, server: Server, uri: vscode.Uri, property?: string): Promise<void> {
+  await vscode.workspace.openTextDocument(uri);
+  store.take(await server.request<Status>("fabius/run", { uri: uri.toString(), property }));
+}
+
+/** Does something with a counterexample; without one it says why there is none. */
+async function withCounterexample(
+  store: Store,
+  about: Target,
+  run: (which: Which) => Promise<unknown>,
+): Promise<void> {
+  await ready(store, about.uri);
+  const property = about.property ?? store.counterexample(about.uri)?.name;
+  if (property === undefined || !store.property(about.uri, property)?.counterexamples) {
+    const named = property === undefined ? "this model" : property;
+    void vscode.window.showInformationMessage(`There is no counterexample to ${named}.`);
+    return;
+  }
+  await run({ uri: about.uri.toString(), property, counterexample: about.counterexample ?? 0 });
+}
+
+/** The whole of what is known about a property, as a text beside the model. */
+async function explain(
+  server: Server,
+  texts: Map<string, string>,
+  uri: vscode.Uri,
+  property: PropertyStatus,
+): Promise<void> {
+  let text = `${property.name}: ${property.summary ?? "not checked yet"}\n`;
+  if (property.counterexamples > 0) {
+    const params = { uri: uri.toString(), property: property.name, format: "text" };
+    text = (await server.request<{ text: string }>("fabius/export", params)).text;
+  }
+  const shown = vscode.Uri.from({ scheme: SCHEME, path: `/${property.name}.txt`, query: uri.toString() });
+  texts.set(shown.toString(), text);
+  const document = await vscode.workspace.openTextDocument(shown);
+  await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+}
+
+/** A copy of the example, for a person to break and mend. */
+async function openExample(context: vscode.ExtensionContext): Promise<void> {
+  const source = vscode.Uri.joinPath(context.extensionUri, "walkthrough", "mutex.pml");
+  const copy = vscode.Uri.joinPath(context.globalStorageUri, "mutex.pml");
+  await vscode.workspace.fs.createDirectory(context.globalStorageUri);
+  await vscode.workspace.fs.copy(source, copy, { overwrite: true });
+  await vscode.window.showTextDocument(copy);
+}
+
+/** What the status item offers. */
+async function menu(store: Store): Promise<void> {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  const status = store.of(uri);
+  if (!uri || !status) return;
+  interface Item extends vscode.QuickPickItem {
+    run?: () => Thenable<unknown>;
+  }
+  const items: Item[] = [];
+  for (const property of status.properties) {
+    const about: Which = { uri: uri.toString(), property: property.name };
+    const fails = property.counterexamples > 0;
+    items.push({
+      label: `${sign(property)} ${short(property, status.running)}`,
+      description: fails ? "step through" : "explain",
+      run: () => vscode.commands.executeCommand(fails ? "fabius.stepThrough" : "fabius.explainVerdict", about),
+    });
+  }
+  const command = (label: string, name: string): Item => ({ label, run: () => vscode.commands.executeCommand(name, uri) });
+  items.push({ label: "", kind: vscode.QuickPickItemKind.Separator });
+  items.push(
+    status.running
+      ? command("$(debug-stop) Stop Checking", "fabius.stopChecking")
+      : command("$(play) Check Model", "fabius.checkModel"),
+    command("$(type-hierarchy) Show Trace", "fabius.showTrace"),
+    command("$(terminal) Explore in Terminal", "fabius.explore"),
+    { label: "$(refresh) Restart Server", run: () => vscode.commands.executeCommand("fabius.restartServer") },
+  );
+  const chosen = await vscode.window.showQuickPick(items, { title: "Fabius" });
+  await chosen?.run?.();
+}

@@ -1,0 +1,58 @@
+// Debugging: `fabius dap` is the adapter; the editor's own keys step through runs.
+
+import * as vscode from "vscode";
+import { namesIn } from "./pure/inlineNames";
+import { serverPath } from "./server";
+
+const INLINE_LINES_MAX = 200;
+
+/** Starts the debugger on a counterexample, or freely if there is none. */
+export async function stepThrough(uri: vscode.Uri, property?: string, counterexample = 0): Promise<boolean> {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  const about = property === undefined ? {} : { property, counterexample };
+  const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
+  if (document?.isDirty) await document.save();
+  return vscode.debug.startDebugging(folder, {
+    type: "fabius",
+    request: "launch",
+    name: property === undefined ? "Step through the model" : `Counterexample to ${property}`,
+    program: uri.fsPath,
+    stopOnEntry: true,
+    ...about,
+  });
+}
+
+export function debugging(context: vscode.ExtensionContext): vscode.Disposable {
+  const factory: vscode.DebugAdapterDescriptorFactory = {
+    createDebugAdapterDescriptor: () => new vscode.DebugAdapterExecutable(serverPath(context), ["dap"]),
+  };
+  const configurations: vscode.DebugConfigurationProvider = {
+    resolveDebugConfiguration(_folder, configuration) {
+      // Without launch.json the configuration is empty: the model in front is meant.
+      if (configuration.type) return configuration;
+      const editor = vscode.window.activeTextEditor;
+      if (editor?.document.languageId !== "promela") return undefined;
+      const program = editor.document.uri.fsPath;
+      return { type: "fabius", request: "launch", name: "Step through the model", program, stopOnEntry: true };
+    },
+  };
+  const inline: vscode.InlineValuesProvider = {
+    provideInlineValues(document, viewport, at) {
+      const last = Math.min(viewport.end.line, at.stoppedLocation.end.line);
+      const first = Math.max(viewport.start.line, last - INLINE_LINES_MAX, 0);
+      const lines: string[] = [];
+      for (let line = 0; line <= last; line++) lines.push(document.lineAt(line).text);
+      return namesIn(lines, first).map(({ line, start, text, plain }) => {
+        const range = new vscode.Range(line, start, line, start + text.length);
+        return plain
+          ? new vscode.InlineValueVariableLookup(range, text, true)
+          : new vscode.InlineValueEvaluatableExpression(range, text);
+      });
+    },
+  };
+  return vscode.Disposable.from(
+    vscode.debug.registerDebugAdapterDescriptorFactory("fabius", factory),
+    vscode.debug.registerDebugConfigurationProvider("fabius", configurations),
+    vscode.languages.registerInlineValuesProvider({ language: "promela" }, inline),
+  );
+}

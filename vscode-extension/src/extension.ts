@@ -1,0 +1,67 @@
+// Where everything is put together. Nothing here takes long: the server starts in the background.
+
+import * as vscode from "vscode";
+import { commands } from "./commands";
+import { debugging, stepThrough } from "./debug";
+import { Decorations } from "./decorations";
+import { Server } from "./server";
+import { statusItem } from "./statusItem";
+import { Store } from "./store";
+import { Tests } from "./tests";
+import { TracePanels } from "./tracePanel";
+import { PropertyTree } from "./tree";
+import type { Which } from "./protocol";
+
+/** What the tests in the editor look at. */
+export interface Api {
+  store: Store;
+  server: Server;
+  decorations: Decorations;
+  tests: Tests;
+  panels: TracePanels;
+  /** How long `activate` took, in milliseconds. */
+  activation: number;
+}
+
+export function activate(context: vscode.ExtensionContext): Api {
+  const began = performance.now();
+  const store = new Store();
+  const server = new Server(context, {
+    status: (status) => { store.take(status); },
+    stopped: () => { store.clear(); },
+    command: (name, argument) => carryOut(name, argument as Which | undefined),
+  });
+  const decorations = new Decorations(store, server);
+  const tests = new Tests(store, server);
+  const panels = new TracePanels(context, server, store);
+  const tree = vscode.window.createTreeView("fabius.properties", { treeDataProvider: new PropertyTree(store) });
+  context.subscriptions.push(
+    store,
+    server,
+    decorations,
+    tests,
+    panels,
+    tree,
+    statusItem(store),
+    debugging(context),
+    commands(context, store, server, panels),
+    vscode.workspace.onDidCloseTextDocument((document) => { store.forget(document.uri); }),
+  );
+  void vscode.commands.executeCommand("setContext", "fabius.active", true);
+  void server.start();
+  return { store, server, decorations, tests, panels, activation: performance.now() - began };
+}
+
+/** Code lenses and fixes carry the server's commands; some of them are better carried out here. */
+function carryOut(name: string, about: Which | undefined): boolean {
+  if (!about) return false;
+  if (name === "fabius.trace") {
+    void stepThrough(vscode.Uri.parse(about.uri), about.property, about.counterexample);
+    return true;
+  }
+  if (name === "fabius.explain") {
+    void vscode.commands.executeCommand("fabius.explainVerdict", about);
+    return true;
+  }
+  return false;
+}

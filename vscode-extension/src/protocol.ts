@@ -1,0 +1,168 @@
+// The messages of `fabius lsp` that are its own; docs/protocol.md describes them.
+
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export type State = "unknown" | "running" | "stale" | "holds" | "violated" | "undecided" | "faulty";
+export type Verdict = "holds" | "violated" | "undecided" | "faulty";
+
+export interface PropertyStatus {
+  name: string;
+  kind: string | null;
+  state: State;
+  verdict: Verdict | null;
+  /** The verdict rests on every reachable state of the present text. */
+  exhaustive: boolean;
+  stale: boolean;
+  summary: string | null;
+  states: number | null;
+  counterexamples: number;
+  /** What became of the first counterexample in the present text. */
+  replay: string | null;
+  /** The verdict that the project or the model says is right. */
+  expected?: Verdict | null;
+  /** Where it stands. */
+  range?: Range | null;
+}
+
+export interface Progress {
+  states: number;
+  depth: number;
+  seconds: number;
+}
+
+export interface Running {
+  property: string;
+  tier: "quick" | "deep";
+  progress: Progress | null;
+}
+
+/** `fabius/status`: all that is known about a model. */
+export interface Status {
+  uri: string;
+  version: number;
+  running: Running | null;
+  properties: PropertyStatus[];
+  /** The reachable states were looked at for coverage: so many, and whether these are all. */
+  survey?: { states: number; exhaustive: boolean } | null;
+}
+
+export type Mark =
+  | { kind: "step" | "loop" | "fails"; step: number; property: string; counterexample: number; stale: boolean }
+  | { kind: "stuck"; process: string; why: string | null; stale: boolean }
+  | { kind: "unreached"; why: string | null };
+
+/** A statement, and whether some run executes it. */
+export interface Covered {
+  range: Range;
+  executed: boolean;
+  process: string;
+}
+
+/** `fabius/lines`: what is known about each line. */
+export interface Lines {
+  uri: string;
+  version: number;
+  lines: { line: number; marks: Mark[] }[];
+  coverage?: { states: number; exhaustive: boolean; statements: Covered[] } | null;
+}
+
+export interface Change {
+  name: string;
+  old: string;
+  new: string;
+  what: "variable" | "channel" | "priority";
+}
+
+export interface Message {
+  direction: "sent" | "received";
+  pid: number;
+  channel: string;
+  fields: string;
+}
+
+export interface Actor {
+  process: string;
+  pid: number;
+  file: string;
+  line: number;
+  column: number;
+  text: string;
+}
+
+/** A step of a counterexample, as in docs/schema/report.schema.json. */
+export interface Step extends Actor {
+  step: number;
+  changes: Change[];
+  partner?: Actor;
+  messages?: Message[];
+  printed?: string;
+  created?: number[];
+  ended?: boolean;
+  atomic?: boolean;
+  d_step?: boolean;
+  timeout?: boolean;
+  held_back?: { pid: number }[];
+  fault?: string;
+  uri?: string | null;
+  range?: Range;
+}
+
+export interface Standing {
+  process: string;
+  pid: number;
+  end: boolean;
+  line: number;
+  waiting: { text: string; line: number; reason: string }[];
+}
+
+/** `fabius/trace`: a page of a counterexample. */
+export interface TracePage {
+  property: string;
+  counterexample: number;
+  kind: string;
+  message: string;
+  stale: boolean;
+  steps: number;
+  loopStart: number | null;
+  from: number;
+  page: Step[];
+  blocked: Standing[];
+  explanation: string[];
+  advice: string | null;
+}
+
+export interface Named {
+  name: string;
+  value: string;
+}
+
+/** `fabius/step`: the state after a step. */
+export interface StateAfter {
+  step: number;
+  variables: Named[];
+  channels: Named[];
+  processes: {
+    pid: number;
+    name: string;
+    end: boolean;
+    statements: { statement: string; why: string }[];
+    variables: Named[];
+    uri: string | null;
+    range: Range;
+  }[];
+}
+
+/** Which counterexample is meant. */
+export interface Which {
+  uri: string;
+  property?: string | undefined;
+  counterexample?: number | undefined;
+}

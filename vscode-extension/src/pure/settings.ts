@@ -1,0 +1,35 @@
+// Settings and versions.
+
+/** The settings that are the server's. */
+export const SERVER_SETTINGS = [
+  "check",
+  "quickMilliseconds",
+  "deepSeconds",
+  "memoryMebibytes",
+  "hints",
+  "defines",
+  "properties",
+] as const;
+
+interface Inspected {
+  workspaceFolderValue?: unknown;
+  workspaceValue?: unknown;
+  globalValue?: unknown;
+}
+
+/** The settings that somebody made, without the defaults: these would hide what `fabius.toml` says. */
+export function explicitSettings(inspect: (key: string) => Inspected | undefined): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const key of SERVER_SETTINGS) {
+    const inspected = inspect(key);
+    const value = inspected?.workspaceFolderValue ?? inspected?.workspaceValue ?? inspected?.globalValue;
+    if (value !== undefined) found[key] = value;
+  }
+  return found;
+}
+
+/** Whether an extension and a server understand each other: the same version but for the last number. */
+export function compatible(extension: string, server: string | undefined): boolean {
+  const head = (version: string): string => version.split(/[.+-]/).slice(0, 2).join(".");
+  return server !== undefined && head(extension) === head(server);
+}

@@ -1,0 +1,89 @@
+// A counterexample as the trace panel knows it: everything, so that nothing has to be asked for again.
+
+import type { Named, Standing, StateAfter, Step } from "../protocol";
+
+export interface TraceData {
+  /** The model, as a person would name it. */
+  model: string;
+  uri: string;
+  property: string;
+  counterexample: number;
+  kind: string;
+  message: string;
+  stale: boolean;
+  steps: Step[];
+  /** The first step of the loop, from 1. */
+  loopStart: number | null;
+  /** All values before the first step. */
+  start: Named[];
+  /** By step, the values of processes that it created. */
+  births: Record<number, Named[]>;
+  blocked: Standing[];
+  explanation: string[];
+  advice: string | null;
+}
+
+/** All values of a state by their full names: `turn`, `Worker[0]:other`, the contents of `q`. */
+export function flat(state: StateAfter, only?: ReadonlySet<number>): Named[] {
+  const own = state.processes
+    .filter((process) => !only || only.has(process.pid))
+    .flatMap((process) => process.variables.map(({ name, value }) => ({ name: `${process.name}:${name}`, value })));
+  return only ? own : [...state.variables, ...state.channels, ...own];
+}
+
+export interface Value {
+  name: string;
+  value: string;
+  /** The value before the step, if the step changed it. */
+  old?: string;
+}
+
+/** All values after a step (0: before the first), in the order in which they came up. */
+export function valuesAfter(data: TraceData, step: number): Value[] {
+  const values = new Map(data.start.map(({ name, value }): [string, Value] => [name, { name, value }]));
+  data.steps.slice(0, step).forEach((one, index) => {
+    const last = index === step - 1;
+    for (const { name, value } of data.births[one.step] ?? []) values.set(name, { name, value });
+    for (const change of one.changes) {
+      values.set(change.name, { name: change.name, value: change.new, ...(last ? { old: change.old } : {}) });
+    }
+    if (one.ended) {
+      for (const name of values.keys()) if (name.startsWith(`${one.process}[${one.pid}]:`)) values.delete(name);
+    }
+  });
+  return [...values.values()];
+}
+
+/** Whether a name is one that somebody asked for: words, separated by blanks or commas. */
+export function isWanted(name: string, filter: string): boolean {
+  const words = filter.toLowerCase().split(/[\s,]+/).filter(Boolean);
+  return words.length === 0 || words.some((word) => name.toLowerCase().includes(word));
+}
+
+/** What a search looks through. */
+export function textOf(step: Step): string {
+  const messages = (step.messages ?? []).map((message) => `${message.channel} [${message.fields}]`);
+  const changes = step.changes.map((change) => `${change.name} ${change.old} → ${change.new}`);
+  const who = `${step.process}[${step.pid}]`;
+  return [who, step.text, step.partner?.text, ...messages, ...changes, step.printed, step.fault].filter(Boolean).join(" ");
+}
+
+/** The next step from a step on that a search finds, around the end; 0 if there is none. */
+export function search(steps: readonly Step[], wanted: string, from: number, direction: 1 | -1): number {
+  const words = wanted.trim().toLowerCase();
+  if (!words || steps.length === 0) return 0;
+  for (let n = 1; n <= steps.length; n++) {
+    const index = (((from - 1 + direction * n) % steps.length) + steps.length) % steps.length;
+    const step = steps[index];
+    if (step && textOf(step).toLowerCase().includes(words)) return step.step;
+  }
+  return 0;
+}
+
+/** The step nearest to another one whose statement is on a line of a file. */
+export function stepOnLine(steps: readonly Step[], uri: string, line: number, near: number): number {
+  const there = steps.filter((step) => step.uri === uri && step.range?.start.line === line);
+  const distance = (step: Step): number => Math.abs(step.step - near);
+  return there.reduce<Step | undefined>((best, step) => (best && distance(best) <= distance(step) ? best : step), undefined)
+    ?.step ?? 0;
+}

@@ -1,0 +1,103 @@
+// What is shown about verdicts, in words. Nothing like success is shown without every state seen.
+
+import type { PropertyStatus, Running, Status } from "../protocol";
+
+const NARROW_SPACE = "\u202f";
+
+/** 41208 as `41 208`. */
+export function grouped(n: number): string {
+  return Math.trunc(n).toString().replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
+}
+
+export function counted(n: number, word: string): string {
+  return `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+/** The sign of a property; `✓` only for a verdict that rests on every state of the present text. */
+export function sign(property: PropertyStatus): string {
+  switch (property.state) {
+    case "running":
+      return "⟳";
+    case "holds":
+      return property.exhaustive ? "✓" : "○";
+    case "violated":
+    case "faulty":
+      return "✗";
+    case "undecided":
+      return "?";
+    case "stale":
+      return "…";
+    case "unknown":
+      return "–";
+  }
+}
+
+/** What is known about a property, shortly. */
+export function short(property: PropertyStatus, running: Running | null): string {
+  if (property.state === "running") {
+    const progress = running?.property === property.name ? running.progress : null;
+    return progress ? `${property.name}, ${counted(progress.states, "state")}` : property.name;
+  }
+  const states = property.states === null ? "" : `, ${counted(property.states, "state")}`;
+  switch (property.state) {
+    case "holds":
+      return `${property.name}, ${property.exhaustive ? "exhaustive" : "not a proof"}${states}`;
+    case "violated":
+      return `${property.name} fails`;
+    case "undecided":
+      return `${property.name}, undecided${states}`;
+    case "stale":
+      return property.replay ? `${property.name}, ${property.replay}` : `${property.name}, edited since`;
+    case "faulty":
+      return `${property.name}, not checked`;
+    case "unknown":
+      return property.name;
+  }
+}
+
+/** The line of the status bar: `✓ safety, exhaustive, 41 208 states · ⟳ progress, 1 200 states`. */
+export function statusLine(status: Status): string {
+  if (status.properties.length === 0) return "– nothing to check";
+  const told = status.properties.map((property) => `${sign(property)} ${short(property, status.running)}`);
+  if (told.length <= 3) return told.join(" · ");
+  const worst = worstOf(status.properties);
+  const counts = new Map<string, number>();
+  for (const property of status.properties) counts.set(sign(property), (counts.get(sign(property)) ?? 0) + 1);
+  const rest = [...counts].map(([mark, n]) => `${mark} ${n}`).join(" ");
+  return worst ? `${rest} · ${sign(worst)} ${short(worst, status.running)}` : rest;
+}
+
+const ORDER = ["violated", "faulty", "running", "undecided", "stale", "unknown", "holds"] as const;
+
+/** The property that a person should look at first. */
+export function worstOf(properties: readonly PropertyStatus[]): PropertyStatus | undefined {
+  for (const state of ORDER) {
+    const found = properties.find((property) => property.state === state);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Whether a property is done with: nothing about it will change before somebody edits or asks. */
+export function settled(status: Status, name: string): boolean {
+  const property = status.properties.find((candidate) => candidate.name === name);
+  if (!property || status.running === null) return true;
+  if (property.state === "running" || property.state === "stale" || property.state === "unknown") return false;
+  return property.state === "violated" || (property.state === "holds" && property.exhaustive);
+}
+
+export type Judgement = { outcome: "passed" | "failed" | "errored"; message: string };
+
+/** A verdict as the outcome of a test. What is expected may be a violation. */
+export function judge(property: PropertyStatus): Judgement {
+  const summary = property.summary ?? "nothing is known about it";
+  const { expected, state } = property;
+  if (state === "violated" || state === "holds") {
+    if (!expected && state === "holds" && !property.exhaustive) return { outcome: "errored", message: summary };
+    if ((expected ?? "holds") === state) return { outcome: "passed", message: summary };
+    const wish = expected ? ` (${expected} was expected)` : "";
+    return { outcome: "failed", message: `${summary}${wish}` };
+  }
+  if (expected === state) return { outcome: "passed", message: summary };
+  return { outcome: "errored", message: summary };
+}

@@ -1,0 +1,152 @@
+// Finds the server, starts it, and speaks with it.
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  type ServerOptions,
+  State,
+} from "vscode-languageclient/node";
+import { compatible, explicitSettings } from "./pure/settings";
+import type { Status } from "./protocol";
+
+const LANGUAGE = "promela";
+const RESTARTS_MAX = 4;
+
+/** The `fabius` to run: the one in the settings, else the one inside the extension, else one on the path. */
+export function serverPath(context: vscode.ExtensionContext): string {
+  const chosen = vscode.workspace.getConfiguration("fabius").get<string>("server.path", "").trim();
+  if (chosen) return chosen.replace(/^~(?=[/\\])/, process.env["HOME"] ?? "~");
+  const name = process.platform === "win32" ? "fabius.exe" : "fabius";
+  const bundled = path.join(context.extensionPath, "bin", name);
+  return fs.existsSync(bundled) ? bundled : name;
+}
+
+export interface Handlers {
+  status(status: Status): void;
+  stopped(): void;
+  /** A command of the server that the extension carries out itself; returns whether it did. */
+  command(name: string, argument: unknown): boolean;
+}
+
+/** The connection to the language server. */
+export class Server implements vscode.Disposable {
+  readonly client: LanguageClient;
+  private started: Promise<void> | undefined;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly handlers: Handlers,
+  ) {
+    this.client = this.create();
+  }
+
+  private create(): LanguageClient {
+    const command = serverPath(this.context);
+    const run = { command, args: ["lsp"] };
+    const server: ServerOptions = { run, debug: run };
+    let restarts = 0;
+    const options: LanguageClientOptions = {
+      documentSelector: [
+        { language: LANGUAGE, scheme: "file" },
+        { language: LANGUAGE, scheme: "untitled" },
+      ],
+      initializationOptions: { status: true },
+      synchronize: {
+        fileEvents: vscode.workspace.createFileSystemWatcher("**/{fabius.toml,*.pml,*.prom,*.promela,*.spin,*.h,*.inc}"),
+      },
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue }),
+        closed: () => {
+          restarts += 1;
+          if (restarts <= RESTARTS_MAX) return { action: CloseAction.Restart };
+          return {
+            action: CloseAction.DoNotRestart,
+            message: `${command} stopped ${restarts} times. The log is in the output channel “Fabius”; “Fabius: Restart Server” starts it again.`,
+          };
+        },
+      },
+      middleware: {
+        workspace: { configuration: (params) => params.items.map((item) => settings(item.scopeUri)) },
+        executeCommand: (name, args, next) =>
+          this.handlers.command(name, (args as unknown[])[0]) ? undefined : (next(name, args) as unknown),
+      },
+    };
+    return new LanguageClient("fabius", "Fabius", server, options);
+  }
+
+  start(): Promise<void> {
+    this.started ??= this.begin();
+    return this.started;
+  }
+
+  private async begin(): Promise<void> {
+    this.client.onNotification("fabius/status", (status: Status) => {
+      this.handlers.status(status);
+    });
+    this.client.onDidChangeState((change) => {
+      if (change.newState === State.Stopped) this.handlers.stopped();
+    });
+    try {
+      await this.client.start();
+    } catch (error) {
+      await this.explainFailure(error);
+      return;
+    }
+    await this.compareVersions();
+  }
+
+  async restart(): Promise<void> {
+    await this.client.restart();
+  }
+
+  async request<T>(method: string, params: object): Promise<T> {
+    await this.start();
+    return this.client.sendRequest<T>(method, params);
+  }
+
+  private async explainFailure(error: unknown): Promise<void> {
+    const command = serverPath(this.context);
+    const reason = error instanceof Error ? error.message : String(error);
+    const settingsButton = "Open Settings";
+    const chosen = await vscode.window.showErrorMessage(
+      `The language server does not start: ${command} lsp. ${reason}`,
+      settingsButton,
+    );
+    if (chosen === settingsButton) {
+      await vscode.commands.executeCommand("workbench.action.openSettings", "fabius.server.path");
+    }
+  }
+
+  /** An extension and a server of different versions may not understand each other; the person is told. */
+  private async compareVersions(): Promise<void> {
+    const own = String((this.context.extension.packageJSON as { version: unknown }).version);
+    const theirs = this.client.initializeResult?.serverInfo?.version;
+    if (compatible(own, theirs)) return;
+    const button = "Open Settings";
+    const chosen = await vscode.window.showWarningMessage(
+      `This extension is made for fabius ${own}, but ${serverPath(this.context)} is version ${theirs ?? "unknown"}. Some things may not work.`,
+      button,
+    );
+    if (chosen === button) {
+      await vscode.commands.executeCommand("workbench.action.openSettings", "fabius.server.path");
+    }
+  }
+
+  dispose(): void {
+    void this.client.dispose();
+  }
+}
+
+/** What somebody set; what nobody set is left to `fabius.toml` and the server's defaults. */
+function settings(scope: string | undefined): Record<string, unknown> {
+  const configuration = vscode.workspace.getConfiguration(
+    "fabius",
+    scope ? vscode.Uri.parse(scope) : vscode.window.activeTextEditor?.document.uri,
+  );
+  return explicitSettings((key) => configuration.inspect(key));
+}

@@ -1,0 +1,93 @@
+// The rows of the chart: a lane per process, an arrow per message, a line of text per step.
+
+import type { Chart } from "../pure/chart";
+import type { TraceData } from "../pure/trace";
+import { el, svg } from "./dom";
+
+export const ROW_HEIGHT = 24;
+export const HEAD_HEIGHT = 24;
+const NUMBER_WIDTH = 44;
+const LANE_WIDTH = 88;
+
+const laneX = (lane: number): number => NUMBER_WIDTH + LANE_WIDTH / 2 + lane * LANE_WIDTH;
+const rowY = (row: number): number => row * ROW_HEIGHT + ROW_HEIGHT / 2;
+
+export function lanesWidth(chart: Chart): number {
+  return NUMBER_WIDTH + chart.lanes.length * LANE_WIDTH;
+}
+
+export function laneNames(chart: Chart): HTMLElement {
+  const names = chart.lanes.map((lane, index) => {
+    const name = el("span", { title: lane.name }, lane.name);
+    name.style.left = `${laneX(index)}px`;
+    return name;
+  });
+  return el("div", { class: "lane-names", "aria-hidden": "true" }, ...names);
+}
+
+type Step = TraceData["steps"][number];
+
+export function rowOf(step: Step, index: number, chart: Chart, loopStart: number | null, chosen: boolean, found: boolean): HTMLElement {
+  const loop = loopStart !== null && step.step >= loopStart;
+  const classes = ["row", loop && "loop", step.fault && "fault", found && "found", chosen && "chosen"].filter(Boolean).join(" ");
+  const who = `${step.process}[${step.pid}]`;
+  const space = el("span", { class: "space" });
+  space.style.width = `${lanesWidth(chart) - NUMBER_WIDTH}px`;
+  const number = el("span", { class: "number" }, loop ? `⟳ ${step.step}` : String(step.step));
+  const place = el("span", { class: "place" }, String(step.line));
+  const text = el("span", { class: "text" }, place, step.text || "(end)");
+  const told = [
+    ...step.changes.map((change) => `${change.name}: ${change.old} → ${change.new}`),
+    ...(step.printed ? [`prints ${JSON.stringify(step.printed)}`] : []),
+    ...(step.timeout ? ["timeout"] : []),
+    ...(step.fault ? [`✗ ${step.fault}`] : []),
+  ];
+  const change = el("span", { class: "change" }, told.join("   "));
+  const label = `Step ${step.step}, ${who}, line ${step.line}, ${step.text}. ${told.join(". ")}`;
+  const row = el(
+    "div",
+    { class: classes, id: `step-${step.step}`, role: "option", "data-step": step.step, "aria-selected": String(chosen), "aria-label": label },
+    number,
+    space,
+    text,
+    change,
+  );
+  row.style.top = `${index * ROW_HEIGHT}px`;
+  return row;
+}
+
+/** The lanes behind the rows from `first` to `end`. */
+export function drawLanes(chart: Chart, data: TraceData, shown: number[], first: number, end: number): SVGElement {
+  const position = new Map(shown.map((step, index) => [step - 1, index]));
+  const width = lanesWidth(chart);
+  const height = Math.max(shown.length * ROW_HEIGHT, 1);
+  const parts: SVGElement[] = chart.lanes.map((_, lane) =>
+    svg("line", { class: "thread", x1: laneX(lane), x2: laneX(lane), y1: first * ROW_HEIGHT, y2: end * ROW_HEIGHT }),
+  );
+  for (let index = first; index < end; index++) {
+    const step = data.steps[(shown[index] ?? 0) - 1];
+    const lane = step && chart.rows[step.step - 1];
+    if (!step || lane === undefined) continue;
+    const loop = data.loopStart !== null && step.step >= data.loopStart;
+    const kind = step.fault ? "node fault" : loop ? "node loop" : "node";
+    parts.push(svg("circle", { class: kind, cx: laneX(lane), cy: rowY(index), r: 4 }));
+  }
+  for (const arrow of chart.arrows) {
+    const from = position.get(arrow.from.row);
+    const to = position.get(arrow.to.row);
+    if (from === undefined || to === undefined || to < first || from >= end) continue;
+    parts.push(...arrowOf(arrow.kind, laneX(arrow.from.lane), rowY(from), laneX(arrow.to.lane), rowY(to), arrow.label));
+  }
+  return svg("svg", { class: "lanes", width, height, "aria-hidden": "true" }, ...parts);
+}
+
+function arrowOf(kind: string, x1: number, y1: number, x2: number, y2: number, label: string): SVGElement[] {
+  // A message to oneself bends out of its lane.
+  const bend = x1 === x2 ? 30 : 0;
+  const line = `M ${x1} ${y1} C ${x1 + bend} ${y1} ${x2 + bend} ${y2} ${x2} ${y2}`;
+  const angle = bend > 0 ? Math.PI : Math.atan2(y2 - y1, x2 - x1);
+  const point = (turn: number, length: number): string =>
+    `${x2 - length * Math.cos(angle + turn)},${y2 - length * Math.sin(angle + turn)}`;
+  const head = svg("polygon", { class: "head", points: `${point(0, 4)} ${point(0.45, 12)} ${point(-0.45, 12)}` });
+  return [svg("path", { class: `arrow ${kind}`, d: line }, svg("title", {}, label)), head];
+}

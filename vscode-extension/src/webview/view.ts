@@ -1,0 +1,197 @@
+// What the panel shows, and what its keys do.
+
+import { type Chart, chart, windowOf } from "../pure/chart";
+import { search, type TraceData } from "../pure/trace";
+import { el } from "./dom";
+import { drawLanes, HEAD_HEIGHT, laneNames, lanesWidth, ROW_HEIGHT, rowOf } from "./rows";
+import { side } from "./side";
+
+export interface Actions {
+  inEditor: boolean;
+  /** The person chose a step. */
+  select(step: number): void;
+  /** The person wants to see its statement. */
+  open(step: number): void;
+  exportTrace(): void;
+}
+
+export class TraceView {
+  private data: TraceData | undefined;
+  private chart: Chart = { lanes: [], rows: [], arrows: [] };
+  private selected = 0;
+  private wanted = "";
+  private only = "";
+  /** The steps that the filter leaves, by number. */
+  private shown: number[] = [];
+  private filter = "";
+  private readonly steps = el("section", { class: "steps", role: "listbox", tabindex: 0, "aria-label": "Steps" });
+  private readonly canvas = el("div", { class: "canvas" });
+  private readonly aside = el("aside", { "aria-label": "State after the step" });
+  private readonly box = el("input", { type: "search", placeholder: "Search (/)", "aria-label": "Search the steps" });
+  private readonly lanes = el("select", { "aria-label": "Show the steps of" });
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly actions: Actions,
+  ) {
+    this.steps.addEventListener("scroll", () => { this.draw(); });
+    this.steps.addEventListener("click", (event) => { this.clicked(event, (step) => { this.pick(step); }); });
+    this.steps.addEventListener("dblclick", (event) => { this.clicked(event, (step) => { this.actions.open(step); }); });
+    this.box.addEventListener("input", () => {
+      this.wanted = this.box.value;
+      const here = Math.max(this.selected - 1, 0);
+      const found = search(this.visible(), this.wanted, here, 1);
+      if (found > 0) this.pick(found);
+      this.draw();
+    });
+    this.box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.next(event.shiftKey ? -1 : 1);
+      if (event.key === "Escape" || event.key === "ArrowDown") this.steps.focus();
+    });
+    this.lanes.addEventListener("change", () => {
+      this.only = this.lanes.value;
+      this.refill();
+    });
+    this.steps.addEventListener("keydown", (event) => { this.key(event); });
+    new ResizeObserver(() => { this.draw(); }).observe(this.steps);
+  }
+
+  show(data: TraceData, selected: number): void {
+    const again = this.data !== undefined;
+    this.data = data;
+    this.chart = chart(data.steps);
+    this.lanes.replaceChildren(
+      el("option", { value: "" }, "all processes"),
+      ...this.chart.lanes.map((lane) => el("option", { value: lane.name }, lane.name)),
+    );
+    if (!this.chart.lanes.some((lane) => lane.name === this.only)) this.only = "";
+    this.lanes.value = this.only;
+    const title = el("h1", {}, `${data.property}: ${data.message}`);
+    if (data.stale) title.append(el("span", { class: "stale" }, " (before the last edits)"));
+    const button = el("button", { type: "button" }, "Export…");
+    button.addEventListener("click", () => { this.actions.exportTrace(); });
+    const header = el("header", {}, title, this.lanes, this.box, ...(this.actions.inEditor ? [button] : []));
+    this.steps.replaceChildren(laneNames(this.chart), this.canvas);
+    this.root.replaceChildren(header, this.steps, this.aside, this.keys());
+    this.refill();
+    this.choose(selected);
+    if (!again) this.steps.focus();
+  }
+
+  /** Shows a step that something else chose. */
+  choose(step: number): void {
+    if (!this.data) return;
+    this.selected = Math.max(0, Math.min(step, this.data.steps.length));
+    this.intoView();
+    this.draw();
+    const chosen = (other: number): void => { this.pick(other); };
+    side(this.aside, this.data, this.selected, this.filter, chosen, (filter) => { this.filter = filter; });
+  }
+
+  gone(): void {
+    this.root.replaceChildren(el("p", { class: "note" }, "There is no such counterexample any more."));
+    this.data = undefined;
+  }
+
+  private pick(step: number): void {
+    const before = this.selected;
+    this.choose(step);
+    if (this.selected !== before) this.actions.select(this.selected);
+  }
+
+  private visible(): TraceData["steps"] {
+    const all = this.data?.steps ?? [];
+    return this.only ? all.filter((step) => this.concerns(step)) : all;
+  }
+
+  private concerns(step: TraceData["steps"][number]): boolean {
+    const partner = step.partner ? `${step.partner.process}[${step.partner.pid}]` : "";
+    return `${step.process}[${step.pid}]` === this.only || partner === this.only;
+  }
+
+  private refill(): void {
+    this.shown = this.visible().map((step) => step.step);
+    this.canvas.style.height = `${this.shown.length * ROW_HEIGHT}px`;
+    this.canvas.style.minWidth = `${lanesWidth(this.chart) + 360}px`;
+    this.draw();
+  }
+
+  /** Draws the rows in the window, and no others. */
+  private draw(): void {
+    const { data } = this;
+    if (!data) return;
+    const { scrollTop, clientHeight } = this.steps;
+    const [first, end] = windowOf(scrollTop - HEAD_HEIGHT, clientHeight, ROW_HEIGHT, this.shown.length);
+    const rows = this.shown.slice(first, end).map((number, index) => {
+      const step = data.steps[number - 1];
+      if (!step) return "";
+      const found = this.wanted !== "" && search([step], this.wanted, 0, 1) > 0;
+      return rowOf(step, first + index, this.chart, data.loopStart, number === this.selected, found);
+    });
+    this.canvas.replaceChildren(drawLanes(this.chart, data, this.shown, first, end), ...rows);
+    this.steps.setAttribute("aria-activedescendant", `step-${this.selected}`);
+  }
+
+  private intoView(): void {
+    const index = this.shown.indexOf(this.selected);
+    if (index < 0) return;
+    const top = index * ROW_HEIGHT;
+    const { scrollTop, clientHeight } = this.steps;
+    const room = clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
+    if (top < scrollTop) this.steps.scrollTop = top;
+    else if (top > scrollTop + room) this.steps.scrollTop = top - room;
+  }
+
+  private clicked(event: MouseEvent, run: (step: number) => void): void {
+    const row = event.target instanceof Element ? event.target.closest(".row") : null;
+    const step = Number(row?.getAttribute("data-step") ?? 0);
+    if (step > 0) run(step);
+  }
+
+  private next(direction: 1 | -1): void {
+    const visible = this.visible();
+    const index = visible.findIndex((step) => step.step === this.selected);
+    const found = search(visible, this.wanted, index + 1, direction);
+    if (found > 0) this.pick(found);
+  }
+
+  private move(by: number): void {
+    const index = this.shown.indexOf(this.selected);
+    const to = index < 0 ? (by > 0 ? 0 : -1) : index + by;
+    this.pick(to < 0 ? 0 : (this.shown[Math.min(to, this.shown.length - 1)] ?? 0));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const page = Math.max(1, Math.floor(this.steps.clientHeight / ROW_HEIGHT) - 2);
+    const last = this.data?.steps.length ?? 0;
+    const loop = this.data?.loopStart ?? 0;
+    const keys: Record<string, () => void> = {
+      ArrowDown: () => { this.move(1); },
+      j: () => { this.move(1); },
+      ArrowUp: () => { this.move(-1); },
+      k: () => { this.move(-1); },
+      PageDown: () => { this.move(page); },
+      PageUp: () => { this.move(-page); },
+      Home: () => { this.pick(0); },
+      End: () => { this.pick(last); },
+      "[": () => { if (loop > 0) this.pick(loop); },
+      "]": () => { if (loop > 0) this.pick(last); },
+      // Once around the loop: from the last step back to the first.
+      o: () => { if (loop > 0) this.pick(this.selected >= loop && this.selected < last ? this.selected + 1 : loop); },
+      "/": () => { this.box.focus(); },
+      n: () => { this.next(1); },
+      N: () => { this.next(-1); },
+      Enter: () => { this.actions.open(this.selected); },
+    };
+    const run = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+    if (!run) return;
+    event.preventDefault();
+    run();
+  }
+
+  private keys(): HTMLElement {
+    const loop = this.data?.loopStart ? [el("kbd", {}, "["), " ", el("kbd", {}, "]"), " loop  ", el("kbd", {}, "o"), " around  "] : [];
+    const open = this.actions.inEditor ? [el("kbd", {}, "Enter"), " to the code"] : [];
+    return el("footer", {}, el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " step  ", ...loop, el("kbd", {}, "/"), " search  ", el("kbd", {}, "n"), " next  ", ...open);
+  }
+}

@@ -1,0 +1,115 @@
+// One person, one model: from the first look to the mended lock. The steps build on each other.
+
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { Workbench } from "./workbench";
+
+const MODELS = path.resolve(process.cwd(), "..", "models");
+const ERROR = ".monaco-editor .squiggly-error";
+const STATUS = ".statusbar-item[id*='fabius.status']";
+const TREE = ".pane-body .monaco-list-row";
+
+describe("a model in a real VS Code", () => {
+  let code: Workbench;
+
+  before(async () => {
+    code = await Workbench.open({
+      "lock.pml": path.join(MODELS, "peterson_broken.pml"),
+      "retry.pml": path.join(MODELS, "retry_forever.pml"),
+    });
+  });
+
+  after(async () => {
+    await code.keep("last");
+    await code.close();
+  });
+
+  test("the assertion is underlined", async () => {
+    await code.openFile("lock.pml");
+    await code.see(ERROR, 1);
+    await code.see(`${STATUS}:has-text("✗ safety fails")`);
+    await code.see('.codelens-decoration:has-text("step through")');
+  });
+
+  test("the problem lists the steps that lead there", async () => {
+    await code.command("View: Toggle Problems");
+    await code.see('.markers-panel .monaco-list-row:has-text("this assertion can fail")');
+    await code.until("related steps", async () => (await code.locator(".markers-panel .monaco-list-row").count()) >= 5);
+    const rows = await code.locator(".markers-panel .monaco-list-row").allInnerTexts();
+    assert.ok(rows.some((row) => /\b\d+\. .*Worker/.test(row)), rows.join("\n"));
+    await code.screenshot("problems");
+    await code.command("View: Toggle Problems");
+    await code.gone(".markers-panel");
+  });
+
+  test("hovering tells what the name is", async () => {
+    await code.goTo(19, 12);
+    await code.press("Control+k", "Control+i");
+    await code.see('.monaco-hover:visible:has-text("byte critical")');
+    await code.press("Escape");
+  });
+
+  test("the view lists the properties with their verdicts", async () => {
+    await code.command("View: Show Fabius");
+    await code.see(`${TREE}[aria-label^="safety, violated"]`);
+  });
+
+  test("a property runs from the Test Explorer", async () => {
+    await code.command("Testing: Focus on Test Explorer View");
+    await code.see(`.test-explorer .monaco-list-row[aria-label*="lock.pml"]`);
+    await code.command("Test: Run Tests in Current File");
+    await code.see('.test-explorer .monaco-list-row[aria-label*="lock.pml (Failed)"]');
+    await code.screenshot("test-explorer");
+  });
+
+  test("the trace panel shows the run, and a click shows the statement", async () => {
+    await code.command("View: Show Explorer");
+    await code.openFile("lock.pml");
+    await code.command("Fabius: Show Trace");
+    const panel = await code.webview("#app .row");
+    await panel.locator("#step-9").waitFor();
+    await panel.locator('.lane-names:has-text("Worker[1]")').waitFor();
+    await panel.locator("#step-5").click();
+    await panel.locator('aside tr.changed:has-text("critical")').waitFor();
+    await code.see('.monaco-editor .active-line-number:text-is("18")');
+    await code.screenshot("trace-panel");
+    await panel.locator(".steps").press("ArrowDown");
+    await panel.locator("#step-6.chosen").waitFor();
+    await code.see('.monaco-editor .active-line-number:text-is("15")');
+  });
+
+  test("a repaired model turns everything", async () => {
+    await code.openFile("lock.pml");
+    await code.goTo(14, 1);
+    await code.press("Alt+ArrowDown");
+    await code.until("the lines are swapped", async () => {
+      const lines = await code.locator(".monaco-editor .view-line").allInnerTexts();
+      const text = lines.join("\n").replaceAll("\u00a0", " ");
+      return text.indexOf("turn = other") > text.indexOf("wants[_pid] = true");
+    });
+    await code.press("Control+s");
+    await code.see(ERROR, 0);
+    await code.see(`${STATUS}:has-text("✓ safety, exhaustive")`);
+    await code.command("Testing: Focus on Test Explorer View");
+    await code.see('.test-explorer .monaco-list-row[aria-label*="lock.pml (Passed)"]');
+    assert.match(readFileSync(path.join(code.folder, "lock.pml"), "utf8"), /true;\s+turn = other/);
+    await code.screenshot("mended");
+  });
+
+  test("a loop is marked at its lines", async () => {
+    await code.openFile("retry.pml");
+    await code.see(`${STATUS}:has-text("progress fails")`);
+    await code.until("marks of the loop", async () => {
+      const after = await code.page.evaluate(() =>
+        [...document.querySelectorAll(".view-line span[class*='ced-']")].map((span) => getComputedStyle(span, "::after").content),
+      );
+      return after.some((text) => text.includes("⟳"));
+    });
+    await code.command("Fabius: Show Trace");
+    const panel = await code.webview(".ring .step");
+    await panel.locator(".ring circle.step").first().waitFor();
+    await code.screenshot("loop");
+  });
+});

@@ -1,0 +1,157 @@
+// Tests inside the extension host, against the editor's own interfaces. `run` throws where something is wrong.
+
+import { strict as assert } from "node:assert";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import * as vscode from "vscode";
+import type { Api } from "../../src/extension";
+import type { Lines, Status } from "../../src/protocol";
+import { debugger_ } from "./debugger";
+
+const ID = "fabius.fabius";
+
+function folder(): vscode.Uri {
+  const [first] = vscode.workspace.workspaceFolders ?? [];
+  assert.ok(first, "a folder is open");
+  return first.uri;
+}
+const file = (name: string): vscode.Uri => vscode.Uri.joinPath(folder(), name);
+
+async function settled(api: Api, uri: vscode.Uri): Promise<Status> {
+  const done = (status: Status): boolean =>
+    status.running === null && status.properties.length > 0 && status.properties.every((one) => one.verdict !== null && !one.stale);
+  assert.ok(await api.store.until(uri, done), `${uri.path} is checked`);
+  const status = api.store.of(uri);
+  assert.ok(status);
+  return status;
+}
+
+async function diagnostics(uri: vscode.Uri, wanted: (all: vscode.Diagnostic[]) => boolean): Promise<vscode.Diagnostic[]> {
+  const now = vscode.languages.getDiagnostics(uri);
+  if (wanted(now)) return now;
+  return new Promise((resolve) => {
+    const listener = vscode.languages.onDidChangeDiagnostics(() => {
+      const all = vscode.languages.getDiagnostics(uri);
+      if (!wanted(all)) return;
+      listener.dispose();
+      resolve(all);
+    });
+  });
+}
+
+async function activation(): Promise<Api> {
+  const extension = vscode.extensions.getExtension<Api>(ID);
+  assert.ok(extension, "the extension is installed");
+  assert.ok(!extension.isActive, "nothing is loaded before a Promela file is open");
+  const document = await vscode.workspace.openTextDocument(file("lock.pml"));
+  assert.equal(document.languageId, "promela");
+  await vscode.window.showTextDocument(document);
+  const api = await extension.activate();
+  say(`activation took ${api.activation.toFixed(1)} ms`);
+  return api;
+}
+
+async function verdicts(api: Api): Promise<void> {
+  const uri = file("lock.pml");
+  const status = await settled(api, uri);
+  assert.deepEqual(status.properties.map(({ name, state }) => [name, state]), [["safety", "violated"]]);
+  const [found] = await diagnostics(uri, (all) => all.some((one) => one.relatedInformation?.length));
+  assert.ok(found);
+  assert.match(found.message, /this assertion can fail/);
+  assert.ok((found.relatedInformation?.length ?? 0) >= 3);
+  assert.match(found.relatedInformation?.[0]?.message ?? "", /^1\. Worker/);
+  const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>("vscode.executeCodeLensProvider", uri, 10);
+  assert.ok(lenses.some((lens) => lens.command?.title === "step through"), JSON.stringify(lenses));
+  const tokens = await vscode.commands.executeCommand<vscode.SemanticTokens>("vscode.provideDocumentSemanticTokens", uri);
+  assert.ok(tokens.data.length > 0);
+}
+
+async function expectations(api: Api): Promise<void> {
+  const uri = file("expected.pml");
+  const source = readFileSync(file("lock.pml").fsPath, "utf8");
+  await vscode.workspace.fs.writeFile(uri, Buffer.from(`/*@ expect: violated */\n${source}`));
+  await vscode.workspace.openTextDocument(uri);
+  const status = await settled(api, uri);
+  assert.equal(status.properties[0]?.expected, "violated");
+  const item = api.tests.controller.items.get(uri.toString())?.children.get(`${uri.toString()}#safety`);
+  assert.ok(item, "the property is a test");
+  assert.equal(item.description, "violated is expected");
+  assert.equal(item.range?.start.line, 10);
+}
+
+async function coverage(api: Api): Promise<void> {
+  const uri = file("lock.pml");
+  assert.ok(await api.store.until(uri, (status) => Boolean(status.survey)));
+  const lines = await api.server.request<Lines>("fabius/lines", { uri: uri.toString() });
+  assert.ok(lines.coverage?.exhaustive);
+  assert.ok(lines.coverage.statements.length >= 6);
+  assert.ok(lines.coverage.statements.every((one) => one.executed));
+}
+
+async function exports_(api: Api): Promise<void> {
+  const which = { uri: file("lock.pml").toString(), property: "safety" };
+  assert.match(await api.panels.text(which, "mermaid"), /^sequenceDiagram\n/);
+  assert.match(await api.panels.text(which, "text"), /critical\+\+/);
+  const html = await api.panels.text(which, "html");
+  assert.match(html, /^<!DOCTYPE html>/);
+  assert.ok(!/(?:src|href)=["']/.test(html.slice(0, html.indexOf("<script"))), "the file needs nothing else");
+  await vscode.workspace.fs.writeFile(file("exported.html"), Buffer.from(html));
+}
+
+async function marks(api: Api): Promise<void> {
+  const uri = file("retry.pml");
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
+  await settled(api, uri);
+  while (api.decorations.marksOf(uri).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const kinds = new Set(api.decorations.marksOf(uri).map((mark) => mark.kind));
+  assert.deepEqual([...kinds], ["loop"]);
+}
+
+/** Every command that is declared is there, and every key belongs to the language. */
+async function declarations(): Promise<void> {
+  const extension = vscode.extensions.getExtension(ID);
+  const { contributes } = extension?.packageJSON as {
+    contributes: { commands: { command: string }[]; keybindings: { when?: string }[] };
+  };
+  const known = new Set(await vscode.commands.getCommands(true));
+  assert.deepEqual(contributes.commands.map(({ command }) => command).filter((command) => !known.has(command)), []);
+  assert.ok(contributes.keybindings.every(({ when }) => when?.includes("editorLangId == promela")));
+}
+
+async function restart(api: Api): Promise<void> {
+  await vscode.commands.executeCommand("fabius.restartServer");
+  const status = await settled(api, file("lock.pml"));
+  assert.equal(status.properties[0]?.state, "violated");
+}
+
+const told: string[] = [];
+function say(text: string): void {
+  told.push(text);
+}
+
+export async function run(): Promise<void> {
+  const report = (): void => { writeFileSync(path.join(folder().fsPath, "host.log"), told.join("\n")); };
+  try {
+    const api = await activation();
+    const parts: [string, () => Promise<void>][] = [
+      ["verdicts", () => verdicts(api)],
+      ["expectations", () => expectations(api)],
+      ["coverage", () => coverage(api)],
+      ["exports", () => exports_(api)],
+      ["marks", () => marks(api)],
+      ["declarations", declarations],
+      ["debugger", () => debugger_(api, file("lock.pml"))],
+      ["restart", () => restart(api)],
+    ];
+    for (const [name, part] of parts) {
+      await part();
+      say(`ok ${name}`);
+      report();
+    }
+  } catch (error) {
+    say(`not ok ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    throw error;
+  } finally {
+    report();
+  }
+}

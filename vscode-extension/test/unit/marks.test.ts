@@ -1,0 +1,28 @@
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { Lines, Mark } from "../../src/protocol";
+import { endings } from "../../src/pure/marks";
+
+const lines = (...all: [number, Mark[]][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: all.map(([line, marks]) => ({ line, marks })) });
+const loop = (step: number, property = "p", stale = false): Mark => ({ kind: "loop", step, property, counterexample: 0, stale });
+
+test("a loop is shown by the numbers of its steps", () => {
+  const [ending] = endings(lines([3, [{ kind: "step", step: 1, property: "p", counterexample: 0, stale: false }, loop(2), loop(5)]]));
+  assert.deepEqual([ending?.line, ending?.kind, ending?.text, ending?.stale], [3, "loop", "⟳ 2, 5", false]);
+});
+
+test("long lists are cut, and properties are told apart", () => {
+  const [many] = endings(lines([0, [1, 2, 3, 4, 5].map((step) => loop(step))]));
+  assert.equal(many?.text, "⟳ 1, 2, 3, 4, …");
+  assert.ok(many?.hover.includes("1, 2, 3, 4, 5"));
+  const [two] = endings(lines([0, [loop(1), loop(2, "q")]]));
+  assert.equal(two?.text, "⟳ 1 (p) 2 (q)");
+});
+
+test("who is stuck is said once", () => {
+  const stuck = (process: string): Mark => ({ kind: "stuck", process, why: "q is empty", stale: true });
+  const [ending] = endings(lines([7, [stuck("A[0]"), stuck("A[0]"), stuck("B[1]")]]));
+  assert.deepEqual([ending?.text, ending?.stale], ["⏸ A[0], B[1] stuck here", true]);
+  assert.match(ending?.hover ?? "", /A\[0\]: q is empty/);
+  assert.deepEqual(endings(lines([7, [{ kind: "unreached", why: null }]])), []);
+});

@@ -1,0 +1,64 @@
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { PropertyStatus, State, Status } from "../../src/protocol";
+import { grouped, judge, settled, sign, statusLine, worstOf } from "../../src/pure/words";
+
+function property(name: string, state: State, more: Partial<PropertyStatus> = {}): PropertyStatus {
+  const verdict = state === "holds" || state === "violated" || state === "undecided" || state === "faulty" ? state : null;
+  const exhaustive = state === "holds";
+  return { name, kind: null, state, verdict, exhaustive, stale: state === "stale", summary: null, states: null, counterexamples: 0, replay: null, ...more };
+}
+
+const status = (properties: PropertyStatus[], running: Status["running"] = null): Status => ({ uri: "file:///m.pml", version: 1, running, properties });
+
+test("thousands are apart", () => {
+  assert.equal(grouped(7), "7");
+  assert.equal(grouped(41208), "41\u202f208");
+  assert.equal(grouped(1234567), "1\u202f234\u202f567");
+});
+
+test("the line says what is known and what goes on", () => {
+  const running = { property: "progress", tier: "deep", progress: { states: 1200, depth: 3, seconds: 1 } } as const;
+  const line = statusLine(status([property("safety", "holds", { states: 41208 }), property("progress", "running")], running));
+  assert.equal(line, "✓ safety, exhaustive, 41\u202f208 states · ⟳ progress, 1\u202f200 states");
+  assert.equal(statusLine(status([])), "– nothing to check");
+});
+
+test("many properties are counted, and the worst is named", () => {
+  const many = ["a", "b", "c"].map((name) => property(name, "holds")).concat(property("d", "violated"));
+  assert.equal(statusLine(status(many)), "✓ 3 ✗ 1 · ✗ d fails");
+});
+
+test("nothing looks like success that is not a proof", () => {
+  assert.equal(sign(property("p", "holds", { exhaustive: false })), "○");
+  assert.equal(sign(property("p", "stale", { verdict: "holds" })), "…");
+  assert.equal(judge(property("p", "holds", { exhaustive: false })).outcome, "errored");
+  assert.equal(judge(property("p", "undecided")).outcome, "errored");
+  assert.equal(judge(property("p", "unknown")).outcome, "errored");
+});
+
+test("a verdict that is expected passes, and its opposite fails", () => {
+  assert.equal(judge(property("p", "violated")).outcome, "failed");
+  assert.equal(judge(property("p", "violated", { expected: "violated" })).outcome, "passed");
+  assert.equal(judge(property("p", "holds", { expected: "violated" })).outcome, "failed");
+  assert.equal(judge(property("p", "holds")).outcome, "passed");
+  assert.equal(judge(property("p", "undecided", { expected: "undecided" })).outcome, "passed");
+  assert.match(judge(property("p", "holds", { expected: "violated" })).message, /violated was expected/);
+});
+
+test("a check is over when nothing can change by itself", () => {
+  const going = { property: "q", tier: "deep", progress: null } as const;
+  const all = [property("p", "holds"), property("q", "running"), property("r", "undecided"), property("s", "violated")];
+  assert.ok(settled(status(all, going), "p"));
+  assert.ok(!settled(status(all, going), "q"));
+  assert.ok(!settled(status(all, going), "r"), "the deep search may still decide it");
+  assert.ok(settled(status(all, going), "s"));
+  assert.ok(settled(status(all), "r"));
+  assert.ok(settled(status(all, going), "gone"));
+});
+
+test("a violation comes before everything else", () => {
+  const all = [property("a", "holds"), property("b", "undecided"), property("c", "violated")];
+  assert.equal(worstOf(all)?.name, "c");
+  assert.equal(worstOf([]), undefined);
+});
