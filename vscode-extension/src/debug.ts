@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { namesIn } from "./pure/inlineNames";
 import { serverPath } from "./server";
+import type { Store } from "./store";
 
 const INLINE_LINES_MAX = 200;
 
@@ -22,18 +23,25 @@ export async function stepThrough(uri: vscode.Uri, property?: string, counterexa
   });
 }
 
-export function debugging(context: vscode.ExtensionContext): vscode.Disposable {
+export function debugging(context: vscode.ExtensionContext, store: Store): vscode.Disposable {
   const factory: vscode.DebugAdapterDescriptorFactory = {
     createDebugAdapterDescriptor: () => new vscode.DebugAdapterExecutable(serverPath(context), ["dap"]),
   };
   const configurations: vscode.DebugConfigurationProvider = {
     resolveDebugConfiguration(_folder, configuration) {
-      // Without launch.json the configuration is empty: the model in front is meant.
       if (configuration.type) return configuration;
+      // Without launch.json the model in front is meant, and its counterexample if one is known.
       const editor = vscode.window.activeTextEditor;
       if (editor?.document.languageId !== "promela") return undefined;
-      const program = editor.document.uri.fsPath;
-      return { type: "fabius", request: "launch", name: "Step through the model", program, stopOnEntry: true };
+      const { uri } = editor.document;
+      const property = store.counterexample(uri)?.name;
+      const about = property === undefined ? {} : { property, counterexample: 0 };
+      return { type: "fabius", request: "launch", name: "Step through the model", program: uri.fsPath, stopOnEntry: true, ...about };
+    },
+    resolveDebugConfigurationWithSubstitutedVariables(folder, configuration) {
+      if (configuration["defines"] !== undefined) return configuration;
+      const defines = vscode.workspace.getConfiguration("fabius", folder).get<string[]>("defines", []);
+      return defines.length > 0 ? { ...configuration, defines } : configuration;
     },
   };
   const inline: vscode.InlineValuesProvider = {

@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     panels,
     tree,
     statusItem(store),
-    debugging(context),
+    debugging(context, store),
     commands(context, store, server, panels),
     vscode.workspace.onDidCloseTextDocument((document) => { store.forget(document.uri); }),
   );

@@ -143,8 +143,8 @@ export class TracePanels implements vscode.Disposable {
         return;
       case "select":
         shown.selected = message.step;
-        await this.reveal(shown, true);
-        await this.jump(shown);
+        // The debugger shows by itself where it is.
+        if (!(await this.jump(shown))) await this.reveal(shown, true);
         return;
       case "open":
         shown.selected = message.step;
@@ -185,9 +185,11 @@ export class TracePanels implements vscode.Disposable {
   }
 
   /** The debugger goes to the selected step, if it is on this counterexample. */
-  private async jump(shown: TracePanel): Promise<void> {
+  private async jump(shown: TracePanel): Promise<boolean> {
     const session = vscode.debug.activeDebugSession;
-    if (session && this.isAbout(session, shown)) await session.customRequest("fabius/jump", { step: shown.selected });
+    if (!session || !this.isAbout(session, shown)) return false;
+    await session.customRequest("fabius/jump", { step: shown.selected });
+    return true;
   }
 
   private isAbout(session: vscode.DebugSession, shown: TracePanel): boolean {

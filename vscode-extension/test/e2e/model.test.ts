@@ -80,6 +80,34 @@ describe("a model in a real VS Code", () => {
     await code.see('.monaco-editor .active-line-number:text-is("15")');
   });
 
+  test("the debugger steps through the run, forwards and back, and the trace goes along", async () => {
+    const panel = await code.webview("#app .row");
+    await code.openFile("lock.pml");
+    await code.command("Fabius: Step Through Counterexample");
+    await code.see(".debug-toolbar");
+    await code.see(".debug-top-stack-frame-line");
+    await code.press("F10");
+    await panel.locator("#step-1.chosen").waitFor();
+    await code.command("Debug: Step Over");
+    await panel.locator("#step-2.chosen").waitFor();
+    await code.see('.debug-call-stack .monaco-list-row:has-text("Worker[0]")');
+    await code.command("Debug: Step Back");
+    await panel.locator("#step-1.chosen").waitFor();
+    await panel.locator("#step-7").click();
+    await code.see('.debug-variables .monaco-list-row:has-text("critical")');
+    await code.until("the debugger is where the trace is", async () => {
+      const frame = code.locator(".debug-top-stack-frame-line");
+      return (await frame.count()) > 0 && (await topLine(code)) === 18;
+    });
+    await code.screenshot("debugger");
+    await code.command("Debug: Continue");
+    await panel.locator("#step-9.chosen").waitFor();
+    await code.see(".exception-widget, .monaco-editor .zone-widget");
+    await code.screenshot("exception");
+    await code.command("Debug: Stop");
+    await code.gone(".debug-top-stack-frame-line");
+  });
+
   test("a repaired model turns everything", async () => {
     await code.openFile("lock.pml");
     await code.goTo(14, 1);
@@ -113,3 +141,13 @@ describe("a model in a real VS Code", () => {
     await code.screenshot("loop");
   });
 });
+
+/** The line in which the debugger stands, from where it is drawn. */
+async function topLine(code: Workbench): Promise<number> {
+  return code.page.evaluate(() => {
+    const marked = document.querySelector(".debug-top-stack-frame-line")?.getBoundingClientRect();
+    const numbers = [...document.querySelectorAll(".monaco-editor .line-numbers")];
+    const beside = numbers.find((number) => Math.abs(number.getBoundingClientRect().top - (marked?.top ?? -99)) < 4);
+    return Number(beside?.textContent ?? 0);
+  });
+}

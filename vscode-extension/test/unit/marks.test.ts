@@ -14,7 +14,7 @@ test("a loop is shown by the numbers of its steps", () => {
 test("long lists are cut, and properties are told apart", () => {
   const [many] = endings(lines([0, [1, 2, 3, 4, 5].map((step) => loop(step))]));
   assert.equal(many?.text, "⟳ 1, 2, 3, 4, …");
-  assert.ok(many?.hover.includes("1, 2, 3, 4, 5"));
+  assert.ok(many.hover.includes("1, 2, 3, 4, 5"));
   const [two] = endings(lines([0, [loop(1), loop(2, "q")]]));
   assert.equal(two?.text, "⟳ 1 (p) 2 (q)");
 });
