@@ -48,7 +48,8 @@ export function activate(context: vscode.ExtensionContext): Api {
     vscode.workspace.onDidCloseTextDocument((document) => { store.forget(document.uri); }),
   );
   void vscode.commands.executeCommand("setContext", "fabius.active", true);
-  void server.start();
+  // The editor goes on before the server starts. What goes wrong there is told there.
+  setImmediate(() => { server.start().catch(() => undefined); });
   return { store, server, decorations, tests, panels, activation: performance.now() - began };
 }
 

@@ -35,15 +35,13 @@ export interface Handlers {
 
 /** The connection to the language server. */
 export class Server implements vscode.Disposable {
-  readonly client: LanguageClient;
-  private started: Promise<void> | undefined;
+  private client: LanguageClient | undefined;
+  private started: Promise<LanguageClient> | undefined;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly handlers: Handlers,
-  ) {
-    this.client = this.create();
-  }
+  ) {}
 
   private create(): LanguageClient {
     const command = serverPath(this.context);
@@ -79,34 +77,42 @@ export class Server implements vscode.Disposable {
     return new LanguageClient("fabius", "Fabius", server, options);
   }
 
-  start(): Promise<void> {
+  /** Starts the server if it does not run; nobody has to wait for it. */
+  start(): Promise<LanguageClient> {
     this.started ??= this.begin();
     return this.started;
   }
 
-  private async begin(): Promise<void> {
-    this.client.onNotification("fabius/status", (status: Status) => {
+  private async begin(): Promise<LanguageClient> {
+    const client = this.create();
+    this.client = client;
+    client.onNotification("fabius/status", (status: Status) => {
       this.handlers.status(status);
     });
-    this.client.onDidChangeState((change) => {
+    client.onDidChangeState((change) => {
       if (change.newState === State.Stopped) this.handlers.stopped();
     });
     try {
-      await this.client.start();
+      await client.start();
     } catch (error) {
-      await this.explainFailure(error);
-      return;
+      void this.explainFailure(error);
+      throw error;
     }
-    await this.compareVersions();
+    void this.compareVersions(client.initializeResult?.serverInfo?.version);
+    return client;
   }
 
+  /** Starts the server anew, with the settings as they are now. */
   async restart(): Promise<void> {
-    await this.client.restart();
+    const before = this.client;
+    this.started = undefined;
+    await before?.dispose().catch(() => undefined);
+    await this.start();
   }
 
   async request<T>(method: string, params: object): Promise<T> {
-    await this.start();
-    return this.client.sendRequest<T>(method, params);
+    const client = await this.start();
+    return client.sendRequest<T>(method, params);
   }
 
   private async explainFailure(error: unknown): Promise<void> {
@@ -123,9 +129,8 @@ export class Server implements vscode.Disposable {
   }
 
   /** An extension and a server of different versions may not understand each other; the person is told. */
-  private async compareVersions(): Promise<void> {
+  private async compareVersions(theirs: string | undefined): Promise<void> {
     const own = String((this.context.extension.packageJSON as { version: unknown }).version);
-    const theirs = this.client.initializeResult?.serverInfo?.version;
     if (compatible(own, theirs)) return;
     const button = "Open Settings";
     const chosen = await vscode.window.showWarningMessage(
@@ -138,7 +143,7 @@ export class Server implements vscode.Disposable {
   }
 
   dispose(): void {
-    void this.client.dispose();
+    void this.client?.dispose();
   }
 }
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { after, before, describe, test } from "node:test";
-import { artefacts, Workbench } from "./workbench";
+import { artefacts, PATIENCE, Workbench } from "./workbench";
 
 const MODELS = path.resolve(process.cwd(), "..", "models");
 
@@ -39,7 +39,8 @@ describe("inside the extension host", () => {
   });
 
   test("the interfaces of the editor say what they should", async () => {
-    const exitCode = await ended;
+    const late = new Promise<number>((resolve) => { setTimeout(() => { resolve(-1); }, PATIENCE).unref(); });
+    const exitCode = await Promise.race([ended, late]);
     const log = path.join(code.folder, "host.log");
     const told = existsSync(log) ? readFileSync(log, "utf8") : said.join("\n");
     console.log(told);

@@ -82,14 +82,14 @@ describe("a model in a real VS Code", () => {
 
   test("the debugger steps through the run, forwards and back, and the trace goes along", async () => {
     const panel = await code.webview("#app .row");
-    await code.openFile("lock.pml");
+    await code.command("View: Focus First Editor Group");
     await code.command("Fabius: Step Through Counterexample");
-    await code.see(".debug-toolbar");
     await code.see(".debug-top-stack-frame-line");
     await code.press("F10");
     await panel.locator("#step-1.chosen").waitFor();
     await code.command("Debug: Step Over");
     await panel.locator("#step-2.chosen").waitFor();
+    await code.command("View: Show Run and Debug");
     await code.see('.debug-call-stack .monaco-list-row:has-text("Worker[0]")');
     await code.command("Debug: Step Back");
     await panel.locator("#step-1.chosen").waitFor();
@@ -127,6 +127,7 @@ describe("a model in a real VS Code", () => {
   });
 
   test("a loop is marked at its lines", async () => {
+    await code.command("View: Show Explorer");
     await code.openFile("retry.pml");
     await code.see(`${STATUS}:has-text("progress fails")`);
     await code.until("marks of the loop", async () => {

@@ -144,9 +144,10 @@ export async function run(): Promise<void> {
       ["restart", () => restart(api)],
     ];
     for (const [name, part] of parts) {
+      say(`begun ${name}`);
+      report();
       await part();
       say(`ok ${name}`);
-      report();
     }
   } catch (error) {
     say(`not ok ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
