@@ -279,11 +279,14 @@ pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
     }
     let lasso = e.lasso().filter(|lasso| lasso.end == e.here())?;
     let steps = e.number(lasso.end).saturating_sub(e.number(lasso.start));
-    let livelock = e.ground().watch.claim.is_none() && !e.ground().watch.acceptance;
-    let (filter, what) = match livelock {
-        true => ("livelock", "a livelock".to_owned()),
-        false => ("acceptance", format!("`{}` is violated", e.ground().property)),
+    let watch = e.ground().watch;
+    let (filter, what) = match (watch.progress, watch.claim.is_some() || watch.acceptance) {
+        (Some(_), _) => ("livelock", "a livelock".to_owned()),
+        (None, true) => ("acceptance", format!("`{}` is violated", e.ground().property)),
+        // A trail does not say what is wrong with its loop.
+        (None, false) => ("livelock", "the run never ends".to_owned()),
     };
-    let headline = format!("{what}: the loop of {steps} steps starts again");
+    let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+    let headline = format!("{what}: the loop of {steps} starts again");
     Some(Wrong { filter, headline, pid: None, sentences: e.loop_sentences() })
 }

@@ -42,6 +42,8 @@ pub fn sentence(step: &Step) -> String {
         parts.push(match step.actor.text.as_str() {
             "(continue)" => "goes on".to_owned(),
             "else" => "takes `else`".to_owned(),
+            text if is_assignment(text) => format!("executes `{text}`, which changes nothing"),
+            text if text.starts_with("assert") => format!("finds that `{text}` holds"),
             text => format!("passes `{text}`"),
         });
     }
@@ -51,6 +53,11 @@ pub fn sentence(step: &Step) -> String {
         (None, false) => String::new(),
     };
     format!("{before}{name} {}", joined(&parts))
+}
+
+/// Whether a statement assigns something, by its wording.
+fn is_assignment(text: &str) -> bool {
+    text.contains(" = ") || text.ends_with("++") || text.ends_with("--")
 }
 
 /// `a`, `a and b`, `a, b and c`.

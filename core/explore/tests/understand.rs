@@ -222,6 +222,32 @@ fn a_saved_run_is_walked_in_an_edited_model_as_far_as_it_goes() {
     assert_eq!(remarks, ["stopped before step 2: P[0] cannot take `y = 2`: P[0] is at `y == 1` instead"]);
 }
 
+/// A trail that Spin 6.5.2 wrote for this model (`spin -a`, `pan -a`): merged statements, a claim, rendezvous, a cycle.
+const CLAIMED: &str = "byte x; chan q = [0] of { byte };
+active proctype A() { do :: x = 1; q!x; x = 2; x = 0 od }
+active proctype B() { byte m; do :: q?m -> m = m + 1; skip od }
+never { do :: x == 2 -> break :: else od; accept: do :: true od }
+";
+const SPINS_TRAIL: &str = "-2:2:-2 -4:-4:-4 1:0:17 2:1:0 3:0:17 4:1:1 5:2:8 6:0:17 7:2:9 8:0:17 9:2:10 10:0:17 11:1:2 12:0:15 13:1:3 -1:-1:-1 14:0:21 15:1:0 16:0:21 17:1:1 18:2:8 19:0:21 20:2:9 21:0:21 22:2:10 23:0:21 24:1:2 25:0:21 26:1:3";
+
+#[test]
+fn a_trail_that_spin_wrote_is_walked() {
+    let trail = SPINS_TRAIL.replace(' ', "\n");
+    let mut e = Exploration::of_trail(read(CLAIMED), None, &trail).expect("it can be walked");
+    let lasso = e.lasso().expect("it runs into a cycle");
+    assert_eq!((e.number(lasso.start), e.number(lasso.end)), (6, 12));
+    assert_eq!(e.run(Way::Line, &RunLimits::default(), |_| false), Stop::LoopClosed);
+    for (bad, part) in [
+        ("1:0:99", "line 1"),
+        ("x", "line 1 of the trail is no step"),
+        ("1:7:0", "process 7"),
+        ("-1:-1:-1\n1:0", "line 2"),
+    ] {
+        let why = Exploration::of_trail(read(CLAIMED), None, bad).expect_err(bad);
+        assert!(why.contains(part), "{bad}: {why}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
