@@ -10,6 +10,7 @@ use fabius_engine::settings::Progress;
 use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings, Verdict};
 use fabius_lsp::session::cache::Cache;
 use std::cell::RefCell;
+use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +25,17 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 /// Checks all files; returns the exit code of the worst result.
 pub fn run(args: &Check) -> u8 {
     let interrupts = Interrupts::listen();
-    let settings = settings(args);
+    let mut settings = settings(args);
+    match args.delays.resumed() {
+        Ok(resume) => {
+            let keeper = settings.delaying.as_mut().map(|delaying| &mut delaying.keeper);
+            keeper.into_iter().for_each(|keeper| keeper.resume.clone_from(&resume));
+        }
+        Err(why) => {
+            let _ = writeln!(anstream::stderr(), "error: {why}");
+            return EXIT_FAULTY;
+        }
+    }
     let mut face = Face::new(args);
     let mut worst = 0;
     panic::set_hook(Box::new(|panic| {

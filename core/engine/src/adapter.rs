@@ -6,9 +6,9 @@ use fabius_program::{CLAIM_PID, EdgeId, Move, Program, StepMarks, Watch, meaning
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use std::sync::Arc;
 
-/// The machine of a program, as a search sees it.
-#[derive(Clone)]
-pub(crate) struct SearchedMachine {
+/// The machine of a program, as a search sees it; public so that searches can be measured on real models.
+#[derive(Clone, Debug)]
+pub struct SearchedMachine {
     machine: Machine,
     /// Only what the claim does wrong counts.
     endless: bool,
@@ -30,14 +30,20 @@ pub(crate) struct Places {
 
 impl SearchedMachine {
     /// Assembles the program for a search for violations of safety.
-    pub(crate) fn new(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
+    ///
+    /// # Errors
+    /// If the machine cannot run it.
+    pub fn new(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
         Self::made(program, watch, false)
     }
 
     /// Assembles the program for a search for endless runs. A step of a process that fails is no error then
     /// (the safety of the model is a question of its own): after a failed assertion the run goes on, after
     /// anything else it does not.
-    pub(crate) fn endless(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
+    ///
+    /// # Errors
+    /// If the machine cannot run it.
+    pub fn endless(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
         Self::made(program, watch, true)
     }
 

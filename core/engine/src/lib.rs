@@ -35,6 +35,7 @@ mod task;
 mod unreached;
 mod watcher;
 
+pub use adapter::SearchedMachine;
 pub use calmest::calmest;
 pub use condition::condition;
 pub use counterexample::Counterexample;

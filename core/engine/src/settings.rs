@@ -1,6 +1,7 @@
 //! What a person may choose about a check.
 
 use fabius_base::Limits;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Everything a person may choose; [`Settings::default`] is what they get without flags.
@@ -182,6 +183,47 @@ pub struct Delaying {
     pub delays_max: Option<u32>,
     /// Of the random scheduler, and of samples.
     pub seed: u64,
+    /// Where the search is kept, and where it goes on.
+    pub keeper: Keeper,
+}
+
+/// Whoever keeps a search in the order of delays, so that another can go on where it ended.
+#[derive(Clone, Default)]
+pub struct Keeper {
+    /// A checkpoint to go on from, and its name.
+    pub resume: Option<(String, Arc<[u8]>)>,
+    /// Is given a checkpoint now and then; the last one counts.
+    pub save: Option<Arc<Save>>,
+}
+
+/// Puts the bytes of a checkpoint somewhere safe.
+pub type Save = dyn Fn(&[u8]) + Send + Sync;
+
+impl Keeper {
+    /// Whether there is anything to do.
+    pub fn is_asked_for(&self) -> bool {
+        self.resume.is_some() || self.save.is_some()
+    }
+}
+
+impl PartialEq for Keeper {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |one: &Arc<Save>, other: &Arc<Save>| Arc::ptr_eq(one, other);
+        let save = match (&self.save, &other.save) {
+            (Some(one), Some(other)) => same(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        save && self.resume == other.resume
+    }
+}
+
+impl Eq for Keeper {}
+
+/// Where a search is kept does not change what it finds.
+impl std::fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keeper")
+    }
 }
 
 /// Who decides which process moves next, unless disturbed.

@@ -54,7 +54,7 @@ fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
 
 fn delaying(scheduler: SchedulerChoice, mode: DelayMode, delays_max: Option<u32>) -> Settings {
     let properties = vec!["safety".to_owned()];
-    let delaying = Delaying { scheduler, mode, delays_max, seed: 7 };
+    let delaying = Delaying { scheduler, mode, delays_max, seed: 7, ..Delaying::default() };
     Settings { delaying: Some(delaying), properties, ..Settings::default() }
 }
 

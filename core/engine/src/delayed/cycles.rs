@@ -144,13 +144,16 @@ fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault
     let under = under(chosen);
     let bound = found.rounds.last().map_or(0, |round| u64::from(round.bound));
     if found.outcome.found.is_some() {
-        let within = counted(bound, "delay");
+        let within = match bound {
+            0 => "without a delay".to_owned(),
+            _ => format!("with up to {}", counted(bound, "delay")),
+        };
         let cost = match found.loop_delays {
             Some(0) => "; the loop goes on without any".to_owned(),
             Some(delays) => format!("; each round of the loop takes {}", counted(u64::from(delays), "delay")),
             None => String::new(),
         };
-        return format!("a {run}: found with up to {within} {under}{cost}");
+        return format!("a {run}: found {within} {under}{cost}");
     }
     match found.reach {
         Reach::EverySchedule => format!("no {run}, under any schedule"),

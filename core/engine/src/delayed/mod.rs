@@ -1,5 +1,6 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
+mod checkpoint;
 mod cycles;
 mod rerun;
 mod samples;
@@ -20,10 +21,12 @@ use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerChoice, Settings
 use crate::task::{Checked, Task, limit_reached, missed, refused};
 use crate::watcher::Watcher;
 use crate::words::counted;
-use fabius_base::{Limits, SourceMap, Span, StopReason};
+use checkpoint::Belonging;
+use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
 use fabius_machine::Machine;
 use fabius_program::{Action, Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Reach, Round};
+use fabius_search::delay_bounded::{Keeping, Snapshot, Unusable};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler, Sealed};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_witness::format::json;
@@ -62,6 +65,13 @@ struct Order<'a> {
     limits: Limits,
     stop_at: StopAt,
     last: Option<u32>,
+    kept: Option<&'a Kept>,
+}
+
+/// How a search is kept.
+struct Kept {
+    belonging: Belonging,
+    from: Option<Snapshot>,
 }
 
 /// The scheduler's name as people say it, and why it was chosen if nobody did.
@@ -86,11 +96,21 @@ pub(crate) fn check(
         Err(refusal) => return refused(planned, program, refusal),
     };
     let chosen = choose(program, &delaying.scheduler);
+    let kept = match kept(loaded, program, planned, &machine, &chosen, settings, delaying) {
+        Ok(kept) => kept,
+        Err(finding) => return faulty(planned, *finding),
+    };
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let (mode, store, limits) = (delaying.mode, settings.store, settings.limits);
-    let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max };
+    let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max, kept: kept.as_ref() };
     let began = (around.now)();
-    let (explored, sentence) = explore(&task, &mut machine, &chosen, order, around);
+    let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, around) {
+        Ok(explored) => explored,
+        Err(Unusable) => {
+            let why = "the states it speaks of are not those of this model";
+            return faulty(planned, checkpoint::unusable(&delaying.keeper, why));
+        }
+    };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
         report: describe(planned, settings, delaying, &explored, sentence, seconds),
@@ -140,18 +160,18 @@ fn explore(
     chosen: &Chosen,
     order: Order<'_>,
     around: &mut Surroundings<'_>,
-) -> (Explored, String) {
+) -> Result<(Explored, String), Unusable> {
     let delaying = order.delaying;
     if let DelayMode::Sample(kind, runs) = order.mode {
         let drawn = samples::draw(task, machine, &chosen.kind, delaying, (kind, runs), around);
         let sentence = samples::reason(&drawn, kind, delaying, chosen);
         let store_bytes = 0;
-        return (Explored { found: drawn.sampled.found, store_bytes, keys: drawn.keys }, sentence);
+        return Ok((Explored { found: drawn.sampled.found, store_bytes, keys: drawn.keys }, sentence));
     }
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let explored = with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, Search { watcher, order });
+    let explored = with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, Search { watcher, order })?;
     let sentence = reason(&explored, &order.limits, chosen, order.mode == DelayMode::Exact);
-    (explored, sentence)
+    Ok((explored, sentence))
 }
 
 /// A run to a violation.
@@ -186,10 +206,12 @@ fn fewer(
     let states_max = Some(states.min(FEWER_STATES_FACTOR.saturating_mul(FEWER_STATES_MIN)));
     let limits = Limits { states_max, depth_max: None, ..order.limits };
     let last = Some(run.delays.len() as u32);
-    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, ..order };
+    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: None, ..order };
     let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
     let search = Search { watcher, order };
-    let explored = with_scheduler(task.loaded, machine, &chosen.kind, order.delaying.seed, search);
+    let Ok(explored) = with_scheduler(task.loaded, machine, &chosen.kind, order.delaying.seed, search) else {
+        return run;
+    };
     let same = explored.keys.iter().position(|&other| other == key);
     let better =
         same.and_then(|index| explored.found.outcome.violations.get(index).zip(explored.found.delays.get(index)));
@@ -243,9 +265,9 @@ struct Search<'a, 'b, 'c> {
 }
 
 impl UnderScheduler for Search<'_, '_, '_> {
-    type Result = Explored;
+    type Result = Result<Explored, Unusable>;
 
-    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Explored {
+    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
         let Self { mut watcher, order } = self;
         let Order { limits, stop_at, last, .. } = order;
         let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
@@ -253,21 +275,22 @@ impl UnderScheduler for Search<'_, '_, '_> {
         if order.mode == DelayMode::Exact {
             let found = delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening);
             let store_bytes = found.outcome.statistics.memory_bytes;
-            return Explored { found, store_bytes, keys: watcher.keys };
+            return Ok(Explored { found, store_bytes, keys: watcher.keys });
         }
+        let how = (order, &settings, &deepening);
         let (found, store_bytes) = match order.store {
-            Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, &settings, &deepening),
+            Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, how)?,
             Storage::Hash => {
                 let store = FingerprintStore::new(STORE_SEED);
-                run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
+                run_fast(machine, scheduler, store, &mut watcher, how)?
             }
             Storage::Bitstate => {
                 let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
                 let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
-                run_fast(machine, scheduler, store, &mut watcher, &settings, &deepening)
+                run_fast(machine, scheduler, store, &mut watcher, how)?
             }
         };
-        Explored { found, store_bytes, keys: watcher.keys }
+        Ok(Explored { found, store_bytes, keys: watcher.keys })
     }
 }
 
@@ -276,11 +299,55 @@ fn run_fast<D: Scheduler<Move>, S: Store>(
     scheduler: &D,
     mut store: S,
     watcher: &mut Watcher<'_, '_>,
-    settings: &search::Settings,
-    deepening: &Deepening,
-) -> (Outcome, u64) {
-    let found = delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening);
-    (found, store.memory_bytes())
+    (order, settings, deepening): (Order<'_>, &search::Settings, &Deepening),
+) -> Result<(Outcome, u64), Unusable> {
+    let Some(kept) = order.kept else {
+        let found = delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening);
+        return Ok((found, store.memory_bytes()));
+    };
+    let mut keep = |snapshot: Snapshot| {
+        if let Some(save) = &order.delaying.keeper.save {
+            save(&kept.belonging.write(&snapshot));
+        }
+    };
+    let keeping = Keeping { from: kept.from.as_ref(), keep: &mut keep };
+    let found = delay_bounded::fast_kept(machine, scheduler, &mut store, watcher, settings, deepening, keeping)?;
+    Ok((found, store.memory_bytes()))
+}
+
+/// How the search is to be kept, if at all, and where it goes on.
+fn kept(
+    loaded: &Loaded,
+    program: &Program,
+    planned: &Planned,
+    machine: &SearchedMachine,
+    chosen: &Chosen,
+    settings: &Settings,
+    delaying: &Delaying,
+) -> Result<Option<Kept>, Box<Finding>> {
+    if !delaying.keeper.is_asked_for() {
+        return Ok(None);
+    }
+    if let Some(finding) = checkpoint::unsuited(delaying, settings.keep_going) {
+        return Err(Box::new(finding));
+    }
+    let seals = SealedPlaces::new(machine.machine(), &loaded.map, &loaded.seals);
+    let belonging = Belonging::new(program, &planned.name, chosen, seals.as_ref(), settings, delaying);
+    let from = match &delaying.keeper.resume {
+        None => None,
+        Some((_, bytes)) => {
+            let refused = |why: String| Box::new(checkpoint::unusable(&delaying.keeper, &why));
+            Some(belonging.read(bytes).map_err(refused)?)
+        }
+    };
+    Ok(Some(Kept { belonging, from }))
+}
+
+/// A search that was not begun, because of what it was asked.
+fn faulty(planned: &Planned, finding: Finding) -> Checked {
+    let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
+    report.verdict = Verdict::Faulty;
+    Checked { report, counterexamples: Vec::new(), findings: vec![finding], failure: None }
 }
 
 impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
@@ -303,8 +370,12 @@ fn choose(program: &Program, choice: &SchedulerChoice) -> Chosen {
         action => communicates(action),
     });
     match messages {
-        true => Chosen { kind: SchedulerChoice::RunToCompletion, why: Some("because the processes exchange messages") },
-        false => Chosen { kind: SchedulerChoice::RoundRobin, why: Some("because the processes share variables only") },
+        true => {
+            Chosen { kind: SchedulerChoice::RunToCompletion, why: Some("which suits processes that exchange messages") }
+        }
+        false => {
+            Chosen { kind: SchedulerChoice::RoundRobin, why: Some("which suits processes that only share variables") }
+        }
     }
 }
 
@@ -491,7 +562,7 @@ fn reason(explored: &Explored, limits: &Limits, chosen: &Chosen, exact: bool) ->
 
 fn under(chosen: &Chosen) -> String {
     match chosen.why {
-        Some(why) => format!("under {} (chosen {why})", chosen.kind.name()),
+        Some(why) => format!("under {}, {why}", chosen.kind.name()),
         None => format!("under {}", chosen.kind.name()),
     }
 }

@@ -29,16 +29,18 @@
 //! missing on small random systems, and come in a later round). Once the frontier is empty, all are there. Nothing but
 //! a violation or an empty frontier is therefore proof of anything; for a bound, see [`super::exact`].
 
+use super::checkpoint::{Snapshot, Waiting};
 use super::replay::replay;
 use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, scheduled};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Statistics, ViolationKind, Violations};
+use crate::outcome::{Halt, Statistics, StopAt, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// The turns of so many states on the stack are kept; those of others are listed anew.
@@ -61,28 +63,61 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let hidden = model.hidden_words();
-    let mut search = Fast {
-        listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
-        scheduler,
-        store,
-        observer,
-        position: Position::new(S::MEMO_PER_WORD, hidden),
-        stack: Vec::new(),
-        kept: (0..KEPT).map(|_| Kept { number: None, turns: Turns::default() }).collect(),
-        origins: Vec::new(),
-        frontier: Shelf::default(),
-        bound: deepening.start(),
-        finished: Vec::new(),
-        statistics: Statistics::default(),
-        violations: Violations::new(settings.stop_at),
-        delays: Vec::new(),
+    let mut search = Fast::new((model, scheduler, store, observer), settings, deepening);
+    let run = match search.begin() {
+        ControlFlow::Continue(()) => search.rounds(deepening, &mut |_| ()),
+        stopped => stopped,
     };
-    let run = search.run(deepening);
-    search.look_at_memory();
-    let nothing_left = search.frontier.is_empty();
-    let outcome = search.violations.conclude(run, search.store.exactness(), search.statistics);
-    DelayOutcome { delays: search.delays, ..DelayOutcome::conclude(outcome, search.finished, nothing_left) }
+    search.conclude(run)
+}
+
+/// What is to be kept of a search, and where it is to go on.
+pub struct Keeping<'a> {
+    /// Where it stood; without it, it starts at the beginning.
+    pub from: Option<&'a Snapshot>,
+    /// Is given a snapshot after each round that leaves something to do, and where the search ends before that.
+    pub keep: &'a mut dyn FnMut(Snapshot),
+}
+
+/// A snapshot does not belong to this model and scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unusable;
+
+/// As [`fast`], from where a snapshot was taken, and taking others. Violations end it.
+///
+/// # Errors
+/// If the snapshot cannot be one of this search.
+pub fn fast_kept<M, S, D, O>(
+    model: &mut M,
+    scheduler: &D,
+    store: &mut S,
+    observer: &mut O,
+    settings: &Settings,
+    deepening: &Deepening,
+    keeping: Keeping<'_>,
+) -> Result<DelayOutcome<M::Label, M::Fault>, Unusable>
+where
+    M: Processes,
+    S: Store,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
+    let mut search = Fast::new((model, scheduler, store, observer), &settings, deepening);
+    let begun = match keeping.from {
+        None => search.begin(),
+        Some(snapshot) => search.restore(snapshot)?,
+    };
+    let is_on_its_way = begun.is_continue();
+    let run = match begun {
+        ControlFlow::Continue(()) => search.rounds(deepening, keeping.keep),
+        stopped => stopped,
+    };
+    let is_left = !search.frontier.is_empty() || run.is_break();
+    if is_on_its_way && is_left && run != ControlFlow::Break(Halt::Violation) {
+        (keeping.keep)(search.snapshot());
+    }
+    Ok(search.conclude(run))
 }
 
 struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
@@ -97,7 +132,13 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     kept: Vec<Kept<M>>,
     /// Of each state, by its number.
     origins: Vec<Origin>,
+    /// What waits for the next round.
     frontier: Shelf<D::State>,
+    /// What waited for this one, and how much of it was taken up.
+    present: Shelf<D::State>,
+    taken_up: usize,
+    /// A turn of the state on top of the stack is being taken.
+    in_flight: bool,
     bound: u32,
     finished: Vec<Round>,
     statistics: Statistics,
@@ -128,6 +169,14 @@ struct Frame<State> {
     changes: u32,
 }
 
+impl<State> Frame<State> {
+    /// What a snapshot tells of it.
+    fn waiting(&self) -> Waiting {
+        let Self { number, delays, index, turn, nobodys, depth, .. } = *self;
+        Waiting { number, delays, index, turn, nobodys, depth }
+    }
+}
+
 /// What comes next in a frame.
 enum Next {
     Take(usize),
@@ -135,45 +184,91 @@ enum Next {
     Return,
 }
 
-impl<M, S, D, O> Fast<'_, M, S, D, O>
+impl<'a, M, S, D, O> Fast<'a, M, S, D, O>
 where
     M: Processes,
     S: Store,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    fn run(&mut self, deepening: &Deepening) -> ControlFlow<Halt> {
+    fn new(
+        (model, scheduler, store, observer): (&'a mut M, &'a D, &'a mut S, &'a mut O),
+        settings: &'a Settings,
+        deepening: &Deepening,
+    ) -> Self {
+        let hidden = model.hidden_words();
+        Self {
+            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            scheduler,
+            store,
+            observer,
+            position: Position::new(S::MEMO_PER_WORD, hidden),
+            stack: Vec::new(),
+            kept: (0..KEPT).map(|_| Kept { number: None, turns: Turns::default() }).collect(),
+            origins: Vec::new(),
+            frontier: Shelf::default(),
+            present: Shelf::default(),
+            taken_up: 0,
+            in_flight: false,
+            bound: deepening.start(),
+            finished: Vec::new(),
+            statistics: Statistics::default(),
+            violations: Violations::new(settings.stop_at),
+            delays: Vec::new(),
+        }
+    }
+
+    fn conclude(mut self, run: ControlFlow<Halt>) -> DelayOutcome<M::Label, M::Fault> {
+        self.look_at_memory();
+        let nothing_left = self.frontier.is_empty();
+        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
+        DelayOutcome { delays: self.delays, ..DelayOutcome::conclude(outcome, self.finished, nothing_left) }
+    }
+
+    /// Arrives at the initial state.
+    fn begin(&mut self) -> ControlFlow<Halt> {
         let mut initial = Vec::new();
         if let Err(fault) = self.listing.model.initial(&mut initial) {
             return self.report(ViolationKind::Fault(fault), None);
         }
         self.position.state_and_successor().1.clone_from(&initial);
         self.position.propose();
-        self.arrive(None)?;
-        self.explore()?;
+        self.arrive(None)
+    }
+
+    /// Goes on with what is on the stack, then round by round.
+    fn rounds(&mut self, deepening: &Deepening, keep: &mut dyn FnMut(Snapshot)) -> ControlFlow<Halt> {
         loop {
-            let frontier = self.frontier.frames.len() as u64;
-            let round = Round { bound: self.bound, states: self.statistics.states, frontier };
-            self.finished.push(round);
-            self.observer.round(&round).map_break(Halt::Reason)?;
-            let Some(bound) = deepening.after(self.bound).filter(|_| frontier > 0) else {
-                return ControlFlow::Continue(());
-            };
+            let is_finished = self.finished.last().is_some_and(|round| self.bound <= round.bound);
+            let told = if is_finished { ControlFlow::Continue(()) } else { self.finish_round()? };
+            let Some(bound) = deepening.after(self.bound).filter(|_| !self.frontier.is_empty()) else { return told };
             self.bound = bound;
-            let frontier = std::mem::take(&mut self.frontier);
-            self.explore_all(&frontier)?;
+            (self.present, self.taken_up) = (std::mem::take(&mut self.frontier), 0);
+            told?;
+            keep(self.snapshot());
         }
     }
 
-    /// Explores what waited for more delays.
-    fn explore_all(&mut self, frontier: &Shelf<D::State>) -> ControlFlow<Halt> {
+    /// Does what is left of a round; what the observer says to it.
+    fn finish_round(&mut self) -> ControlFlow<Halt, ControlFlow<Halt>> {
+        self.explore()?;
+        self.explore_present()?;
+        let frontier = self.frontier.frames.len() as u64;
+        let round = Round { bound: self.bound, states: self.statistics.states, frontier };
+        self.finished.push(round);
+        ControlFlow::Continue(self.observer.round(&round).map_break(Halt::Reason))
+    }
+
+    /// Explores what waited for this round.
+    fn explore_present(&mut self) -> ControlFlow<Halt> {
         let mut state = Vec::new();
-        for (index, waiting) in frontier.frames.iter().enumerate() {
-            frontier.recall(self.store, index, &mut state);
+        while let Some(waiting) = self.present.frames.get(self.taken_up) {
+            self.present.recall(self.store, self.taken_up, &mut state);
             self.position.advance(&state);
             self.store.insert(&mut self.position, Class::Ordinary);
             self.position.forget();
             self.stack.push(Frame { changes: 0, ..waiting.clone() });
+            self.taken_up += 1;
             self.explore()?;
         }
         ControlFlow::Continue(())
@@ -233,7 +328,10 @@ where
                 successor.clear();
                 successor.extend_from_slice(turns.target(index).unwrap_or(&[]));
                 self.position.propose();
-                return self.arrive(Some((slot, index)));
+                self.in_flight = true;
+                self.arrive(Some((slot, index)))?;
+                self.in_flight = false;
+                return ControlFlow::Continue(());
             }
             TurnEnd::Fault(fault) => ViolationKind::Fault(*fault),
             TurnEnd::Stuck(_) => ViolationKind::InvalidEnd,
@@ -352,10 +450,182 @@ where
 
     fn memory_bytes(&self) -> u64 {
         let frame = size_of::<Frame<D::State>>() + 16;
-        let local = (self.stack.len() + self.frontier.frames.len()) * frame
-            + self.frontier.words.capacity() * 4
+        let local = (self.stack.len() + self.frontier.frames.len() + self.present.frames.len()) * frame
+            + (self.frontier.words.capacity() + self.present.words.capacity()) * 4
             + self.origins.capacity() * size_of::<Origin>();
         self.store.memory_bytes() + self.position.memory_bytes() + local as u64
+    }
+}
+
+/// Taking a snapshot, and going on from one.
+impl<M, S, D, O> Fast<'_, M, S, D, O>
+where
+    M: Processes,
+    S: Store,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    /// Where the search stands.
+    fn snapshot(&self) -> Snapshot {
+        // A state that was entered only by half is entered anew.
+        let half = self.in_flight && self.stack.last().is_some();
+        let mut now: Vec<Waiting> = self.stack.iter().rev().map(Frame::waiting).collect();
+        let mut origins = self.origins.clone();
+        if half && let Some(top) = now.first_mut() {
+            top.turn = top.turn.saturating_sub(1);
+            let of_top = |origin: &Origin| origin.parent == top.number && origin.turn == top.turn;
+            origins.pop_if(|origin| of_top(origin));
+        }
+        now.extend(self.present.frames[self.taken_up..].iter().map(Frame::waiting));
+        Snapshot {
+            bound: self.bound,
+            rounds: self.finished.clone(),
+            matched: self.statistics.matched,
+            transient: self.statistics.transient,
+            cut: self.statistics.cut,
+            depth: self.statistics.depth,
+            origins,
+            now,
+            later: self.frontier.frames.iter().map(Frame::waiting).collect(),
+        }
+    }
+
+    /// Finds all states of a snapshot again.
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<ControlFlow<Halt>, Unusable> {
+        let mut initial = Vec::new();
+        if self.listing.model.initial(&mut initial).is_err() || snapshot.origins.is_empty() {
+            return Err(Unusable);
+        }
+        let mut again = Again::new(snapshot);
+        if let ControlFlow::Break(halt) = self.walk(snapshot, initial, &mut again)? {
+            return Ok(ControlFlow::Break(halt));
+        }
+        self.present = self.shelf(&snapshot.now, &again)?;
+        self.frontier = self.shelf(&snapshot.later, &again)?;
+        self.origins.clone_from(&snapshot.origins);
+        self.finished.clone_from(&snapshot.rounds);
+        self.statistics = snapshot.counters();
+        self.listing.lister.transient = snapshot.transient;
+        self.bound = snapshot.bound;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Walks the tree of a snapshot; puts every state into the store, and aside what is known of those that wait.
+    fn walk(
+        &mut self,
+        snapshot: &Snapshot,
+        initial: Vec<u32>,
+        again: &mut Again<D::State>,
+    ) -> Result<ControlFlow<Halt>, Unusable> {
+        let mut stack: Vec<(u32, Turns<M::Label, M::Fault>, D::State)> = Vec::new();
+        let mut next = Some((0, initial, None));
+        while let Some((number, state, before)) = next {
+            let mut turns = Turns::default();
+            let full = self.store.is_full();
+            let listed = self.listing.list(&state, &mut turns, &mut self.statistics, full, self.observer);
+            if let ControlFlow::Break(halt) = listed {
+                return Ok(ControlFlow::Break(halt));
+            }
+            self.position.advance(&state);
+            self.store.insert(&mut self.position, Class::Ordinary);
+            self.position.forget();
+            self.statistics.states += 1;
+            let schedule = match (before, stack.last()) {
+                (Some(turn), Some((_, from, schedule))) => {
+                    let mut schedule = schedule.clone();
+                    hold_back(self.scheduler, &mut schedule, from, turn);
+                    scheduled(self.scheduler, &schedule, (from, turn), turns.situation())
+                }
+                _ => self.scheduler.start(turns.situation()),
+            };
+            again.put_aside(number, &state, &schedule);
+            stack.push((number, turns, schedule));
+            next = loop {
+                let Some((parent, turns, _)) = stack.last() else { break None };
+                let Some(child) = again.child_of(*parent) else {
+                    stack.pop();
+                    continue;
+                };
+                let turn = snapshot.origins[child as usize].turn as usize;
+                if turns.len() <= turn {
+                    return Err(Unusable);
+                }
+                let target = turns.target(turn).ok_or(Unusable)?;
+                break Some((child, target.to_vec(), Some(turn)));
+            };
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// What waits, with the scheduler as it was.
+    fn shelf(&mut self, list: &[Waiting], again: &Again<D::State>) -> Result<Shelf<D::State>, Unusable> {
+        let mut shelf = Shelf::default();
+        for waiting in list {
+            let (state, schedule) = again.aside.get(&waiting.number).ok_or(Unusable)?;
+            let mut schedule = schedule.clone();
+            if waiting.index < u32::from(u8::MAX) {
+                (0..waiting.index).for_each(|_| self.scheduler.delay(&mut schedule));
+            }
+            self.position.advance(state);
+            self.store.insert(&mut self.position, Class::Ordinary);
+            let Waiting { number, delays, index, turn, nobodys, depth } = *waiting;
+            let frame = Frame { number, schedule, delays, index, nobodys, turn, depth, changes: 0 };
+            shelf.put(self.store, &self.position, frame);
+            self.position.forget();
+        }
+        Ok(shelf)
+    }
+}
+
+/// Delays until it is the turn of whose turn this is.
+fn hold_back<L: Copy, F: Copy, D: Scheduler<L>>(
+    scheduler: &D,
+    schedule: &mut D::State,
+    turns: &Turns<L, F>,
+    turn: usize,
+) {
+    let process = turns.get(turn).process;
+    for _ in 1..turns.enabled().len() {
+        if process.is_none() || scheduler.next(schedule) == process {
+            return;
+        }
+        scheduler.delay(schedule);
+    }
+}
+
+/// What is known while the tree of a snapshot is walked again.
+struct Again<State> {
+    /// The first child of each state that was not walked yet, and the next child of its parent.
+    first: Vec<u32>,
+    next: Vec<u32>,
+    /// The states that wait, with the state of the scheduler in which they were met.
+    aside: HashMap<u32, (Vec<u32>, State)>,
+    wanted: HashSet<u32>,
+}
+
+impl<State: Clone> Again<State> {
+    fn new(snapshot: &Snapshot) -> Self {
+        let states = snapshot.origins.len();
+        let (mut first, mut next) = (vec![0; states], vec![0; states]);
+        for (number, origin) in snapshot.origins.iter().enumerate().skip(1).rev() {
+            let parent = origin.parent as usize;
+            next[number] = std::mem::replace(&mut first[parent], number as u32);
+        }
+        let wanted = snapshot.now.iter().chain(&snapshot.later).map(|waiting| waiting.number).collect();
+        Self { first, next, aside: HashMap::new(), wanted }
+    }
+
+    /// The next child of a state.
+    fn child_of(&mut self, number: u32) -> Option<u32> {
+        let child = self.first[number as usize];
+        self.first[number as usize] = *self.next.get(child as usize)?;
+        (child != 0).then_some(child)
+    }
+
+    fn put_aside(&mut self, number: u32, state: &[u32], schedule: &State) {
+        if self.wanted.contains(&number) {
+            self.aside.insert(number, (state.to_vec(), schedule.clone()));
+        }
     }
 }
 

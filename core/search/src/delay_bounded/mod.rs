@@ -8,13 +8,15 @@
 //!
 //! All take a [`Model`](crate::Model) whose processes are known and a [`Scheduler`].
 
+pub mod checkpoint;
 pub mod exact;
 pub mod fast;
 mod replay;
 pub mod sample;
 
+pub use checkpoint::Snapshot;
 pub use exact::exact;
-pub use fast::fast;
+pub use fast::{Keeping, Unusable, fast, fast_kept};
 pub(crate) use replay::replay;
 pub use sample::{Sampled, Samples, Sampling, sample};
 

@@ -2,6 +2,7 @@
 //! A failure names the seed of its program.
 
 mod bounds;
+mod checkpoints;
 mod cycles;
 mod depths;
 mod programs;

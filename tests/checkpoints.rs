@@ -1,0 +1,128 @@
+//! A search in the order of delays that is kept in a file and resumed by another run of the binary: the same verdict and the same
+//! states as a search that was not interrupted, and a refusal where that cannot be.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A fresh folder that is removed again.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fabius-kept-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a folder can be made");
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn model(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("models/families").join(name).display().to_string()
+}
+
+/// Checks safety; the exit code and the report.
+fn check(flags: &[&str]) -> (i32, Value) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.env("FABIUS_CACHE", "off").args(["check", "--json", "--property", "safety"]).args(flags);
+    let output = command.stdin(Stdio::null()).output().expect("the binary runs");
+    let report = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    let code = output.status.code().unwrap_or(-1);
+    assert!((0..4).contains(&code), "{code}: {}", String::from_utf8_lossy(&output.stderr));
+    (code, report)
+}
+
+/// Checks with a limit that grows by `step` states, until there is a verdict; says how often it was interrupted.
+fn in_pieces(flags: &[&str], file: &str, step: u64) -> (i32, Value, u32) {
+    let (mut limit, mut stops) = (step, 0);
+    loop {
+        let max = limit.to_string();
+        let mut all = [flags, &["--max-states", &max, "--checkpoint", file]].concat();
+        if stops > 0 {
+            all.extend(["--resume", file]);
+        }
+        let (code, report) = check(&all);
+        if code != 2 {
+            return (code, report, stops);
+        }
+        stops += 1;
+        limit += step;
+        assert!(stops < 100, "no end: {report}");
+    }
+}
+
+fn same(flags: &[&str], step: u64) {
+    let scratch = Scratch::new(&format!("same-{step}"));
+    let (code, whole) = check(flags);
+    let (resumed_code, resumed, stops) = in_pieces(flags, &scratch.path("search"), step);
+    assert!(stops > 1, "{flags:?} was not interrupted");
+    assert_eq!(resumed_code, code, "{resumed}");
+    let (one, other) = (&resumed["properties"][0], &whole["properties"][0]);
+    for key in ["verdict", "states", "transitions", "matched", "depth", "exhaustive", "reason"] {
+        assert_eq!(one[key], other[key], "{flags:?}: {key}");
+    }
+    assert_eq!(one["violations"][0]["delays"], other["violations"][0]["delays"]);
+}
+
+#[test]
+fn a_proof_in_pieces_is_the_same_proof() {
+    same(&["--delay", "rtc", "-DN=2", &model("german.pml")], 700);
+}
+
+#[test]
+fn an_error_is_found_by_whoever_resumes() {
+    same(&["--delay", "rr", "-DN=3", "-DBUG", &model("lann.pml")], 9);
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_refused_with_the_reason() {
+    let scratch = Scratch::new("refused");
+    let file = scratch.path("search");
+    let (german, lann) = (model("german.pml"), model("lann.pml"));
+    let (code, _) = check(&["--delay", "rtc", "-DN=2", "--max-states", "500", "--checkpoint", &file, &german]);
+    assert_eq!(code, 2);
+    let refusal = |flags: &[&str]| {
+        let (code, report) = check(&[flags, &["--resume", &file]].concat());
+        assert_eq!(code, 3, "{flags:?}: {report}");
+        report["findings"][0]["message"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(refusal(&["--delay", "rtc", &lann]).contains("the model was another"));
+    assert!(refusal(&["--delay", "rtc", "-DN=3", &german]).contains("the model was another"));
+    assert!(refusal(&["--delay", "rr", "-DN=2", &german]).contains("the scheduler was another"));
+    assert!(refusal(&["--delay", "rtc", "--delay-mode", "exact", "-DN=2", &german]).contains("cannot be kept"));
+    let good = std::fs::read(&file).expect("it was written");
+    std::fs::write(&file, &good[..good.len() / 2]).expect("written");
+    assert!(refusal(&["--delay", "rtc", "-DN=2", &german]).contains("damaged"));
+    std::fs::write(&file, "something else").expect("written");
+    assert!(refusal(&["--delay", "rtc", "-DN=2", &german]).contains("not a checkpoint"));
+    let missing = scratch.path("missing");
+    assert_eq!(check(&["--delay", "rtc", "--resume", &missing, &german]).0, 3);
+    let left: Vec<_> = std::fs::read_dir(&scratch.0).expect("the folder").flatten().collect();
+    assert_eq!(left.len(), 1, "nothing lies about: {left:?}");
+}
+
+#[test]
+fn layout_does_not_matter_and_the_bound_may_grow() {
+    let scratch = Scratch::new("grown");
+    let file = scratch.path("search");
+    let text = std::fs::read_to_string(model("lcr.pml")).expect("there");
+    let (first, second) = (scratch.path("first.pml"), scratch.path("second.pml"));
+    std::fs::write(&first, &text).expect("written");
+    std::fs::write(&second, format!("/* Read again. */\n\n{text}")).expect("written");
+    let flags = ["--delay", "rtc", "-DN=3"];
+    check(&[&flags[..], &["--max-delays", "1", "--checkpoint", &file, &first]].concat());
+    let (code, resumed) = check(&[&flags[..], &["--max-delays", "3", "--resume", &file, &second]].concat());
+    let (whole_code, whole) = check(&[&flags[..], &["--max-delays", "3", &second]].concat());
+    assert_eq!((code, &resumed["properties"][0]["states"]), (whole_code, &whole["properties"][0]["states"]));
+    assert_eq!(resumed["reason"], whole["reason"]);
+}
