@@ -105,10 +105,8 @@ impl Exploration {
     }
 
     /// The moves that an automatic run may choose from: possible, and without processes that are held.
-    pub(crate) fn free(&self) -> Vec<Move> {
-        let possible = self.possible();
-        let free = possible.into_iter().map(|(step, _)| step).filter(|step| self.held_in(step).is_none());
-        free.collect()
+    pub(crate) fn free(&self) -> Vec<(Move, Outcome)> {
+        self.possible().into_iter().filter(|(step, _)| self.held_in(step).is_none()).collect()
     }
 
     /// Whether it is the turn of the claim that is watched.

@@ -58,6 +58,8 @@ pub enum Stop {
     Deadlock,
     /// Nothing can move, and that is as it should be.
     End,
+    /// The claim beside the system cannot move: this run does not match it, whatever comes.
+    ClaimStops,
     /// Only processes that are held could move.
     OnlyHeld,
     /// The line ends here.
@@ -79,6 +81,7 @@ impl Stop {
             Self::Fault => "the last step goes wrong",
             Self::Deadlock => "nothing can move, and not every process is where it may stop",
             Self::End => "nothing can move any more; every process is where it may stop",
+            Self::ClaimStops => "the claim goes no further: whatever comes, this run does not violate the property",
             Self::OnlyHeld => "only processes that are held could move",
             Self::LineEnds => "the run ends here",
             Self::LoopClosed => "the loop starts again",
@@ -158,14 +161,11 @@ impl Exploration {
             return None;
         }
         let free = self.free();
-        let Some(chosen) = random.pick(&free) else { return Some(self.why_no_step().unwrap_or(Stop::OnlyHeld)) };
-        match self.step_from(self.here(), chosen) {
-            Ok(node) => {
-                self.move_on(node);
-                None
-            }
-            Err(_) => Some(Stop::End),
-        }
+        let Some((chosen, outcome)) = random.pick(&free) else {
+            return Some(self.why_no_step().unwrap_or(Stop::OnlyHeld));
+        };
+        self.take_known(*chosen, outcome);
+        None
     }
 
     /// While delays are forbidden, the line goes on in the fixed order; false if it cannot.
@@ -185,6 +185,7 @@ impl Exploration {
         }
         match self.ending() {
             Ending::Invalid => Some(Stop::Deadlock),
+            Ending::Valid if self.is_claims_turn() => Some(Stop::ClaimStops),
             Ending::Valid => Some(Stop::End),
             _ => None,
         }
@@ -334,13 +335,13 @@ impl Random {
         }
     }
 
-    fn pick(&mut self, moves: &[Move]) -> Option<Move> {
-        let Some(seed) = &mut self.0 else { return moves.first().copied() };
+    fn pick<'m, T>(&mut self, moves: &'m [T]) -> Option<&'m T> {
+        let Some(seed) = &mut self.0 else { return moves.first() };
         *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = *seed;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^= z >> 31;
-        moves.get((z % moves.len().max(1) as u64) as usize).copied()
+        moves.get((z % moves.len().max(1) as u64) as usize)
     }
 }

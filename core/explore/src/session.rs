@@ -290,13 +290,26 @@ impl Exploration {
         let before = self.situation(node);
         let taken = step(&self.ground.program, &before.state, wanted)
             .map_err(|refusal| format!("this step is not possible here ({refusal:?})"))?;
+        Ok(self.add(node, wanted, &taken.outcome))
+    }
+
+    /// Adds a node to the tree.
+    fn add(&mut self, node: NodeId, wanted: Move, outcome: &Outcome) -> NodeId {
         if self.tree.len() > self.view.size {
             self.tree.truncate(self.view.size);
             self.redo.clear();
         }
-        let new = self.tree.add(node, wanted, &taken);
+        let new = self.tree.add(node, wanted, outcome);
         self.view.size = self.tree.len();
-        Ok(new)
+        new
+    }
+
+    /// Goes where a step leads that is known to be possible.
+    pub(crate) fn take_known(&mut self, wanted: Move, outcome: &Outcome) {
+        let here = self.here();
+        let known = self.tree.child_by(here, wanted, self.view.size);
+        let node = known.unwrap_or_else(|| self.add(here, wanted, outcome));
+        self.move_on(node);
     }
 
     /// Goes to a child of where one is.

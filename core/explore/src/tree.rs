@@ -1,7 +1,7 @@
 //! What was tried: a tree of steps. States are kept here and there only; the others are walked to again.
 
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_witness::{Event, Happening, Outcome, State, Taken, settled, step};
+use fabius_witness::{Event, Happening, Outcome, State, settled, step};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -210,15 +210,15 @@ impl Tree {
         self.children(node, size).into_iter().find(|child| self.step(*child) == Some(step))
     }
 
-    /// Adds a child.
-    pub(crate) fn add(&mut self, parent: NodeId, step: Move, taken: &Taken) -> NodeId {
+    /// Adds a child: where a step leads.
+    pub(crate) fn add(&mut self, parent: NodeId, step: Move, outcome: &Outcome) -> NodeId {
         let node = NodeId(self.len());
         let before = self.situation(parent);
         let depth = self.nodes[parent.at()].depth + 1;
-        let fault = taken.outcome.fault();
-        let situation = before.after(&taken.outcome, node);
+        let fault = outcome.fault();
+        let situation = before.after(outcome, node);
         let hash = hash_of(&self.program, &situation.state);
-        let broken = taken.outcome.state().is_none();
+        let broken = outcome.state().is_none();
         self.nodes.push(Node {
             parent: parent.0,
             child: NONE,
@@ -362,6 +362,10 @@ fn queue(sent: &mut [VecDeque<(Vec<i32>, NodeId)>], channel: i32) -> Option<&mut
 
 /// The state that follows without a step, as far as any does.
 pub(crate) fn rest(program: &Program, state: &State) -> State {
+    // Only a holder can lose control, and only beside a claim the system stutters.
+    if state.holder.is_none() && (state.claim.is_none() || state.is_claims_turn()) {
+        return state.clone();
+    }
     let mut here = settled(program, state);
     loop {
         let next = settled(program, &here);

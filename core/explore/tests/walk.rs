@@ -288,6 +288,9 @@ fn a_formula_is_watched_step_by_step() {
     let mut e = Exploration::of_model(read(text), Some("never_set")).expect("it can be opened");
     assert!(e.is_claims_turn());
     assert!(matches!(e.run_randomly(20, 3, None), Stop::Steps | Stop::Fault | Stop::End));
+    let ends = "bool x;\nactive proctype P() { x = 1 }\nnever { x -> accept: do :: x od }\n";
+    let mut e = Exploration::of_model(read(ends), Some("ltl")).expect("it can be opened");
+    assert_eq!(e.run(Way::First, &RunLimits::default(), |_| false), Stop::ClaimStops, "x is not true at first");
     let mut e = Exploration::of_model(read(text), Some("never_set")).expect("it can be opened");
     let found = search(&e.errand()).found.expect("it is violated");
     e.adopt_counterexample(&found).expect("it is a run of this ground");
