@@ -36,6 +36,8 @@ pub struct Cli {
 pub enum Command {
     /// Check models: can an assertion fail, can the processes get stuck, can an evaluation go wrong?
     Check(Box<Check>),
+    /// Explore a model in the terminal: step through it, hold processes back, watch the search, understand an error.
+    Explore(Box<Explore>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.
     Lsp(Lsp),
     /// Serve a debugger: speak the Debug Adapter Protocol over standard input and output.
@@ -50,6 +52,89 @@ pub enum Command {
     },
     /// Print the manual page (roff).
     Man,
+}
+
+/// The flags of `fabius explore`.
+#[derive(Args, Debug, Clone)]
+pub struct Explore {
+    /// A Promela model.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
+    pub define: Vec<String>,
+
+    /// Open this run: a trail of Spin, or a run that was saved. Nothing is checked before `S` is pressed then.
+    #[arg(long, value_name = "FILE")]
+    pub trail: Option<PathBuf>,
+
+    /// Check nothing before `S` is pressed.
+    #[arg(long, help_heading = "What to check")]
+    pub no_check: bool,
+
+    /// Check only these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl).
+    #[arg(long, value_name = "NAME|KIND", action = clap::ArgAction::Append, help_heading = "What to check")]
+    pub property: Vec<String>,
+
+    /// Check this formula of linear temporal logic as well, such as `[] (requested -> <> granted)`.
+    #[arg(long, value_name = "FORMULA", action = clap::ArgAction::Append, help_heading = "What to check")]
+    pub ltl: Vec<String>,
+
+    /// Which endless runs count: all, or only those in which no process is neglected for ever.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = FairnessKind::None, help_heading = "What to check")]
+    pub fairness: FairnessKind,
+
+    /// What counts as progress: being at a progress label (as under Spin), or a step from there.
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]
+    pub progress: ProgressOn,
+
+    /// Find all violations, not only the first one; `t` goes from one to the next.
+    #[arg(long, help_heading = "What to check")]
+    pub keep_going: bool,
+
+    /// How to look for endless runs, instead of the way that suits the question.
+    #[arg(long, value_enum, value_name = "SEARCH", help_heading = "How to check")]
+    pub cycles: Option<CycleSearch>,
+
+    /// Searches in the order of delays.
+    #[command(flatten)]
+    pub delays: DelayFlags,
+
+    /// Search with so many threads.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
+    pub threads: u16,
+
+    /// Stop after this many states; `+` raises it while the search runs.
+    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
+    pub max_states: Option<u64>,
+
+    /// Stop when the search needs more memory, such as 512M or 4G (default: three quarters of what is free).
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub max_memory: Option<u64>,
+
+    /// Draw with ASCII signs only.
+    #[arg(long, help_heading = "Screen")]
+    pub ascii: bool,
+
+    /// Which colours: for a dark or a light background, or none (as with NO_COLOR).
+    #[arg(long, value_enum, value_name = "THEME", default_value_t = ThemeKind::Dark, help_heading = "Screen")]
+    pub theme: ThemeKind,
+
+    /// Leave the mouse to the terminal.
+    #[arg(long, help_heading = "Screen")]
+    pub no_mouse: bool,
+}
+
+/// Which colours the explorer uses.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThemeKind {
+    /// For a dark background.
+    Dark,
+    /// For a light background.
+    Light,
+    /// None.
+    None,
 }
 
 /// The flags of `fabius watch`.

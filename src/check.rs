@@ -64,7 +64,7 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
     let _timer = Timer::start(args.timeout, &cancel);
     let started = Instant::now();
     face.begin();
-    let loaded = load(path, args, settings);
+    let loaded = load(path, &args.define, settings);
     face.loaded(&loaded);
     let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
@@ -79,6 +79,7 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
             cancel: &cancel,
             now: &|| started.elapsed(),
             observe: &mut |event: Event| face.borrow_mut().event(&event),
+            controls: None,
         },
     );
     if let Some(cache) = &cache {
@@ -88,7 +89,7 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
     exit_code(&outcome)
 }
 
-fn load(path: &Path, args: &Check, settings: &Settings) -> Loaded {
+pub(crate) fn load(path: &Path, define: &[String], settings: &Settings) -> Loaded {
     let stdin = path.as_os_str() == "-";
     let name = if stdin { STDIN_NAME.to_owned() } else { path.display().to_string() };
     match if stdin { files::read_stdin() } else { files::read(path) } {
@@ -97,21 +98,21 @@ fn load(path: &Path, args: &Check, settings: &Settings) -> Loaded {
                 let path = files::beside(Path::new(including), included);
                 files::read(&path).ok().map(|text| (path.display().to_string(), text))
             };
-            fabius_engine::load(&name, text, &defines(args), &mut include, settings)
+            fabius_engine::load(&name, text, &defines(define), &mut include, settings)
         }
         Err(why) => fabius_engine::unreadable(&name, &why),
     }
 }
 
 /// The definitions of `-D`, as name and value.
-fn defines(args: &Check) -> Vec<(String, String)> {
+fn defines(define: &[String]) -> Vec<(String, String)> {
     let split = |text: &String| match text.split_once('=') {
         // To the preprocessor an empty value means 1; a blank is a macro without content.
         Some((name, "")) => (name.to_owned(), " ".to_owned()),
         Some((name, value)) => (name.to_owned(), value.to_owned()),
         None => (text.clone(), "1".to_owned()),
     };
-    args.define.iter().map(split).collect()
+    define.iter().map(split).collect()
 }
 
 fn settings(args: &Check) -> Settings {
@@ -132,23 +133,9 @@ fn settings(args: &Check) -> Settings {
         properties: args.property.clone(),
         hints: args.hints,
         formulas: args.ltl.clone(),
-        fairness: match args.fairness {
-            FairnessKind::None => Fairness::None,
-            FairnessKind::Weak => Fairness::Weak,
-            FairnessKind::Strong => Fairness::Strong,
-        },
-        cycles: match args.cycles {
-            None => Cycles::Suitable,
-            Some(CycleSearch::DfsFifo) => Cycles::DfsFifo,
-            Some(CycleSearch::Ndfs) => Cycles::NestedDfs,
-            Some(CycleSearch::Scc) => Cycles::Components,
-            Some(CycleSearch::Map) => Cycles::Map,
-            Some(CycleSearch::IterativeNdfs) => Cycles::IterativeNestedDfs,
-        },
-        progress: match args.progress {
-            ProgressOn::States => Progress::States,
-            ProgressOn::Transitions => Progress::Transitions,
-        },
+        fairness: args.fairness.into(),
+        cycles: args.cycles.map_or(Cycles::Suitable, Cycles::from),
+        progress: args.progress.into(),
         delaying: args.delays.settings(),
         depth_bounding: args.delays.depth(),
         threads: usize::from(args.threads),
@@ -158,6 +145,37 @@ fn settings(args: &Check) -> Settings {
             depth_max: args.max_depth,
             memory_bytes_max: Some(args.max_memory.unwrap_or_else(files::memory_bytes_default)),
         },
+    }
+}
+
+impl From<FairnessKind> for Fairness {
+    fn from(kind: FairnessKind) -> Self {
+        match kind {
+            FairnessKind::None => Self::None,
+            FairnessKind::Weak => Self::Weak,
+            FairnessKind::Strong => Self::Strong,
+        }
+    }
+}
+
+impl From<CycleSearch> for Cycles {
+    fn from(search: CycleSearch) -> Self {
+        match search {
+            CycleSearch::DfsFifo => Self::DfsFifo,
+            CycleSearch::Ndfs => Self::NestedDfs,
+            CycleSearch::Scc => Self::Components,
+            CycleSearch::Map => Self::Map,
+            CycleSearch::IterativeNdfs => Self::IterativeNestedDfs,
+        }
+    }
+}
+
+impl From<ProgressOn> for Progress {
+    fn from(on: ProgressOn) -> Self {
+        match on {
+            ProgressOn::States => Self::States,
+            ProgressOn::Transitions => Self::Transitions,
+        }
     }
 }
 

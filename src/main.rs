@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod delays;
+mod explore;
 mod face;
 mod files;
 mod progress;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> u8 {
     match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
         Command::Dap => fabius_dap::serve(files::read),
         Command::Watch(args) => watch::run(&args),

@@ -22,7 +22,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fabius-explore", &["fabius-base", "fabius-program", "fabius-engine", "fabius-witness"]),
     ("fabius-lsp", &["fabius-engine", "fabius-promela", "fabius-witness", "fabius-base"]),
     ("fabius-dap", &["fabius-explore", "fabius-engine", "fabius-witness", "fabius-base"]),
-    ("fabius", &["fabius-engine", "fabius-dap", "fabius-lsp", "fabius-witness", "fabius-base"]),
+    ("fabius-tui", &["fabius-explore", "fabius-engine", "fabius-witness", "fabius-base"]),
+    ("fabius", &["fabius-engine", "fabius-dap", "fabius-lsp", "fabius-tui", "fabius-witness", "fabius-base"]),
     (
         "fabius-testkit",
         &[
@@ -48,7 +49,7 @@ fn root() -> PathBuf {
 
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let rooms = ["src", "core", "dap", "lsp", "tests", "benches"];
+    let rooms = ["src", "core", "dap", "lsp", "tui", "tests", "benches"];
     let mut folders: Vec<PathBuf> = rooms.iter().map(|room| root().join(room)).collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };

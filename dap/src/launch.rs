@@ -165,7 +165,7 @@ impl Launch {
                 cancel.time_out();
             }
         };
-        let mut around = Surroundings { cancel, now: &now, observe: &mut observe };
+        let mut around = Surroundings { cancel, now: &now, observe: &mut observe, controls: None };
         let outcome = check(loaded, &settings, &mut around);
         let wanted = self.counterexample.unwrap_or(0);
         match outcome.counterexamples.get(wanted) {

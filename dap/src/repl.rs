@@ -146,7 +146,7 @@ fn search(e: &mut Exploration) -> Result<Done, String> {
             cancel.time_out();
         }
     };
-    let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut observe };
+    let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
     let limits = Limits { states_max: Some(SEARCH_STATES_MAX), ..Limits::default() };
     let onward = e.errand().run(&Settings { limits, ..Settings::default() }, &mut around)?;
     if let Some(found) = &onward.found {

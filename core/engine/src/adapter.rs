@@ -2,7 +2,7 @@
 
 use fabius_base::Span;
 use fabius_machine::{Cursor, Machine, Refusal, Step};
-use fabius_program::{CLAIM_PID, EdgeId, Move, Program, StepMarks, Watch, meaning::Fault};
+use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use std::sync::Arc;
 
@@ -131,14 +131,18 @@ impl SearchedMachine {
 }
 
 impl Places {
-    /// Where the oldest process stands that may not stop where it is.
-    pub(crate) fn first_stuck(&self, state: &[u32]) -> Option<Span> {
+    /// Where the processes stand.
+    pub(crate) fn locations<'s>(&'s self, state: &'s [u32]) -> impl Iterator<Item = &'s Location> {
         let program = self.machine.program();
-        let locations = (0..self.machine.process_count(state)).filter_map(|pid| {
+        (0..self.machine.process_count(state)).filter_map(move |pid| {
             let process = program.process(self.machine.process_of(state, pid)?);
             process.locations.get(self.machine.location_of(state, pid)?.0 as usize)
-        });
-        locations.into_iter().find(|location| !location.end).map(|location| location.span)
+        })
+    }
+
+    /// Where the oldest process stands that may not stop where it is.
+    pub(crate) fn first_stuck(&self, state: &[u32]) -> Option<Span> {
+        self.locations(state).find(|location| !location.end).map(|location| location.span)
     }
 }
 

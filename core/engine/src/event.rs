@@ -1,6 +1,7 @@
 //! What happens during a check, as it happens. The faces (command line, editor, terminal) show it;
 //! none of them computes a verdict.
 
+use crate::look::{Look, RejectedCycle};
 use crate::report::{FindingReport, PropertyReport, Report, ViolationReport};
 use serde::Serialize;
 
@@ -46,6 +47,20 @@ pub enum Event {
         states: u64,
         /// What waits for a larger bound.
         frontier: u64,
+    },
+    /// What a search is at: told once for each time that somebody asks ([`crate::Controls::ask`]).
+    Look {
+        /// The property.
+        property: String,
+        /// What the search is at.
+        look: Look,
+    },
+    /// A cycle is none of those that are looked for: told now and then, after a look.
+    Rejected {
+        /// The property.
+        property: String,
+        /// What is known of it.
+        cycle: RejectedCycle,
     },
     /// A counterexample was found and confirmed.
     Violation {

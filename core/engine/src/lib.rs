@@ -22,6 +22,7 @@ mod elaborate;
 mod ground;
 mod liveness;
 mod load;
+mod look;
 mod meaning;
 mod meet;
 mod onward;
@@ -43,6 +44,7 @@ pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun
 pub use event::{Event, Goal, Progress};
 pub use ground::{Ground, Run, read_trail};
 pub use load::{Include, Loaded, load, unreadable};
+pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};
 pub use meaning::{Meaning, Written, meaning};
 pub use meet::{Line, Meeting, meet};
 pub use onward::{Onward, onward};

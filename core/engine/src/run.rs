@@ -6,6 +6,7 @@ use crate::delayed;
 use crate::event::Event;
 use crate::liveness;
 use crate::load::Loaded;
+use crate::look::Controls;
 use crate::plan::{Plan, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
@@ -24,6 +25,8 @@ pub struct Surroundings<'a> {
     pub now: &'a dyn Fn() -> Duration,
     /// Is told what happens.
     pub observe: &'a mut dyn FnMut(Event),
+    /// For somebody who watches the searches from another thread.
+    pub controls: Option<&'a Controls>,
 }
 
 /// What a check leaves behind.

@@ -3,11 +3,12 @@
 use crate::adapter::Places;
 use crate::counterexample::place_of;
 use crate::event::{Event, Goal, Progress};
+use crate::look::{Controls, Reader};
 use crate::run::Surroundings;
 use crate::task::Task;
-use fabius_base::{SourceMap, Span, StopReason};
+use fabius_base::{Limits, SourceMap, Span, StopReason};
 use fabius_program::{Move, Program, meaning::Fault};
-use fabius_search::{self as search, Statistics, ViolationKind};
+use fabius_search::{self as search, Curiosity, Look, Rejected, Statistics, ViolationKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -23,6 +24,8 @@ pub(crate) struct Watcher<'a, 'b> {
     pub around: &'a mut Surroundings<'b>,
     places: Places,
     goal: Goal,
+    /// What the search may use, as far as whoever watches may change it.
+    limits: Limits,
     began: Duration,
     /// When the time for the property is used up.
     until: Option<Duration>,
@@ -49,11 +52,16 @@ impl<'a, 'b> Watcher<'a, 'b> {
             around,
             places,
             goal,
+            limits: task.settings.limits,
             began,
             until: task.settings.until,
             hunted,
             keys: Vec::new(),
         }
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { program: self.program, map: self.map, places: &self.places }
     }
 
     /// Where a violation is: the file and the byte at which the guilty statement stands.
@@ -87,7 +95,32 @@ impl search::Observer<Move, Fault> for Watcher<'_, '_> {
             seconds: seconds.as_secs_f64(),
         };
         (self.around.observe)(Event::Progress { property: self.property.to_owned(), progress });
+        if let Some(controls) = self.around.controls {
+            controls.wait_while_paused(self.around.cancel);
+        }
         ControlFlow::Continue(())
+    }
+
+    fn curiosity(&mut self) -> Option<Curiosity> {
+        self.around.controls?.curiosity()
+    }
+
+    fn shown(&mut self, look: Look<Move>) {
+        let look = self.reader().look(look);
+        (self.around.observe)(Event::Look { property: self.property.to_owned(), look });
+    }
+
+    fn rejected(&mut self, rejected: Rejected<Move>) {
+        let cycle = self.reader().rejected(&rejected);
+        (self.around.observe)(Event::Rejected { property: self.property.to_owned(), cycle });
+    }
+
+    fn change_limits(&mut self, limits: &mut Limits) {
+        // What only makes a violation clearer has a small budget of its own.
+        let may_change = self.goal == Goal::Violation && *limits == self.limits;
+        if let Some(wanted) = self.around.controls.and_then(Controls::limits).filter(|_| may_change) {
+            (*limits, self.limits) = (wanted, wanted);
+        }
     }
 
     fn key(&mut self, kind: &ViolationKind<Fault>, label: Option<&Move>, state: &[u32]) -> u64 {

@@ -20,7 +20,8 @@ fn run_with(text: &str, settings: &Settings, cancel: &Cancel, tick: Duration) ->
     };
     let mut events = Vec::new();
     let mut observe = |event| events.push(event);
-    let outcome = check(&loaded, settings, &mut Surroundings { cancel, now: &now, observe: &mut observe });
+    let outcome =
+        check(&loaded, settings, &mut Surroundings { cancel, now: &now, observe: &mut observe, controls: None });
     (outcome, events)
 }
 

@@ -47,7 +47,11 @@ fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
     let mut events = Vec::new();
     let mut observe = |event| events.push(event);
     let (cancel, now) = (Cancel::new(), || Duration::ZERO);
-    let outcome = check(&loaded, settings, &mut Surroundings { cancel: &cancel, now: &now, observe: &mut observe });
+    let outcome = check(
+        &loaded,
+        settings,
+        &mut Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: None },
+    );
     assert_eq!(outcome.failure, None);
     (outcome, events)
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 fn run(text: &str, settings: &Settings) -> Outcome {
     let loaded = load("model.pml", text.to_owned(), &[], &mut |_, _| None, settings);
     let mut observe = |_| {};
-    let mut around = Surroundings { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut observe };
+    let mut around =
+        Surroundings { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut observe, controls: None };
     let outcome = check(&loaded, settings, &mut around);
     assert_eq!(outcome.failure, None);
     outcome

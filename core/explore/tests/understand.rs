@@ -24,7 +24,7 @@ fn read(text: &str) -> Arc<Loaded> {
 
 fn checked(loaded: &Loaded, settings: &Settings) -> Outcome {
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {} };
+    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     check(loaded, settings, &mut around)
 }
 
@@ -150,7 +150,7 @@ fn other_runs_to_the_same_error_are_found() {
     let (steps, switches) = (e.number(tip(&e)), e.switches());
     let limits = Limits { states_max: Some(100_000), ..Limits::default() };
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {} };
+    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     for which in [Other::Shortest, Other::FewestSwitches, Other::FewestDelays] {
         let settings = Settings { limits, ..Settings::default() };
         let other =

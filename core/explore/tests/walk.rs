@@ -34,13 +34,13 @@ fn open(text: &str) -> Exploration {
 fn checked(loaded: &Loaded, property: &str) -> Outcome {
     let settings = Settings { properties: vec![property.to_owned()], ..Settings::default() };
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {} };
+    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     check(loaded, &settings, &mut around)
 }
 
 fn search(errand: &Errand) -> fabius_engine::Onward {
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {} };
+    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     let limits = Limits { states_max: Some(100_000), ..Limits::default() };
     errand.run(&Settings { limits, ..Settings::default() }, &mut around).expect("it can be searched")
 }

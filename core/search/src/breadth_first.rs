@@ -17,6 +17,7 @@
 //! A queued state is the note of its [`Store`], with the hidden words. For a path, each state
 //! remembers its parent and which of the parent's ordinary successors it is; a path is executed anew.
 
+use crate::look::{Look, Phase};
 use crate::model::{Ending, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
@@ -110,7 +111,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
         let mut ordinal = 0;
         while let Some(found) = self.expansion.next(self.model) {
             if self.budget.step_is_due() {
-                self.look()?;
+                self.look(number)?;
             }
             match found {
                 Next::Successor { label, transient, fault, .. } => {
@@ -174,10 +175,18 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
     }
 
     #[cold]
-    fn look(&mut self) -> ControlFlow<Halt> {
+    fn look(&mut self, number: u32) -> ControlFlow<Halt> {
         let now = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
-        self.budget.look(&self.statistics, self.store.is_full(), self.observer)
+        self.budget.look(&self.statistics, self.store.is_full(), self.observer)?;
+        if let Some(wanted) = self.observer.curiosity() {
+            let path = path_to(self.model, &self.origins, number);
+            let frontier =
+                u64::from(self.layer.states + self.next_layer.states).saturating_sub(self.layer.taken_states);
+            let look = Look::at(Phase::BreadthFirst).along(wanted, path.into_iter());
+            self.observer.shown(Look { frontier: Some(frontier), ..look });
+        }
+        ControlFlow::Continue(())
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -323,6 +332,7 @@ struct Queue {
     /// Per state: length of its note, number of hidden words, the note, the hidden words.
     words: Vec<u32>,
     taken: usize,
+    taken_states: u64,
     states: u32,
     note: Vec<u32>,
 }
@@ -335,6 +345,7 @@ impl Queue {
     fn clear(&mut self) {
         self.words.clear();
         self.taken = 0;
+        self.taken_states = 0;
         self.states = 0;
     }
 
@@ -354,6 +365,7 @@ impl Queue {
         let start = self.taken + 2;
         let middle = start + note as usize;
         self.taken = middle + hidden as usize;
+        self.taken_states += 1;
         store.recall(&self.words[start..middle], state);
         state.extend_from_slice(&self.words[middle..self.taken]);
         true

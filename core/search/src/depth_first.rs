@@ -21,6 +21,7 @@
 //! ways from one to another. Where they come in long runs or in great number, they are therefore put
 //! into a set of their own, uncounted: see [`TRANSIENT_RUN_MAX`] and [`TRANSIENT_PASSES_MAX`].
 
+use crate::look::{Look, Phase};
 use crate::model::{Ending, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
@@ -265,7 +266,13 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
     fn look(&mut self) -> ControlFlow<Halt> {
         let now = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
-        self.budget.look(&self.statistics, self.store.is_full(), self.observer)
+        self.budget.look(&self.statistics, self.store.is_full(), self.observer)?;
+        if let Some(wanted) = self.observer.curiosity() {
+            let labels = self.stack.iter().filter_map(|frame| frame.label);
+            let look = Look { stack: self.stack.len() as u64, ..Look::at(Phase::DepthFirst).along(wanted, labels) };
+            self.observer.shown(look);
+        }
+        ControlFlow::Continue(())
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! What a search is told, and whom it tells: limits, cancellation, progress.
 
+use crate::look::{Curiosity, Look, Phase, Rejected};
 use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
 use fabius_base::{Cancel, Limits, StopReason};
 use std::fmt::Debug;
@@ -29,6 +30,27 @@ pub trait Observer<Label: Debug, Fault: Debug> {
         ControlFlow::Continue(())
     }
 
+    /// Whether it wants to see what the search is at, and how much of it. Asked after each [`Self::progress`], so
+    /// that a search that nobody watches pays nothing.
+    fn curiosity(&mut self) -> Option<Curiosity> {
+        None
+    }
+
+    /// Is shown what it wanted to see.
+    fn shown(&mut self, look: Look<Label>) {
+        drop(look);
+    }
+
+    /// Is shown a cycle that is none of those that are looked for: the first after each [`Self::shown`].
+    fn rejected(&mut self, rejected: Rejected<Label>) {
+        drop(rejected);
+    }
+
+    /// May change the limits while the search runs. Asked after each [`Self::progress`].
+    fn change_limits(&mut self, limits: &mut Limits) {
+        let _ = limits;
+    }
+
     /// Names a violation: of those with the same key, one is kept and all are counted. `label` is the
     /// faulty transition, `None` for an end state and for the initial state; `state` is the end state,
     /// or the one in which the faulty transition starts.
@@ -39,6 +61,18 @@ pub trait Observer<Label: Debug, Fault: Debug> {
         let _ = write!(text, "{kind:?} {label:?} {state:?}");
         text.0
     }
+}
+
+/// Tells an observer of several threads that search together.
+pub(crate) fn tell_together<L: Debug, F: Debug>(
+    observer: &mut impl Observer<L, F>,
+    statistics: &Statistics,
+) -> ControlFlow<StopReason> {
+    observer.progress(statistics)?;
+    if observer.curiosity().is_some() {
+        observer.shown(Look::at(Phase::Together));
+    }
+    ControlFlow::Continue(())
 }
 
 /// An observer who does not care.
@@ -63,12 +97,14 @@ impl std::fmt::Write for TextHash {
 #[derive(Debug)]
 pub(crate) struct Budget<'a> {
     settings: &'a Settings,
+    /// Those of the settings, unless the observer changed them.
+    limits: Limits,
     steps_left: u32,
 }
 
 impl<'a> Budget<'a> {
     pub(crate) fn new(settings: &'a Settings) -> Self {
-        Self { settings, steps_left: 0 }
+        Self { settings, limits: settings.limits, steps_left: 0 }
     }
 
     /// Takes a step; whether it is time to [`Self::look`].
@@ -86,13 +122,13 @@ impl<'a> Budget<'a> {
     /// Whether a search that has stored so many states may not store one more.
     #[inline]
     pub(crate) fn states_exhausted(&self, states: u64) -> bool {
-        self.settings.limits.states_max.is_some_and(|max| max <= states)
+        self.limits.states_max.is_some_and(|max| max <= states)
     }
 
     /// Whether a state at this depth is not to be looked at.
     #[inline]
     pub(crate) fn too_deep(&self, depth: u64) -> bool {
-        self.settings.limits.depth_max.is_some_and(|max| max <= depth)
+        self.limits.depth_max.is_some_and(|max| max <= depth)
     }
 
     /// Compares what was used with the limits, and asks observer and canceller.
@@ -104,13 +140,15 @@ impl<'a> Budget<'a> {
         observer: &mut impl Observer<L, F>,
     ) -> ControlFlow<Halt> {
         self.steps_left = STEPS_PER_LOOK;
-        let memory_bytes_max = self.settings.limits.memory_bytes_max.unwrap_or(u64::MAX);
+        let memory_bytes_max = self.limits.memory_bytes_max.unwrap_or(u64::MAX);
         if let Some(reason) = self.settings.cancel.requested() {
             return ControlFlow::Break(Halt::Reason(reason));
         }
         if store_is_full || memory_bytes_max < statistics.memory_bytes {
             return ControlFlow::Break(Halt::Reason(StopReason::Memory));
         }
-        observer.progress(statistics).map_break(Halt::Reason)
+        let told = observer.progress(statistics).map_break(Halt::Reason);
+        observer.change_limits(&mut self.limits);
+        told
     }
 }

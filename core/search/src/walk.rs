@@ -113,7 +113,7 @@ impl<M: Model, Own, Probe: Copy> Walk<M, Own, Probe> {
     }
 
     /// The labels on the stack.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = M::Label> + '_ {
+    pub(crate) fn labels(&self) -> impl DoubleEndedIterator<Item = M::Label> + '_ {
         self.frames.iter().filter_map(|frame| frame.label)
     }
 

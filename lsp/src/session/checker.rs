@@ -216,7 +216,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&job.loaded, &settings)) {
         return Ok(known);
     }
-    let mut around = Surroundings { cancel, now: &|| started.elapsed(), observe: &mut observe };
+    let mut around = Surroundings { cancel, now: &|| started.elapsed(), observe: &mut observe, controls: None };
     let checked = panic::catch_unwind(AssertUnwindSafe(|| fabius_engine::check(&job.loaded, &settings, &mut around)));
     if let (Ok(outcome), Some(cache)) = (&checked, &cache) {
         cache.remember(&job.loaded, &settings, outcome);

@@ -13,6 +13,7 @@ use crate::adapter::SearchedMachine;
 use crate::counterexample::{Counterexample, Found, Wrong, confirm};
 use crate::event::{Event, Goal};
 use crate::load::Loaded;
+use crate::look::Controls;
 use crate::plan::Planned;
 use crate::report::{DelayReport, PropertyReport, Stopped, Verdict, ViolationReport};
 use crate::run::Surroundings;
@@ -351,6 +352,11 @@ fn faulty(planned: &Planned, finding: Finding) -> Checked {
 }
 
 impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
+    fn last_bound(&mut self, last: Option<u32>) -> Option<u32> {
+        let raised = self.around.controls.and_then(Controls::last_bound).unwrap_or(0);
+        last.map(|last| last.max(raised))
+    }
+
     fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
         let Round { bound, states, frontier } = *round;
         (self.around.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });

@@ -157,11 +157,10 @@ impl Product<'_> {
     }
 }
 
-fn way_back(
-    from: &HashMap<(usize, bool), ((usize, bool), Move)>,
-    mut place: (usize, bool),
-    root: (usize, bool),
-) -> Vec<Move> {
+/// Where one is in the search for a way.
+type Place = (usize, bool);
+
+fn way_back(from: &HashMap<Place, (Place, Move)>, mut place: Place, root: Place) -> Vec<Move> {
     let mut way = Vec::new();
     while place != root {
         let Some(&(before, step)) = from.get(&place) else { break };

@@ -39,6 +39,7 @@ use super::stem::stem_to;
 use super::sums::{self, Strong, Sum, Weak};
 use super::watch::Watch;
 use super::ways::{Answer, Lane, Step, Way, shortest_way};
+use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next, Processes};
 use crate::observer::{Observer, Settings};
 use crate::position::Position;
@@ -98,6 +99,8 @@ struct Components<'a, M: Model, S, O, P, C> {
     regions: Vec<Region>,
     regions_made: u32,
     memory_bytes: u64,
+    /// States of the largest component that was left.
+    largest: u64,
     sum: std::marker::PhantomData<C>,
 }
 
@@ -188,6 +191,7 @@ where
             regions: Vec::new(),
             regions_made: 0,
             memory_bytes: 0,
+            largest: 0,
             sum: std::marker::PhantomData,
         };
         let run = search.run();
@@ -411,6 +415,12 @@ where
         let from = (number - pass.first) as usize - 1;
         let accepted = self.goal == Goal::Livelock || root.sum.marks().has(Marks::ACCEPTING);
         let split = C::SPLITS && root.cyclic && accepted;
+        self.largest = self.largest.max((pass.active.len() - from) as u64);
+        if root.cyclic && self.watch.rejects() {
+            let why = if accepted { Rejection::Unfair } else { Rejection::NotAccepting };
+            let label = pass.walk.top().and_then(|top| top.label);
+            self.watch.show_rejected(why, label, pass.walk.position.state());
+        }
         if split {
             self.split(pass, from, &root.sum)?;
         } else {
@@ -586,7 +596,22 @@ where
         let regions: u64 = self.regions.iter().map(|region| region.states.memory_bytes()).sum();
         let passes = pass.memory_bytes() + other.map_or(0, Pass::memory_bytes);
         self.memory_bytes = passes + regions + self.queue.memory_bytes();
-        self.watch.look(self.store.memory_bytes() + self.memory_bytes, self.store.is_full())
+        self.watch.look(self.store.memory_bytes() + self.memory_bytes, self.store.is_full())?;
+        let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
+        let whole = other.unwrap_or(pass);
+        let phase = if other.is_some() { Phase::Regions } else { Phase::Components };
+        let look = Look::at(phase).along(wanted, whole.walk.labels());
+        let look = Look {
+            from_initial: self.seed == 0,
+            stack: whole.walk.len() as u64,
+            frontier: Some(self.queue.waiting()),
+            largest_component: Some(self.largest),
+            partitions: Some(self.regions.len() as u64),
+            ..look
+        };
+        let look = if wanted.whole { look.led_by(self.stem()?) } else { look };
+        self.watch.show(look);
+        ControlFlow::Continue(())
     }
 }
 

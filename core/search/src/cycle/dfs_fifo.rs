@@ -35,6 +35,7 @@ use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Whole;
 use super::stem::stem_to;
 use super::watch::Watch;
+use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
 use crate::store::{Class, Inserted, Payloads, Store};
@@ -176,7 +177,13 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
                 self.walk.recover(self.store);
                 self.append(class)?;
             }
-            _ => self.watch.statistics.matched += 1,
+            _ => {
+                self.watch.statistics.matched += 1;
+                // A way back to a state that is known may close a cycle, but none without progress.
+                if progress && self.watch.rejects() {
+                    self.watch.show_rejected(Rejection::Progress, label, self.walk.position.state());
+                }
+            }
         }
         self.walk.stay();
         ControlFlow::Continue(())
@@ -250,7 +257,18 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
 
     #[cold]
     fn look(&mut self) -> Run<M::Label, M::Fault> {
-        self.watch.look(self.memory_bytes(), self.store.is_full())
+        self.watch.look(self.memory_bytes(), self.store.is_full())?;
+        let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
+        let look = Look::at(Phase::WithoutProgress).along(wanted, self.walk.labels());
+        let look = Look {
+            from_initial: self.seed == 0,
+            stack: self.walk.len() as u64,
+            frontier: Some(self.queue.waiting()),
+            ..look
+        };
+        let look = if wanted.whole { look.led_by(self.stem()?) } else { look };
+        self.watch.show(look);
+        ControlFlow::Continue(())
     }
 
     fn memory_bytes(&self) -> u64 {

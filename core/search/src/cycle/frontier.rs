@@ -15,6 +15,8 @@ pub(crate) struct Frontier {
     hidden: usize,
     /// In strict order: the entry whose turn is next.
     next: usize,
+    /// How many wait.
+    waiting: u64,
     /// In the other order: the entries that wait.
     newest: Option<Vec<Seed>>,
     note: Vec<u32>,
@@ -28,7 +30,7 @@ impl Frontier {
     /// Nobody waits. In strict order who came first is first, otherwise who came last.
     pub(crate) fn new(hidden: usize, strict: bool) -> Self {
         let newest = if strict { None } else { Some(Vec::new()) };
-        Self { words: Vec::new(), hidden, next: 0, newest, note: Vec::new(), room: Vec::new() }
+        Self { words: Vec::new(), hidden, next: 0, waiting: 0, newest, note: Vec::new(), room: Vec::new() }
     }
 
     /// Adds the successor of the position, which was just put into the store. False if there is no room.
@@ -43,18 +45,26 @@ impl Frontier {
         if let Some(newest) = &mut self.newest {
             newest.push(start);
         }
+        self.waiting += 1;
         true
     }
 
     /// Takes the next one that waits.
     pub(crate) fn take(&mut self) -> Option<Seed> {
         if let Some(newest) = &mut self.newest {
+            self.waiting = newest.len().saturating_sub(1) as u64;
             return newest.pop();
         }
         let seed = self.next;
         let note = self.words.get(seed + 1)? / 2;
+        self.waiting -= 1;
         self.next = seed + HEAD + note as usize + self.hidden;
         Some(seed as Seed)
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting
     }
 
     /// Writes the state, and says of which class it is.

@@ -41,6 +41,7 @@ use super::lasso::{Cycle, Lasso};
 use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
+use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
 use crate::store::{Class, Payloads, Store};
@@ -183,7 +184,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     fn blue(&mut self) -> Run<M::Label, M::Fault> {
         while let Some(found) = self.walk.next(self.model) {
             if self.watch.step_is_due() {
-                self.look()?;
+                self.look(Phase::Blue)?;
             }
             match found {
                 Next::Successor { label, fault: Some(fault), .. } => return self.fault(label, fault),
@@ -242,6 +243,9 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             }
             Colour::Cyan if mark.count() != count => return self.report(label, class),
             Colour::Cyan => {
+                if self.watch.rejects() {
+                    self.watch.show_rejected(Rejection::NotAccepting, label, self.walk.position.state());
+                }
                 if let Some(top) = self.walk.top() {
                     top.own.closes = true;
                 }
@@ -253,6 +257,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                 self.walk.enter(self.model, self.store, label, transient, Own { full, ..Own::default() });
                 self.red()?;
                 self.walk.pop();
+                self.no_way_back(label);
                 return ControlFlow::Continue(true);
             }
             Colour::Blue => {}
@@ -285,7 +290,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     /// Leaves the state on top, after a red search from it if the transition to it is accepting. Whether it is red.
     fn leave(&mut self) -> Run<M::Label, M::Fault, bool> {
         let Some(top) = self.walk.top() else { return ControlFlow::Continue(true) };
-        let (own, class, is_stored) = (top.own, top.class(), top.is_stored());
+        let (own, label, class, is_stored) = (top.own, top.label, top.class(), top.is_stored());
         let red = own.all_red || own.accepting;
         if is_stored {
             let probe = self.store.probe_of_state(&self.walk.position, class);
@@ -295,6 +300,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             top_is_new(&mut self.walk);
             self.walk.rewind(self.model);
             self.red()?;
+            self.no_way_back(label);
         }
         self.accepting = (self.accepting + Mark::COUNT_MASK + u8::from(!own.accepting)) & Mark::COUNT_MASK;
         self.walk.pop();
@@ -308,7 +314,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         self.walk.trusting = !self.looked_up;
         while let Some(found) = self.walk.next(self.model) {
             if self.watch.step_is_due() {
-                self.look()?;
+                self.look(Phase::Red)?;
             }
             match found {
                 Next::Successor { label, fault: Some(fault), .. } => return self.fault(label, fault),
@@ -393,8 +399,20 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     }
 
     #[cold]
-    fn look(&mut self) -> Run<M::Label, M::Fault> {
-        self.watch.look(self.memory_bytes(), self.store.is_full())
+    fn look(&mut self, phase: Phase) -> Run<M::Label, M::Fault> {
+        self.watch.look(self.memory_bytes(), self.store.is_full())?;
+        if let Some(wanted) = self.watch.curiosity() {
+            let look = Look::at(phase).along(wanted, self.walk.labels());
+            self.watch.show(Look { stack: self.walk.len() as u64, ..look });
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A red search found nothing: no way leads back to the accepting transition `label`.
+    fn no_way_back(&mut self, label: Option<M::Label>) {
+        if self.watch.rejects() {
+            self.watch.show_rejected(Rejection::NoWayBack, label, self.walk.position.state());
+        }
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! Limits, counters and the observer of a search for cycles.
 
 use super::outcome::{End, Run};
+use crate::look::{Curiosity, Look, Rejected, Rejection};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Statistics};
 use fabius_base::StopReason;
@@ -12,11 +13,16 @@ pub(crate) struct Watch<'a, O> {
     observer: &'a mut O,
     budget: Budget<'a>,
     pub(crate) statistics: Statistics,
+    /// Cycles that are none of those that are looked for.
+    rejected: u64,
+    /// Nobody has seen an example of them lately.
+    wants_example: bool,
 }
 
 impl<'a, O> Watch<'a, O> {
     pub(crate) fn new(observer: &'a mut O, settings: &'a Settings) -> Self {
-        Self { observer, budget: Budget::new(settings), statistics: Statistics::default() }
+        let (rejected, wants_example) = (0, false);
+        Self { observer, budget: Budget::new(settings), statistics: Statistics::default(), rejected, wants_example }
     }
 
     /// Takes a step; whether it is time to [`Self::look`].
@@ -36,6 +42,40 @@ impl<'a, O> Watch<'a, O> {
             ControlFlow::Break(Halt::Reason(reason)) => ControlFlow::Break(End::Stopped(reason)),
             _ => ControlFlow::Continue(()),
         }
+    }
+
+    /// What the observer wants to see.
+    pub(crate) fn curiosity<L: Debug, F: Debug>(&mut self) -> Option<Curiosity>
+    where
+        O: Observer<L, F>,
+    {
+        self.observer.curiosity()
+    }
+
+    /// Shows the observer what the search is at.
+    pub(crate) fn show<L: Debug, F: Debug>(&mut self, look: Look<L>)
+    where
+        O: Observer<L, F>,
+    {
+        self.wants_example = true;
+        self.observer.shown(Look { rejected: self.rejected, ..look });
+    }
+
+    /// Counts a cycle that is none of those that are looked for. Whether an example is wanted.
+    #[inline]
+    pub(crate) fn rejects(&mut self) -> bool {
+        self.rejected += 1;
+        self.wants_example
+    }
+
+    /// Shows the observer a cycle that is none of those that are looked for.
+    #[cold]
+    pub(crate) fn show_rejected<L: Debug, F: Debug>(&mut self, why: Rejection, label: Option<L>, state: &[u32])
+    where
+        O: Observer<L, F>,
+    {
+        self.wants_example = false;
+        self.observer.rejected(Rejected { why, label, state: state.to_vec() });
     }
 
     /// Counts an arrival at this depth; whether it lies too deep to be looked at.

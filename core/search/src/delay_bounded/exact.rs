@@ -26,7 +26,8 @@
 //! the result holds for every schedule (as in Johnson, Wahl: *Delay-Bounded Scheduling Without Delay!*, CAV 2021).
 
 use super::replay::replay;
-use super::{Deepening, Delay, DelayObserver, DelayOutcome, Listing, Origin, Round, scheduled};
+use super::{Deepening, Delay, DelayObserver, DelayOutcome, Listing, Origin, Round, SHOWN_TURNS_MAX, scheduled};
+use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Statistics, ViolationKind, Violations};
@@ -38,6 +39,8 @@ use fabius_base::StopReason;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
+/// The observer is asked whether it wants to see something once for so many pairs.
+const SHOW_EVERY: u64 = 256;
 /// So many states of the system at most.
 const STATES_MAX: usize = u32::MAX as usize - 2;
 
@@ -142,6 +145,9 @@ where
         loop {
             while let Some(pair) = self.now.pop_front() {
                 self.settle(pair)?;
+                if self.looks.is_multiple_of(SHOW_EVERY) {
+                    self.show(bound, pair);
+                }
             }
             let settled = &self.settled;
             self.later.retain(|pair| !settled.contains(&(pair.state, pair.schedule)));
@@ -150,7 +156,7 @@ where
                 let round = Round { bound, states: self.statistics.states, frontier };
                 self.finished.push(round);
                 self.observer.round(&round).map_break(Halt::Reason)?;
-                match deepening.after(bound).filter(|_| frontier > 0 && self.states.open > 0) {
+                match deepening.as_wanted(self.observer).after(bound).filter(|_| frontier > 0 && self.states.open > 0) {
                     Some(next) => asked = next,
                     None => return ControlFlow::Continue(()),
                 }
@@ -283,6 +289,24 @@ where
             delays.push(told.delays);
             told.path
         })
+    }
+
+    /// Shows an observer who wants to see it what the search is at.
+    #[cold]
+    fn show(&mut self, bound: u32, pair: Pair) {
+        let Some(wanted) = self.observer.curiosity() else { return };
+        let trail = Origin::trail(&self.origins, pair.number);
+        let look = Look {
+            before: u64::from(pair.depth),
+            frontier: Some((self.now.len() + self.later.len()) as u64),
+            ..Look::at(Phase::Delays(bound))
+        };
+        let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
+            look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
+        } else {
+            look
+        };
+        self.observer.shown(look);
     }
 
     #[cold]

@@ -32,6 +32,7 @@
 use super::checkpoint::{Snapshot, Waiting};
 use super::replay::replay;
 use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, scheduled};
+use crate::look::{Look, Phase};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Statistics, StopAt, ViolationKind, Violations};
@@ -241,7 +242,8 @@ where
         loop {
             let is_finished = self.finished.last().is_some_and(|round| self.bound <= round.bound);
             let told = if is_finished { ControlFlow::Continue(()) } else { self.finish_round()? };
-            let Some(bound) = deepening.after(self.bound).filter(|_| !self.frontier.is_empty()) else { return told };
+            let next = deepening.as_wanted(self.observer).after(self.bound);
+            let Some(bound) = next.filter(|_| !self.frontier.is_empty()) else { return told };
             self.bound = bound;
             (self.present, self.taken_up) = (std::mem::take(&mut self.frontier), 0);
             told?;
@@ -376,6 +378,7 @@ where
         self.kept[slot].number = None;
         if number.is_multiple_of(LOOK_EVERY) {
             self.look_at_memory();
+            self.show();
         }
         let full = self.store.is_full();
         let state = self.position.proposed();
@@ -441,6 +444,42 @@ where
             delays.push(told.delays);
             told.path
         })
+    }
+
+    /// Shows an observer who wants to see it what the search is at. Unless the whole path is wanted, its end: the
+    /// turns that are kept.
+    #[cold]
+    fn show(&mut self) {
+        let Some(wanted) = self.observer.curiosity() else { return };
+        let look = Look {
+            stack: self.stack.len() as u64,
+            frontier: Some(self.frontier.frames.len() as u64),
+            ..Look::at(Phase::Delays(self.bound))
+        };
+        let look = if wanted.whole {
+            let trail = self.stack.last().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.number));
+            look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
+        } else {
+            let path = self.end_of_path();
+            let before = self.stack.last().map_or(0, |frame| frame.depth).saturating_sub(path.len() as u64);
+            Look { before, ..look.along(wanted, path.into_iter()) }
+        };
+        self.observer.shown(look);
+    }
+
+    /// The labels of the turns to the topmost states of the stack, as far as they are kept.
+    fn end_of_path(&self) -> Vec<M::Label> {
+        let first = self.stack.len().saturating_sub(KEPT - 1);
+        let mut path = Vec::new();
+        for (index, frame) in self.stack.iter().enumerate().skip(first) {
+            let kept = &self.kept[(index + 1) % KEPT];
+            let turn = (frame.turn as usize).checked_sub(1);
+            match turn.filter(|&turn| kept.number == Some(frame.number) && turn < kept.turns.len()) {
+                Some(turn) => path.extend_from_slice(kept.turns.labels(turn)),
+                None => path.clear(),
+            }
+        }
+        path
     }
 
     #[cold]

@@ -57,6 +57,11 @@ impl Deepening {
         self.last.map_or(self.first, |last| self.first.min(last))
     }
 
+    /// The same, with the last bound that the observer wants now.
+    pub(crate) fn as_wanted<L: Debug, F: Debug>(&self, observer: &mut impl DelayObserver<L, F>) -> Self {
+        Self { last: observer.last_bound(self.last), ..*self }
+    }
+
     /// The bound of the round after that with `bound`, if there is one.
     pub(crate) fn after(&self, bound: u32) -> Option<u32> {
         let next = bound.saturating_add(self.increment.max(1));
@@ -133,6 +138,11 @@ impl<Label, Fault> DelayOutcome<Label, Fault> {
 
 /// Someone who is told of rounds as well.
 pub trait DelayObserver<Label: Debug, Fault: Debug>: Observer<Label, Fault> {
+    /// May change the last bound while the search runs. Asked after each round.
+    fn last_bound(&mut self, last: Option<u32>) -> Option<u32> {
+        last
+    }
+
     /// A round is finished.
     fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
         let _ = round;
@@ -141,6 +151,9 @@ pub trait DelayObserver<Label: Debug, Fault: Debug>: Observer<Label, Fault> {
 }
 
 impl<Label: Debug, Fault: Debug> DelayObserver<Label, Fault> for crate::Quiet {}
+
+/// A path of more turns is not executed anew only to be shown.
+pub(crate) const SHOWN_TURNS_MAX: usize = 2000;
 
 /// Where a state, or a pair of states, came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

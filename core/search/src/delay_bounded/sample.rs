@@ -17,6 +17,7 @@
 //! A fault of a process that is about to move is always seen, whatever choice inside the process is drawn.
 
 use super::{Delay, DelayObserver, DelayOutcome, Listing, Reach, Round, scheduled};
+use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Completeness, Halt, Statistics, ViolationKind, Violations};
@@ -189,6 +190,10 @@ where
             let round =
                 Round { bound: self.runs.min(u64::from(u32::MAX)) as u32, states: self.statistics.states, frontier: 0 };
             self.observer.round(&round).map_break(Halt::Reason)?;
+            if let Some(wanted) = self.observer.curiosity() {
+                let look = Look::at(Phase::Sample).along(wanted, self.path.iter().copied());
+                self.observer.shown(look);
+            }
         }
         ControlFlow::Continue(())
     }

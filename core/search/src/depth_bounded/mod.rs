@@ -32,6 +32,8 @@
 
 mod frontier;
 
+use crate::delay_bounded::SHOWN_TURNS_MAX;
+use crate::look::{Look, Phase};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Completeness, Halt, Outcome, Statistics, ViolationKind, Violations};
@@ -389,6 +391,7 @@ where
         self.tags += 1;
         if self.tags.is_multiple_of(256) {
             self.look_at_memory();
+            self.show(depth);
         }
         let mut turns = std::mem::take(&mut self.kept[slot].turns);
         self.list(&mut turns)?;
@@ -432,6 +435,26 @@ where
         trail.extend(turn.map(|turn| turn as u32));
         let model = &mut self.model;
         self.violations.record(key, kind, || path_of(model, &trail))
+    }
+
+    /// Shows an observer who wants to see it what the search is at.
+    #[cold]
+    fn show(&mut self, depth: u32) {
+        let Some(wanted) = self.observer.curiosity() else { return };
+        let mut trail = self.from.map_or(Vec::new(), |node| self.frontier.trail(node));
+        trail.extend(self.stack.iter().map(|frame| frame.turn - 1));
+        let look = Look {
+            before: u64::from(depth),
+            stack: self.stack.len() as u64,
+            frontier: Some(self.frontier.len()),
+            ..Look::at(Phase::Depth(self.bound))
+        };
+        let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
+            look.along(wanted, path_of(&mut self.model, &trail).into_iter())
+        } else {
+            look
+        };
+        self.observer.shown(look);
     }
 
     #[cold]

@@ -8,7 +8,8 @@
 //! A state whose edges are not all there yet is in the frontier; it keeps dᵢ, n + i and i, so no edge is listed twice.
 
 use crate::cycle::{Found, Goal};
-use crate::delay_bounded::{DelayObserver, Listing, scheduled};
+use crate::delay_bounded::{DelayObserver, Listing, SHOWN_TURNS_MAX, replay, scheduled};
+use crate::look::{Look, Phase};
 use crate::model::{Marks, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Statistics};
@@ -65,6 +66,8 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     pub listed: u64,
     pub edges_there: u64,
     pub endless_turns: u64,
+    /// Partitions that are still to be refined.
+    pub partitions_left: u64,
     pub statistics: Statistics,
     turns: Turns<M::Label, M::Fault>,
     turns_after: Turns<M::Label, M::Fault>,
@@ -94,6 +97,7 @@ where
             listed: 0,
             edges_there: 0,
             endless_turns: 0,
+            partitions_left: 0,
             statistics: Statistics::default(),
             turns: Turns::default(),
             turns_after: Turns::default(),
@@ -149,14 +153,34 @@ where
         (0..self.nodes.len() as u32).filter(|&state| !self.nodes[state as usize].complete).collect()
     }
 
-    /// Takes a step of an algorithm; now and then that leads to a look at the limits.
-    pub fn tick(&mut self) -> ControlFlow<Halt> {
+    /// Takes a step of an algorithm, in a state; now and then that leads to a look at the limits.
+    pub fn tick(&mut self, state: u32, phase: Phase) -> ControlFlow<Halt> {
         if !self.listing.budget.step_is_due() {
             return ControlFlow::Continue(());
         }
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
         let full = self.store.is_full();
-        self.listing.budget.look(&self.statistics, full, self.observer)
+        self.listing.budget.look(&self.statistics, full, self.observer)?;
+        self.show(state, phase);
+        ControlFlow::Continue(())
+    }
+
+    /// Shows an observer who wants to see it what the search is at.
+    fn show(&mut self, state: u32, phase: Phase) {
+        let Some(wanted) = self.observer.curiosity() else { return };
+        let trail = self.trail(state);
+        let look = Look {
+            before: trail.len() as u64,
+            frontier: Some(self.incomplete),
+            partitions: Some(self.partitions_left),
+            ..Look::at(phase)
+        };
+        let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
+            look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
+        } else {
+            look
+        };
+        self.observer.shown(look);
     }
 
     /// Makes all edges of a state that the bound allows be there.
@@ -304,7 +328,7 @@ where
         let mut trail = self.trail(state);
         trail.push(turn);
         let scheduler = self.scheduler;
-        let path = crate::delay_bounded::replay(self.listing.model, scheduler, &trail).path;
+        let path = replay(self.listing.model, scheduler, &trail).path;
         Some(Found::Fault { path, fault })
     }
 

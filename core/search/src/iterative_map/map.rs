@@ -29,6 +29,7 @@
 use super::graph::{Edge, Graph};
 use super::{Closing, CycleRound, End};
 use crate::delay_bounded::DelayObserver;
+use crate::look::Phase;
 use crate::model::Processes;
 use crate::schedule::Scheduler;
 use std::collections::BTreeMap;
@@ -118,7 +119,7 @@ where
             stack.pop();
             continue;
         };
-        graph.tick().map_break(End::Halted)?;
+        graph.tick(from, Phase::Calculate).map_break(End::Halted)?;
         round.calculated += 1;
         let value = maps.map[from as usize].unwrap_or(NULL);
         let handed = hand_on(from, edge, value).map_break(End::Cycle)?;
@@ -146,6 +147,7 @@ where
     let mut waiting: Vec<(u32, Vec<u32>)> = by_root.into_iter().collect();
     while let Some((root, members)) = waiting.pop() {
         round.partitions += 1;
+        graph.partitions_left = waiting.len() as u64 + 1;
         maps.partitions += 1;
         for &member in &members {
             maps.fine[member as usize] = NULL;
@@ -161,6 +163,7 @@ where
         }
         waiting.extend(smaller);
     }
+    graph.partitions_left = 0;
     ControlFlow::Continue(())
 }
 
@@ -186,7 +189,7 @@ where
             stack.pop();
             continue;
         };
-        graph.tick().map_break(End::Halted)?;
+        graph.tick(from, Phase::Refine).map_break(End::Halted)?;
         let to = edge.to as usize;
         if !edge.follow || maps.member_of[to] != present {
             continue;

@@ -178,7 +178,7 @@ where
         found?;
         let told = Round { bound: round.bound, states: round.states, frontier: round.frontier };
         graph.observer.round(&told).map_break(|reason| End::Halted(Halt::Reason(reason)))?;
-        match deepening.after(graph.bound).filter(|_| !graph.is_complete()) {
+        match deepening.as_wanted(graph.observer).after(graph.bound).filter(|_| !graph.is_complete()) {
             None => return ControlFlow::Continue(()),
             Some(bound) if ask == Ask::NestedDfs => {
                 graph.forget();

@@ -13,6 +13,7 @@ use super::graph::Graph;
 use super::{Closing, CycleRound, End};
 use crate::cycle::Goal;
 use crate::delay_bounded::DelayObserver;
+use crate::look::Phase;
 use crate::model::Processes;
 use crate::schedule::Scheduler;
 use std::ops::ControlFlow;
@@ -55,7 +56,7 @@ where
         if let Some(top) = stack.last_mut() {
             top.1 += 1;
         }
-        graph.tick().map_break(End::Halted)?;
+        graph.tick(from, Phase::Blue).map_break(End::Halted)?;
         round.calculated += 1;
         if !colours[edge.to as usize].blue {
             enter(graph, &mut colours, &mut stack, edge.to)?;
@@ -112,7 +113,7 @@ where
             stack.pop();
             continue;
         };
-        graph.tick().map_break(End::Halted)?;
+        graph.tick(edge.to, Phase::Red).map_break(End::Halted)?;
         round.refined += 1;
         let colour = &mut colours[edge.to as usize];
         if colour.on_stack {
@@ -150,7 +151,7 @@ where
                 stack.pop();
                 continue;
             };
-            graph.tick().map_break(End::Halted)?;
+            graph.tick(from, Phase::WithoutProgress).map_break(End::Halted)?;
             round.calculated += 1;
             if !edge.follow {
                 continue;

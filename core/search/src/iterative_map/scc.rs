@@ -6,6 +6,7 @@
 use super::graph::Graph;
 use super::{Closing, CycleRound, End};
 use crate::delay_bounded::DelayObserver;
+use crate::look::Phase;
 use crate::model::Processes;
 use crate::schedule::Scheduler;
 use std::ops::ControlFlow;
@@ -77,7 +78,7 @@ where
             }
             continue;
         };
-        graph.tick().map_break(End::Halted)?;
+        graph.tick(from, Phase::Components).map_break(End::Halted)?;
         round.calculated += 1;
         match order[edge.to as usize] {
             _ if !edge.follow => {}

@@ -38,7 +38,7 @@ use super::team::{Run, Team};
 use super::walk::{Arrival, Passing, Step, UNCOUNTED, Walk};
 use crate::cycle::outcome::{CycleOutcome, End, Found};
 use crate::model::{Marks, Model};
-use crate::observer::{Observer, Settings};
+use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::Statistics;
 use crate::store::Exactness;
 use fabius_base::StopReason;
@@ -97,7 +97,7 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let team = Team::<(), Why<M>>::new(models.len(), 0, seed, settings);
-    let mut watch = |statistics: &Statistics| observer.progress(statistics);
+    let mut watch = |statistics: &Statistics| tell_together(observer, statistics);
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let mut search = Cndfs {
             walk: Walk::new(thread, &team, model, (passing, Some(Marks::ACCEPTING)), watch),

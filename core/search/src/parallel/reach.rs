@@ -20,7 +20,7 @@ use super::team::{Run, Team};
 use super::trace::Trace;
 use super::walk::{Passing, Start, Step, Walk};
 use crate::model::Model;
-use crate::observer::{Observer, Settings};
+use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
 use crate::store::Exactness;
 use fabius_base::StopReason;
@@ -88,7 +88,7 @@ where
     let mut listed = Listed { violations: Vec::new(), by_key: HashMap::new() };
     let mut watch = |statistics: &Statistics| {
         listed.add(&reports, observer);
-        observer.progress(statistics)
+        tell_together(observer, statistics)
     };
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let walk = Walk::new(thread, &team, model, (passing, None), watch);

@@ -1,0 +1,75 @@
+//! `fabius explore`: the terminal explorer on one model.
+
+use crate::args::{Explore, ThemeKind};
+use crate::{EXIT_FAULTY, check, files};
+use fabius_base::Limits;
+use fabius_engine::{Cycles, Settings};
+use fabius_tui::{Start, Theme, Wish};
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+/// A test that names a key here asks for a panic when it is pressed: the terminal is to be as it was afterwards.
+const PANIC_KEY: &str = "FABIUS_TEST_PANIC_KEY";
+
+/// Explores until somebody quits.
+pub fn run(args: &Explore) -> u8 {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        eprintln!("fabius: `explore` needs a terminal; `fabius check` prints what it finds");
+        return EXIT_FAULTY;
+    }
+    if let Err(why) = files::read(&args.file) {
+        eprintln!("fabius: {}: {why}", args.file.display());
+        return EXIT_FAULTY;
+    }
+    let settings = settings(args);
+    let (path, define, wanted) = (args.file.clone(), args.define.clone(), settings.clone());
+    let start = Start {
+        wish: Wish {
+            path: args.file.clone(),
+            settings,
+            trail: args.trail.clone(),
+            check: !args.no_check && args.trail.is_none(),
+        },
+        read: Arc::new(move || check::load(&path, &define, &wanted)),
+        theme: theme(args),
+        mouse: !args.no_mouse,
+        panic_key: std::env::var(PANIC_KEY).ok().and_then(|key| key.chars().next()),
+    };
+    match fabius_tui::run(start) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("fabius: the terminal cannot be used: {error}");
+            EXIT_FAULTY
+        }
+    }
+}
+
+fn theme(args: &Explore) -> Theme {
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let linux_console = std::env::var("TERM").is_ok_and(|term| term == "linux" || term == "dumb");
+    Theme {
+        colour: !no_colour && args.theme != ThemeKind::None,
+        light: args.theme == ThemeKind::Light,
+        ascii: args.ascii || linux_console,
+    }
+}
+
+fn settings(args: &Explore) -> Settings {
+    Settings {
+        keep_going: args.keep_going,
+        properties: args.property.clone(),
+        formulas: args.ltl.clone(),
+        fairness: args.fairness.into(),
+        cycles: args.cycles.map_or(Cycles::Suitable, Cycles::from),
+        progress: args.progress.into(),
+        delaying: args.delays.settings(),
+        depth_bounding: args.delays.depth(),
+        threads: usize::from(args.threads),
+        limits: Limits {
+            states_max: args.max_states,
+            memory_bytes_max: Some(args.max_memory.unwrap_or_else(files::memory_bytes_default)),
+            ..Limits::default()
+        },
+        ..Settings::default()
+    }
+}

@@ -1,0 +1,323 @@
+//! The keys: one table, from which keys are looked up, and which prints the line at the bottom, the help and the
+//! documentation.
+
+use crate::model::{Panel, Screen};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::fmt::Write as _;
+
+/// What a key does; the table says it in words.
+#[expect(missing_docs, reason = "the table says what each of them is")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Act {
+    Forward,
+    Back,
+    Choice,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    First,
+    Last,
+    Enter,
+    NextPanel,
+    PreviousPanel,
+    Jump,
+    Until,
+    Random,
+    Hold,
+    HoldUntil,
+    Delay,
+    Seal,
+    SearchHere,
+    CheckAll,
+    Undo,
+    Redo,
+    Bookmark,
+    LoopStart,
+    LoopEnd,
+    Around,
+    Writers,
+    Why,
+    Essential,
+    OtherTrace,
+    Scheduler,
+    ToggleDelay,
+    Needed,
+    Save,
+    Open,
+    TraceTab,
+    Unchanged,
+    Edit,
+    WatchScreen,
+    Freeze,
+    Pause,
+    Cancel,
+    Raise,
+    Zoom,
+    Mouse,
+    Help,
+    Escape,
+    Suspend,
+    Quit,
+}
+
+/// Where a key does something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Where {
+    /// Everywhere.
+    Everywhere,
+    /// On the screen on which one drives.
+    Driving,
+    /// On the screen on which one watches.
+    Watching,
+}
+
+/// A row of the table.
+pub struct Binding {
+    /// The keys, as they are shown; the first one is shown at the bottom.
+    pub keys: &'static [&'static str],
+    /// What they do.
+    pub act: Act,
+    /// Where.
+    pub place: Where,
+    /// The chapter of the help.
+    pub chapter: &'static str,
+    /// What they do, in one word or two.
+    pub short: &'static str,
+    /// What they do, in a sentence.
+    pub long: &'static str,
+}
+
+const MOVE: &str = "Going through a run";
+const CHOOSE: &str = "Choosing and trying";
+const SCHEDULE: &str = "Holding back and delaying";
+const UNDERSTAND: &str = "Understanding";
+const SEARCH: &str = "Searching and watching";
+const SCREEN: &str = "Screen and files";
+
+macro_rules! table {
+    ($($chapter:ident $place:ident $act:ident [$($key:literal),+] $short:literal $long:literal)*) => {
+        &[$(Binding {
+            keys: &[$($key),+],
+            act: Act::$act,
+            place: Where::$place,
+            chapter: $chapter,
+            short: $short,
+            long: $long,
+        }),*]
+    };
+}
+
+/// All keys.
+pub const TABLE: &[Binding] = table![
+    MOVE Driving Forward ["n", "right", "space"] "step" "One step forward: along the run; at its end, the choice that is marked."
+    MOVE Driving Back ["p", "left"] "back" "One step back."
+    MOVE Everywhere Up ["up", "k"] "up" "Up in the panel that is marked."
+    MOVE Everywhere Down ["down", "j"] "down" "Down in the panel that is marked."
+    MOVE Everywhere PageUp ["pgup", "ctrl-u"] "page up" "A page up."
+    MOVE Everywhere PageDown ["pgdn", "ctrl-d"] "page down" "A page down."
+    MOVE Driving First ["home", "g"] "start" "To the initial state."
+    MOVE Driving Last ["end", "G"] "end" "To the end of the run."
+    MOVE Driving Jump [":"] "go to" "To a step by its number, or to a bookmark by its name."
+    MOVE Driving LoopStart ["["] "loop start" "To where the loop starts."
+    MOVE Driving LoopEnd ["]"] "loop end" "To where the loop closes."
+    MOVE Driving Around ["o"] "once around" "Once around the loop."
+
+    CHOOSE Driving Choice ["1", "2", "3", "4", "5", "6", "7", "8", "9"] "choose" "Take the choice with this number."
+    CHOOSE Everywhere Enter ["enter"] "go" "What is marked: take the choice, go to the step, let the process move, run to the line, show who wrote the value."
+    CHOOSE Driving Until ["c"] "run until" "Run until a condition holds, in the model's own words."
+    CHOOSE Driving Random ["r"] "random" "Take so many steps at random."
+    CHOOSE Driving Undo ["u"] "undo" "Take back what was done last, whatever it was."
+    CHOOSE Driving Redo ["ctrl-r"] "redo" "Do again what was taken back."
+    CHOOSE Driving Bookmark ["b"] "bookmark" "Give this state a name; an empty name takes it away."
+
+    SCHEDULE Driving Hold ["h"] "hold" "Hold the process that is marked, or let it go: it moves no more by itself, and in no search from here."
+    SCHEDULE Driving HoldUntil ["H"] "hold until" "Hold it until a condition holds."
+    SCHEDULE Driving Delay ["d"] "delay" "Hold it until others have taken so many steps."
+    SCHEDULE Driving Seal ["x"] "seal" "Forbid holding back from here on, or allow it again."
+
+    SCHEDULE Driving Scheduler ["P"] "scheduler" "Let a scheduler choose from here on; pressed again, the next one: run to completion, round robin, random."
+    SCHEDULE Driving ToggleDelay ["D"] "toggle delay" "Hold back who moves in the step that is marked, or let it run where it was held back, and see whether the error still happens."
+    SCHEDULE Driving Needed ["N"] "needed" "Which of the delays of this run the error needs."
+
+    UNDERSTAND Driving Why ["W"] "why" "Why the process that is marked cannot go on, and who could change that."
+    UNDERSTAND Driving Writers ["w"] "who wrote" "Who wrote the value that is marked, back through the channels."
+    UNDERSTAND Driving Essential ["e"] "essential" "Show only the steps without which the error does not happen, or all again."
+    UNDERSTAND Driving OtherTrace ["t"] "other run" "The run to the error that was found; if several were found (--keep-going), the next one."
+    UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, or its loop as a ring."
+    UNDERSTAND Driving Unchanged ["v"] "changed only" "Show only the values that the last step changed."
+
+    SEARCH Driving SearchHere ["s"] "search here" "Look for an error from this state, with these holds."
+    SEARCH Driving CheckAll ["S"] "check all" "Check all properties from the beginning."
+    SEARCH Everywhere WatchScreen ["f2", "`"] "watch/drive" "From driving to watching the search, and back."
+    SEARCH Watching Freeze ["f"] "freeze" "Keep the run that is shown, and step in it; the search goes on."
+    SEARCH Watching Pause ["space"] "pause" "Halt the search, or let it go on."
+    SEARCH Watching Raise ["+"] "raise" "Allow the search ten times as many states, twice the memory, and more delays."
+    SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
+    SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."
+
+    SCREEN Everywhere NextPanel ["tab"] "next panel" "To the next panel."
+    SCREEN Everywhere PreviousPanel ["shift-tab"] "panel before" "To the panel before."
+    SCREEN Everywhere Zoom ["z"] "zoom" "The panel that is marked on the whole screen, and back."
+    SCREEN Everywhere Mouse ["m"] "mouse" "Let the mouse go, or take it again. With the shift key, text can always be marked."
+    SCREEN Driving Save ["ctrl-s"] "save" "Save the run with its holds and bookmarks to a file."
+    SCREEN Driving Open ["ctrl-o"] "open" "Open a run: a trail of Spin, or one that was saved."
+    SCREEN Everywhere Edit ["E"] "editor" "Open the editor ($VISUAL or $EDITOR) at the line that is shown."
+    SCREEN Everywhere Help ["?", "f1"] "help" "This help."
+    SCREEN Everywhere Escape ["esc"] "close" "Close what is open; stop a run."
+    SCREEN Everywhere Suspend ["ctrl-z"] "suspend" "Back to the shell; fg comes back."
+    SCREEN Everywhere Quit ["q", "ctrl-c"] "quit" "Quit."
+];
+
+/// The name of a key, as the table has it.
+pub fn name(key: &KeyEvent) -> Option<String> {
+    let name = match key.code {
+        KeyCode::Char(' ') => "space".to_owned(),
+        KeyCode::Char(c) if key.modifiers.contains(KeyModifiers::CONTROL) => format!("ctrl-{}", c.to_ascii_lowercase()),
+        KeyCode::Char(c) => c.to_string(),
+        KeyCode::Left => "left".to_owned(),
+        KeyCode::Right => "right".to_owned(),
+        KeyCode::Up => "up".to_owned(),
+        KeyCode::Down => "down".to_owned(),
+        KeyCode::Home => "home".to_owned(),
+        KeyCode::End => "end".to_owned(),
+        KeyCode::PageUp => "pgup".to_owned(),
+        KeyCode::PageDown => "pgdn".to_owned(),
+        KeyCode::Enter => "enter".to_owned(),
+        KeyCode::Tab => "tab".to_owned(),
+        KeyCode::BackTab => "shift-tab".to_owned(),
+        KeyCode::Esc => "esc".to_owned(),
+        KeyCode::F(number) => format!("f{number}"),
+        _ => return None,
+    };
+    Some(name)
+}
+
+/// What a key does on a screen; for a digit, which one it is.
+pub fn find(screen: Screen, key: &KeyEvent) -> Option<(Act, usize)> {
+    let name = name(key)?;
+    let here = |place: Where| match place {
+        Where::Everywhere => true,
+        Where::Driving => screen == Screen::Drive,
+        Where::Watching => screen == Screen::Watch,
+    };
+    TABLE.iter().filter(|binding| here(binding.place)).find_map(|binding| {
+        let index = binding.keys.iter().position(|known| *known == name)?;
+        Some((binding.act, index))
+    })
+}
+
+/// The keys to show at the bottom, the most useful ones first.
+pub fn hints(screen: Screen, panel: Panel) -> &'static [Act] {
+    use Act::{
+        Around, Back, CheckAll, Choice, Delay, Edit, Enter, Essential, Forward, Freeze, Hold, HoldUntil, LoopStart,
+        NextPanel, Pause, Raise, SearchHere, ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
+    };
+    match (screen, panel) {
+        (Screen::Watch, _) => &[Pause, Freeze, Raise, CheckAll, WatchScreen],
+        (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
+        (_, Panel::Variables) => &[Writers, Unchanged, Forward, Back, NextPanel],
+        (_, Panel::Trace) => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],
+        (_, Panel::Source) => &[Enter, Edit, Until, Forward, Back, NextPanel],
+        (_, Panel::Choices) => &[Forward, Back, Choice, Hold, SearchHere, WatchScreen, NextPanel],
+    }
+}
+
+/// The first row of the table that does this on a screen.
+pub fn binding(screen: Screen, act: Act) -> Option<&'static Binding> {
+    let fits = |binding: &&Binding| {
+        binding.act == act
+            && match binding.place {
+                Where::Everywhere => true,
+                Where::Driving => screen == Screen::Drive,
+                Where::Watching => screen == Screen::Watch,
+            }
+    };
+    TABLE.iter().find(fits)
+}
+
+/// How a key is shown.
+pub fn shown(key: &str, ascii: bool) -> &str {
+    match key {
+        "left" if !ascii => "←",
+        "right" if !ascii => "→",
+        "up" if !ascii => "↑",
+        "down" if !ascii => "↓",
+        "enter" if !ascii => "⏎",
+        "f1" => "F1",
+        "f2" => "F2",
+        other => other,
+    }
+}
+
+/// All keys of a row, as they are shown.
+pub fn shown_keys(binding: &Binding, ascii: bool) -> String {
+    match binding.keys {
+        [first, .., last] if binding.act == Act::Choice => format!("{first}-{last}"),
+        keys => keys.iter().map(|key| shown(key, ascii)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// The chapters of the help, each with its rows.
+pub fn chapters() -> Vec<(&'static str, Vec<&'static Binding>)> {
+    let mut chapters: Vec<(&str, Vec<&Binding>)> = Vec::new();
+    for binding in TABLE {
+        match chapters.last_mut() {
+            Some((chapter, rows)) if *chapter == binding.chapter => rows.push(binding),
+            _ => chapters.push((binding.chapter, vec![binding])),
+        }
+    }
+    chapters
+}
+
+/// The keys as a section of the documentation.
+pub fn markdown() -> String {
+    let mut text = String::new();
+    for (chapter, rows) in chapters() {
+        let _ = write!(text, "### {chapter}\n\n| key | |\n|---|---|\n");
+        for row in rows {
+            let keys = match row.act {
+                Act::Choice => "`1` to `9`".to_owned(),
+                _ => row
+                    .keys
+                    .iter()
+                    .map(|key| if *key == "`" { "`` ` ``".to_owned() } else { format!("`{}`", shown(key, false)) })
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            };
+            let _ = writeln!(text, "| {keys} | {} |", row.long);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_key_does_two_things_in_one_place() {
+        for screen in [Where::Driving, Where::Watching] {
+            let mut seen = HashSet::new();
+            for binding in TABLE.iter().filter(|binding| binding.place == screen || binding.place == Where::Everywhere)
+            {
+                for key in binding.keys {
+                    assert!(seen.insert(*key), "{key} does two things ({screen:?})");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_hint_is_in_the_table() {
+        for screen in [Screen::Drive, Screen::Watch] {
+            for panel in Panel::ALL {
+                for act in hints(screen, panel) {
+                    assert!(binding(screen, *act).is_some(), "{act:?} has no key on {screen:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What the outside tells the explorer, and what it asks of the outside.
+
+use fabius_engine::{Event, Loaded, Onward, Outcome};
+use ratatui::crossterm::event::{KeyEvent, MouseEvent};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Something happened outside.
+#[derive(Debug)]
+pub enum Message {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// The mouse was moved or pressed.
+    Mouse(MouseEvent),
+    /// Text was pasted.
+    Pasted(String),
+    /// The terminal has so many columns and rows.
+    Resized(u16, u16),
+    /// The model was read.
+    Loaded(Arc<Loaded>),
+    /// A search tells something; the number is that of the work.
+    Told(u64, Box<Event>),
+    /// A check is over.
+    Checked(u64, Box<Outcome>),
+    /// A search from a state is over.
+    Searched(u64, Box<Result<Onward, String>>),
+    /// A search failed.
+    Crashed(u64, String),
+    /// The file of the model was written.
+    FileChanged,
+    /// The text of a file that was asked for.
+    Read(PathBuf, Result<String, String>),
+    /// A file was written, or not.
+    Written(PathBuf, Result<(), String>),
+    /// The editor was closed.
+    Edited(Result<(), String>),
+    /// Somebody wants the program to end.
+    Terminate,
+    /// The program was suspended, and goes on.
+    Continued,
+}
+
+/// Something is to be done outside.
+#[derive(Debug)]
+pub enum Effect {
+    /// End.
+    Quit,
+    /// Stop until the shell lets it go on.
+    Suspend,
+    /// Read the model again.
+    Load,
+    /// Check all properties; the number is that of the work.
+    Check(u64),
+    /// Search from a state.
+    Search(u64, Box<fabius_explore::Errand>),
+    /// Stop what runs.
+    Cancel,
+    /// Halt what runs, or let it go on.
+    Pause(bool),
+    /// Allow what runs more.
+    Raise {
+        /// Memory in bytes.
+        memory_bytes_max: Option<u64>,
+        /// States.
+        states_max: Option<u64>,
+        /// Delays.
+        delays: u32,
+    },
+    /// Ask what runs for its whole path.
+    AskForPath,
+    /// Take the mouse, or let it go.
+    Mouse(bool),
+    /// Read a file.
+    Read(PathBuf),
+    /// Write a file.
+    Write(PathBuf, String),
+    /// Open the editor.
+    Edit(PathBuf, u32),
+}

@@ -1,0 +1,344 @@
+//! All that the screen shows: plain data. [`crate::update`] changes it, [`crate::view`] draws it.
+
+use crate::session::Session;
+use crate::theme::Theme;
+use crate::watch::Watch;
+use fabius_engine::settings::Settings;
+use fabius_engine::{Counterexample, Loaded, Look, Outcome, Scheduling};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Which screen is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Screen {
+    /// One drives.
+    #[default]
+    Drive,
+    /// One watches the search.
+    Watch,
+}
+
+/// A panel of the driving screen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Panel {
+    /// The text.
+    Source,
+    /// The run.
+    Trace,
+    /// The processes.
+    Processes,
+    /// What can be done next.
+    #[default]
+    Choices,
+    /// Variables and channels.
+    Variables,
+}
+
+impl Panel {
+    /// All, in the order of the tab key.
+    pub const ALL: [Self; 5] = [Self::Choices, Self::Processes, Self::Variables, Self::Trace, Self::Source];
+
+    /// The panel after this one, or before it.
+    pub fn next(self, back: bool) -> Self {
+        let at = Self::ALL.iter().position(|panel| *panel == self).unwrap_or(0);
+        Self::ALL[(at + if back { Self::ALL.len() - 1 } else { 1 }) % Self::ALL.len()]
+    }
+
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Source => "Source",
+            Self::Trace => "Run",
+            Self::Processes => "Processes",
+            Self::Choices => "Next step",
+            Self::Variables => "Values",
+        }
+    }
+
+    /// Its place in arrays.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Source => 0,
+            Self::Trace => 1,
+            Self::Processes => 2,
+            Self::Choices => 3,
+            Self::Variables => 4,
+        }
+    }
+}
+
+/// How the run is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TraceTab {
+    /// A lane for each process.
+    #[default]
+    Lanes,
+    /// In sentences.
+    Story,
+    /// What was tried, as a tree.
+    Tree,
+    /// The loop.
+    Ring,
+}
+
+impl TraceTab {
+    /// All, in their order.
+    pub const ALL: [Self; 4] = [Self::Lanes, Self::Story, Self::Tree, Self::Ring];
+
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Lanes => "lanes",
+            Self::Story => "story",
+            Self::Tree => "tree",
+            Self::Ring => "ring",
+        }
+    }
+}
+
+/// The mark in a list, and how far the list is scrolled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cursor {
+    /// The entry that is marked.
+    pub at: usize,
+    /// The first entry that is shown.
+    pub top: usize,
+}
+
+impl Cursor {
+    /// Moves the mark; it stays inside the list, and in sight.
+    pub fn go(&mut self, to: usize, count: usize, height: usize) {
+        self.at = to.min(count.saturating_sub(1));
+        self.keep(count, height);
+    }
+
+    /// Scrolls so that the mark is in sight.
+    pub fn keep(&mut self, count: usize, height: usize) {
+        let height = height.max(1);
+        self.at = self.at.min(count.saturating_sub(1));
+        let lowest = (self.at + 1).saturating_sub(height);
+        self.top = self.top.clamp(lowest, self.at).min(count.saturating_sub(height));
+    }
+}
+
+/// What lies over the screen.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Overlay {
+    /// The help, scrolled so far.
+    Help(usize),
+    /// A question with a line to type the answer.
+    Prompt(Prompt),
+    /// Something to read.
+    Card(Card),
+}
+
+/// A question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Prompt {
+    /// What is asked.
+    pub asks: Question,
+    /// What was typed.
+    pub text: String,
+    /// Where in it the next letter goes, in characters.
+    pub at: usize,
+    /// What is wrong with it.
+    pub wrong: Option<String>,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// Until which condition to run.
+    Until,
+    /// How many random steps.
+    Random,
+    /// Until which condition to hold a process.
+    HoldUntil(u8),
+    /// For how many steps of others to hold a process.
+    Delay(u8),
+    /// The name of a bookmark.
+    Bookmark,
+    /// Where to go.
+    Jump,
+    /// Where to save.
+    Save,
+    /// What to open.
+    Open,
+}
+
+/// Something to read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Card {
+    /// Its title.
+    pub title: String,
+    /// Its lines; where enter leads, if a line leads anywhere.
+    pub lines: Vec<(String, Option<fabius_explore::NodeId>)>,
+    /// The line that is marked.
+    pub cursor: Cursor,
+}
+
+/// How a remark is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tone {
+    /// For information.
+    #[default]
+    Plain,
+    /// Good news.
+    Good,
+    /// Bad news.
+    Bad,
+}
+
+/// Something to say at the top.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Remark {
+    /// What.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// A path of a search that is kept, to step in it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frozen {
+    /// What the search was at.
+    pub look: Look,
+    /// The step that is marked.
+    pub cursor: Cursor,
+    /// The walk can go there: all of the path is known.
+    pub whole: bool,
+}
+
+/// What a person asked for on the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The file of the model.
+    pub path: PathBuf,
+    /// How it is to be checked.
+    pub settings: Settings,
+    /// A trail or a saved run to open.
+    pub trail: Option<PathBuf>,
+    /// Check at once.
+    pub check: bool,
+}
+
+/// What a finished check left.
+#[derive(Clone, Default, Debug)]
+pub struct Known {
+    /// The counterexamples, each with the property that it violates.
+    pub examples: Vec<(String, Counterexample)>,
+    /// Which of them the run is.
+    pub shown: usize,
+}
+
+/// The text of the model.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Source {
+    /// The file.
+    pub name: String,
+    /// Its lines.
+    pub lines: Vec<String>,
+}
+
+/// All that the screen shows.
+#[derive(Debug)]
+pub struct Model {
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// How it is drawn.
+    pub theme: Theme,
+    /// What was asked for.
+    pub wish: Wish,
+    /// The screen that is shown.
+    pub screen: Screen,
+    /// The panel that keys go to.
+    pub panel: Panel,
+    /// It fills the screen.
+    pub zoom: bool,
+    /// The marks of the panels, by [`Panel::index`].
+    pub cursors: [Cursor; 5],
+    /// How the run is shown.
+    pub tab: TraceTab,
+    /// The mark in the tree of what was tried.
+    pub tree_cursor: Cursor,
+    /// Only what changed is shown among the values.
+    pub changed_only: bool,
+    /// What lies over the screen.
+    pub overlay: Option<Overlay>,
+    /// Something to say.
+    pub remark: Remark,
+    /// The model that was read.
+    pub loaded: Option<Arc<Loaded>>,
+    /// Its text.
+    pub source: Source,
+    /// The walk; `None` before the model was read, and if it cannot be walked through.
+    pub session: Option<Session>,
+    /// What is known of searches.
+    pub watch: Watch,
+    /// A path that is kept.
+    pub frozen: Option<Frozen>,
+    /// What the last check found.
+    pub known: Known,
+    /// The mouse is ours.
+    pub mouse: bool,
+    /// The number of the work that runs, or ran last.
+    pub work: u64,
+    /// Who chooses, where a scheduler does.
+    pub scheduling: Scheduling,
+    /// The seed of the next random run.
+    pub seed: u64,
+    /// The program ends.
+    pub quits: bool,
+}
+
+impl Model {
+    /// Before anything was read.
+    pub fn new(wish: Wish, theme: Theme, size: (u16, u16)) -> Self {
+        let name = wish.path.display().to_string();
+        Self {
+            size,
+            theme,
+            wish,
+            screen: Screen::Drive,
+            panel: Panel::default(),
+            zoom: false,
+            cursors: [Cursor::default(); 5],
+            tab: TraceTab::default(),
+            tree_cursor: Cursor::default(),
+            changed_only: false,
+            overlay: None,
+            remark: Remark { text: "reading the model".to_owned(), tone: Tone::Plain },
+            loaded: None,
+            source: Source { name, lines: Vec::new() },
+            session: None,
+            watch: Watch::default(),
+            frozen: None,
+            known: Known::default(),
+            mouse: true,
+            work: 0,
+            scheduling: Scheduling::default(),
+            seed: 1,
+            quits: false,
+        }
+    }
+
+    /// Says something.
+    pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
+        self.remark = Remark { text: text.into(), tone };
+    }
+
+    /// The mark of a panel.
+    pub fn cursor(&mut self, panel: Panel) -> &mut Cursor {
+        &mut self.cursors[panel.index()]
+    }
+
+    /// Takes over what a check found.
+    pub fn learn(&mut self, outcome: Outcome) {
+        let names = outcome.report.properties.iter().flat_map(|property| {
+            let count = property.violations.len();
+            std::iter::repeat_n(property.name.clone(), count)
+        });
+        self.known.examples = names.zip(outcome.counterexamples).collect();
+        self.known.shown = 0;
+    }
+}

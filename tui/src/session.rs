@@ -1,0 +1,245 @@
+//! The walk through the model, with all that is shown of the present state: worked out once after each change, so that
+//! drawing is nothing but drawing.
+
+use fabius_explore::{Arrow, Choice, Exploration, Lasso, NodeId, ProcessScene, Stop, Value};
+use fabius_witness::{Snapshot, Step, snapshot};
+
+/// A walk, and what is shown of it.
+#[derive(Debug)]
+pub struct Session {
+    /// The walk.
+    pub walk: Exploration,
+    /// The processes.
+    pub processes: Vec<ProcessScene>,
+    /// Variables and channels.
+    pub values: Vec<Value>,
+    /// What can be done next.
+    pub choices: Vec<Choice>,
+    /// Why nothing can be done, if that is so.
+    pub stop: Option<Stop>,
+    /// The part of the run that is shown.
+    pub page: Page,
+    /// Only these steps matter, if that is asked for.
+    pub essential: Option<Vec<NodeId>>,
+    /// Steps that were described for pages, in all: the work of scrolling.
+    pub described: u64,
+    /// What was tried, as rows; worked out only where it is shown.
+    pub tree: Vec<TreeRow>,
+    /// What never changes in the loop of the run: names and values.
+    pub unchanged: Vec<(String, String)>,
+    /// The loop that this was worked out for.
+    unchanged_of: Option<Lasso>,
+    /// What the tree was worked out for: its size, where one was, and bookmarks.
+    tree_of: (usize, Option<NodeId>, usize),
+}
+
+/// A part of the run.
+#[derive(Default, Debug)]
+pub struct Page {
+    /// Its rows; the first row of a run is the initial state, which has no step.
+    pub rows: Vec<Row>,
+    /// Which row of the run is the first one.
+    pub first: usize,
+    /// The messages that are received in it.
+    pub arrows: Vec<Arrow>,
+}
+
+/// A row of a run.
+#[derive(Debug)]
+pub struct Row {
+    /// The state after the step.
+    pub node: NodeId,
+    /// The step.
+    pub step: Option<Step>,
+}
+
+impl Session {
+    /// A walk that was opened.
+    pub fn new(walk: Exploration) -> Self {
+        let mut session = Self {
+            walk,
+            processes: Vec::new(),
+            values: Vec::new(),
+            choices: Vec::new(),
+            stop: None,
+            page: Page::default(),
+            essential: None,
+            described: 0,
+            tree: Vec::new(),
+            unchanged: Vec::new(),
+            unchanged_of: None,
+            tree_of: (0, None, 0),
+        };
+        session.refresh();
+        session
+    }
+
+    /// Works out what is shown of the present state.
+    pub fn refresh(&mut self) {
+        self.processes = self.walk.processes();
+        self.values = self.walk.variables();
+        self.choices = self.walk.choices();
+        self.stop = self.walk.why_no_step();
+    }
+
+    /// The rows of the run: nodes from the initial state to its end, without those left out.
+    pub fn rows(&self) -> Vec<NodeId> {
+        match &self.essential {
+            Some(nodes) => nodes.clone(),
+            None => self.walk.line().to_vec(),
+        }
+    }
+
+    /// How many rows there are.
+    pub fn row_count(&self) -> usize {
+        self.essential.as_ref().map_or(self.walk.line().len(), Vec::len)
+    }
+
+    /// The node of a row.
+    pub fn node_of(&self, row: usize) -> Option<NodeId> {
+        match &self.essential {
+            Some(nodes) => nodes.get(row).copied(),
+            None => self.walk.line().get(row).copied(),
+        }
+    }
+
+    /// The row on which one is, or the last one before it.
+    pub fn row_of_here(&self) -> usize {
+        let here = self.walk.depth(self.walk.here());
+        match &self.essential {
+            Some(nodes) => nodes.iter().rposition(|node| self.walk.depth(*node) <= here).unwrap_or(0),
+            None => here,
+        }
+    }
+
+    /// Describes the rows from `first` on that are to be shown.
+    pub fn turn_to(&mut self, first: usize, height: usize) {
+        let last = (first + height).min(self.row_count());
+        let nodes: Vec<NodeId> = (first..last).filter_map(|row| self.node_of(row)).collect();
+        let known = self.page.first == first && self.page.rows.iter().map(|row| row.node).eq(nodes.iter().copied());
+        if known {
+            return;
+        }
+        let mut old = std::mem::take(&mut self.page.rows);
+        self.page.arrows.clear();
+        self.page.first = first;
+        for node in nodes {
+            self.page.arrows.extend(self.walk.arrows(node));
+            match old.iter().position(|row| row.node == node) {
+                Some(index) => self.page.rows.push(old.swap_remove(index)),
+                None => {
+                    self.described += 1;
+                    self.page.rows.push(Row { node, step: self.walk.step_to(node) });
+                }
+            }
+        }
+    }
+
+    /// The values to be shown.
+    pub fn shown_values(&self, changed_only: bool) -> impl Iterator<Item = &Value> {
+        self.values.iter().filter(move |value| !changed_only || value.before.is_some())
+    }
+
+    /// Works out the tree of what was tried: only nodes at which something branches, ends, or has a name.
+    pub fn grow_tree(&mut self) {
+        let walk = &self.walk;
+        let of = (walk.size(), Some(walk.here()), walk.names().count());
+        if self.tree_of == of {
+            return;
+        }
+        self.tree_of = of;
+        self.tree.clear();
+        let mut open = vec![(NodeId::ROOT, 0, true, 0)];
+        while let Some((mut node, indent, last, mut steps)) = open.pop() {
+            let mut children = walk.children(node);
+            while let [only] = children.as_slice() {
+                if node == walk.here() || walk.name(node).is_some() || node == NodeId::ROOT {
+                    break;
+                }
+                node = *only;
+                steps += 1;
+                children = walk.children(node);
+            }
+            let says = walk.step_to(node).map(|step| format!("{}: {}", step.actor.name, step.actor.text));
+            self.tree.push(TreeRow { node, indent, steps, last, says: says.unwrap_or_default() });
+            if self.tree.len() == TREE_ROWS_MAX {
+                break;
+            }
+            let branches = children.len() > 1;
+            let inner = if branches { indent + 1 } else { indent };
+            let count = children.len();
+            let rows = children.into_iter().enumerate().map(|(index, child)| (child, inner, index + 1 == count, 1));
+            open.extend(rows.rev());
+        }
+    }
+
+    /// Works out what never changes in the loop of the run.
+    pub fn go_round(&mut self) {
+        let lasso = self.walk.lasso();
+        if self.unchanged_of == lasso {
+            return;
+        }
+        self.unchanged_of = lasso;
+        self.unchanged.clear();
+        let Some(lasso) = lasso else { return };
+        let (from, to) = (self.walk.depth(lasso.start), self.walk.depth(lasso.end));
+        let program = &self.walk.ground().program;
+        for (index, node) in self.walk.line()[from..=to].iter().enumerate().take(LOOP_STEPS_MAX) {
+            let values = all_values(&snapshot(program, &self.walk.state_at(*node)));
+            if index == 0 {
+                self.unchanged = values;
+            } else {
+                self.unchanged.retain(|value| values.contains(value));
+            }
+        }
+    }
+
+    /// Who wrote a value last, and from what, back to where it started: each a sentence and a node.
+    pub fn writers(&self, value: &Value) -> Vec<(String, Option<NodeId>)> {
+        let walk = &self.walk;
+        let own = value.pid.map(|pid| format!("{}:{}", walk.process_name(pid), value.name));
+        let chain = walk.writers(own.as_deref().unwrap_or(&value.name));
+        let link = |write: fabius_explore::Write| {
+            let step = walk.step_to(write.node)?;
+            let indent = "  ".repeat(write.depth);
+            let what = format!("{} = {}", write.name, write.value);
+            let text = format!("{indent}{what}  in step {}, {}: {}", step.number, step.actor.name, step.actor.text);
+            Some((text, Some(write.node)))
+        };
+        chain.into_iter().filter_map(link).collect()
+    }
+
+    /// The process of a row of the panel of processes.
+    pub fn process(&self, index: usize) -> Option<&ProcessScene> {
+        self.processes.get(index)
+    }
+}
+
+/// A row of the tree of what was tried: a node at which something branches, ends, or has a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TreeRow {
+    /// The node.
+    pub node: NodeId,
+    /// How far it is indented.
+    pub indent: usize,
+    /// Steps since the row before on its branch.
+    pub steps: usize,
+    /// It is the last branch of its parent.
+    pub last: bool,
+    /// The last step in a few words.
+    pub says: String,
+}
+
+/// A longer loop is looked at so far.
+const LOOP_STEPS_MAX: usize = 1000;
+
+/// The values of a state: names and values.
+fn all_values(state: &Snapshot) -> Vec<(String, String)> {
+    let own = state.processes.iter().flat_map(|process| {
+        process.variables.iter().map(|(name, value)| (format!("{}:{name}", process.name), value.clone()))
+    });
+    state.variables.iter().chain(&state.channels).cloned().chain(own).collect()
+}
+
+/// So many rows of the tree are shown.
+const TREE_ROWS_MAX: usize = 2000;

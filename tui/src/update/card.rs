@@ -1,0 +1,91 @@
+//! Keys while there is something to read.
+
+use super::{drive, quit};
+use crate::keys;
+use crate::message::Effect;
+use crate::model::{Card, Cursor, Model, Overlay, Panel};
+use fabius_explore::{Hold, Role, Until};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+/// Rows of a card that are always in sight.
+const ROWS: usize = 8;
+
+pub(super) fn press(model: &mut Model, key: KeyEvent) {
+    let Some(Overlay::Card(card)) = &mut model.overlay else { return };
+    match key.code {
+        KeyCode::Up | KeyCode::Char('k') => card.cursor.go(card.cursor.at.saturating_sub(1), card.lines.len(), ROWS),
+        KeyCode::Down | KeyCode::Char('j') => card.cursor.go(card.cursor.at + 1, card.lines.len(), ROWS),
+        KeyCode::Enter => {
+            let target = card.lines.get(card.cursor.at).and_then(|(_, node)| *node);
+            model.overlay = None;
+            if let Some(node) = target {
+                drive::go(model, node);
+            }
+        }
+        _ => model.overlay = None,
+    }
+}
+
+pub(super) fn press_help(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
+    let Some(Overlay::Help(top)) = &mut model.overlay else { return };
+    match keys::name(&key).as_deref() {
+        Some("up" | "k") => *top = top.saturating_sub(1),
+        Some("down" | "j") => *top += 1,
+        Some("pgup" | "ctrl-u") => *top = top.saturating_sub(10),
+        Some("pgdn" | "ctrl-d" | "space") => *top += 10,
+        Some("home" | "g") => *top = 0,
+        Some("ctrl-c") => quit(model, effects),
+        _ => model.overlay = None,
+    }
+}
+
+/// Shows something to read.
+pub(super) fn show(model: &mut Model, card: Card) {
+    model.overlay = Some(Overlay::Card(card));
+}
+
+/// Why the marked process cannot go on, and who could change that.
+pub(super) fn show_why(model: &mut Model) {
+    let Some(session) = &model.session else { return };
+    let at = model.cursors[Panel::Processes.index()].at;
+    let Some(process) = session.process(at) else { return };
+    let name = &process.standing.name;
+    let names = |pid: u8| session.walk.process_name(pid);
+    let (title, mut sentences) = match process.role {
+        Role::Enabled => (format!("{name} can move"), Vec::new()),
+        Role::Ended => (format!("{name} has ended"), Vec::new()),
+        Role::Excluded(holder) => {
+            let holder = names(holder);
+            (format!("{name} has to wait"), vec![format!("{holder} is inside an atomic sequence")])
+        }
+        Role::Blocked => (format!("{name} is blocked"), Vec::new()),
+    };
+    sentences.extend(process.sentences(&names));
+    if let Some(hold) = &process.held {
+        sentences.push(held_words(hold));
+    }
+    let lines = sentences.into_iter().map(|sentence| (sentence, None)).collect();
+    show(model, Card { title, lines, cursor: Cursor::default() });
+}
+
+/// How long a process is held back, in words.
+pub(crate) fn held_words(hold: &Hold) -> String {
+    match &hold.until {
+        Until::Released => "held back until you let it go (h)".to_owned(),
+        Until::Condition(condition) => format!("held back until `{}`", condition.text),
+        Until::Others(steps) => format!("held back for {steps} more steps of others"),
+    }
+}
+
+/// Who wrote the marked value, back through the channels.
+pub(super) fn show_writers(model: &mut Model) {
+    let Some(session) = &model.session else { return };
+    let at = model.cursors[Panel::Variables.index()].at;
+    let Some(value) = session.shown_values(model.changed_only).nth(at) else { return };
+    let title = format!("{} = {}", value.name, value.value);
+    let mut lines = session.writers(value);
+    if lines.is_empty() {
+        lines.push(("nobody wrote it: it is as it was in the beginning".to_owned(), None));
+    }
+    show(model, Card { title, lines, cursor: Cursor::default() });
+}

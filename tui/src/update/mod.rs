@@ -1,0 +1,220 @@
+//! What happens when something happens: the only place where the model changes.
+
+mod card;
+mod delays;
+mod drive;
+mod mouse;
+mod prompt;
+mod search;
+
+use crate::keys::{self, Act};
+use crate::layout::Layout;
+use crate::message::{Effect, Message};
+use crate::model::{Model, Overlay, Panel, Screen, Source, Tone, TraceTab};
+use crate::session::Session;
+use fabius_engine::Loaded;
+use fabius_explore::Exploration;
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
+use std::sync::Arc;
+
+/// Changes the model, and says what is to be done outside.
+pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    match message {
+        Message::Key(key) if key.kind != KeyEventKind::Release => press(model, key, &mut effects),
+        Message::Key(_) => {}
+        Message::Mouse(event) => mouse::mouse(model, event, &mut effects),
+        Message::Pasted(text) => prompt::paste(model, &text),
+        Message::Resized(width, height) => model.size = (width, height),
+        Message::Loaded(loaded) => read(model, loaded, &mut effects),
+        Message::Told(work, event) if work == model.work => search::told(model, *event),
+        Message::Told(..) => {}
+        Message::Checked(work, outcome) if work == model.work => search::checked(model, *outcome),
+        Message::Searched(work, result) if work == model.work => search::searched(model, *result),
+        Message::Checked(..) | Message::Searched(..) => {}
+        Message::Crashed(work, why) => search::crashed(model, work, why),
+        Message::FileChanged => effects.push(Effect::Load),
+        Message::Read(path, text) => drive::opened(model, &path, text),
+        Message::Written(path, Ok(())) => model.say(Tone::Good, format!("saved as {}", path.display())),
+        Message::Written(path, Err(why)) => model.say(Tone::Bad, format!("{} was not saved: {why}", path.display())),
+        Message::Edited(Ok(())) => effects.push(Effect::Load),
+        Message::Edited(Err(why)) => model.say(Tone::Bad, why),
+        Message::Terminate => quit(model, &mut effects),
+        Message::Continued => {}
+    }
+    settle(model);
+    effects
+}
+
+pub(crate) use drive::name_of;
+
+fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
+    model.quits = true;
+    effects.extend([Effect::Cancel, Effect::Quit]);
+}
+
+fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
+    match &model.overlay {
+        Some(Overlay::Prompt(_)) => return prompt::press(model, key, effects),
+        Some(Overlay::Card(_)) => return card::press(model, key),
+        Some(Overlay::Help(_)) => return card::press_help(model, key, effects),
+        None => {}
+    }
+    if let Some((act, index)) = keys::find(model.screen, &key) {
+        perform(model, act, index, effects);
+    }
+}
+
+/// Does what a key stands for.
+pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut Vec<Effect>) {
+    match act {
+        Act::Quit => quit(model, effects),
+        Act::Suspend => effects.push(Effect::Suspend),
+        Act::Help => model.overlay = Some(Overlay::Help(0)),
+        Act::Escape => escape(model),
+        Act::Zoom => model.zoom = !model.zoom,
+        Act::Mouse => {
+            model.mouse = !model.mouse;
+            effects.push(Effect::Mouse(model.mouse));
+            let said =
+                if model.mouse { "the mouse is ours; m lets it go" } else { "the mouse is the terminal's; m takes it" };
+            model.say(Tone::Plain, said);
+        }
+        Act::NextPanel => model.panel = model.panel.next(false),
+        Act::PreviousPanel => model.panel = model.panel.next(true),
+        Act::Up => scroll(model, -1),
+        Act::Down => scroll(model, 1),
+        Act::PageUp => scroll(model, -page(model)),
+        Act::PageDown => scroll(model, page(model)),
+        Act::Edit => drive::edit(model, effects),
+        Act::WatchScreen | Act::Freeze | Act::Pause | Act::Cancel | Act::Raise | Act::CheckAll | Act::SearchHere => {
+            search::perform(model, act, effects);
+        }
+        _ => drive::perform(model, act, index, effects),
+    }
+}
+
+fn escape(model: &mut Model) {
+    if model.frozen.take().is_some() {
+        model.say(Tone::Plain, "the path moves again");
+    } else if model.zoom {
+        model.zoom = false;
+    } else if model.screen == Screen::Watch {
+        model.screen = Screen::Drive;
+    }
+}
+
+fn page(model: &Model) -> isize {
+    let rows = Layout::of(model).rows(model.panel).max(2);
+    rows as isize - 1
+}
+
+/// Moves the mark of the panel that keys go to.
+fn scroll(model: &mut Model, by: isize) {
+    let layout = Layout::of(model);
+    if model.screen == Screen::Watch {
+        if let Some(frozen) = &mut model.frozen {
+            let to = frozen.cursor.at.saturating_add_signed(by);
+            frozen.cursor.go(to, frozen.look.path.len(), usize::from(layout.body.height / 2));
+        }
+        return;
+    }
+    let (panel, count) = (model.panel, entries(model, model.panel));
+    let rows = visible(&layout, panel);
+    let cursor =
+        if panel == Panel::Trace && model.tab == TraceTab::Tree { &mut model.tree_cursor } else { model.cursor(panel) };
+    cursor.go(cursor.at.saturating_add_signed(by), count, rows);
+    if panel == Panel::Trace {
+        drive::tell_marked(model);
+    }
+}
+
+/// Entries of a panel that fit into it.
+pub(crate) fn visible(layout: &Layout, panel: Panel) -> usize {
+    match panel {
+        Panel::Choices => layout.rows(panel) / 2,
+        // The names of the lanes stand above them.
+        Panel::Trace => layout.rows(panel).saturating_sub(1),
+        _ => layout.rows(panel),
+    }
+    .max(1)
+}
+
+/// How many entries a panel has.
+pub(crate) fn entries(model: &Model, panel: Panel) -> usize {
+    let Some(session) = &model.session else {
+        return if panel == Panel::Source { model.source.lines.len() } else { 0 };
+    };
+    match panel {
+        Panel::Source => model.source.lines.len(),
+        Panel::Trace if model.tab == TraceTab::Tree => session.tree.len(),
+        Panel::Trace => session.row_count(),
+        Panel::Processes => session.processes.len(),
+        Panel::Choices => session.choices.len(),
+        Panel::Variables => session.shown_values(model.changed_only).count(),
+    }
+}
+
+/// Brings everything that follows from the rest into line: marks in sight, the part of the run that is shown.
+fn settle(model: &mut Model) {
+    let layout = Layout::of(model);
+    for panel in Panel::ALL {
+        let (count, rows) = (entries(model, panel), visible(&layout, panel));
+        if panel != Panel::Trace || model.tab != TraceTab::Tree {
+            model.cursor(panel).keep(count, rows);
+        }
+    }
+    let rows = visible(&layout, Panel::Trace);
+    let top = model.cursor(Panel::Trace).top;
+    let tab = model.tab;
+    if let Some(session) = &mut model.session {
+        session.turn_to(top, rows);
+        if tab == TraceTab::Ring {
+            session.go_round();
+        }
+        if tab == TraceTab::Tree {
+            session.grow_tree();
+            model.tree_cursor.keep(session.tree.len(), rows + 1);
+        }
+    }
+}
+
+/// The model was read, for the first time or again.
+fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Effect>) {
+    let text = loaded.map.files().next().map(|(_, file)| file.text.to_string()).unwrap_or_default();
+    model.source = Source { name: loaded.name.clone(), lines: text.lines().map(str::to_owned).collect() };
+    let first = model.loaded.is_none();
+    model.loaded = Some(Arc::clone(&loaded));
+    let errors = loaded.findings.iter().filter(|finding| finding.is_error()).count();
+    if loaded.checkable().is_none() {
+        let first_error = loaded.findings.iter().find(|finding| finding.is_error());
+        let line = first_error.and_then(|finding| finding.span()).map(|span| loaded.map.position(span).line);
+        let what = first_error.map_or_else(|| "it cannot be read".to_owned(), |finding| finding.headline.clone());
+        if let Some(line) = line {
+            let count = model.source.lines.len();
+            model.cursor(Panel::Source).go(line as usize - 1, count, 1);
+        }
+        let place = line.map_or(String::new(), |line| format!("line {line}: "));
+        let more = if errors > 1 { format!(" (and {} more)", errors - 1) } else { String::new() };
+        return model.say(Tone::Bad, format!("{place}{what}{more}"));
+    }
+    match model.session.take() {
+        Some(old) => drive::replay(model, &loaded, old),
+        None => match Exploration::of_model(Arc::clone(&loaded), None) {
+            Ok(walk) => {
+                model.session = Some(Session::new(walk));
+                model.say(Tone::Plain, "n or enter takes a step, s looks for an error from here, ? shows all keys");
+                drive::arrived(model);
+            }
+            Err(why) => model.say(Tone::Bad, why),
+        },
+    }
+    if first {
+        effects.extend(model.wish.trail.clone().map(Effect::Read));
+        if model.wish.check {
+            search::check_all(model, effects);
+        }
+    } else if model.wish.check || !model.watch.lamps.is_empty() {
+        search::check_all(model, effects);
+    }
+}

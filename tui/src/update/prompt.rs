@@ -1,0 +1,144 @@
+//! Questions with a line to type the answer.
+
+use super::drive;
+use crate::message::Effect;
+use crate::model::{Model, Overlay, Prompt, Question, Tone};
+use fabius_explore::{Until, Way};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::path::PathBuf;
+
+/// So many random steps may be asked for.
+const RANDOM_MAX: usize = 100_000;
+
+/// Asks.
+pub(super) fn ask(model: &mut Model, asks: Question, text: &str) {
+    let (text, at) = (text.to_owned(), text.chars().count());
+    model.overlay = Some(Overlay::Prompt(Prompt { asks, text, at, wrong: None }));
+}
+
+/// Text was pasted: one line of it.
+pub(super) fn paste(model: &mut Model, text: &str) {
+    let Some(Overlay::Prompt(prompt)) = &mut model.overlay else { return };
+    text.lines().next().unwrap_or_default().chars().filter(|c| !c.is_control()).for_each(|c| insert(prompt, c));
+}
+
+fn insert(prompt: &mut Prompt, c: char) {
+    let byte = byte_at(&prompt.text, prompt.at);
+    prompt.text.insert(byte, c);
+    prompt.at += 1;
+}
+
+fn byte_at(text: &str, at: usize) -> usize {
+    text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte)
+}
+
+pub(super) fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
+    let Some(Overlay::Prompt(prompt)) = &mut model.overlay else { return };
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    prompt.wrong = None;
+    match key.code {
+        KeyCode::Esc => model.overlay = None,
+        KeyCode::Char('c') if control => model.overlay = None,
+        KeyCode::Char('u') if control => (prompt.text, prompt.at) = (String::new(), 0),
+        KeyCode::Char(c) if !control => insert(prompt, c),
+        KeyCode::Backspace if prompt.at > 0 => {
+            prompt.at -= 1;
+            let byte = byte_at(&prompt.text, prompt.at);
+            prompt.text.remove(byte);
+        }
+        KeyCode::Delete if prompt.at < prompt.text.chars().count() => {
+            let byte = byte_at(&prompt.text, prompt.at);
+            prompt.text.remove(byte);
+        }
+        KeyCode::Left => prompt.at = prompt.at.saturating_sub(1),
+        KeyCode::Right => prompt.at = (prompt.at + 1).min(prompt.text.chars().count()),
+        KeyCode::Home => prompt.at = 0,
+        KeyCode::End => prompt.at = prompt.text.chars().count(),
+        KeyCode::Enter => {
+            let (asks, text) = (prompt.asks, prompt.text.trim().to_owned());
+            match answer(model, asks, &text, effects) {
+                Ok(()) => model.overlay = None,
+                Err(why) => {
+                    if let Some(Overlay::Prompt(prompt)) = &mut model.overlay {
+                        prompt.wrong = Some(why);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Does what was asked for, or says what is wrong with the answer.
+fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+    match asks {
+        Question::Save => {
+            let session = model.session.as_ref().ok_or("there is no run to save")?;
+            effects.push(Effect::Write(PathBuf::from(text), session.walk.save().text()));
+        }
+        Question::Open => effects.push(Effect::Read(PathBuf::from(text))),
+        Question::Until => {
+            let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
+            let condition = walk.condition(text)?;
+            drive::run(model, |walk| walk.run_until(&condition, Way::Line, &drive::limits()));
+        }
+        Question::Random => {
+            let steps = number(text)?.min(RANDOM_MAX);
+            model.seed = model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let seed = model.seed;
+            drive::run(model, |walk| walk.run_randomly(steps, seed, None));
+        }
+        Question::HoldUntil(pid) => {
+            let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
+            let condition = walk.condition(text)?;
+            hold(model, pid, Until::Condition(condition), &format!("until `{text}`"))?;
+        }
+        Question::Delay(pid) => {
+            let steps = number(text)?;
+            let others = u32::try_from(steps).map_err(|_| "this is too long")?;
+            let plural = if steps == 1 { "" } else { "s" };
+            hold(model, pid, Until::Others(others), &format!("for {steps} step{plural} of others"))?;
+        }
+        Question::Bookmark => bookmark(model, text),
+        Question::Jump => jump(model, text)?,
+    }
+    Ok(())
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a number is wanted".to_owned())
+}
+
+fn hold(model: &mut Model, pid: u8, until: Until, words: &str) -> Result<(), String> {
+    let name = drive::name_of(model, pid);
+    let session = model.session.as_mut().ok_or("there is no model")?;
+    session.walk.hold(pid, until)?;
+    drive::arrived(model);
+    model.say(Tone::Plain, format!("{name} is held back {words}"));
+    Ok(())
+}
+
+fn bookmark(model: &mut Model, name: &str) {
+    let Some(session) = &mut model.session else { return };
+    let here = session.walk.here();
+    session.walk.set_name(here, name);
+    let said = if name.is_empty() { "the bookmark is gone".to_owned() } else { format!("this state is called {name}") };
+    model.say(Tone::Plain, said);
+}
+
+fn jump(model: &mut Model, text: &str) -> Result<(), String> {
+    let session = model.session.as_mut().ok_or("there is no model")?;
+    let named = session.walk.names().find(|(_, name)| *name == text).map(|(node, _)| node);
+    match (named, text.parse::<usize>()) {
+        (Some(node), _) => drive::go(model, node),
+        (None, Ok(number)) => {
+            if !session.walk.go_to_number(number) {
+                return Err("the run has no such step".to_owned());
+            }
+            let here = session.walk.here();
+            drive::go(model, here);
+        }
+        (None, Err(_)) => return Err("neither a step nor a bookmark has this name".to_owned()),
+    }
+    Ok(())
+}

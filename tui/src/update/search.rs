@@ -1,0 +1,250 @@
+//! Searches: started, watched, halted, and what they found.
+
+use super::drive;
+use crate::keys::Act;
+use crate::message::Effect;
+use crate::model::{Cursor, Frozen, Model, Screen, Tone};
+use crate::session::Session;
+use fabius_engine::{Event, Onward, Outcome, Verdict, as_walked, plan};
+use fabius_explore::{Exploration, NodeId};
+
+/// Raising a limit multiplies the states allowed by this.
+const MORE_STATES: u64 = 10;
+/// Raising a limit allows so many delays more.
+const MORE_DELAYS: u32 = 5;
+
+pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
+    match act {
+        Act::WatchScreen => {
+            model.screen = if model.screen == Screen::Watch { Screen::Drive } else { Screen::Watch };
+        }
+        Act::CheckAll => check_all(model, effects),
+        Act::SearchHere => search_here(model, effects),
+        Act::Cancel if model.watch.running => {
+            effects.push(Effect::Cancel);
+            model.say(Tone::Plain, "stopping; what was found out stays");
+        }
+        Act::Pause if model.watch.running => {
+            model.watch.paused = !model.watch.paused;
+            effects.push(Effect::Pause(model.watch.paused));
+        }
+        Act::Raise if model.watch.running => raise(model, effects),
+        Act::Freeze => freeze(model, effects),
+        _ => model.say(Tone::Plain, "no search runs; S checks all properties"),
+    }
+}
+
+/// Checks all properties from the beginning.
+pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(program) = model.loaded.as_ref().and_then(|loaded| loaded.checkable()) else {
+        return model.say(Tone::Bad, "the model has errors and cannot be checked");
+    };
+    let names: Vec<String> = match plan(program, &model.wish.settings.properties) {
+        Ok(plan) => plan.properties.iter().map(|planned| planned.name.clone()).collect(),
+        Err(unknown) => {
+            let known = unknown.available.join(", ");
+            return model.say(Tone::Bad, format!("there is no property `{}`; there are: {known}", unknown.wish));
+        }
+    };
+    begin(model, &names);
+    effects.push(Effect::Check(model.work));
+}
+
+/// Looks for an error from where one is, with the holds in force.
+fn search_here(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(session) = &model.session else {
+        return model.say(Tone::Bad, "there is no model to search in");
+    };
+    let errand = session.walk.errand();
+    let held: Vec<String> = session.walk.held().into_iter().map(|pid| session.walk.process_name(pid)).collect();
+    let step = session.walk.number(session.walk.here());
+    let with = if held.is_empty() { String::new() } else { format!(" with {} held back", held.join(", ")) };
+    let property = session.walk.ground().property.clone();
+    begin(model, &[property]);
+    model.watch.remark = format!("from step {step}{with}");
+    model.say(Tone::Plain, format!("looking for an error from step {step}{with}; F2 shows the search"));
+    effects.push(Effect::Search(model.work, Box::new(errand)));
+}
+
+fn begin(model: &mut Model, properties: &[String]) {
+    model.work += 1;
+    model.frozen = None;
+    model.watch.begin(&model.wish.settings, properties);
+}
+
+fn raise(model: &mut Model, effects: &mut Vec<Effect>) {
+    let limits = &mut model.wish.settings.limits;
+    limits.states_max = limits.states_max.map(|states| states.saturating_mul(MORE_STATES));
+    limits.memory_bytes_max = limits.memory_bytes_max.map(|bytes| bytes.saturating_mul(2));
+    model.watch.memory_max = limits.memory_bytes_max;
+    let delays = model.watch.rounds.last().map_or(0, |round| round.bound) + MORE_DELAYS;
+    let Some(bytes) = limits.memory_bytes_max else {
+        effects.push(Effect::Raise { memory_bytes_max: None, states_max: limits.states_max, delays });
+        return model.say(Tone::Plain, "the search may go on to its end");
+    };
+    effects.push(Effect::Raise { memory_bytes_max: Some(bytes), states_max: limits.states_max, delays });
+    model.say(Tone::Plain, format!("the search may use {} now", fabius_engine::words::memory(bytes)));
+}
+
+/// Keeps the path that is shown, or lets it go.
+fn freeze(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.frozen.take().is_some() {
+        return model.say(Tone::Plain, "the path moves again");
+    }
+    let Some(look) = model.watch.look.clone() else {
+        return model.say(Tone::Plain, "there is no path to keep yet");
+    };
+    let at = look.path.len().saturating_sub(1);
+    let whole = look.moves.is_some();
+    model.frozen = Some(Frozen { look, cursor: Cursor { at, top: at }, whole });
+    if model.watch.running && !whole {
+        effects.push(Effect::AskForPath);
+    }
+    model.say(Tone::Plain, "kept: up and down go along it, enter walks there, f lets it go; the search goes on");
+}
+
+/// Walks to the marked step of the path that is kept.
+pub(super) fn enter(model: &mut Model) {
+    let Some(frozen) = &model.frozen else {
+        return model.say(Tone::Plain, "f keeps the path that is shown, so that one can step in it");
+    };
+    let Some(moves) = &frozen.look.moves else {
+        return model.say(Tone::Plain, "the search has not shown the whole of this path");
+    };
+    let upto = (frozen.look.before as usize + frozen.cursor.at + 1).min(moves.len());
+    let (moves, count) = (moves[..upto].to_vec(), moves.len());
+    let walked = model.loaded.as_ref().and_then(|loaded| as_walked(loaded, &moves));
+    let (Some(session), Some(walked)) = (&mut model.session, walked) else {
+        return model.say(Tone::Plain, "this path cannot be walked in the statements of the text");
+    };
+    match session.walk.adopt(&walked) {
+        Ok(node) => {
+            model.screen = Screen::Drive;
+            drive::go(model, node);
+            model.say(Tone::Plain, format!("step {upto} of {count} of the path of the search"));
+        }
+        Err(why) => model.say(Tone::Bad, format!("the walk cannot go there: {why}")),
+    }
+}
+
+/// A search tells something.
+pub(super) fn told(model: &mut Model, event: Event) {
+    if let (Event::Look { look, .. }, Some(frozen)) = (&event, &mut model.frozen)
+        && !frozen.whole
+        && look.moves.is_some()
+    {
+        // The search has gone on since the path was kept: what it shows now is kept instead.
+        let at = look.path.len().saturating_sub(1);
+        *frozen = Frozen { look: look.clone(), cursor: Cursor { at, top: at }, whole: true };
+    }
+    model.watch.told(event);
+}
+
+/// A check is over.
+pub(super) fn checked(model: &mut Model, outcome: Outcome) {
+    model.watch.running = false;
+    model.watch.paused = false;
+    let verdict = outcome.report.verdict;
+    let failure = outcome.failure.clone();
+    let violated: Vec<&str> = outcome
+        .report
+        .properties
+        .iter()
+        .filter(|property| property.verdict == Verdict::Violated)
+        .map(|property| property.name.as_str())
+        .collect();
+    let said = match (verdict, violated.as_slice()) {
+        (Verdict::Holds, _) => "everything holds".to_owned(),
+        (Verdict::Violated, names) => format!("violated: {}", names.join(", ")),
+        _ => outcome.report.reason.clone(),
+    };
+    model.learn(outcome);
+    if let Some(failure) = failure {
+        return model.say(Tone::Bad, failure);
+    }
+    if model.known.examples.is_empty() {
+        let tone = if verdict == Verdict::Holds { Tone::Good } else { Tone::Plain };
+        return model.say(tone, said);
+    }
+    let walks = model.session.as_ref().is_some_and(|session| session.walk.here() != NodeId::ROOT);
+    if walks {
+        // One is somewhere, and stays there.
+        let before = std::mem::take(&mut model.remark.text);
+        return model.say(Tone::Bad, format!("{before}; {said}: t shows the run"));
+    }
+    show_example(model);
+}
+
+/// Makes the counterexample that is to be shown the run.
+pub(super) fn show_example(model: &mut Model) {
+    let shown = model.known.shown;
+    let Some((property, example)) = model.known.examples.get(shown).cloned() else { return };
+    let Some(loaded) = model.loaded.clone() else { return };
+    let adopted = match &mut model.session {
+        Some(session) => session.walk.adopt_counterexample(&example).ok(),
+        None => None,
+    };
+    match (adopted, &mut model.session) {
+        (Some(tip), Some(session)) => {
+            session.essential = None;
+            session.walk.follow(tip);
+        }
+        // Its run is told on another ground: beside a claim, say. Then the walk starts anew on that.
+        _ => match Exploration::of_counterexample(loaded, &example, &property) {
+            Ok(walk) => model.session = Some(Session::new(walk)),
+            Err(why) => return model.say(Tone::Bad, why),
+        },
+    }
+    drive::arrived(model);
+    let steps = example.report.steps;
+    let plural = if steps == 1 { "" } else { "s" };
+    let more = match model.known.examples.len() {
+        0 | 1 => String::new(),
+        count => format!(" ({} of {count}, t shows the next)", shown + 1),
+    };
+    let what = example.report.kind.sentence();
+    let text = format!("{property}: {what}, after {steps} step{plural}{more}; n walks along");
+    model.say(Tone::Bad, text);
+}
+
+/// A search from a state is over.
+pub(super) fn searched(model: &mut Model, result: Result<Onward, String>) {
+    model.watch.running = false;
+    model.watch.paused = false;
+    let found = match result {
+        Ok(found) => found,
+        Err(why) => return model.say(Tone::Bad, why),
+    };
+    let start = model.watch.remark.clone();
+    if let Some(lamp) = model.watch.lamps.first_mut() {
+        lamp.verdict = Some(match (&found.found, found.exhaustive) {
+            (Some(_), _) => Verdict::Violated,
+            (None, true) => Verdict::Holds,
+            (None, false) => Verdict::Undecided,
+        });
+        lamp.reason.clone_from(&found.sentence);
+    }
+    let Some(example) = &found.found else {
+        let tone = if found.exhaustive { Tone::Good } else { Tone::Plain };
+        return model.say(tone, format!("{start}: {}", found.sentence));
+    };
+    let Some(session) = &mut model.session else { return };
+    match session.walk.adopt_counterexample(example) {
+        Ok(tip) => {
+            session.essential = None;
+            session.walk.follow(tip);
+            drive::arrived(model);
+            model.say(Tone::Bad, format!("{start}: {}; n walks along", found.sentence));
+        }
+        Err(why) => model.say(Tone::Bad, why),
+    }
+}
+
+/// A search ended in a panic.
+pub(super) fn crashed(model: &mut Model, work: u64, why: String) {
+    if work == model.work {
+        model.watch.running = false;
+        model.watch.paused = false;
+    }
+    model.say(Tone::Bad, why);
+}

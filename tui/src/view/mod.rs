@@ -1,0 +1,220 @@
+//! The screen as a pure function of the model.
+
+mod overlay;
+mod side;
+mod source;
+mod text;
+mod trace;
+mod watch;
+
+use crate::keys::{self, Act};
+use crate::layout::Layout;
+use crate::model::{Model, Panel, Screen, Tone, TraceTab};
+use crate::theme::{Sign, Theme};
+use fabius_engine::Verdict;
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use text::{fit, put, span, width, width_of};
+
+pub use text::wrap;
+
+/// Draws the screen.
+pub fn view(model: &Model, frame: &mut Frame<'_>) {
+    let layout = Layout::of(model);
+    let buffer = frame.buffer_mut();
+    if let Some(area) = layout.header {
+        header(model, buffer, area);
+    }
+    match model.screen {
+        Screen::Watch => watch::draw(model, buffer, layout.body),
+        Screen::Drive => drive(model, buffer, &layout),
+    }
+    if let Some(area) = layout.remark {
+        remark(model, buffer, area);
+    }
+    if let Some(area) = layout.footer {
+        footer(model, buffer, area);
+    }
+    let cursor = overlay::draw(model, buffer, layout.body);
+    if let Some(position) = cursor {
+        frame.set_cursor_position(position);
+    }
+}
+
+fn drive(model: &Model, buffer: &mut Buffer, layout: &Layout) {
+    for area in &layout.separators {
+        for y in area.top()..area.bottom() {
+            buffer.set_string(area.x, y, model.theme.sign(Sign::Down), model.theme.quiet());
+        }
+    }
+    for (panel, area) in &layout.panels {
+        let title = title(model, *panel);
+        let inner = heading(model.theme, buffer, *area, &title, *panel == model.panel);
+        match panel {
+            Panel::Source => source::draw(model, buffer, inner),
+            Panel::Trace => trace::draw(model, buffer, inner),
+            Panel::Processes => side::processes(model, buffer, inner),
+            Panel::Choices => side::choices(model, buffer, inner),
+            Panel::Variables => side::values(model, buffer, inner),
+        }
+    }
+}
+
+/// The title of a panel, with what it shows.
+fn title(model: &Model, panel: Panel) -> String {
+    match panel {
+        Panel::Trace => {
+            let tabs = TraceTab::ALL
+                .map(|tab| if tab == model.tab { format!("[{}]", tab.title()) } else { tab.title().to_owned() });
+            let part = if model.session.as_ref().is_some_and(|session| session.essential.is_some()) {
+                " (essential)"
+            } else {
+                ""
+            };
+            format!("Run {}{part}", tabs.join(" "))
+        }
+        Panel::Variables if model.changed_only => "Values (changed only)".to_owned(),
+        Panel::Source => {
+            let name = model.source.name.rsplit('/').next().unwrap_or_default();
+            format!("Source {name}")
+        }
+        other => other.title().to_owned(),
+    }
+}
+
+/// A title with a rule; what is below it.
+pub(crate) fn heading(theme: Theme, buffer: &mut Buffer, area: Rect, title: &str, focused: bool) -> Rect {
+    if area.height == 0 || area.width == 0 {
+        return area;
+    }
+    let style = if focused { theme.accent().patch(theme.strong()) } else { theme.quiet() };
+    let sign = if focused { theme.sign(Sign::Here) } else { theme.sign(Sign::Across) };
+    let title_style = if focused { style } else { Style::new() };
+    let room = usize::from(area.width).saturating_sub(3);
+    let title = fit(title, room, theme);
+    let rule = room.saturating_sub(width(&title));
+    let line = Line::from(vec![
+        span(format!("{sign} "), style),
+        span(title, title_style),
+        span(" ", style),
+        span(theme.sign(Sign::Across).repeat(rule), style),
+    ]);
+    put(buffer, area, 0, &line, theme);
+    Rect { y: area.y + 1, height: area.height - 1, ..area }
+}
+
+/// The line at the top: the file, the properties and their verdicts, and where one is.
+fn header(model: &Model, buffer: &mut Buffer, area: Rect) {
+    let theme = model.theme;
+    let mut spans = vec![span(" fabius ", theme.accent().patch(theme.strong()))];
+    for lamp in &model.watch.lamps {
+        let searched = model.watch.running && model.watch.property == lamp.name;
+        let (sign, style) = lamp_sign(theme, lamp.verdict, searched, model.watch.paused);
+        spans.push(span(format!(" {sign} "), style));
+        spans.push(span(lamp.name.clone(), Style::new()));
+    }
+    if model.watch.lamps.is_empty() {
+        spans.push(span(format!(" {}", model.source.name), theme.quiet()));
+    }
+    let right = place(model);
+    let room = usize::from(area.width).saturating_sub(width(&right) + 2);
+    let line = Line::from(spans);
+    let left = Rect { width: room.min(usize::from(area.width)) as u16, ..area };
+    put(buffer, left, 0, &line, theme);
+    if width_of(&line) > 0 && usize::from(area.width) > width(&right) {
+        let x = area.right() - width(&right) as u16;
+        buffer.set_string(x, area.y, &right, theme.strong());
+    }
+}
+
+/// The sign of a property.
+pub(crate) fn lamp_sign(theme: Theme, verdict: Option<Verdict>, searched: bool, paused: bool) -> (&'static str, Style) {
+    match verdict {
+        _ if searched && paused => (theme.sign(Sign::Held), theme.held()),
+        _ if searched => (theme.sign(Sign::Loop), theme.accent()),
+        Some(Verdict::Holds) => (theme.sign(Sign::Good), theme.good()),
+        Some(Verdict::Violated | Verdict::Faulty) => (theme.sign(Sign::Bad), theme.bad()),
+        Some(Verdict::Undecided) => ("?", theme.changed()),
+        None => (theme.sign(Sign::Open), theme.quiet()),
+    }
+}
+
+/// Where one is.
+fn place(model: &Model) -> String {
+    let Some(session) = &model.session else { return String::new() };
+    let walk = &session.walk;
+    let (here, tip) = (walk.number(walk.here()), walk.line().last().map_or(0, |tip| walk.number(*tip)));
+    let in_loop = walk.lasso().is_some_and(|lasso| walk.depth(lasso.start) <= walk.depth(walk.here()));
+    let looping = if in_loop { format!("{} ", model.theme.sign(Sign::Loop)) } else { String::new() };
+    let held = walk.held().len();
+    let holds = if held > 0 { format!("{} {held} held  ", model.theme.sign(Sign::Held)) } else { String::new() };
+    let sealed = if walk.sealed().is_some() { "sealed  " } else { "" };
+    let name =
+        walk.name(walk.here()).map(|name| format!("  {} {name}", model.theme.sign(Sign::Mark))).unwrap_or_default();
+    format!("{holds}{sealed}{looping}step {here} of {tip}{name} ")
+}
+
+fn remark(model: &Model, buffer: &mut Buffer, area: Rect) {
+    let theme = model.theme;
+    let (sign, style) = match model.remark.tone {
+        Tone::Plain => (" ", Style::new()),
+        Tone::Good => (theme.sign(Sign::Good), theme.good()),
+        Tone::Bad => (theme.sign(Sign::Bad), theme.bad()),
+    };
+    let text = model.remark.text.clone();
+    put(buffer, area, 0, &Line::from(vec![span(format!("{sign} "), style), span(text, style)]), theme);
+}
+
+/// The keys that are most useful now.
+fn footer(model: &Model, buffer: &mut Buffer, area: Rect) {
+    let theme = model.theme;
+    let ascii = theme.ascii;
+    let mut spans = vec![span(" ", theme.quiet())];
+    // How to get help and out always stands at the end.
+    let last = Line::from(vec![
+        span("?", theme.accent().patch(theme.strong())),
+        span(" help   ", theme.quiet()),
+        span("q", theme.accent().patch(theme.strong())),
+        span(" quit ", theme.quiet()),
+    ]);
+    let room = usize::from(area.width).saturating_sub(width_of(&last) + 2);
+    let mut used = 1;
+    for act in keys::hints(model.screen, model.panel) {
+        let Some(binding) = keys::binding(model.screen, *act) else { continue };
+        let key = match act {
+            Act::Choice => keys::shown_keys(binding, ascii),
+            _ => keys::shown(binding.keys[0], ascii).to_owned(),
+        };
+        let short = match act {
+            Act::WatchScreen if model.screen == Screen::Watch => "drive",
+            Act::WatchScreen => "watch",
+            Act::Enter => entering(model.panel),
+            _ => binding.short,
+        };
+        used += width(&key) + width(short) + 4;
+        if used > room + 3 && spans.len() > 1 {
+            break;
+        }
+        spans.push(span(key, theme.accent().patch(theme.strong())));
+        spans.push(span(format!(" {short}   "), theme.quiet()));
+    }
+    put(buffer, Rect { width: area.width.min(room as u16 + 2), ..area }, 0, &Line::from(spans), theme);
+    if room > 12 {
+        let columns = width_of(&last) as u16;
+        put(buffer, Rect { x: area.right() - columns, width: columns, ..area }, 0, &last, theme);
+    }
+}
+
+/// What enter does in a panel.
+fn entering(panel: Panel) -> &'static str {
+    match panel {
+        Panel::Source => "run to here",
+        Panel::Trace => "go there",
+        Panel::Processes => "move it",
+        Panel::Choices => "take it",
+        Panel::Variables => "who wrote it",
+    }
+}

@@ -1,0 +1,178 @@
+//! What lies over the screen: the help, questions, cards.
+
+use super::text::{mark, pad, put, span, width, wrap};
+use crate::keys;
+use crate::model::{Card, Model, Overlay, Prompt, Question};
+use crate::theme::{Sign, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+/// Draws what lies over the screen; where the terminal's cursor is to be, if somewhere.
+pub fn draw(model: &Model, buffer: &mut Buffer, body: Rect) -> Option<Position> {
+    match model.overlay.as_ref()? {
+        Overlay::Help(top) => {
+            help(model, buffer, body, *top);
+            None
+        }
+        Overlay::Card(card) => {
+            show_card(model, card, buffer, body);
+            None
+        }
+        Overlay::Prompt(prompt) => ask(model, prompt, buffer, body),
+    }
+}
+
+/// An empty box in the middle; what is inside of it.
+fn frame(theme: Theme, buffer: &mut Buffer, body: Rect, (columns, rows): (u16, u16), title: &str) -> Rect {
+    let area = Rect {
+        x: body.x + body.width.saturating_sub(columns) / 2,
+        y: body.y + body.height.saturating_sub(rows) / 2,
+        width: columns.min(body.width),
+        height: rows.min(body.height),
+    };
+    Clear.render(area, buffer);
+    if area.width < 12 || area.height < 3 {
+        return area;
+    }
+    let (across, down) = (theme.sign(Sign::Across), theme.sign(Sign::Down));
+    let corners = if theme.ascii { ["+", "+", "+", "+"] } else { ["╭", "╮", "╰", "╯"] };
+    let style = theme.accent();
+    let inside = usize::from(area.width - 2);
+    buffer.set_string(area.x, area.y, format!("{}{}{}", corners[0], across.repeat(inside), corners[1]), style);
+    let title = super::fit(title, inside.saturating_sub(4), theme);
+    buffer.set_string(area.x + 2, area.y, format!(" {title} "), style.patch(theme.strong()));
+    for y in area.y + 1..area.bottom() - 1 {
+        buffer.set_string(area.x, y, down, style);
+        buffer.set_string(area.right() - 1, y, down, style);
+    }
+    buffer.set_string(
+        area.x,
+        area.bottom() - 1,
+        format!("{}{}{}", corners[2], across.repeat(inside), corners[3]),
+        style,
+    );
+    Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
+}
+
+fn help(model: &Model, buffer: &mut Buffer, body: Rect, top: usize) {
+    let theme = model.theme;
+    let columns = body.width.min(96);
+    let text = columns.saturating_sub(4 + 17);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (chapter, rows) in keys::chapters() {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.push(Line::from(span(chapter, theme.accent().patch(theme.strong()))));
+        for row in rows {
+            for (index, part) in wrap(row.long, usize::from(text)).into_iter().enumerate() {
+                let keys = if index == 0 { keys::shown_keys(row, theme.ascii) } else { String::new() };
+                lines.push(Line::from(vec![
+                    span(pad(&keys, 16, theme), theme.strong()),
+                    span(" ", Style::new()),
+                    span(part, Style::new()),
+                ]));
+            }
+        }
+    }
+    lines.push(Line::default());
+    lines.extend(signs(theme));
+    let inner = frame(theme, buffer, body, (columns, body.height), "Keys: up and down scroll, any other key closes");
+    let top = top.min(lines.len().saturating_sub(usize::from(inner.height)));
+    for (row, line) in lines.iter().skip(top).take(usize::from(inner.height)).enumerate() {
+        put(buffer, inner, row as u16, line, theme);
+    }
+}
+
+/// What the signs mean.
+fn signs(theme: Theme) -> Vec<Line<'static>> {
+    let rows = [
+        (Sign::Go, "the process can move; the search runs"),
+        (Sign::Stuck, "the process cannot move"),
+        (Sign::Held, "it is held back; the search is halted"),
+        (Sign::Loop, "in the loop of the run; being searched"),
+        (Sign::Good, "holds; has ended as it may"),
+        (Sign::Bad, "violated; goes wrong"),
+        (Sign::Mark, "a bookmark"),
+    ];
+    let mut lines = vec![Line::from(span("Signs", theme.accent().patch(theme.strong())))];
+    lines.extend(rows.map(|(sign, means)| {
+        Line::from(vec![span(pad(theme.sign(sign), 17, theme), theme.strong()), span(means, Style::new())])
+    }));
+    let marks = if theme.ascii {
+        "next step: + new, . known, @ enters a cycle, ! can reach the error, # deadlock next, x goes wrong"
+    } else {
+        "next step: + new, · known, ⟳ enters a cycle, ! can reach the error, ■ deadlock next, ✗ goes wrong"
+    };
+    lines.push(Line::from(span(marks, Style::new())));
+    lines
+}
+
+fn show_card(model: &Model, card: &Card, buffer: &mut Buffer, body: Rect) {
+    let theme = model.theme;
+    let longest = card.lines.iter().map(|(line, _)| width(line)).max().unwrap_or(0).max(width(&card.title) + 4);
+    let columns = (longest as u16 + 6).clamp(30, body.width.max(30)).min(body.width.min(100));
+    let text = usize::from(columns.saturating_sub(6));
+    let wrapped: Vec<Vec<String>> = card.lines.iter().map(|(line, _)| wrap(line, text)).collect();
+    let rows: usize = wrapped.iter().map(Vec::len).sum();
+    let leads = card.lines.iter().any(|(_, node)| node.is_some());
+    let inner = frame(theme, buffer, body, (columns, rows as u16 + if leads { 4 } else { 2 }), &card.title);
+    let mut y = 0;
+    for (index, lines) in wrapped.iter().enumerate().skip(card.cursor.top) {
+        for (part, line) in lines.iter().enumerate() {
+            let here = leads && index == card.cursor.at;
+            let sign = if part == 0 && here { theme.sign(Sign::Here) } else { " " };
+            put(
+                buffer,
+                inner,
+                y,
+                &Line::from(vec![span(format!("{sign} "), theme.accent()), span(line.clone(), Style::new())]),
+                theme,
+            );
+            if here {
+                mark(buffer, inner, y, theme.strong());
+            }
+            y += 1;
+        }
+    }
+    if leads {
+        let hint = "enter goes there, esc closes";
+        put(buffer, inner, inner.height.saturating_sub(1), &Line::from(span(hint, theme.quiet())), theme);
+    }
+}
+
+/// What is asked, and an example of an answer.
+fn words(asks: Question, model: &Model) -> (String, &'static str) {
+    let name = |pid: u8| crate::update::name_of(model, pid);
+    match asks {
+        Question::Until => ("Run until".to_owned(), "a condition, such as  x > 2 && len(q) == 0"),
+        Question::Random => ("Random steps".to_owned(), "how many"),
+        Question::HoldUntil(pid) => (format!("Hold {} until", name(pid)), "a condition, such as  len(q) == 2"),
+        Question::Delay(pid) => (format!("Delay {}", name(pid)), "for how many steps of the others"),
+        Question::Bookmark => ("Name of this state".to_owned(), "an empty name takes the bookmark away"),
+        Question::Save => ("Save the run as".to_owned(), "its steps, holds and bookmarks"),
+        Question::Open => ("Open a run".to_owned(), "a trail of Spin, or a run that was saved"),
+        Question::Jump => ("Go to".to_owned(), "the number of a step, or the name of a bookmark"),
+    }
+}
+
+fn ask(model: &Model, prompt: &Prompt, buffer: &mut Buffer, body: Rect) -> Option<Position> {
+    let theme = model.theme;
+    let (title, hint) = words(prompt.asks, model);
+    let columns = body.width.min(64);
+    let inner = frame(theme, buffer, body, (columns, 4), &title);
+    let room = usize::from(inner.width.saturating_sub(1));
+    let skip = prompt.at.saturating_sub(room);
+    let shown: String = prompt.text.chars().skip(skip).take(room).collect();
+    let before: String = prompt.text.chars().skip(skip).take(prompt.at - skip).collect();
+    put(buffer, inner, 0, &Line::from(span(shown, theme.strong())), theme);
+    let (below, style) = match &prompt.wrong {
+        Some(wrong) => (wrong.as_str(), theme.bad()),
+        None => (hint, theme.quiet()),
+    };
+    put(buffer, inner, 1, &Line::from(span(below.to_owned(), style)), theme);
+    (inner.height > 0).then(|| Position::new(inner.x + width(&before) as u16, inner.y))
+}

@@ -1,0 +1,202 @@
+//! The panels at the side: what can be done next, the processes, the values.
+
+use super::text::{mark, pad, put, span, width};
+use crate::model::{Model, Panel};
+use crate::theme::{Sign, Theme};
+use fabius_explore::{Choice, Mark, ProcessScene, Role, Until, Value};
+use fabius_witness::{Reason, Step};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+/// Draws what can be done next: who would do what, and below it what that changes.
+pub fn choices(model: &Model, buffer: &mut Buffer, area: Rect) {
+    let theme = model.theme;
+    let Some(session) = &model.session else { return };
+    if session.choices.is_empty() {
+        let why = session.stop.map_or("nothing follows", fabius_explore::Stop::sentence);
+        for (row, line) in super::wrap(why, usize::from(area.width)).into_iter().enumerate() {
+            put(buffer, area, row as u16, &Line::from(span(line, theme.bad())), theme);
+        }
+        return;
+    }
+    let cursor = model.cursors[Panel::Choices.index()];
+    for (index, choice) in session.choices.iter().enumerate().skip(cursor.top) {
+        let row = (index - cursor.top) as u16 * 2;
+        if row >= area.height {
+            break;
+        }
+        let [first, second] = choice_lines(theme, index, choice, session.walk.next_on_line());
+        put(buffer, area, row, &first, theme);
+        put(buffer, area, row + 1, &second, theme);
+        if index == cursor.at {
+            let style = if model.panel == Panel::Choices { theme.cursor() } else { theme.strong() };
+            mark(buffer, area, row, style);
+        }
+    }
+}
+
+fn choice_lines(
+    theme: Theme,
+    index: usize,
+    choice: &Choice,
+    next: Option<fabius_explore::NodeId>,
+) -> [Line<'static>; 2] {
+    let (fine, plain) = choice.mark.sign();
+    let sign = if theme.ascii { plain.to_string() } else { fine.to_owned() };
+    let style = match choice.mark {
+        Mark::Error | Mark::DeadlockNext | Mark::CanReachError(_) => theme.bad(),
+        Mark::EntersCycle(_) => theme.changed(),
+        Mark::Known(_) => theme.quiet(),
+        Mark::New => theme.good(),
+    };
+    let step = &choice.effect;
+    let number = if index < 9 { (index + 1).to_string() } else { " ".to_owned() };
+    let along = if choice.node.is_some() && choice.node == next { theme.sign(Sign::Right) } else { " " };
+    let mut first = vec![
+        span(format!("{number} "), theme.accent()),
+        span(format!("{sign} "), style),
+        span(step.actor.name.clone(), theme.process(step.actor.pid)),
+        span(format!("  {}", step.actor.text), Style::new()),
+    ];
+    if let Some(partner) = &step.partner {
+        first.push(span(format!(" {} {}", theme.sign(Sign::Becomes), partner.name), theme.process(partner.pid)));
+    }
+    if choice.held.is_some() {
+        first.push(span(format!("  {} held", theme.sign(Sign::Held)), theme.held()));
+    }
+    let effect = effect(theme, step);
+    let words = match choice.mark {
+        Mark::New | Mark::Known(_) => String::new(),
+        mark => format!("{}  ", mark.words()),
+    };
+    let second = vec![span(format!(" {along}  "), theme.accent()), span(words, style), span(effect, theme.quiet())];
+    [Line::from(first), Line::from(second)]
+}
+
+/// What a step changes, in short.
+pub(crate) fn effect(theme: Theme, step: &Step) -> String {
+    let mut parts: Vec<String> = step
+        .changes
+        .iter()
+        .map(|change| {
+            let own = format!("{}:", step.actor.name);
+            let name = change.name.strip_prefix(&own).unwrap_or(&change.name);
+            format!("{name} {}{}{}", change.old, theme.sign(Sign::Becomes), change.new)
+        })
+        .collect();
+    parts.extend(step.created.iter().map(|created| format!("starts {}", created.name)));
+    if !step.printed.is_empty() {
+        parts.push(format!("prints {:?}", step.printed));
+    }
+    if step.ended {
+        parts.push("ends".to_owned());
+    }
+    if let Some(fault) = step.fault {
+        parts.push(fault.to_string());
+    }
+    if parts.is_empty() { "changes nothing".to_owned() } else { parts.join(", ") }
+}
+
+/// Draws the processes.
+pub fn processes(model: &Model, buffer: &mut Buffer, area: Rect) {
+    let theme = model.theme;
+    let (Some(session), Some(loaded)) = (&model.session, &model.loaded) else { return };
+    let cursor = model.cursors[Panel::Processes.index()];
+    let names = session.processes.iter().map(|process| width(&process.standing.name)).max().unwrap_or(0).min(14);
+    for (index, process) in session.processes.iter().enumerate().skip(cursor.top).take(usize::from(area.height)) {
+        let row = (index - cursor.top) as u16;
+        let line = loaded.map.position(process.standing.span).line;
+        put(buffer, area, row, &process_line(theme, process, line, names), theme);
+        if index == cursor.at && model.panel == Panel::Processes {
+            mark(buffer, area, row, theme.cursor());
+        }
+    }
+}
+
+fn process_line(theme: Theme, process: &ProcessScene, line: u32, names: usize) -> Line<'static> {
+    let standing = &process.standing;
+    let (sign, style) = match process.role {
+        _ if process.held.is_some() => (theme.sign(Sign::Held), theme.held()),
+        Role::Enabled => (theme.sign(Sign::Go), theme.good()),
+        Role::Excluded(_) | Role::Blocked => (theme.sign(Sign::Stuck), theme.bad()),
+        Role::Ended => (theme.sign(Sign::Good), theme.quiet()),
+    };
+    let moved = if process.moved { theme.sign(Sign::Dot) } else { " " };
+    let says = says(process);
+    let style_of_text = if process.role == Role::Enabled { Style::new() } else { theme.quiet() };
+    Line::from(vec![
+        span(format!("{sign}{moved}"), style),
+        span(pad(&standing.name, names, theme), theme.process(standing.pid)),
+        span(format!(" {line:>3} "), theme.quiet()),
+        span(says, style_of_text),
+    ])
+}
+
+/// What there is to say about a process in a few words.
+fn says(process: &ProcessScene) -> String {
+    if let Some(hold) = &process.held {
+        return match &hold.until {
+            Until::Released => "held".to_owned(),
+            Until::Others(steps) => format!("held for {steps}"),
+            Until::Condition(condition) => format!("held until {}", condition.text),
+        };
+    }
+    let waiting = &process.standing.waiting;
+    match process.role {
+        Role::Ended => "ended".to_owned(),
+        Role::Excluded(_) => "waits for the end of an atomic sequence".to_owned(),
+        Role::Enabled => {
+            let able = waiting.iter().filter(|waiting| waiting.reason == Reason::Executable);
+            let texts: Vec<&str> = able.map(|waiting| waiting.text.as_str()).collect();
+            if texts.is_empty() {
+                waiting.first().map(|waiting| waiting.text.clone()).unwrap_or_default()
+            } else {
+                texts.join("  or  ")
+            }
+        }
+        Role::Blocked => {
+            let reasons: Vec<String> = waiting.iter().map(|waiting| waiting.reason.sentence()).collect();
+            reasons.join("; ")
+        }
+    }
+}
+
+/// Draws variables and channels.
+pub fn values(model: &Model, buffer: &mut Buffer, area: Rect) {
+    let theme = model.theme;
+    let Some(session) = &model.session else { return };
+    let cursor = model.cursors[Panel::Variables.index()];
+    let shown: Vec<&Value> = session.shown_values(model.changed_only).collect();
+    if shown.is_empty() {
+        let text =
+            if model.changed_only { "the last step changed nothing; v shows all values" } else { "no variables" };
+        put(buffer, area, 0, &Line::from(span(text, theme.quiet())), theme);
+        return;
+    }
+    let label = |value: &Value| match value.pid {
+        Some(pid) => format!("{}:{}", session.walk.process_name(pid), value.name),
+        None => value.name.clone(),
+    };
+    let names = shown.iter().map(|value| width(&label(value))).max().unwrap_or(0).min(usize::from(area.width) / 2);
+    for (index, value) in shown.iter().enumerate().skip(cursor.top).take(usize::from(area.height)) {
+        let row = (index - cursor.top) as u16;
+        let changed = value.before.is_some();
+        let style = if changed { theme.changed() } else { Style::new() };
+        let sign = if changed { theme.sign(Sign::Dot) } else { " " };
+        let name_style = value.pid.map_or(Style::new(), |pid| theme.process(pid));
+        let mut spans = vec![
+            span(format!("{sign} "), style),
+            span(pad(&label(value), names, theme), name_style),
+            span(format!(" {}", value.value), style),
+        ];
+        if let Some(before) = &value.before {
+            spans.push(span(format!("  was {before}"), theme.quiet()));
+        }
+        put(buffer, area, row, &Line::from(spans), theme);
+        if index == cursor.at && model.panel == Panel::Variables {
+            mark(buffer, area, row, theme.cursor());
+        }
+    }
+}

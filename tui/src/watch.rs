@@ -1,0 +1,296 @@
+//! What is known of the searches that run, and of those that ran.
+
+use fabius_engine::settings::Settings;
+use fabius_engine::{Event, Goal, Look, Progress, Verdict};
+use std::collections::{BTreeMap, VecDeque};
+
+/// So many samples of the rate are kept.
+const SAMPLES_MAX: usize = 120;
+/// So many different reasons for which cycles were rejected are kept.
+const REASONS_MAX: usize = 6;
+/// A forecast needs so many samples.
+const FORECAST_SAMPLES_MIN: usize = 8;
+
+/// A property, and what is known of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lamp {
+    /// Its name.
+    pub name: String,
+    /// What was found out; `None` while it is searched or waits.
+    pub verdict: Option<Verdict>,
+    /// What the verdict rests on, or what is done.
+    pub reason: String,
+}
+
+/// A moment of a search.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Sample {
+    /// Time since the search started.
+    pub seconds: f64,
+    /// States stored.
+    pub states: u64,
+    /// Transitions taken.
+    pub transitions: u64,
+    /// Memory used.
+    pub bytes: u64,
+}
+
+/// A round of a search in the order of delays or of depth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Round {
+    /// What was allowed.
+    pub bound: u32,
+    /// States stored by then.
+    pub states: u64,
+    /// States that waited then.
+    pub frontier: u64,
+}
+
+/// What is to be expected, from the lowest to the highest.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Forecast {
+    /// States in all.
+    pub states: (u64, u64),
+    /// Seconds that are left.
+    pub seconds: (f64, f64),
+    /// Memory in all.
+    pub bytes: (u64, u64),
+}
+
+/// What is known of searches.
+#[derive(Clone, Default, Debug)]
+pub struct Watch {
+    /// A search runs.
+    pub running: bool,
+    /// It is halted.
+    pub paused: bool,
+    /// The property that is searched (or was the last one).
+    pub property: String,
+    /// What it is searched for.
+    pub goal: Option<Goal>,
+    /// How far it is.
+    pub progress: Progress,
+    /// How it was before, the oldest first.
+    pub samples: VecDeque<Sample>,
+    /// The rounds that are finished.
+    pub rounds: Vec<Round>,
+    /// What it is at.
+    pub look: Option<Look>,
+    /// How often each line was in a path that was shown, by file.
+    pub heat: BTreeMap<String, BTreeMap<u32, u64>>,
+    /// Why cycles were rejected, the last reason first, with how often it was seen.
+    pub reasons: Vec<(String, u64)>,
+    /// The properties, in their order.
+    pub lamps: Vec<Lamp>,
+    /// The memory that a search may use.
+    pub memory_max: Option<u64>,
+    /// Messages for the person, the last one of them: a search from here, a limit that was raised.
+    pub remark: String,
+}
+
+impl Watch {
+    /// A check is about to start.
+    pub fn begin(&mut self, settings: &Settings, properties: &[String]) {
+        let lamp = |name: &String| Lamp { name: name.clone(), verdict: None, reason: "waits".to_owned() };
+        *self = Self {
+            running: true,
+            lamps: properties.iter().map(lamp).collect(),
+            memory_max: settings.limits.memory_bytes_max,
+            ..Self::default()
+        };
+    }
+
+    /// Something happened.
+    pub fn told(&mut self, event: Event) {
+        match event {
+            Event::Searching { property, goal } => {
+                let searched = match goal {
+                    Goal::Violation => "is being searched",
+                    Goal::ShorterRun => "violated; looks for a shorter run",
+                    Goal::FairRun => "violated; asks whether fair runs do the same",
+                };
+                self.lamp(&property).reason = searched.to_owned();
+                *self = Self {
+                    property,
+                    goal: Some(goal),
+                    progress: Progress::default(),
+                    samples: VecDeque::new(),
+                    rounds: Vec::new(),
+                    look: None,
+                    reasons: Vec::new(),
+                    ..std::mem::take(self)
+                };
+            }
+            Event::Progress { progress, .. } => self.progressed(progress),
+            Event::Round { bound, states, frontier, .. } => self.round(Round { bound, states, frontier }),
+            Event::Look { look, .. } => self.looked(look),
+            Event::Rejected { cycle, .. } => self.rejected(cycle.reason),
+            Event::PropertyDone { property } => {
+                if property.name == self.property && self.goal == Some(Goal::Violation) {
+                    self.progress = Progress {
+                        states: property.states,
+                        transitions: property.transitions,
+                        depth: property.depth,
+                        memory_bytes: property.memory_bytes,
+                        seconds: property.seconds,
+                    };
+                }
+                let lamp = self.lamp(&property.name);
+                lamp.verdict = Some(property.verdict);
+                lamp.reason = property.reason;
+            }
+            Event::Done { .. } => self.running = false,
+            Event::Started { .. } | Event::Finding { .. } | Event::Violation { .. } => {}
+        }
+    }
+
+    fn lamp(&mut self, name: &str) -> &mut Lamp {
+        let index = self.lamps.iter().position(|lamp| lamp.name == name).unwrap_or(self.lamps.len());
+        if index == self.lamps.len() {
+            self.lamps.push(Lamp { name: name.to_owned(), verdict: None, reason: String::new() });
+        }
+        &mut self.lamps[index]
+    }
+
+    fn progressed(&mut self, progress: Progress) {
+        self.progress = progress;
+        let Progress { states, transitions, memory_bytes: bytes, seconds, .. } = progress;
+        if self.samples.len() == SAMPLES_MAX {
+            self.samples.pop_front();
+        }
+        self.samples.push_back(Sample { seconds, states, transitions, bytes });
+    }
+
+    /// A search that draws runs calls each of them a round; only the last one is of interest.
+    fn round(&mut self, round: Round) {
+        match self.rounds.last_mut() {
+            Some(last) if round.frontier == 0 && last.frontier == 0 && last.bound + 1 == round.bound => *last = round,
+            _ => self.rounds.push(round),
+        }
+    }
+
+    fn looked(&mut self, look: Look) {
+        for step in &look.path {
+            let lines = match self.heat.get_mut(step.file.as_ref()) {
+                Some(lines) => lines,
+                None => self.heat.entry(step.file.to_string()).or_default(),
+            };
+            *lines.entry(step.line).or_default() += 1;
+        }
+        self.look = Some(look);
+    }
+
+    fn rejected(&mut self, reason: String) {
+        let known = self.reasons.iter().position(|(known, _)| *known == reason);
+        let (reason, count) = known.map_or((reason, 0), |index| self.reasons.remove(index));
+        self.reasons.insert(0, (reason, count + 1));
+        self.reasons.truncate(REASONS_MAX);
+    }
+
+    /// States stored in each second, lately.
+    pub fn rate(&self) -> f64 {
+        let recent = self.samples.len().saturating_sub(10);
+        match (self.samples.get(recent), self.samples.back()) {
+            (Some(first), Some(last)) if first.seconds < last.seconds => {
+                last.states.saturating_sub(first.states) as f64 / (last.seconds - first.seconds)
+            }
+            _ if 0.0 < self.progress.seconds => self.progress.states as f64 / self.progress.seconds,
+            _ => 0.0,
+        }
+    }
+
+    /// States stored in each second between one sample and the next.
+    pub fn rates(&self) -> Vec<f64> {
+        let pairs = self.samples.iter().zip(self.samples.iter().skip(1));
+        pairs
+            .map(|(before, after)| {
+                let seconds = (after.seconds - before.seconds).max(1e-6);
+                after.states.saturating_sub(before.states) as f64 / seconds
+            })
+            .collect()
+    }
+
+    /// What is to be expected, if the share of transitions that lead to new states goes on falling as it does; `None`
+    /// while it does not fall.
+    pub fn forecast(&self) -> Option<Forecast> {
+        if self.samples.len() < FORECAST_SAMPLES_MIN {
+            return None;
+        }
+        let at = |index: usize| self.samples[index];
+        let (first, middle, last) = (at(0), at(self.samples.len() / 2), at(self.samples.len() - 1));
+        let share = |from: Sample, to: Sample| {
+            let transitions = to.transitions.saturating_sub(from.transitions);
+            (transitions > 0).then(|| to.states.saturating_sub(from.states) as f64 / transitions as f64)
+        };
+        let (before, now) = (share(first, middle)?, share(middle, last)?);
+        let between = last.states.saturating_sub(first.states) as f64 / 2.0;
+        if before <= now * 1.01 || between < 1.0 {
+            return None;
+        }
+        let left = now * between / (before - now);
+        let (low, high) = (left / 2.0, left * 2.0);
+        let rate = self.rate().max(1.0);
+        let per_state = self.progress.memory_bytes as f64 / self.progress.states.max(1) as f64;
+        let all = |left: f64| self.progress.states.saturating_add(left as u64);
+        Some(Forecast {
+            states: (all(low), all(high)),
+            seconds: (low / rate, high / rate),
+            bytes: ((all(low) as f64 * per_state) as u64, (all(high) as f64 * per_state) as u64),
+        })
+    }
+
+    /// In how many seconds the memory is full, if it goes on like this.
+    pub fn memory_full_in(&self) -> Option<f64> {
+        let (first, last) = (self.samples.front()?, self.samples.back()?);
+        let grown = last.bytes.checked_sub(first.bytes).filter(|grown| *grown > 0)? as f64;
+        let seconds = last.seconds - first.seconds;
+        Some(self.memory_max?.saturating_sub(last.bytes) as f64 * seconds / grown).filter(|_| seconds > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(states_in_all: f64) -> Watch {
+        let mut watch = Watch { running: true, memory_max: Some(1 << 30), ..Watch::default() };
+        let (mut states, mut transitions) = (0.0, 0.0);
+        for tick in 0..40 {
+            let share = 1.0 - states / states_in_all;
+            transitions += 1000.0;
+            states += 1000.0 * share;
+            let progress = Progress {
+                states: states as u64,
+                transitions: transitions as u64,
+                depth: 5,
+                memory_bytes: states as u64 * 20,
+                seconds: f64::from(tick) / 10.0,
+            };
+            watch.progressed(progress);
+        }
+        watch
+    }
+
+    #[test]
+    fn a_forecast_brackets_the_truth() {
+        let watch = search(60_000.0);
+        let forecast = watch.forecast().expect("the share of new states falls");
+        assert!(forecast.states.0 <= 60_000 && 60_000 <= forecast.states.1, "{forecast:?}");
+        assert!(forecast.seconds.0 < forecast.seconds.1);
+    }
+
+    #[test]
+    fn where_everything_is_new_nothing_is_promised() {
+        assert_eq!(search(f64::INFINITY).forecast(), None);
+        assert!(search(f64::INFINITY).memory_full_in().is_some());
+    }
+
+    #[test]
+    fn the_last_reason_comes_first_and_is_counted() {
+        let mut watch = Watch::default();
+        for reason in ["a", "b", "a"] {
+            watch.rejected(reason.to_owned());
+        }
+        assert_eq!(watch.reasons, [("a".to_owned(), 2), ("b".to_owned(), 1)]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Searches on threads of their own.
+
+use crate::message::Message;
+use crate::run::{SEARCH_THREAD, STACK_BYTES};
+use fabius_base::Cancel;
+use fabius_engine::settings::Settings;
+use fabius_engine::{Controls, Event, Loaded, Surroundings, check};
+use fabius_explore::Errand;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A search tells how far it is so often, and is asked for its path as often.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+
+/// The search that runs, if one does.
+pub(crate) struct Work {
+    send: Sender<Message>,
+    cancel: Cancel,
+    controls: Controls,
+}
+
+impl Work {
+    pub(crate) fn new(send: Sender<Message>) -> Self {
+        Self { send, cancel: Cancel::new(), controls: Controls::new() }
+    }
+
+    /// What can be done to the search that runs.
+    pub(crate) fn controls(&self) -> &Controls {
+        &self.controls
+    }
+
+    /// Stops the search that runs.
+    pub(crate) fn cancel(&self) {
+        self.cancel.cancel();
+        self.controls.pause(false);
+    }
+
+    /// Checks a model.
+    pub(crate) fn check(&mut self, number: u64, loaded: Arc<Loaded>, settings: Settings) {
+        self.begin(number, move |around| Message::Checked(number, Box::new(check(&loaded, &settings, around))));
+    }
+
+    /// Searches from a state.
+    pub(crate) fn search(&mut self, number: u64, errand: Errand, settings: Settings) {
+        self.begin(number, move |around| Message::Searched(number, Box::new(errand.run(&settings, around))));
+    }
+
+    /// Stops what runs, and does something else on a thread of its own.
+    fn begin(&mut self, number: u64, act: impl FnOnce(&mut Surroundings<'_>) -> Message + Send + 'static) {
+        self.cancel();
+        (self.cancel, self.controls) = (Cancel::new(), Controls::new());
+        let (send, cancel, controls) = (self.send.clone(), self.cancel.clone(), self.controls.clone());
+        let searching = move || {
+            let mut teller = Teller::new(number, send.clone(), controls.clone());
+            let began = Instant::now();
+            controls.ask(false);
+            let done = panic::catch_unwind(AssertUnwindSafe(|| {
+                let now = || began.elapsed();
+                let mut observe = |event: Event| teller.tell(event);
+                act(&mut Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: Some(&controls) })
+            }));
+            let message = done.unwrap_or_else(|payload| Message::Crashed(number, what(payload.as_ref())));
+            let _ = send.send(message);
+        };
+        let thread = thread::Builder::new().name(SEARCH_THREAD.to_owned()).stack_size(STACK_BYTES);
+        if thread.spawn(searching).is_err() {
+            let _ = self.send.send(Message::Crashed(number, "no thread could be started for the search".to_owned()));
+        }
+    }
+}
+
+/// What a panic said.
+fn what(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+    format!("fabius itself failed: {text}. Please report it with the model.")
+}
+
+/// Passes on what a search tells, not more often than anybody can see.
+pub(crate) struct Teller {
+    number: u64,
+    send: Sender<Message>,
+    controls: Controls,
+    told: Option<Instant>,
+}
+
+impl Teller {
+    pub(crate) fn new(number: u64, send: Sender<Message>, controls: Controls) -> Self {
+        Self { number, send, controls, told: None }
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        if matches!(event, Event::Progress { .. }) {
+            if self.told.is_some_and(|told| told.elapsed() < TELL_EVERY) {
+                return;
+            }
+            self.told = Some(Instant::now());
+            self.controls.ask(false);
+        }
+        let _ = self.send.send(Message::Told(self.number, Box::new(event)));
+    }
+}

@@ -1,0 +1,260 @@
+//! What the screens look like, as text that a person can read; and what keys lead there.
+
+mod support;
+
+use fabius_engine::Settings;
+use fabius_tui::Theme;
+use fabius_tui::message::{Effect, Message};
+use support::Player;
+
+const FULL: (u16, u16) = (80, 24);
+const WIDE: (u16, u16) = (160, 50);
+
+/// Two that back off and try again.
+const POLITE: &str = include_str!("../../models/retry_forever.pml");
+
+/// One sends, the other answers.
+const TALK: &str = "\
+mtype = { ask, tell };
+chan up = [1] of { mtype, byte };
+chan down = [0] of { mtype };
+byte asked;
+
+active proctype Client() {
+    byte n = 3;
+    up ! ask, n;
+    down ? tell;
+    assert(asked == 3)
+}
+
+active proctype Server() {
+    byte m;
+    up ? ask, m;
+    asked = m;
+    down ! tell
+}
+";
+
+/// Fails only if the second one is faster.
+const RACE: &str = "\
+byte x;
+
+active proctype Slow() {
+    x = 1;
+    x = 2
+}
+
+active proctype Fast() {
+    x == 1;
+    assert(x == 1)
+}
+";
+
+#[test]
+fn the_first_screen() {
+    insta::assert_snapshot!("first_80", Player::open(TALK, FULL).screen());
+    insta::assert_snapshot!("first_160", Player::open(TALK, WIDE).screen());
+}
+
+#[test]
+fn steps_leave_lanes_with_messages_and_mark_what_changed() {
+    let mut player = Player::open(TALK, FULL);
+    player.keys("n n n");
+    insta::assert_snapshot!("lanes_80", player.screen());
+    player.keys("l");
+    insta::assert_snapshot!("story_80", player.screen());
+    player.model.size = WIDE;
+    player.keys("l l l");
+    insta::assert_snapshot!("lanes_160", player.screen());
+}
+
+#[test]
+fn a_blocked_process_says_why() {
+    let mut player = Player::open(TALK, FULL);
+    player.keys("tab down W");
+    insta::assert_snapshot!("why_80", player.screen());
+    player.keys("esc");
+    assert_eq!(player.model.overlay, None);
+}
+
+#[test]
+fn a_process_that_is_held_does_not_move_and_the_search_finds_the_error_from_here() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("tab h s");
+    let with_hold = player.model.remark.text.clone();
+    assert!(with_hold.contains("Slow[0] held back"), "{with_hold}");
+    assert_eq!(player.model.session.as_ref().map(|session| session.walk.line().len()), Some(1), "no error without it");
+    player.keys("h s");
+    insta::assert_snapshot!("search_80", player.screen());
+    player.keys("end");
+    assert!(player.model.remark.text.contains("nothing can move"), "{}", player.model.remark.text);
+}
+
+#[test]
+fn going_back_and_choosing_otherwise_makes_a_branch() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("n n p 2 b ctrl-u \"late enter l l");
+    insta::assert_snapshot!("tree_80", player.screen());
+    player.keys("u u u u u u");
+    let session = player.model.session.as_ref().expect("a walk");
+    assert_eq!(session.walk.number(session.walk.here()), 0, "everything is taken back");
+}
+
+#[test]
+fn a_livelock_is_a_ring() {
+    let mut player = Player::open(POLITE, FULL);
+    player.model.wish.settings.properties = vec!["progress".to_owned()];
+    player.keys("S [ l l l");
+    insta::assert_snapshot!("ring_80", player.screen());
+    player.keys("f2");
+    insta::assert_snapshot!("watched_80", player.screen());
+}
+
+#[test]
+fn questions_are_asked_on_a_line_and_wrong_answers_are_told() {
+    let mut player = Player::open(TALK, FULL);
+    player.keys("c \"asked==");
+    insta::assert_snapshot!("question_80", player.screen());
+    player.keys("enter");
+    assert!(player.screen().contains("Run until"), "a wrong answer does not close the question");
+    player.keys("\"3 enter");
+    assert!(player.model.remark.text.contains("reached"), "{}", player.model.remark.text);
+}
+
+#[test]
+fn a_process_can_be_delayed_by_steps_of_others() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("d enter");
+    let session = player.model.session.as_ref().expect("a walk");
+    assert_eq!(session.walk.held(), [0], "{}", player.model.remark.text);
+}
+
+#[test]
+fn the_model_is_read_again_and_the_place_is_kept() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("n n");
+    player.write(&RACE.replace("assert(x == 1)", "assert(x < 2)"));
+    let session = player.model.session.as_ref().expect("a walk");
+    assert_eq!(session.walk.number(session.walk.here()), 2);
+    player.write(&RACE.replace("x = 2", "skip"));
+    insta::assert_snapshot!("edited_80", player.screen());
+    player.write("active proctype P() { x = }");
+    assert!(player.screen().contains("line 1"), "{}", player.screen());
+}
+
+#[test]
+fn a_run_is_saved_and_opened_again() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("n n h ctrl-s enter");
+    let Some(Effect::Write(path, text)) = player.effects.pop() else { panic!("the run is to be written") };
+    let mut other = Player::open(RACE, FULL);
+    other.send(Message::Read(path, Ok(text)));
+    let session = other.model.session.as_ref().expect("a walk");
+    assert_eq!(session.walk.number(session.walk.here()), 2, "{}", other.model.remark.text);
+    assert_eq!(session.walk.held().len(), 1);
+    other.send(Message::Read("broken".into(), Ok("{ no".to_owned())));
+    assert!(other.model.remark.text.contains("no saved run"), "{}", other.model.remark.text);
+}
+
+#[test]
+fn a_scheduler_chooses_and_a_delay_makes_the_error_come_and_go() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("P");
+    assert!(player.model.remark.text.contains("chooses"), "{}", player.model.remark.text);
+    player.keys("D");
+    let said = player.model.remark.text.clone();
+    assert!(said.contains("held back at step 1"), "{said}");
+}
+
+#[test]
+fn only_the_essential_steps_are_shown() {
+    let idle = format!("{RACE}active proctype Idle() {{ byte i; i = 1; i = 2; i = 3 }}\n");
+    let mut player = Player::open(&idle, FULL);
+    player.keys("S e");
+    assert!(player.model.remark.text.contains("essential"), "{}", player.model.remark.text);
+    let session = player.model.session.as_ref().expect("a walk");
+    assert!(session.row_count() <= session.walk.line().len());
+    player.keys("e");
+    assert_eq!(player.model.remark.text, "all steps are shown");
+}
+
+#[test]
+fn the_writers_of_a_value_are_followed_through_a_channel() {
+    let mut player = Player::open(TALK, FULL);
+    player.keys("n n n tab tab w");
+    insta::assert_snapshot!("writers_80", player.screen());
+}
+
+#[test]
+fn small_screens_show_one_panel_and_never_fail() {
+    for (text, keys) in [(TALK, "n n n"), (POLITE, "S [ l l l"), (RACE, "f2"), (TALK, "?"), (TALK, "c"), (TALK, "W")] {
+        let mut player = Player::open(text, FULL);
+        player.keys(keys);
+        for width in [0, 1, 2, 5, 11, 20, 40, 79, 80, 119, 120, 200] {
+            for height in [0, 1, 2, 3, 5, 8, 23, 24, 60] {
+                player.model.size = (width, height);
+                player.keys("tab tab");
+                if width > 0 && height > 0 {
+                    player.screen();
+                }
+            }
+        }
+    }
+    let mut player = Player::open(TALK, (20, 5));
+    player.keys("n");
+    insta::assert_snapshot!("tiny", player.screen());
+}
+
+#[test]
+fn without_colours_and_in_ascii_nothing_is_lost() {
+    let theme = Theme { colour: false, light: false, ascii: true };
+    let mut player = Player::with(TALK, FULL, Settings::default(), theme);
+    player.keys("n n n S");
+    let screen = player.screen();
+    assert!(screen.is_ascii(), "{}", screen.chars().filter(|c| !c.is_ascii()).collect::<String>());
+    insta::assert_snapshot!("ascii_80", screen);
+}
+
+#[test]
+fn the_help_has_every_key() {
+    let mut player = Player::open(TALK, (100, 200));
+    player.keys("?");
+    let screen = player.screen();
+    for binding in fabius_tui::keys::TABLE {
+        let first = binding.long.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+        assert!(screen.contains(&first), "{first} is missing:\n{screen}");
+    }
+}
+
+#[test]
+fn the_documentation_has_every_key() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/explorer.md");
+    let keys = fabius_tui::keys::markdown();
+    let text = std::fs::read_to_string(path).expect("docs/explorer.md is there");
+    let (begin, end) = ("<!-- keys -->\n", "<!-- end of keys -->");
+    let at = text.find(begin).expect("it has a mark where the keys begin") + begin.len();
+    let until = text.find(end).expect("it has a mark where they end");
+    if std::env::var_os("FABIUS_BLESS").is_some() {
+        let blessed = format!("{}{keys}{}", &text[..at], &text[until..]);
+        std::fs::write(path, blessed).expect("it can be written");
+        return;
+    }
+    assert_eq!(&text[at..until], keys, "FABIUS_BLESS=1 writes it anew");
+}
+
+#[test]
+fn a_long_run_scrolls_without_describing_all_of_it() {
+    let text = "byte x; active proctype P() { do :: x = 1 - x od }";
+    let mut player = Player::open(text, FULL);
+    player.keys("r ctrl-u \"100000 enter");
+    let session = player.model.session.as_mut().expect("a walk");
+    assert_eq!(session.walk.line().len(), 100_001);
+    let before = session.described;
+    let rows = 24;
+    player.keys("home tab tab tab");
+    for _ in 0..100 {
+        player.keys("pgdn");
+    }
+    let described = player.model.session.as_ref().expect("a walk").described - before;
+    assert!(described <= 110 * rows, "100 pages took {described} descriptions of steps");
+}

@@ -1,0 +1,123 @@
+//! The explorer without a terminal: keys in, screens out, and what is to be done outside done at once.
+
+use fabius_base::Cancel;
+use fabius_engine::{Controls, Event, Loaded, Settings, Surroundings, check, load};
+use fabius_tui::message::{Effect, Message};
+use fabius_tui::model::Model;
+use fabius_tui::update::update;
+use fabius_tui::view::view;
+use fabius_tui::{Theme, Wish};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Somebody at the keyboard.
+pub struct Player {
+    pub model: Model,
+    pub effects: Vec<Effect>,
+}
+
+fn read(text: &str, settings: &Settings) -> Arc<Loaded> {
+    Arc::new(load("model.pml", text.to_owned(), &[], &mut |_, _| None, settings))
+}
+
+impl Player {
+    /// Opens a model, with nothing checked.
+    pub fn open(text: &str, size: (u16, u16)) -> Self {
+        Self::with(text, size, Settings::default(), Theme::default())
+    }
+
+    pub fn with(text: &str, size: (u16, u16), settings: Settings, theme: Theme) -> Self {
+        let loaded = read(text, &settings);
+        let wish = Wish { path: PathBuf::from("model.pml"), settings, trail: None, check: false };
+        let mut player = Self { model: Model::new(wish, theme, size), effects: Vec::new() };
+        player.send(Message::Loaded(loaded));
+        player
+    }
+
+    /// The model was written.
+    pub fn write(&mut self, text: &str) {
+        let loaded = read(text, &self.model.wish.settings);
+        self.send(Message::Loaded(loaded));
+    }
+
+    pub fn send(&mut self, message: Message) {
+        let effects = update(&mut self.model, message);
+        for effect in effects {
+            self.perform(effect);
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        let cancel = Cancel::new();
+        let controls = Controls::new();
+        let mut events = Vec::new();
+        controls.ask(true);
+        let mut observe = |event: Event| events.push(event);
+        let mut around =
+            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
+        let settings = self.model.wish.settings.clone();
+        let done = match effect {
+            Effect::Check(work) => {
+                let loaded = self.model.loaded.clone().expect("a model was read");
+                Message::Checked(work, Box::new(check(&loaded, &settings, &mut around)))
+            }
+            Effect::Search(work, errand) => Message::Searched(work, Box::new(errand.run(&settings, &mut around))),
+            other => return self.effects.push(other),
+        };
+        let work = self.model.work;
+        for event in events {
+            self.send(Message::Told(work, Box::new(event)));
+        }
+        self.send(done);
+    }
+
+    /// Presses keys, separated by blanks; a word in quotes is typed letter by letter.
+    pub fn keys(&mut self, keys: &str) -> &mut Self {
+        for key in keys.split(' ').filter(|key| !key.is_empty()) {
+            if let Some(text) = key.strip_prefix('"') {
+                text.chars().for_each(|c| self.key(KeyCode::Char(c), KeyModifiers::NONE));
+                continue;
+            }
+            let (code, modifiers) = match key {
+                "enter" => (KeyCode::Enter, KeyModifiers::NONE),
+                "esc" => (KeyCode::Esc, KeyModifiers::NONE),
+                "tab" => (KeyCode::Tab, KeyModifiers::NONE),
+                "up" => (KeyCode::Up, KeyModifiers::NONE),
+                "down" => (KeyCode::Down, KeyModifiers::NONE),
+                "pgdn" => (KeyCode::PageDown, KeyModifiers::NONE),
+                "end" => (KeyCode::End, KeyModifiers::NONE),
+                "home" => (KeyCode::Home, KeyModifiers::NONE),
+                "backspace" => (KeyCode::Backspace, KeyModifiers::NONE),
+                "space" => (KeyCode::Char(' '), KeyModifiers::NONE),
+                "f2" => (KeyCode::F(2), KeyModifiers::NONE),
+                key => match key.strip_prefix("ctrl-") {
+                    Some(letter) => (KeyCode::Char(letter.chars().next().expect("a letter")), KeyModifiers::CONTROL),
+                    None => (KeyCode::Char(key.chars().next().expect("a key")), KeyModifiers::NONE),
+                },
+            };
+            self.key(code, modifiers);
+        }
+        self
+    }
+
+    fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        self.send(Message::Key(KeyEvent::new(code, modifiers)));
+    }
+
+    /// The screen as text.
+    pub fn screen(&self) -> String {
+        let (width, height) = self.model.size;
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test backend never fails");
+        terminal.draw(|frame| view(&self.model, frame)).expect("a test backend never fails");
+        let buffer = terminal.backend().buffer();
+        let row = |y: u16| -> String {
+            let line: String = (0..width).map(|x| buffer[(x, y)].symbol()).collect();
+            line.trim_end().to_owned()
+        };
+        (0..height).map(row).collect::<Vec<_>>().join("\n")
+    }
+}
