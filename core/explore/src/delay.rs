@@ -148,13 +148,7 @@ impl Exploration {
             let at = all.points.iter().position(|known| known == point);
             at.and_then(|at| all.steps.get(at)).copied().unwrap_or(0)
         };
-        let listed = |points: &[DelayPoint]| {
-            let steps: Vec<String> = points.iter().map(|point| step_of(point).to_string()).collect();
-            match steps.as_slice() {
-                [one] => format!("the delay at step {one}"),
-                steps => format!("the delays at steps {}", steps.join(", ")),
-            }
-        };
+        let listed = |points: &[DelayPoint]| listed(&points.iter().map(step_of).collect::<Vec<_>>());
         let under = all.scheduler;
         let sentence = match (points.as_slice(), others.as_slice()) {
             ([], []) => format!("the error happens under {under} without any delay"),
@@ -185,5 +179,39 @@ impl Exploration {
             this.follow(tip);
             Ok(tip)
         })
+    }
+}
+
+/// `the delay at step 7`, `the delays at steps 1 (3 times) and 9`, by the numbers of their steps.
+fn listed(steps: &[usize]) -> String {
+    if let [one] = steps {
+        return format!("the delay at step {one}");
+    }
+    let mut steps = steps.to_vec();
+    steps.sort_unstable();
+    let told: Vec<String> = steps
+        .chunk_by(|a, b| a == b)
+        .map(|same| match same {
+            [one] => one.to_string(),
+            [one, _] => format!("{one} (twice)"),
+            [one, ..] => format!("{one} ({} times)", same.len()),
+            [] => String::new(),
+        })
+        .collect();
+    match told.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("the delays at steps {} and {last}", others.join(", ")),
+        _ => format!("the delays at step {}", told.concat()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn delays_are_told_by_their_steps() {
+        assert_eq!(listed(&[7]), "the delay at step 7");
+        assert_eq!(listed(&[3, 3]), "the delays at step 3 (twice)");
+        assert_eq!(listed(&[3, 1, 1, 1, 9]), "the delays at steps 1 (3 times), 3 and 9");
     }
 }
