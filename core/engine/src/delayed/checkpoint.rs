@@ -117,6 +117,11 @@ pub(super) fn unusable(keeper: &Keeper, why: &str) -> Finding {
         .help("check the same file with the same flags, or leave out `--resume` to start anew")
 }
 
+/// A checkpoint whose states are not those of this model.
+pub(super) fn foreign(keeper: &Keeper) -> Finding {
+    unusable(keeper, "the states it speaks of are not those of this model")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -107,10 +107,7 @@ pub(crate) fn check(
     let began = (around.now)();
     let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, around) {
         Ok(explored) => explored,
-        Err(Unusable) => {
-            let why = "the states it speaks of are not those of this model";
-            return faulty(planned, checkpoint::unusable(&delaying.keeper, why));
-        }
+        Err(Unusable) => return faulty(planned, checkpoint::foreign(&delaying.keeper)),
     };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {

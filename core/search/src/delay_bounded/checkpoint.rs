@@ -2,7 +2,7 @@
 //!
 //! A snapshot holds no states. It holds the way to each: the state it was first met from, and by which turn. Whoever resumes a
 //! search walks this tree once, and has every state and every state of the scheduler again, whatever store keeps
-//! them; that lists each state's turns once, and is a little less than what the search did to find it.
+//! them. That lists the turns of each state that others came of once, and of no other.
 //! Beside the tree it holds what waits: the loops of states that were interrupted or postponed, in the order in which they would
 //! have gone on. So a search that is resumed does exactly what it would have done.
 

@@ -557,40 +557,45 @@ where
         again: &mut Again<D::State>,
     ) -> Result<ControlFlow<Halt>, Unusable> {
         let mut stack: Vec<(u32, Turns<M::Label, M::Fault>, D::State)> = Vec::new();
-        let mut next = Some((0, initial, None));
-        while let Some((number, state, before)) = next {
-            let mut turns = Turns::default();
-            let full = self.store.is_full();
-            let listed = self.listing.list(&state, &mut turns, &mut self.statistics, full, self.observer);
-            if let ControlFlow::Break(halt) = listed {
-                return Ok(ControlFlow::Break(halt));
-            }
+        let mut spare: Vec<Turns<M::Label, M::Fault>> = Vec::new();
+        let mut state = initial;
+        let mut next = Some((0, None));
+        while let Some((number, turn)) = next {
             self.position.advance(&state);
             self.store.insert(&mut self.position, Class::Ordinary);
             self.position.forget();
             self.statistics.states += 1;
-            let schedule = match (before, stack.last()) {
-                (Some(turn), Some((_, from, schedule))) => {
-                    let mut schedule = schedule.clone();
-                    hold_back(self.scheduler, &mut schedule, from, turn);
-                    scheduled(self.scheduler, &schedule, (from, turn), turns.situation())
+            if again.matters(number) {
+                let mut turns = spare.pop().unwrap_or_default();
+                let full = self.store.is_full();
+                let listed = self.listing.list(&state, &mut turns, &mut self.statistics, full, self.observer);
+                if let ControlFlow::Break(halt) = listed {
+                    return Ok(ControlFlow::Break(halt));
                 }
-                _ => self.scheduler.start(turns.situation()),
-            };
-            again.put_aside(number, &state, &schedule);
-            stack.push((number, turns, schedule));
+                let schedule = match (turn, stack.last()) {
+                    (Some(turn), Some((_, from, schedule))) => {
+                        let mut schedule = schedule.clone();
+                        hold_back(self.scheduler, &mut schedule, from, turn);
+                        scheduled(self.scheduler, &schedule, (from, turn), turns.situation())
+                    }
+                    _ => self.scheduler.start(turns.situation()),
+                };
+                again.put_aside(number, &state, &schedule);
+                stack.push((number, turns, schedule));
+            }
             next = loop {
                 let Some((parent, turns, _)) = stack.last() else { break None };
                 let Some(child) = again.child_of(*parent) else {
-                    stack.pop();
+                    spare.extend(stack.pop().map(|(_, turns, _)| turns));
                     continue;
                 };
                 let turn = snapshot.origins[child as usize].turn as usize;
                 if turns.len() <= turn {
                     return Err(Unusable);
                 }
-                let target = turns.target(turn).ok_or(Unusable)?;
-                break Some((child, target.to_vec(), Some(turn)));
+                state.clear();
+                state.extend_from_slice(turns.target(turn).ok_or(Unusable)?);
+                break Some((child, Some(turn)));
             };
         }
         Ok(ControlFlow::Continue(()))
@@ -652,6 +657,11 @@ impl<State: Clone> Again<State> {
         }
         let wanted = snapshot.now.iter().chain(&snapshot.later).map(|waiting| waiting.number).collect();
         Self { first, next, aside: HashMap::new(), wanted }
+    }
+
+    /// Whether more is to be known of a state than that it is there: it waits, or others come after it.
+    fn matters(&self, number: u32) -> bool {
+        number == 0 || self.first[number as usize] != 0 || self.wanted.contains(&number)
     }
 
     /// The next child of a state.
