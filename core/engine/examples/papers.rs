@@ -311,8 +311,11 @@ fn revisits(models: &Models) -> String {
             };
             let (without, with) = (count(Revisit::Shallower), count(Revisit::Threshold));
             states = with.1;
-            let saved = 100.0 * (1.0 - with.0 as f64 / (without.0 as f64).max(1.0));
-            cells.push(format!("{} / {} ({saved:.1} %)", grouped(without.0), grouped(with.0)));
+            let saved = match without.0 {
+                0 => String::new(),
+                all => format!(" ({:.1} %)", 100.0 * (1.0 - with.0 as f64 / all as f64)),
+            };
+            cells.push(format!("{} / {}{saved}", grouped(without.0), grouped(with.0)));
         }
         table.row(&format!("| {} | {} | {} | {} |", model.0, model.1, grouped(states), cells.join(" | ")));
     }

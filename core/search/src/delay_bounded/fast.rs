@@ -33,7 +33,7 @@ use super::checkpoint::{Snapshot, Waiting};
 use super::replay::replay;
 use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, scheduled};
 use crate::look::{Look, Phase};
-use crate::model::{Ending, Processes};
+use crate::model::{Ending, Model, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Statistics, StopAt, ViolationKind, Violations};
 use crate::position::Position;
@@ -556,7 +556,7 @@ where
         initial: Vec<u32>,
         again: &mut Again<D::State>,
     ) -> Result<ControlFlow<Halt>, Unusable> {
-        let mut stack: Vec<(u32, Turns<M::Label, M::Fault>, D::State)> = Vec::new();
+        let mut stack: Vec<Walked<M, D::State>> = Vec::new();
         let mut spare: Vec<Turns<M::Label, M::Fault>> = Vec::new();
         let mut state = initial;
         let mut next = Some((0, None));
@@ -636,6 +636,9 @@ fn hold_back<L: Copy, F: Copy, D: Scheduler<L>>(
         scheduler.delay(schedule);
     }
 }
+
+/// A state on the way through the tree of a snapshot: its number, its turns, and the scheduler's state in it.
+type Walked<M, State> = (u32, Turns<<M as Model>::Label, <M as Model>::Fault>, State);
 
 /// What is known while the tree of a snapshot is walked again.
 struct Again<State> {
