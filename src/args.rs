@@ -15,8 +15,8 @@ const STYLES: Styles = Styles::styled()
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  the model holds, and everything was checked
-  1  a property is violated
+  0  the model holds, and everything was checked; or it is as a comment in it expects
+  1  a property is violated, or holds although a comment expects that it is violated
   2  undecided: a limit was reached, or the search was stopped
   3  the input is faulty: the model, a file or a flag
   4  an internal error of fabius

@@ -2,12 +2,11 @@
 
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, SearchOrder, StoreKind};
 use crate::face::Face;
-use crate::files;
 use crate::stop::{Interrupts, Timer};
-use crate::{EXIT_FAULTY, EXIT_INTERNAL};
+use crate::{exit, files};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::Progress;
-use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings, Verdict};
+use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Settings, Storage, Surroundings};
 use fabius_lsp::session::cache::Cache;
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -33,7 +32,7 @@ pub fn run(args: &Check) -> u8 {
         }
         Err(why) => {
             let _ = writeln!(anstream::stderr(), "error: {why}");
-            return EXIT_FAULTY;
+            return exit::FAULTY;
         }
     }
     let mut face = Face::new(args);
@@ -46,9 +45,9 @@ pub fn run(args: &Check) -> u8 {
             panic::catch_unwind(AssertUnwindSafe(|| check_file(path, args, &settings, &interrupts, &mut face)));
         let code = checked.unwrap_or_else(|_| {
             face.crashed(path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
-            EXIT_INTERNAL
+            exit::INTERNAL
         });
-        worst = worse(worst, code);
+        worst = exit::worse(worst, code);
         if interrupts.pressed() {
             break;
         }
@@ -69,7 +68,7 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
     let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
         face.done(&loaded, &known);
-        return exit_code(&known);
+        return exit::of_report(&known.report);
     }
     let face = RefCell::new(face);
     let outcome = fabius_engine::check(
@@ -86,7 +85,7 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
         cache.remember(&loaded, settings, &outcome);
     }
     face.into_inner().done(&loaded, &outcome);
-    exit_code(&outcome)
+    exit::of_report(&outcome.report)
 }
 
 pub(crate) fn load(path: &Path, define: &[String], settings: &Settings) -> Loaded {
@@ -176,37 +175,5 @@ impl From<ProgressOn> for Progress {
             ProgressOn::States => Self::States,
             ProgressOn::Transitions => Self::Transitions,
         }
-    }
-}
-
-fn exit_code(outcome: &Outcome) -> u8 {
-    if outcome.failure.is_some() {
-        return EXIT_INTERNAL;
-    }
-    match outcome.report.verdict {
-        Verdict::Holds => 0,
-        Verdict::Violated => 1,
-        Verdict::Undecided => 2,
-        Verdict::Faulty => EXIT_FAULTY,
-    }
-}
-
-/// The worse of two exit codes: an internal error, then a faulty input, a violation, a doubt.
-fn worse(one: u8, other: u8) -> u8 {
-    let badness = |code: u8| [0, 2, 1, 3, 4].iter().position(|&c| c == code);
-    if badness(one) < badness(other) { other } else { one }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_violation_is_worse_than_a_doubt() {
-        assert_eq!(worse(2, 1), 1);
-        assert_eq!(worse(1, 2), 1);
-        assert_eq!(worse(3, 1), 3);
-        assert_eq!(worse(0, 2), 2);
-        assert_eq!(worse(4, 3), 4);
     }
 }

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, Keeper, SampleKind, Save, SchedulerChoice};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// More steps in each round if nobody says.
@@ -15,7 +16,7 @@ pub struct DelayFlags {
     /// Explore in the order of delays: how often a scheduler must be disturbed. `rtc` runs to completion what a step
     /// causes, `rr` goes round, `random` takes another order in each state, `priority` the most important process
     /// (`priority:A,B` names the types that go first), `auto` picks what suits the model.
-    #[arg(long, value_name = "SCHEDULER", value_parser = scheduler, help_heading = "Delays")]
+    #[arg(long, value_name = "SCHEDULER", value_parser = SchedulerChoice::from_str, help_heading = "Delays")]
     pub delay: Option<SchedulerChoice>,
 
     /// What a search in the order of delays remembers: `fast` finds errors, `exact` proves that so many delays are safe.
@@ -167,20 +168,6 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 
-fn scheduler(text: &str) -> Result<SchedulerChoice, String> {
-    match text.split_once(':') {
-        Some(("priority", names)) => Ok(SchedulerChoice::Priority(names.split(',').map(str::to_owned).collect())),
-        _ => match text {
-            "auto" => Ok(SchedulerChoice::Auto),
-            "rtc" => Ok(SchedulerChoice::RunToCompletion),
-            "rr" => Ok(SchedulerChoice::RoundRobin),
-            "random" => Ok(SchedulerChoice::Random),
-            "priority" => Ok(SchedulerChoice::Priority(Vec::new())),
-            _ => Err("expected auto, rtc, rr, random, priority or priority:TYPE,TYPE".to_owned()),
-        },
-    }
-}
-
 fn written(choice: &SchedulerChoice) -> String {
     match choice {
         SchedulerChoice::Auto => "auto".to_owned(),
@@ -199,10 +186,10 @@ mod tests {
     #[test]
     fn what_is_written_is_what_was_read() {
         for word in ["auto", "rtc", "rr", "random", "priority", "priority:A,B"] {
-            assert_eq!(scheduler(word).map(|choice| written(&choice)), Ok(word.to_owned()));
+            assert_eq!(SchedulerChoice::from_str(word).map(|choice| written(&choice)), Ok(word.to_owned()));
         }
         for bad in ["", "rtx", "rtc:A", ":", "PRIORITY"] {
-            assert!(scheduler(bad).is_err(), "{bad}");
+            assert!(SchedulerChoice::from_str(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `fabius explore`: the terminal explorer on one model.
 
 use crate::args::{Explore, ThemeKind};
-use crate::{EXIT_FAULTY, check, files};
+use crate::{check, exit, files};
 use fabius_base::Limits;
 use fabius_engine::{Cycles, Settings};
 use fabius_tui::{Start, Theme, Wish};
@@ -15,11 +15,11 @@ const PANIC_KEY: &str = "FABIUS_TEST_PANIC_KEY";
 pub fn run(args: &Explore) -> u8 {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         eprintln!("fabius: `explore` needs a terminal; `fabius check` prints what it finds");
-        return EXIT_FAULTY;
+        return exit::FAULTY;
     }
     if let Err(why) = files::read(&args.file) {
         eprintln!("fabius: {}: {why}", args.file.display());
-        return EXIT_FAULTY;
+        return exit::FAULTY;
     }
     let settings = settings(args);
     let (path, define, wanted) = (args.file.clone(), args.define.clone(), settings.clone());
@@ -39,7 +39,7 @@ pub fn run(args: &Explore) -> u8 {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("fabius: the terminal cannot be used: {error}");
-            EXIT_FAULTY
+            exit::FAULTY
         }
     }
 }

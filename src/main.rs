@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod delays;
+mod exit;
 mod explore;
 mod face;
 mod files;
@@ -23,21 +24,16 @@ use std::thread;
 /// Stack of the thread that works: a model may nest deeply before a limit is reached.
 const STACK_BYTES: usize = 64 << 20;
 
-/// The input is faulty: a model, a file or a flag.
-const EXIT_FAULTY: u8 = 3;
-/// Fabius itself is wrong.
-const EXIT_INTERNAL: u8 = 4;
-
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(EXIT_FAULTY) } else { ExitCode::SUCCESS };
+            return if error.use_stderr() { ExitCode::from(exit::FAULTY) } else { ExitCode::SUCCESS };
         }
     };
     let work = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || run(cli));
-    let code = work.map_or(EXIT_INTERNAL, |work| work.join().unwrap_or(EXIT_INTERNAL));
+    let code = work.map_or(exit::INTERNAL, |work| work.join().unwrap_or(exit::INTERNAL));
     ExitCode::from(code)
 }
 
@@ -57,7 +53,7 @@ fn run(cli: Cli) -> u8 {
             let mut page = Vec::new();
             match manual(&mut page) {
                 Ok(()) => print(&page),
-                Err(_) => EXIT_INTERNAL,
+                Err(_) => exit::INTERNAL,
             }
         }
     }

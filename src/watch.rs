@@ -7,7 +7,7 @@
 use crate::args::Watch;
 use crate::render::numbers::count;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
-use crate::{EXIT_FAULTY, EXIT_INTERNAL, files};
+use crate::{exit, files};
 use anstream::println;
 use fabius_engine::words::counted;
 use fabius_engine::{PropertyReport, Verdict};
@@ -16,7 +16,7 @@ use fabius_lsp::session::config::definition;
 use fabius_lsp::session::edits::Edit;
 use fabius_lsp::session::{Notice, Options, Session, When};
 use notify::{RecursiveMode, Watcher};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -40,11 +40,11 @@ pub fn run(args: &Watch) -> u8 {
     let outlet = Arc::new(move |told| drop(news.send(Woken::News(Box::new(told)))));
     let flags = args.clone();
     let session = Session::new(Box::new(move |options| chosen(&flags, options)), outlet);
-    let mut seen = Seen { session, texts: BTreeMap::new(), before: BTreeMap::new(), code: 0 };
+    let mut seen = Seen { session, texts: BTreeMap::new(), looks: BTreeMap::new(), heading: String::new() };
     let watcher = notify::recommended_watcher(move |_| drop(wake.send(Woken::Files)));
     let Ok(mut watcher) = watcher else {
         eprintln!("fabius: the file system cannot be watched here");
-        return EXIT_INTERNAL;
+        return exit::INTERNAL;
     };
     for path in &args.paths {
         // A file that is saved by renaming is another file afterwards, so its folder is watched.
@@ -52,7 +52,7 @@ pub fn run(args: &Watch) -> u8 {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         if let Err(wrong) = watcher.watch(folder, RecursiveMode::Recursive) {
             eprintln!("fabius: {} cannot be watched: {wrong}", path.display());
-            return EXIT_FAULTY;
+            return exit::FAULTY;
         }
     }
     seen.look(&args.paths);
@@ -68,7 +68,7 @@ pub fn run(args: &Watch) -> u8 {
             Err(_) => break,
         }
     }
-    seen.code
+    seen.looks.values().map(|look| look.code).reduce(exit::worse).unwrap_or(0)
 }
 
 /// Waits until the file system has been quiet for a moment; returns the news that came meanwhile.
@@ -98,9 +98,20 @@ struct Seen {
     session: Session,
     /// The texts of all files that matter, models and what they include.
     texts: BTreeMap<PathBuf, String>,
-    /// By model and property, what was known after the save before.
-    before: BTreeMap<(String, String), PropertyReport>,
-    /// The exit code of the worst result of the last look.
+    /// By model, what its last look found out.
+    looks: BTreeMap<String, Look>,
+    /// The model that the last line was about.
+    heading: String,
+}
+
+/// What a look at a model found out.
+#[derive(Default)]
+struct Look {
+    /// By property, what was known after the save before.
+    before: BTreeMap<String, PropertyReport>,
+    /// The properties that have their line since the last save.
+    told: BTreeSet<String>,
+    /// The exit code of the worst result.
     code: u8,
 }
 
@@ -127,7 +138,7 @@ impl Seen {
             }
             let notices = self.session.settle();
             self.show_faults(&notices);
-            self.session.save(&name);
+            self.save(&name);
         }
         for path in &models {
             let reading = self.session.reading(&path.display().to_string());
@@ -152,9 +163,22 @@ impl Seen {
             self.show_faults(&notices);
             for notice in notices {
                 if let Notice::Changed(model) = notice {
-                    self.session.save(&model);
+                    self.save(&model);
                 }
             }
+        }
+    }
+
+    /// A model was saved: what is not known of it is checked, the rest is told.
+    fn save(&mut self, name: &str) {
+        let checkable = self.session.reading(name).is_some_and(|reading| reading.loaded.checkable().is_some());
+        let look = self.looks.entry(name.to_owned()).or_default();
+        look.told.clear();
+        look.code = if checkable { 0 } else { exit::FAULTY };
+        self.heading.clear();
+        self.session.save(name);
+        if self.session.document(name).is_some_and(|document| document.run.is_none()) {
+            self.show_rest(name);
         }
     }
 
@@ -163,10 +187,14 @@ impl Seen {
         for notice in notices {
             let Notice::Changed(name) = notice else { continue };
             let Some(reading) = self.session.reading(name) else { continue };
-            for finding in reading.loaded.findings.iter().filter(|finding| finding.is_error()) {
-                self.code = EXIT_FAULTY;
+            let mut errors = reading.loaded.findings.iter().filter(|finding| finding.is_error()).peekable();
+            if errors.peek().is_none() {
+                continue;
+            }
+            println!("{}", paint(STRONG, name));
+            for finding in errors {
                 let place = finding.span().map(|span| reading.map().position(span).to_string()).unwrap_or_default();
-                println!("{} {place}: {}", paint(BAD, "✗"), finding.headline);
+                println!("  {} {place}: {}", paint(BAD, "✗"), finding.headline);
             }
         }
     }
@@ -174,40 +202,46 @@ impl Seen {
     fn hear(&mut self, news: News) {
         for notice in self.session.hear(news) {
             match notice {
-                Notice::Settled(name) => self.show(&name),
+                Notice::Decided(name, property) => self.show(&name, &property),
+                Notice::Settled(name) => self.show_rest(&name),
                 Notice::Failed(name, failure) => eprintln!("{name}: {failure}"),
-                Notice::Changed(_) | Notice::Progress(_) | Notice::Hints(_) => {}
+                Notice::Changed(_) | Notice::Progress(_) | Notice::Hints(_) | Notice::Met(..) => {}
             }
         }
     }
 
-    /// One line per property.
-    fn show(&mut self, name: &str) {
+    /// Tells of the properties that have no line yet: nothing that they depend on was changed.
+    fn show_rest(&mut self, name: &str) {
         let Some(document) = self.session.document(name) else { return };
-        println!("{}", paint(STRONG, name));
-        self.code = 0;
-        for known in document.results.known.iter().filter(|known| !known.stale) {
-            let report = &known.report;
-            let key = (name.to_owned(), report.name.clone());
-            let expected = document.expected(&report.name);
-            println!("  {}", line(report, self.before.get(&key), expected));
-            let example = known.counterexamples.first();
-            if let Some(span) = example.and_then(|example| example.finding.span()) {
-                let steps = example.map_or(0, |example| example.trace.steps.len() as u64);
-                let place = known.reading.map().position(span);
-                println!("      {}", paint(FAINT, format!("{place}, after {}", counted(steps, "step"))));
+        let known = document.results.known.iter().filter(|known| !known.stale);
+        let names: Vec<String> = known.map(|known| known.report.name.clone()).collect();
+        for property in names {
+            if self.looks.get(name).is_none_or(|look| !look.told.contains(&property)) {
+                self.show(name, &property);
             }
-            let as_expected = expected.is_some_and(|word| word == word_of(report.verdict));
-            let code = match report.verdict {
-                _ if as_expected => 0,
-                Verdict::Holds => 0,
-                Verdict::Violated => 1,
-                Verdict::Undecided => 2,
-                Verdict::Faulty => EXIT_FAULTY,
-            };
-            self.code = if code == 1 || self.code == 0 { code } else { self.code };
-            self.before.insert(key, report.clone());
         }
+    }
+
+    /// One line for a property.
+    fn show(&mut self, name: &str, property: &str) {
+        let Some(document) = self.session.document(name) else { return };
+        let Some(known) = document.results.of(property).filter(|known| !known.stale) else { return };
+        if self.heading != name {
+            println!("{}", paint(STRONG, name));
+            self.heading = name.to_owned();
+        }
+        let report = PropertyReport { expected: document.expected(property), ..known.report.clone() };
+        let look = self.looks.entry(name.to_owned()).or_default();
+        println!("  {}", line(&report, look.before.get(property)));
+        let example = known.counterexamples.first();
+        if let Some((span, example)) = example.and_then(|example| Some((example.finding.span()?, example))) {
+            let steps = counted(example.trace.len() as u64, "step");
+            let place = known.reading.map().position(span);
+            println!("      {}", paint(FAINT, format!("{place}, {}, {steps}", example.report.kind.sentence())));
+        }
+        look.code = exit::worse(look.code, exit::of_property(&report));
+        look.told.insert(property.to_owned());
+        look.before.insert(property.to_owned(), report);
     }
 }
 
@@ -221,20 +255,21 @@ fn word_of(verdict: Verdict) -> &'static str {
 }
 
 /// What is known about a property, and what changed.
-fn line(now: &PropertyReport, before: Option<&PropertyReport>, expected: Option<&str>) -> String {
-    let (mark, style) = match now.verdict {
-        Verdict::Holds => ("✓", GOOD),
-        Verdict::Undecided => ("?", UNSURE),
-        Verdict::Violated | Verdict::Faulty => ("✗", BAD),
+fn line(now: &PropertyReport, before: Option<&PropertyReport>) -> String {
+    let (mark, style) = match (now.verdict, now.is_as_expected()) {
+        (_, Some(true)) | (Verdict::Holds, None) => ("✓", GOOD),
+        (Verdict::Undecided, _) => ("?", UNSURE),
+        _ => ("✗", BAD),
     };
     let mut text = format!("{} {}: {}", paint(style, mark), now.name, paint(style, word_of(now.verdict)));
     text.push_str(&format!(", {}", counted(now.states, "state")));
     if now.verdict == Verdict::Undecided {
         text.push_str(", not everything was checked");
     }
-    if let Some(expected) = expected {
-        let as_expected = expected == word_of(now.verdict);
-        text.push_str(&if as_expected { " (as expected)".to_owned() } else { format!(" ({expected} was expected)") });
+    match (now.is_as_expected(), now.expected) {
+        (Some(true), _) => text.push_str(" (as expected)"),
+        (_, Some(expected)) => text.push_str(&format!(" ({} was expected)", word_of(expected))),
+        (_, None) => {}
     }
     let Some(before) = before else { return text };
     let changed = match (before.verdict, now.verdict) {
@@ -293,9 +328,12 @@ mod tests {
     #[test]
     fn a_line_says_what_changed() {
         let (bad, good) = (report(Verdict::Violated, 10), report(Verdict::Holds, 1_223));
-        assert_eq!(plain(&line(&good, None, None)), "✓ p2: holds, 1 223 states");
-        assert_eq!(plain(&line(&good, Some(&bad), None)), "✓ p2: holds, 1 223 states · fixed · +1 213 states");
-        assert_eq!(plain(&line(&bad, Some(&good), None)), "✗ p2: violated, 10 states · broken · −1 213 states");
-        assert_eq!(plain(&line(&bad, Some(&bad), Some("violated"))), "✗ p2: violated, 10 states (as expected)");
+        assert_eq!(plain(&line(&good, None)), "✓ p2: holds, 1 223 states");
+        assert_eq!(plain(&line(&good, Some(&bad))), "✓ p2: holds, 1 223 states · fixed · +1 213 states");
+        assert_eq!(plain(&line(&bad, Some(&good))), "✗ p2: violated, 10 states · broken · −1 213 states");
+        let meant = PropertyReport { expected: Some(Verdict::Violated), ..bad.clone() };
+        assert_eq!(plain(&line(&meant, Some(&bad))), "✓ p2: violated, 10 states (as expected)");
+        let surprise = PropertyReport { expected: Some(Verdict::Violated), ..good };
+        assert_eq!(plain(&line(&surprise, None)), "✗ p2: holds, 1 223 states (violated was expected)");
     }
 }

@@ -378,6 +378,25 @@ fn each_property_has_its_verdict() {
 }
 
 #[test]
+fn a_model_says_what_it_expects() {
+    let scratch = Scratch::new("expect");
+    let text = "byte x;\ninit { x = 1; assert(x == N) }\n/*@ expect: violated */\nltl q { [] (x == 0) }\n";
+    let model = scratch.file("m.pml", format!("/*@ expect: holds */\n{text}").as_bytes());
+    check(&["-D", "N=1", &model]).expect(0).says("q       violated, as expected: ").says("holds, as expected: ");
+    let surprise = check(&["-D", "N=2", "--json", &model]).expect(1).json();
+    let told: Vec<_> =
+        array(&surprise, "properties").iter().map(|p| (p["verdict"].clone(), p["expected"].clone())).collect();
+    assert_eq!(told, [("violated".into(), "holds".into()), ("violated".into(), "violated".into())]);
+    assert_eq!(Schemas::read().errors("report.schema.json", &surprise), Vec::<String>::new());
+    // The other way round: what was to fail holds.
+    let holds = scratch.file("holds.pml", b"/*@ expect: violated */ init { skip }");
+    check(&[&holds]).expect(1).says("holds, but was expected to be violated: ");
+    // A wish that cannot be read is told, and changes nothing.
+    let nonsense = scratch.file("nonsense.pml", b"/*@ expect: violatd */ init { skip } /*@ expect p: holds */");
+    check(&[&nonsense]).expect(0).says("F0114").says("this model has no property `p`");
+}
+
+#[test]
 fn colours_are_for_terminals_unless_asked_for() {
     let coloured = |args: &[&str]| check(args).out.contains('\u{1b}');
     for file in ["holds.pml", "broken.pml", "faulty.pml"] {

@@ -154,13 +154,13 @@ fn verdict(outcome: &Outcome, args: &Check) -> String {
     let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
     match report.properties.as_slice() {
         [] => format!("{file}{}: {}\n", word(report.verdict), report.reason),
-        [only] => format!("{file}{}: {}{}\n", word(only.verdict), only.reason, figures(only)),
+        [only] => format!("{file}{}: {}{}\n", judged(only), only.reason, figures(only)),
         several => {
             let width = several.iter().map(|property| property.name.chars().count()).max().unwrap_or(0);
             let mut text = if file.is_empty() { file } else { file + "\n" };
             for property in several {
                 let name = paint(STRONG, format!("{:<width$}", property.name));
-                let _ = writeln!(text, "{name}  {}: {}{}", word(property.verdict), property.reason, figures(property));
+                let _ = writeln!(text, "{name}  {}: {}{}", judged(property), property.reason, figures(property));
             }
             text
         }
@@ -173,6 +173,17 @@ fn word(verdict: Verdict) -> String {
         Verdict::Violated => paint(BAD, "violated"),
         Verdict::Undecided => paint(UNSURE, "undecided"),
         Verdict::Faulty => paint(BAD, "faulty"),
+    }
+}
+
+/// The verdict, and whether it is the one that the model says to expect.
+fn judged(property: &PropertyReport) -> String {
+    match (property.is_as_expected(), property.verdict) {
+        (None, verdict) => word(verdict),
+        (Some(true), Verdict::Violated) => paint(GOOD, "violated, as expected"),
+        (Some(true), verdict) => format!("{}, as expected", word(verdict)),
+        (Some(false), Verdict::Holds) => paint(BAD, "holds, but was expected to be violated"),
+        (Some(false), verdict) => format!("{}, but was expected to hold", word(verdict)),
     }
 }
 

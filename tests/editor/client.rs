@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ pub struct Editor {
     next: RefCell<i64>,
     /// Whether requests of the server are answered.
     pub answers: bool,
+    /// Whether somebody reads what the server says.
+    reads: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Editor {
@@ -38,16 +41,21 @@ impl Editor {
         let input = server.stdin.take();
         let stdout = server.stdout.take().expect("the server has an output");
         let (sender, output) = mpsc::channel();
+        let reads = Arc::new((Mutex::new(true), Condvar::new()));
+        let gate = Arc::clone(&reads);
         thread::spawn(move || {
             let mut reader = BufReader::new(stdout);
-            while let Some(message) = read(&mut reader) {
+            loop {
+                let open = gate.1.wait_while(gate.0.lock().unwrap(), |reads| !*reads).unwrap();
+                drop(open);
+                let Some(message) = read(&mut reader) else { return };
                 if sender.send(message).is_err() {
                     return;
                 }
             }
         });
         let kept = RefCell::new(VecDeque::new());
-        Self { server, input: RefCell::new(input), output, kept, next: RefCell::new(0), answers: true }
+        Self { server, input: RefCell::new(input), output, kept, next: RefCell::new(0), answers: true, reads }
     }
 
     /// An editor that can do what most can.
@@ -203,6 +211,12 @@ impl Editor {
                 })
         });
         message["params"].clone()
+    }
+
+    /// Reads what the server says from now on, or not.
+    pub fn read(&self, reads: bool) {
+        *self.reads.0.lock().unwrap() = reads;
+        self.reads.1.notify_all();
     }
 
     /// Closes the server's input, as an editor that goes away does.

@@ -1,7 +1,7 @@
 //! The conversation itself: order, cancellation, panics, encodings, the end. Each row of what is known to
 //! go wrong with language servers is a test here.
 
-use super::client::Editor;
+use super::client::{Editor, PATIENCE};
 use super::{ENDLESS, FAILING, uri};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ fn every_hover_sees_the_version_before_it() {
     let editor = Editor::new();
     let uri = uri("order");
     editor.open(&uri, "#define N 0\ninit { skip }\n");
-    let count = 1000;
+    let count = 3000;
     let mut asked = Vec::new();
     for version in 1..=count {
         editor.replace(&uri, version + 1, &format!("#define N {version}\ninit {{ skip }}\n"));
@@ -65,20 +65,27 @@ fn an_edit_stops_a_search_at_once() {
     editor.wait("a running check", |message| {
         message["method"] == "fabius/status" && message["params"]["running"]["tier"] == "deep"
     });
-    let began = Instant::now();
     editor.replace(&uri, 2, &ENDLESS.replace("30000", "30001"));
     editor.wait("the end of the check", |message| {
         message["method"] == "fabius/status"
             && message["params"]["version"] == 2
             && message["params"]["running"].is_null()
     });
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    // The thread itself is gone as well: the server uses no time any more.
-    std::thread::sleep(Duration::from_millis(300));
-    let before = cpu_ticks(editor.pid());
-    std::thread::sleep(Duration::from_millis(500));
-    let used = cpu_ticks(editor.pid()) - before;
-    assert!(used <= 10, "{used} hundredths of a second in half a second of rest");
+    rests(&editor);
+}
+
+/// The threads that worked are gone: the server uses no time any more.
+#[track_caller]
+fn rests(editor: &Editor) {
+    let end = Instant::now() + PATIENCE;
+    let used = || {
+        let before = cpu_ticks(editor.pid());
+        std::thread::sleep(Duration::from_millis(400));
+        cpu_ticks(editor.pid()) - before
+    };
+    while used() > 4 {
+        assert!(Instant::now() < end, "the server goes on working");
+    }
 }
 
 /// The time that a process used, in hundredths of a second; 0 where nobody can say.
@@ -108,12 +115,13 @@ fn requests_are_answered_while_many_things_go_on() {
     for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] {
         editor.open(&uri(name), ENDLESS);
     }
-    let began = Instant::now();
     let params = json!({ "textDocument": { "uri": uri("a") }, "position": { "line": 1, "character": 30 } });
     for _ in 0..20 {
         editor.request("textDocument/hover", params.clone());
     }
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    // All of them go on, or wait for their turn.
+    let status = editor.request("fabius/properties", json!({ "uri": uri("a") }));
+    assert!(!status["running"].is_null(), "{status}");
     let stopped = editor.request("fabius/stop", json!({ "uri": uri("a") }));
     assert!(stopped["running"].is_null(), "{stopped}");
 }
@@ -136,10 +144,10 @@ fn a_client_that_answers_no_request_is_served() {
         let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 6 } });
         assert!(editor.request("textDocument/hover", params)["contents"].is_object());
     }
+    // It is asked to refresh once; who does not answer is not asked again.
     let refreshes = |message: &Value| message["method"] == "workspace/codeLens/refresh";
-    for _ in 0..5 {
-        editor.wait("a request to refresh", refreshes);
-    }
+    editor.wait("a request to refresh", refreshes);
+    assert_eq!(editor.wait_until(Duration::from_millis(200), &refreshes), None);
 }
 
 #[test]
@@ -181,18 +189,62 @@ fn an_editor_that_does_not_read_is_listened_to() {
     let mut editor = Editor::new();
     let uri = uri("flood");
     editor.open(&uri, "init { skip }\n");
-    let began = Instant::now();
-    // The reading thread of the test keeps reading, so the flood goes the other way first: many requests
-    // whose answers are long.
-    let last = (0..5_000)
+    editor.settled(&uri, 1);
+    // More answers than any pipe holds, and nobody reads them; every question can be asked all the same.
+    editor.read(false);
+    let ids: Vec<i64> = (0..40_000)
         .map(|_| editor.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": uri } })))
-        .last()
-        .expect("there was one");
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
-    editor.answer(last);
+        .collect();
+    editor.read(true);
+    for id in [ids[0], ids[20_000], ids[39_999]] {
+        assert!(editor.answer(id)["result"].is_array());
+    }
     editor.request("shutdown", Value::Null);
     editor.notify("exit", Value::Null);
-    assert_eq!(editor.exit_code(Duration::from_secs(10)), Some(0));
+    assert_eq!(editor.exit_code(PATIENCE), Some(0));
+}
+
+#[test]
+fn progress_begins_and_ends_and_can_be_stopped_there() {
+    let editor = Editor::new();
+    let uri = uri("progress");
+    editor.open(&uri, ENDLESS);
+    let progress = |kind: &'static str| {
+        move |message: &Value| message["method"] == "$/progress" && message["params"]["value"]["kind"] == kind
+    };
+    let begin = editor.wait("the beginning", progress("begin"));
+    assert_eq!(begin["params"]["value"]["cancellable"], true, "{begin}");
+    let report = editor.wait("a report", progress("report"));
+    let told = report["params"]["value"]["message"].as_str().unwrap();
+    assert!(told.contains("/s), depth"), "{told}");
+    editor.notify("window/workDoneProgress/cancel", json!({ "token": begin["params"]["token"] }));
+    let end = editor.wait("the end", progress("end"));
+    assert_eq!(end["params"]["token"], begin["params"]["token"]);
+    editor.forget();
+    rests(&editor);
+    let more = editor.wait_until(Duration::ZERO, &|message| message["method"] == "$/progress");
+    assert_eq!(more, None, "after the end there is no progress");
+}
+
+#[test]
+fn the_work_behind_a_cancelled_question_stops() {
+    let editor = Editor::new();
+    editor.notify("workspace/didChangeConfiguration", json!({ "settings": { "fabius": { "check": "never" } } }));
+    let uri = uri("question");
+    // Each state has so many processes that even a short look takes long.
+    let slow = format!("{ENDLESS}active [200] proctype E() {{ int x; COUNT }}\ninit {{ false;\nskip }}\n");
+    editor.open(&uri, &slow);
+    editor.diagnostics(&uri, "the text", |_| true);
+    let ids: Vec<i64> = (0..12).map(|_| editor.ask("fabius/meet", json!({ "uri": uri, "lines": [7] }))).collect();
+    // Other questions are answered meanwhile, and before these.
+    let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 1, "character": 30 } });
+    editor.request("textDocument/hover", params);
+    for id in &ids {
+        editor.notify("$/cancelRequest", json!({ "id": id }));
+    }
+    let cancelled = ids.iter().filter(|id| editor.answer(**id)["error"]["code"] == -32800).count();
+    assert!(cancelled >= 11, "only {cancelled} of 12 were cancelled");
+    rests(&editor);
 }
 
 #[test]
@@ -203,14 +255,14 @@ fn shutdown_and_exit_end_the_server_although_its_input_stays_open() {
     let refused = editor.answer(editor.ask("textDocument/hover", json!({})));
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
     editor.notify("exit", Value::Null);
-    assert_eq!(editor.exit_code(Duration::from_secs(5)), Some(0));
+    assert_eq!(editor.exit_code(PATIENCE), Some(0));
 }
 
 #[test]
 fn exit_without_shutdown_is_told_by_the_exit_code() {
     let mut editor = Editor::new();
     editor.notify("exit", Value::Null);
-    assert_eq!(editor.exit_code(Duration::from_secs(5)), Some(1));
+    assert_eq!(editor.exit_code(PATIENCE), Some(1));
 }
 
 #[test]
@@ -218,7 +270,7 @@ fn a_client_that_goes_away_ends_the_server() {
     let mut editor = Editor::new();
     editor.open(&uri("gone"), ENDLESS);
     editor.hang_up();
-    assert_eq!(editor.exit_code(Duration::from_secs(5)), Some(1));
+    assert_eq!(editor.exit_code(PATIENCE), Some(1));
 }
 
 #[test]

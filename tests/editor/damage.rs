@@ -77,20 +77,24 @@ fn damaged_models_are_served() {
     let mut served = 0;
     for path in all.iter().step_by(step) {
         let Ok(bytes) = std::fs::read(path) else { continue };
-        let places = if full { bytes.len() / 100 } else { PLACES };
         let uri = uri(&format!("damaged-{served}"));
         editor.open(&uri, &String::from_utf8_lossy(&bytes));
-        for version in 0..places.max(1) {
+        // Cut off at every hundredth byte, …
+        let cuts: Vec<usize> = match full {
+            true => (0..bytes.len()).step_by(100).collect(),
+            false => (0..PLACES / 2).map(|_| random(bytes.len() / 100 + 1) * 100).collect(),
+        };
+        // … and as often with bytes flipped.
+        let flipped = |random: &mut dyn FnMut(usize) -> usize| {
             let mut damaged = bytes.clone();
-            match version % 2 {
-                0 => damaged.truncate(random(bytes.len())),
-                _ => (0..1 + random(8)).for_each(|_| {
-                    if !damaged.is_empty() {
-                        let at = random(damaged.len());
-                        damaged[at] = random(256) as u8;
-                    }
-                }),
+            for _ in 0..1 + random(8) {
+                let at = random(damaged.len());
+                damaged.get_mut(at).into_iter().for_each(|byte| *byte ^= 1 + random(255) as u8);
             }
+            damaged
+        };
+        let damaged = cuts.iter().flat_map(|&cut| [bytes[..cut.min(bytes.len())].to_vec(), flipped(&mut random)]);
+        for (version, damaged) in damaged.enumerate() {
             let text = String::from_utf8_lossy(&damaged).into_owned();
             editor.replace(&uri, version as i32 + 2, &text);
             ask_everything(&editor, &uri, text.lines().count() as u32);

@@ -95,7 +95,7 @@ fn after_a_check_hover_says_which_values_were_seen() {
         lenses.as_array().unwrap().iter().filter_map(|lens| lens["command"]["title"].as_str()).collect();
     assert!(titles.iter().any(|title| title.starts_with("✓ holds")), "{titles:?}");
     assert!(titles.contains(&"▶ check safety"), "{titles:?}");
-    assert!(titles.iter().any(|title| title.ends_with("places")), "{titles:?}");
+    assert!(titles.iter().any(|title| title.ends_with("places reached")), "{titles:?}");
 }
 
 #[test]

@@ -52,6 +52,33 @@ fn a_project_says_what_it_expects() {
     });
 }
 
+#[test]
+fn a_model_says_what_it_expects() {
+    let uri = super::uri("expected");
+    let text = "byte x;\n/*@ expect: violated */\ninit { assert(x == 1) }\n";
+    let editor = Editor::new();
+    editor.open(&uri, text);
+    let found =
+        editor.diagnostics(&uri, "the violation", |params| !params["diagnostics"].as_array().unwrap().is_empty());
+    let one = &found["diagnostics"][0];
+    assert_eq!(one["severity"], 3, "{one}");
+    assert!(one["message"].as_str().unwrap().starts_with("as expected: "), "{one}");
+    let status = editor.settled(&uri, 1);
+    assert_eq!(status["properties"][0]["expected"], "violated", "{status}");
+    // The comment changes, the model does not: nothing is searched, and the violation is an error.
+    editor.replace(&uri, 2, &text.replace("violated", "holds"));
+    editor.diagnostics(&uri, "an error", |params| params["diagnostics"][0]["severity"] == 1);
+    // It holds although the comment says otherwise, which the comment is told.
+    editor.replace(&uri, 3, &text.replace("x == 1", "x == 0"));
+    editor.save(&uri);
+    let surprise = editor.diagnostics(&uri, "the surprise", |params| {
+        params["diagnostics"][0]["message"]
+            .as_str()
+            .is_some_and(|message| message.contains("this comment expects that it is violated"))
+    });
+    assert_eq!(surprise["diagnostics"][0]["range"]["start"]["line"], 1, "{surprise}");
+}
+
 /// Some two hundred thousand states.
 const LARGE: &str = "\
 byte a, b, c;

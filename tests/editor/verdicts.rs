@@ -13,6 +13,12 @@ fn of_check(params: &Value) -> bool {
     params["diagnostics"].as_array().is_some_and(|all| all.iter().any(|one| one["code"] == "F0601"))
 }
 
+/// Whether a diagnostic says something.
+fn says(params: &Value, words: &str) -> bool {
+    let all = params["diagnostics"].as_array().unwrap();
+    all.iter().any(|one| one["message"].as_str().is_some_and(|message| message.contains(words)))
+}
+
 #[test]
 fn the_assertion_is_underlined_with_its_counterexample() {
     let editor = Editor::new();
@@ -65,14 +71,65 @@ fn a_known_counterexample_is_tried_after_an_edit() {
     editor.diagnostics(&uri, "the violation", of_check);
     // It still happens, with a statement more.
     editor.replace(&uri, 2, &FAILING.replace("    critical++;", "    critical++;\n    turn = 1;"));
-    let still = editor.diagnostics(&uri, "the old run", |params| params["version"] == 2 && of_check(params));
-    assert!(first(&still)["message"].as_str().unwrap().contains("still fails ("), "{still}");
+    // Until it was tried, it stays as it was.
+    let still =
+        editor.diagnostics(&uri, "the old run", |params| params["version"] == 2 && says(params, "still fails ("));
+    assert_eq!(first(&still)["range"]["start"]["line"], 5, "{still}");
     // It is blocked.
     editor.replace(&uri, 3, MENDED);
-    let blocked = editor.diagnostics(&uri, "the blocked run", |params| params["version"] == 3 && of_check(params));
-    let message = first(&blocked)["message"].as_str().unwrap();
-    assert!(message.contains("blocked at step") || message.contains("does not fail any more"), "{blocked}");
+    let blocked = editor.diagnostics(&uri, "the blocked run", |params| {
+        params["version"] == 3
+            && (says(params, "old trace now blocked at step") || says(params, "does not fail any more"))
+    });
     assert_ne!(first(&blocked)["severity"], 1, "{blocked}");
+}
+
+/// A formula that an endless run violates.
+const ENDLESSLY: &str = "\
+bool asked, given;
+active proctype Client() { asked = true }
+active proctype Server() {
+    do
+    :: given = false
+    :: asked -> given = true; break
+    od
+}
+ltl served { [] (asked -> <> given) }
+";
+
+#[test]
+fn a_known_loop_is_tried_after_an_edit() {
+    let editor = Editor::new();
+    let uri = uri("lasso");
+    editor.open(&uri, ENDLESSLY);
+    let violated = |params: &Value| {
+        params["diagnostics"].as_array().is_some_and(|all| all.iter().any(|one| one["code"] == "F0607"))
+    };
+    let message = |params: &Value| {
+        let all = params["diagnostics"].as_array().unwrap();
+        let one = all.iter().find(|one| one["code"] == "F0607").unwrap();
+        (one["message"].as_str().unwrap().to_owned(), one["severity"].as_i64().unwrap())
+    };
+    editor.diagnostics(&uri, "the violation", violated);
+    editor.replace(&uri, 2, &ENDLESSLY.replace(":: given = false", ":: given = false; asked = true"));
+    let still =
+        editor.diagnostics(&uri, "the old loop", |params| params["version"] == 2 && says(params, "still loops ("));
+    let (text, severity) = message(&still);
+    assert!(text.contains("loop of 2)"), "{text}");
+    assert_eq!(severity, 1, "{still}");
+    // The loop cannot be entered any more.
+    editor.replace(&uri, 3, &ENDLESSLY.replace(":: given = false", ":: !asked; given = false"));
+    let blocked = editor.diagnostics(&uri, "the blocked loop", |params| {
+        params["version"] == 3 && says(params, "old trace now blocked at step")
+    });
+    let (text, severity) = message(&blocked);
+    assert!(text.contains("`!asked`"), "{text}");
+    assert_ne!(severity, 1, "{blocked}");
+    // It closes, but it is not bad any more.
+    editor.replace(&uri, 4, &ENDLESSLY.replace("<> given", "<> !given"));
+    editor.diagnostics(&uri, "the harmless loop", |params| {
+        params["version"] == 4 && says(params, "does not fail any more")
+    });
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<(Arc<
     }
     let (written, watch) = match &found.written {
         Some((written, watch)) => (Arc::clone(written), *watch),
-        None if found.watch.claim.is_none() => (Arc::new(loaded.as_written()?), found.watch),
+        None if found.watch.claim.is_none() => (loaded.as_written()?, found.watch),
         None => return None,
     };
     let told = elaborate(program, (&written, watch), &found.path, found.claim())?;

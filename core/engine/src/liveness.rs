@@ -225,7 +225,7 @@ impl Inquiry {
         settings: &Settings,
     ) -> Option<(Arc<Program>, Watch)> {
         self.watch.claim?;
-        let written = inquire(&Arc::new(loaded.as_written()?), planned, settings).ok()?;
+        let written = inquire(&loaded.as_written()?, planned, settings).ok()?;
         Some((written.program, written.watch))
     }
 

@@ -1,10 +1,15 @@
 //! From text to a program that can be checked, with all that there is to say about the text.
 
+use crate::plan::{SAFETY, plan};
+use crate::report::Verdict;
 use crate::settings::Settings;
-use fabius_base::{Code, Finding, SourceMap};
+use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::Program;
 use fabius_promela::ast::Model;
-use fabius_promela::{Loader, Options, OutsideFormula, Parsed, SealedStretch, lower, parse_with, sealed_stretches};
+use fabius_promela::{
+    Expectation, Loader, Options, OutsideFormula, Parsed, SealedStretch, expectation_complaint, expectations, lower,
+    parse_with, sealed_stretches,
+};
 use std::sync::Arc;
 
 /// Finds included files: gets the name of the including file and the name as it is written, and
@@ -20,10 +25,14 @@ pub struct Loaded {
     pub map: SourceMap,
     /// What it means; `None` if the text is too wrong to say.
     pub program: Option<Arc<Program>>,
+    /// Whether the program is not what is written, step for step.
+    optimized: bool,
     /// What there is to say about the text.
     pub findings: Vec<Finding>,
     /// Where a delaying scheduler may not interrupt.
     pub(crate) seals: Vec<SealedStretch>,
+    /// The verdicts that the text says to expect.
+    expectations: Vec<Expectation>,
     /// The syntax tree, from which the program as written can be made again; also of a faulty text.
     tree: Option<Arc<Model>>,
     /// What it takes to read the same text again.
@@ -44,9 +53,22 @@ pub(crate) type Included = ((String, String), (String, String));
 
 impl Loaded {
     /// The program without any optimisation.
-    pub(crate) fn as_written(&self) -> Option<Program> {
-        let tree = self.tree.as_ref().filter(|_| self.program.is_some())?;
-        lower(tree, &self.map, &self.name, Options::NONE).program
+    pub(crate) fn as_written(&self) -> Option<Arc<Program>> {
+        let program = self.program.as_ref()?;
+        if !self.optimized {
+            return Some(Arc::clone(program));
+        }
+        lower(self.tree.as_ref()?, &self.map, &self.name, Options::NONE).program.map(Arc::new)
+    }
+
+    /// The verdict that the text says to expect of a property.
+    pub fn expected(&self, property: &str) -> Option<Verdict> {
+        self.expectation(property).map(|wish| if wish.holds { Verdict::Holds } else { Verdict::Violated })
+    }
+
+    /// Where the text says what to expect of a property.
+    pub fn expectation(&self, property: &str) -> Option<&Expectation> {
+        self.expectations.iter().find(|wish| wish.property.as_deref().unwrap_or(SAFETY) == property)
     }
 
     /// The syntax tree, as far as the text can be read; `None` if there is no text.
@@ -82,7 +104,7 @@ pub fn load(
         })
         .collect();
     let mut includer = Includer { include, included: Vec::new() };
-    let Parsed { model, mut findings } = parse_with(&mut map, file, defines, &formulas, &mut includer);
+    let Parsed { model, mut findings, inactive } = parse_with(&mut map, file, defines, &formulas, &mut includer);
     let source = Arc::new(Source { defines: defines.to_vec(), included: includer.included });
     let mut program = None;
     if !findings.iter().any(Finding::is_error) {
@@ -92,9 +114,42 @@ pub fn load(
         findings.extend(lowered.findings);
     }
     let tree = Some(Arc::new(model));
-    let (seals, complaints) = sealed_stretches(&map);
+    let (seals, complaints) = sealed_stretches(&map, &inactive);
     findings.extend(complaints);
-    Loaded { name: name.to_owned(), map, program, findings, seals, tree, source }
+    let (expectations, complaints) = expected_verdicts(&map, &inactive, program.as_deref());
+    findings.extend(complaints);
+    Loaded {
+        name: name.to_owned(),
+        map,
+        program,
+        optimized: settings.optimize,
+        findings,
+        seals,
+        expectations,
+        tree,
+        source,
+    }
+}
+
+/// The verdicts that the text says to expect, and what is wrong with these wishes.
+fn expected_verdicts(
+    map: &SourceMap,
+    inactive: &[Span],
+    program: Option<&Program>,
+) -> (Vec<Expectation>, Vec<Finding>) {
+    let properties = program.map_or(&[][..], |program| &program.properties);
+    let declared = properties.iter().filter_map(|property| Some((property.name.as_str(), property.span?)));
+    let (expected, mut complaints) = expectations(map, inactive, declared);
+    for wish in &expected {
+        let (Some(name), Some(program)) = (&wish.property, program) else { continue };
+        let planned = plan(program, &[]).map(|plan| plan.properties).unwrap_or_default();
+        if !planned.iter().any(|property| property.name == *name) {
+            let names: Vec<&str> = planned.iter().map(|property| property.name.as_str()).collect();
+            let complaint = expectation_complaint(wish.span, &format!("this model has no property `{name}`"));
+            complaints.push(complaint.help(format!("the properties of this model: {}", names.join(", "))));
+        }
+    }
+    (expected, complaints)
 }
 
 /// The name of a formula that is not written in the model, by its place among them.
@@ -125,8 +180,10 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
         name: name.to_owned(),
         map: SourceMap::new(),
         program: None,
+        optimized: false,
         findings: vec![finding],
         seals: Vec::new(),
+        expectations: Vec::new(),
         tree: None,
         source: Arc::default(),
     }

@@ -6,10 +6,13 @@
 //! being asked: what is forgotten here makes texts differ that mean the same, never the other way round.
 
 use crate::load::Loaded;
+use crate::unreached::runs_in_action;
 use fabius_base::Span;
-use fabius_program::{Action, Process, ProcessId, ProcessKind, Program, PropertyKind, Statement};
+use fabius_program::{Action, Process, ProcessId, ProcessKind, Program, PropertyKind};
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// What a model or a property means, as a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -24,7 +27,7 @@ impl Display for Meaning {
 /// A model as it is written, before any optimisation: the same statements whatever else asks for them.
 #[derive(Clone, Debug)]
 pub struct Written {
-    program: Program,
+    program: Arc<Program>,
     base: Meaning,
 }
 
@@ -38,7 +41,7 @@ impl Written {
     }
 
     /// The program.
-    pub(crate) fn program(&self) -> &Program {
+    pub(crate) fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
@@ -126,19 +129,13 @@ fn created(program: &Program) -> BTreeSet<ProcessId> {
     waiting.extend(others.map(|(at, _)| ProcessId(at as u32)));
     while let Some(process) = waiting.pop() {
         if created.insert(process) {
-            waiting.extend(program.process(process).statements.iter().flat_map(creates));
+            let mut runs = BTreeSet::new();
+            let statements = &program.process(process).statements;
+            statements.iter().for_each(|statement| runs_in_action(&statement.action, &mut runs));
+            waiting.extend(runs);
         }
     }
     created
-}
-
-/// The process types that a statement may create.
-fn creates(statement: &Statement) -> Vec<ProcessId> {
-    // Whatever has `Run { process: ProcessId(3)` in its printed form creates such a process.
-    let text = format!("{:?}", statement.action);
-    let mark = "Run { process: ProcessId(";
-    let numbers = text.split(mark).skip(1).filter_map(|rest| rest.split(')').next()?.parse().ok());
-    numbers.map(ProcessId).collect()
 }
 
 /// The places of what belongs to no process, in a fixed order.
@@ -164,25 +161,31 @@ fn process_places(process: &Process) -> Vec<Span> {
     places
 }
 
-fn digest(value: &impl fmt::Debug) -> Meaning {
-    let mut digest = Digest(FNV_OFFSET);
-    // Writing to a digest does not fail.
-    let _ = write!(digest, "{value:?}");
-    Meaning(digest.0)
+fn digest(value: &impl Hash) -> Meaning {
+    let mut digest = Digest::default();
+    value.hash(&mut digest);
+    let [high, low] = digest.0.map(|half| u128::from(half.finish()));
+    Meaning(high << 64 | low)
 }
 
-const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+/// Two hashes of 64 bits that start differently, as one of 128.
+struct Digest([DefaultHasher; 2]);
 
-/// The 128-bit hash of Fowler, Noll and Vo (FNV-1a) of what is written to it.
-struct Digest(u128);
+impl Default for Digest {
+    fn default() -> Self {
+        let mut halves = [DefaultHasher::new(), DefaultHasher::new()];
+        halves[1].write_u8(1);
+        Self(halves)
+    }
+}
 
-impl Write for Digest {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(FNV_PRIME);
-        }
-        Ok(())
+impl Hasher for Digest {
+    fn finish(&self) -> u64 {
+        self.0[0].finish()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.iter_mut().for_each(|half| half.write(bytes));
     }
 }
 

@@ -36,7 +36,7 @@ pub enum Meeting {
 /// that begins there. One line asks whether it can be reached at all.
 pub fn meet(loaded: &Loaded, lines: &[Line], limits: Limits, cancel: &Cancel) -> Option<Meeting> {
     loaded.checkable()?;
-    let program = Arc::new(loaded.as_written()?);
+    let program = loaded.as_written()?;
     let wanted: Vec<Places> = lines.iter().map(|line| places(&program, &loaded.map, line)).collect();
     if wanted.iter().any(BTreeSet::is_empty) {
         return Some(Meeting::NoSuchPlace);

@@ -4,14 +4,18 @@
 //! A step is recognised by the statement it executes: the wording, the process type, and which of the
 //! statements with this wording it is. Lines do not matter. Statements that the old model did not have
 //! are passed through when their process comes to them; statements that are gone are left out.
+//! Runs that end in a loop, and runs that a formula or claim watches, are the business of [`endless`].
+
+mod endless;
 
 use crate::load::Loaded;
 use crate::meaning::Written;
+use crate::safety::event_trace;
 use fabius_base::Span;
-use fabius_program::{CLAIM_PID, EdgeId, Move, Program, Watch};
+use fabius_program::{CLAIM_PID, EdgeId, Move, Program, Watch, meaning::Fault};
 use fabius_witness::{
-    Claim, Outcome, Snapshot, State, Trace, confirm, moves, settled, show::process_name, snapshot, standings,
-    states_along,
+    Claim, Outcome, Snapshot, State, Step, Trace, confirm_watching, moves, settled, show::process_name, snapshot,
+    standings, states_along,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -29,6 +33,8 @@ pub enum Replay {
     Same(Box<Trace>),
     /// It is possible, but does not go wrong any more.
     Harmless,
+    /// It is possible, but does not come back to where its loop starts.
+    Open,
     /// It cannot go on.
     Blocked(Blocked),
     /// It was not tried.
@@ -112,7 +118,8 @@ pub fn retrace(program: &Program, watch: Watch, steps: &[NamedStep], known: &[Id
     let known: HashSet<&Identity> = known.iter().collect();
     let is_known = |identity: &Identity| known.contains(identity);
     let present = identities(program);
-    let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), broken: false };
+    let mut walk =
+        Walk { program, is_known: &is_known, present, state, path: Vec::new(), endless: false, broken: false };
     let mut gone = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         if !walk.present.all.contains_key(&step.statement) {
@@ -129,33 +136,24 @@ pub fn retrace(program: &Program, watch: Watch, steps: &[NamedStep], known: &[Id
 }
 
 impl Written {
-    /// Walks a run of the model `old` through this one.
-    pub fn replay(&self, old: &Self, run: &Trace) -> Replay {
-        // What a loop shows depends on who watches; it is searched for again.
-        if STEPS_MAX < run.steps.len() || matches!(run.claim, Claim::Cycle { .. }) {
+    /// Walks a run of the model `old`, which violates a property, through this one.
+    pub fn replay(&self, old: &Self, property: &str, run: &Trace) -> Replay {
+        if STEPS_MAX < run.steps.len() {
             return Replay::Unknown;
         }
-        let Ok(state) = State::initial(self.program()) else { return Replay::Unknown };
+        if matches!(run.claim, Claim::Cycle { .. } | Claim::Fault(Fault::ClaimCompleted)) {
+            return endless::replay(self, old, property, run);
+        }
+        let watch = Watch { trace: event_trace(self.program()), ..Watch::NOTHING };
         let known = identities(old.program());
-        let present = identities(self.program());
         let is_known = |identity: &Identity| known.all.contains_key(identity);
-        let program = self.program();
-        let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), broken: false };
+        let Some(mut walk) = Walk::new(self.program(), watch, &is_known) else { return Replay::Unknown };
         for step in &run.steps {
-            let wanted = |name: &str, number: u32| known.by_number.get(&(name.to_owned(), number)).cloned();
-            let Some(own) = wanted(&step.actor.process, step.actor.statement) else { return Replay::Unknown };
-            let partner = match &step.partner {
-                Some(partner) => wanted(&partner.process, partner.statement).map(|identity| (partner.pid, identity)),
-                None => None,
-            };
-            if !walk.present.all.contains_key(&own) {
-                continue;
-            }
-            if walk.broken || !walk.advance(step.actor.pid, &own, partner.as_ref()) {
-                return Replay::Blocked(walk.blocked(step.number, step.actor.pid, &step.actor.name, &step.actor.text));
+            if let Err(stopped) = walk.follow(&known, step) {
+                return stopped;
             }
         }
-        match confirm(self.program(), &walk.path, run.claim) {
+        match confirm_watching(self.program(), watch, &walk.path, run.claim) {
             Ok(trace) => Replay::Same(Box::new(trace)),
             Err(_) => Replay::Harmless,
         }
@@ -168,7 +166,7 @@ pub fn snapshot_after(loaded: &Loaded, run: &Trace, steps: usize) -> Option<Snap
         run.steps.iter().map(|step| step.taken).take(steps).filter(|step| step.pid != CLAIM_PID).collect();
     let written = loaded.as_written();
     // A run is told in the words of the text if it can be, else in those of what was searched.
-    let programs = written.iter().chain(loaded.program.as_deref());
+    let programs = written.as_deref().into_iter().chain(loaded.program.as_deref());
     programs.into_iter().find_map(|program| {
         let states = states_along(program, &path);
         let known = path.iter().all(|step| (step.edge.0 as usize) < program.edges.len());
@@ -209,11 +207,48 @@ struct Walk<'a> {
     present: Identities,
     state: State,
     path: Vec<Move>,
+    /// The run goes on behind an assertion that fails.
+    endless: bool,
     /// The last step is faulty; nothing follows it.
     broken: bool,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(program: &'a Program, watch: Watch, is_known: &'a dyn Fn(&Identity) -> bool) -> Option<Self> {
+        let state = State::watching(program, watch).ok()?;
+        let present = identities(program);
+        Some(Self { program, is_known, present, state, path: Vec::new(), endless: false, broken: false })
+    }
+
+    /// Takes a step of a run, whose model has these statements; an error says what became of the run if that is not
+    /// possible.
+    fn follow(&mut self, known: &Identities, step: &Step) -> Result<(), Replay> {
+        let wanted = |name: &str, number: u32| known.by_number.get(&(name.to_owned(), number)).cloned();
+        let own = wanted(&step.actor.process, step.actor.statement).ok_or(Replay::Unknown)?;
+        let partner = step.partner.as_ref();
+        let partner = partner
+            .and_then(|partner| wanted(&partner.process, partner.statement).map(|identity| (partner.pid, identity)));
+        if !self.present.all.contains_key(&own) {
+            return Ok(());
+        }
+        if self.broken || !self.advance(step.actor.pid, &own, partner.as_ref()) {
+            let blocked = self.blocked(step.number, step.actor.pid, &step.actor.name, &step.actor.text);
+            return Err(Replay::Blocked(blocked));
+        }
+        Ok(())
+    }
+
+    /// Lets the processes execute what is new, as long as that is possible.
+    fn complete(&mut self) {
+        for _ in 0..NEW_STEPS_MAX {
+            let new =
+                |walk: &Self, step: &Move| walk.identity(step.edge).is_some_and(|identity| !(walk.is_known)(&identity));
+            if self.broken || !self.take(new) {
+                return;
+            }
+        }
+    }
+
     /// Takes the step that executes a statement, after the new statements before it.
     fn advance(&mut self, pid: u8, own: &Identity, partner: Option<&(u8, Identity)>) -> bool {
         for _ in 0..NEW_STEPS_MAX {
@@ -250,7 +285,7 @@ impl Walk<'_> {
         match outcome {
             Outcome::Reaches { state, assertion_failed, .. } => {
                 self.state = state;
-                self.broken = assertion_failed;
+                self.broken = assertion_failed && !self.endless;
             }
             Outcome::Broken { .. } => self.broken = true,
         }

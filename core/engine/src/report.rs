@@ -158,6 +158,9 @@ pub struct PropertyReport {
     pub kind: PropertyClass,
     /// The answer.
     pub verdict: Verdict,
+    /// The answer that the model says to expect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Verdict>,
     /// Whether the answer rests on every reachable state.
     pub exhaustive: bool,
     /// One sentence that says what the verdict rests on.
@@ -356,6 +359,7 @@ impl PropertyReport {
             name: name.to_owned(),
             kind,
             verdict: Verdict::Undecided,
+            expected: None,
             exhaustive: false,
             reason: reason.to_owned(),
             stopped: None,
@@ -372,6 +376,12 @@ impl PropertyReport {
             violations: Vec::new(),
             violation_count: 0,
         }
+    }
+
+    /// Whether the answer is the expected one; `None` if nothing is expected, or nothing is known.
+    pub fn is_as_expected(&self) -> Option<bool> {
+        let known = matches!(self.verdict, Verdict::Holds | Verdict::Violated);
+        self.expected.filter(|_| known).map(|expected| expected == self.verdict)
     }
 }
 

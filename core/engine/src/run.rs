@@ -8,7 +8,7 @@ use crate::liveness;
 use crate::load::Loaded;
 use crate::look::Controls;
 use crate::plan::{Plan, Question, UnknownProperty, plan};
-use crate::report::{FindingReport, Report, TOOL, VERSION, Verdict};
+use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
 use crate::settings::{Fairness, Settings};
 use crate::starvation;
@@ -112,7 +112,7 @@ fn check_all(
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
         outcome.failure = outcome.failure.or(found.failure);
-        let property = found.report;
+        let property = PropertyReport { expected: loaded.expected(&planned.name), ..found.report };
         (around.observe)(Event::PropertyDone { property: property.clone() });
         outcome.report.properties.push(property);
     }

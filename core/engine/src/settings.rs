@@ -1,6 +1,7 @@
 //! What a person may choose about a check.
 
 use fabius_base::Limits;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -240,6 +241,24 @@ pub enum SchedulerChoice {
     Random,
     /// Processes of these types first, in this order; then by the priorities of the model.
     Priority(Vec<String>),
+}
+
+impl FromStr for SchedulerChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("priority", names)) => Ok(Self::Priority(names.split(',').map(str::to_owned).collect())),
+            _ => match text {
+                "auto" => Ok(Self::Auto),
+                "rtc" => Ok(Self::RunToCompletion),
+                "rr" => Ok(Self::RoundRobin),
+                "random" => Ok(Self::Random),
+                "priority" => Ok(Self::Priority(Vec::new())),
+                _ => Err("expected auto, rtc, rr, random, priority or priority:TYPE,TYPE".to_owned()),
+            },
+        }
+    }
 }
 
 /// What a search in the order of delays remembers.

@@ -5,6 +5,7 @@
 //! walked again in the program as it is before anything is said.
 
 use crate::adapter::SearchedMachine;
+use crate::load::Loaded;
 use crate::settings::Settings;
 use fabius_base::{Cancel, Code, Finding, Limits};
 use fabius_program::{
@@ -39,6 +40,11 @@ impl Observer<Move, Fault> for Clock<'_> {
             ControlFlow::Continue(())
         }
     }
+}
+
+/// Hints at starvation in a model.
+pub fn hints_about(loaded: &Loaded, now: &dyn Fn() -> Duration, cancel: &Cancel) -> Vec<Finding> {
+    loaded.checkable().map(|program| hints(program, &Settings::default(), now, cancel)).unwrap_or_default()
 }
 
 /// Places where a process of those that exist at the start can wait for ever while others go on; as far as a small

@@ -70,7 +70,7 @@ pub struct Held {
 /// Looks at the reachable states, within limits. `None` if the model cannot be run.
 pub fn survey(loaded: &Loaded, limits: Limits, cancel: &Cancel) -> Option<Survey> {
     loaded.checkable()?;
-    let program = Arc::new(loaded.as_written()?);
+    let program = loaded.as_written()?;
     let machine = SearchedMachine::new(Arc::clone(&program), Watch::NOTHING).ok()?;
     let mut surveyed = Surveyed { tally: Tally::new(&program), machine };
     let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: cancel.clone() };

@@ -104,7 +104,7 @@ fn why_never(action: &Action, edge: &Edge) -> &'static str {
     }
 }
 
-fn runs_in_action(action: &Action, found: &mut BTreeSet<ProcessId>) {
+pub(crate) fn runs_in_action(action: &Action, found: &mut BTreeSet<ProcessId>) {
     match action {
         Action::Skip | Action::Else | Action::End => {}
         Action::Guard(e) | Action::Assert(e) => runs_in(e, found),

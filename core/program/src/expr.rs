@@ -13,7 +13,7 @@ pub enum Slot {
 }
 
 /// Something that can be read or assigned: a variable, with one index for each of its dimensions.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct Place {
     /// The variable.
     pub slot: Slot,
@@ -72,7 +72,7 @@ pub enum ChannelTest {
 }
 
 /// One field of a receive: where it goes, or what it must be.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Pattern {
     /// Stored here.
     Store(Place),
@@ -83,7 +83,7 @@ pub enum Pattern {
 }
 
 /// An expression.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Expr {
     /// A constant.
     Constant(i32),

@@ -38,7 +38,7 @@ pub const CHANNELS_MAX: usize = 255;
 /// Global variables come first in the order of [`Program::globals`]; a variable with
 /// [`Initial::Channel`] creates its channels when it is initialised, so channel identities (from 1;
 /// 0 is "no channel") follow the order of creation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Hash, Debug, Default)]
 pub struct Program {
     /// Name of the model, usually its file name.
     pub name: String,
@@ -63,7 +63,7 @@ pub struct Program {
 }
 
 /// A process that exists at the start.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Instance {
     /// Its type.
     pub process: ProcessId,
@@ -72,7 +72,7 @@ pub struct Instance {
 }
 
 /// Rarely used parts of a state; a part that is not used is not stored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Uses {
     /// `_last`: the process that moved last is part of the state.
     pub last: bool,

@@ -37,7 +37,7 @@ pub enum ProcessKind {
 }
 
 /// A process type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Process {
     /// Name.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct Process {
 }
 
 /// A place in a process between two steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Location {
     /// Number by which the oracle and a trail know it; unique within the process.
     pub number: u32,
@@ -81,7 +81,7 @@ pub struct Location {
 }
 
 /// A step a process may take from a location.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Edge {
     /// The process type it belongs to.
     pub process: ProcessId,
@@ -99,7 +99,7 @@ pub struct Edge {
 }
 
 /// What an edge does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Statement {
     /// Number by which a trail knows it; unique within the program.
     pub number: u32,
@@ -112,7 +112,7 @@ pub struct Statement {
 }
 
 /// A step: whether it can be taken, and what it changes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Action {
     /// Always executable, changes nothing.
     Skip,
@@ -141,7 +141,7 @@ pub enum Action {
 }
 
 /// A send.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct Send {
     /// The channel.
     pub channel: Expr,
@@ -152,7 +152,7 @@ pub struct Send {
 }
 
 /// A receive.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct Receive {
     /// The channel.
     pub channel: Expr,
@@ -165,7 +165,7 @@ pub struct Receive {
 }
 
 /// A piece of what a print statement shows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub enum PrintPiece {
     /// Text as it is.
     Text(String),
@@ -185,7 +185,7 @@ pub enum PrintPiece {
 
 /// A piece of code that runs without interruption: in each node the first executable option is
 /// taken; none executable after the first node is a fault.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct Block {
     /// Nodes; the first is where it starts, and the block is executable if one of that node's
     /// options is.
@@ -193,7 +193,7 @@ pub struct Block {
 }
 
 /// A choice inside a [`Block`].
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct BlockNode {
     /// Options in the order in which they are tried.
     pub options: Vec<BlockOption>,
@@ -202,7 +202,7 @@ pub struct BlockNode {
 }
 
 /// One option of a [`BlockNode`].
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct BlockOption {
     /// What to do; never `Block`, `Merged` or `End`. `Else` is executable if no option before it is.
     pub action: Action,
@@ -213,7 +213,7 @@ pub struct BlockOption {
 }
 
 /// Where a [`BlockOption`] leads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BlockExit {
     /// To another node of the block.
     Node(u32),

@@ -5,7 +5,7 @@ use crate::process::ProcessId;
 use fabius_base::Span;
 
 /// A property by the name under which a person knows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Property {
     /// `safety`, `progress`, `acceptance`, or the name of a formula or claim.
     pub name: String,
@@ -16,7 +16,7 @@ pub struct Property {
 }
 
 /// What a property asks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub enum PropertyKind {
     /// Assertions hold, no invalid end state, no fault.
     Safety,
@@ -35,7 +35,7 @@ pub enum PropertyKind {
 /// A formula of linear temporal logic; propositions are expressions over a state.
 ///
 /// However deep it is nested, it is copied and dropped without recursion.
-#[derive(PartialEq, Debug)]
+#[derive(PartialEq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Formula {
     Proposition(Expr),

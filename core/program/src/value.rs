@@ -61,7 +61,7 @@ impl Type {
 }
 
 /// How a variable gets its first value.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Hash, Debug, Default)]
 pub enum Initial {
     /// Zero.
     #[default]
@@ -78,7 +78,7 @@ pub enum Initial {
 ///
 /// A leaf inside arrays of structures has one dimension per array on the way to it; its elements
 /// are laid out with the last index moving fastest.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Variable {
     /// Name as a person writes it, without indices.
     pub name: String,
@@ -102,7 +102,7 @@ impl Variable {
 }
 
 /// Capacity and message layout of a channel.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ChannelType {
     /// How many messages it holds; 0 for a rendezvous.
     pub capacity: u32,
@@ -115,7 +115,7 @@ pub struct ChannelType {
 }
 
 /// Symbolic constants and their numbers.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Enumeration {
     /// Name of the enumeration; empty for the anonymous one.
     pub name: String,

@@ -9,6 +9,7 @@ pub mod lower;
 mod names;
 mod optimise;
 mod parse;
+mod pragma;
 mod preprocess;
 pub mod query;
 mod seals;
@@ -16,7 +17,7 @@ mod syntax;
 mod token;
 mod types;
 
-pub use expectations::{Expectation, expectations};
+pub use expectations::{Expectation, complaint as expectation_complaint, expectations};
 pub use lower::{Lowered, Options, lower};
 pub use preprocess::{Loader, NoLoader, OutsideFormula};
 pub use seals::{SealKind, SealedStretch, sealed_stretches};

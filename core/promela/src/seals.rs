@@ -8,6 +8,7 @@
 //! whole declarations. To anybody else, Spin too, it is a comment. What is written in a macro's definition counts where it
 //! stands, not where it is used.
 
+use crate::pragma::{Pragma, pragmas};
 use fabius_base::{Code, FileId, Finding, SourceMap, Span};
 
 /// How processes are scheduled inside.
@@ -28,11 +29,12 @@ pub struct SealedStretch {
     pub span: Span,
 }
 
-/// The sealed stretches of all files, outer ones first, and what is wrong with them.
-pub fn sealed_stretches(map: &SourceMap) -> (Vec<SealedStretch>, Vec<Finding>) {
+/// The sealed stretches of all files, outer ones first, and what is wrong with them. What is written in `inactive` text
+/// does not count.
+pub fn sealed_stretches(map: &SourceMap, inactive: &[Span]) -> (Vec<SealedStretch>, Vec<Finding>) {
     let mut found = Seals::default();
     for (file, source) in map.files() {
-        found.read(file, &source.text);
+        found.read(file, &source.text, inactive);
     }
     found.stretches.sort_by_key(|stretch| (stretch.span.file.0, stretch.span.start));
     (found.stretches, found.findings)
@@ -47,12 +49,9 @@ struct Seals {
 }
 
 impl Seals {
-    fn read(&mut self, file: FileId, text: &str) {
-        for (start, comment) in comments(text) {
-            let Some(words) = comment.strip_prefix('@') else { continue };
+    fn read(&mut self, file: FileId, text: &str, inactive: &[Span]) {
+        for Pragma { span, words } in pragmas(file, text, inactive) {
             let words: Vec<&str> = words.split_whitespace().collect();
-            let end = start + comment.len() + 4;
-            let span = Span::new(file, start as u32, end as u32);
             match words.as_slice() {
                 ["seal", "rr"] => self.seal(SealKind::RoundRobin, span),
                 ["seal", "rtc"] => self.seal(SealKind::RunToCompletion, span),
@@ -83,44 +82,6 @@ impl Seals {
     }
 }
 
-/// The block comments of a text: where each starts, and what is between `/*` and `*/`.
-pub(crate) fn comments(text: &str) -> Vec<(usize, &str)> {
-    let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        at = match rest {
-            [b'/', b'*', ..] => {
-                let inside = at + 2;
-                let length = text[inside..].find("*/").unwrap_or(text.len() - inside);
-                if inside + length < text.len() {
-                    found.push((at, &text[inside..inside + length]));
-                }
-                inside + length + 2
-            }
-            [b'/', b'/', ..] => at + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()),
-            [quote @ (b'"' | b'\''), ..] => after_literal(bytes, at, *quote),
-            _ => at + 1,
-        };
-    }
-    found
-}
-
-/// Where a string or character ends that starts here; at the latest at the end of the line.
-fn after_literal(bytes: &[u8], start: usize, quote: u8) -> usize {
-    let mut at = start + 1;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\n' => return at,
-            b'\\' => at += 2,
-            byte if byte == quote => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,7 +89,7 @@ mod tests {
     fn read(text: &str) -> (Vec<(SealKind, String)>, usize) {
         let mut map = SourceMap::new();
         map.add_file("m.pml", text);
-        let (stretches, findings) = sealed_stretches(&map);
+        let (stretches, findings) = sealed_stretches(&map, &[]);
         let shown = |stretch: &SealedStretch| (stretch.kind, map.text(stretch.span).to_owned());
         (stretches.iter().map(shown).collect(), findings.len())
     }

@@ -1,7 +1,7 @@
 //! Text to syntax tree.
 
 use crate::ast;
-use crate::preprocess::{Loader, OutsideFormula, preprocess};
+use crate::preprocess::{Loader, OutsideFormula, Preprocessed, preprocess};
 use crate::token::Interner;
 use fabius_base::{FileId, Finding, SourceMap, Span};
 
@@ -12,6 +12,8 @@ pub struct Parsed {
     pub model: ast::Model,
     /// Errors, warnings and notes about the text.
     pub findings: Vec<Finding>,
+    /// Text whose preprocessor condition does not hold, by file and place.
+    pub inactive: Vec<Span>,
 }
 
 impl Parsed {
@@ -40,12 +42,14 @@ pub fn parse_with(
     let mut findings = Vec::new();
     let mut names = Interner::new();
     let end = map.file(file).text.len() as u32;
-    let pieces = preprocess(map, &mut names, &mut findings, file, defines, formulas, loader);
+    let Preprocessed { tokens: pieces, mut inactive } =
+        preprocess(map, &mut names, &mut findings, file, defines, formulas, loader);
+    inactive.sort_by_key(|span| (span.file.0, span.start));
     if pieces.is_empty() && findings.iter().any(Finding::is_error) {
-        return Parsed { model: ast::Model::default(), findings };
+        return Parsed { model: ast::Model::default(), findings, inactive };
     }
     let tokens = crate::lex::lex(&pieces, &mut names, &mut findings, Span::new(file, end, end));
     drop(pieces);
     let model = crate::parse::parse(map, &mut names, &mut findings, tokens);
-    Parsed { model, findings }
+    Parsed { model, findings, inactive }
 }

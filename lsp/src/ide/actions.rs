@@ -11,7 +11,7 @@ use fabius_engine::Counterexample;
 use fabius_engine::report::ViolationClass;
 use fabius_promela::query::tokens::{Piece, PieceKind};
 use fabius_promela::query::{Stretch, SymbolKind};
-use fabius_witness::{Reason, Standing, Step};
+use fabius_witness::{Reason, Standing, Step, Trace};
 use std::ops::Range;
 
 /// So many edits are tried after a check.
@@ -135,7 +135,7 @@ fn mend(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Vec<A
         ViolationClass::Assertion | ViolationClass::Evaluation => {}
         _ => found.extend(progress(view, example, place)),
     }
-    found.extend(wrap_races(view, &example.trace.steps, place));
+    found.extend(wrap_races(view, &example.trace, place));
     let mut seen: Vec<Vec<(Range<usize>, String)>> = Vec::new();
     found.retain(|action| {
         let new = !seen.contains(&action.edits);
@@ -252,18 +252,22 @@ fn else_skip(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Optio
     Some(action(title, place, vec![(end..end, format!(":: else -> skip{gap}"))]))
 }
 
-/// Where a process was interrupted between two of its steps: wraps what lies between.
-fn wrap_races(view: View<'_>, steps: &[Step], place: &Range<usize>) -> Vec<Action> {
+/// Where a process was interrupted between two of its steps, or before one that it did not come to: wraps what lies
+/// between.
+fn wrap_races(view: View<'_>, trace: &Trace, place: &Range<usize>) -> Vec<Action> {
     let mut found: Vec<Action> = Vec::new();
+    let steps: Vec<&Step> = trace.taken().collect();
     for (at, step) in steps.iter().enumerate().rev() {
         let pid = step.actor.pid;
-        let Some(next) = steps[at + 1..].iter().position(|later| later.actor.pid == pid).map(|n| at + 1 + n) else {
-            continue;
+        let later = steps[at + 1..].iter().position(|later| later.actor.pid == pid);
+        let standing = || trace.last.processes.iter().find(|standing| standing.pid == pid);
+        let next = match later {
+            Some(between) => (0 < between).then(|| steps[at + 1 + between].actor.span),
+            None if at + 1 == steps.len() => None,
+            None => standing().and_then(|standing| standing.waiting.first()).map(|waiting| waiting.span),
         };
-        if next == at + 1 || step.holds {
-            continue;
-        }
-        let ranges = own(view, step.actor.span).zip(own(view, steps[next].actor.span));
+        let Some(next) = next.filter(|_| !step.holds) else { continue };
+        let ranges = own(view, step.actor.span).zip(own(view, next));
         let Some((first, last)) = ranges.filter(|(first, last)| first.end <= last.start) else { continue };
         found.extend(wrap(view, first.start..last.end).map(|edits| {
             let lines = view.reading.map();
@@ -274,7 +278,7 @@ fn wrap_races(view: View<'_>, steps: &[Step], place: &Range<usize>) -> Vec<Actio
             };
             action(title, place, edits)
         }));
-        if found.len() >= 3 {
+        if found.len() >= 5 {
             break;
         }
     }

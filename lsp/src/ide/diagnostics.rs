@@ -53,10 +53,10 @@ pub struct Diagnostic {
 pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = reading.loaded.findings.iter().map(|f| of_text(name, reading.map(), f)).collect();
     for known in &document.results.known {
-        let expected = document.options.expect.get(&known.report.name).map(String::as_str);
+        let expected = document.expected(&known.report.name);
         found.extend(of_result(name, known).into_iter().map(|diagnostic| as_expected(diagnostic, expected)));
-        if (expected, known.report.verdict, known.stale) == (Some("violated"), Verdict::Holds, false) {
-            found.push(unexpected(name, &known.report.name));
+        if (expected, known.report.verdict, known.stale) == (Some(Verdict::Violated), Verdict::Holds, false) {
+            found.push(unexpected(name, reading, &known.report.name));
         }
     }
     found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));
@@ -66,8 +66,8 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
 }
 
 /// A violation that was expected is no error.
-fn as_expected(mut diagnostic: Diagnostic, expected: Option<&str>) -> Diagnostic {
-    if diagnostic.counterexample.is_some() && expected == Some("violated") {
+fn as_expected(mut diagnostic: Diagnostic, expected: Option<Verdict>) -> Diagnostic {
+    if diagnostic.counterexample.is_some() && expected == Some(Verdict::Violated) {
         diagnostic.level = Level::Information;
         diagnostic.message = format!("as expected: {}", diagnostic.message);
     }
@@ -75,12 +75,15 @@ fn as_expected(mut diagnostic: Diagnostic, expected: Option<&str>) -> Diagnostic
 }
 
 /// A property that holds although it was expected not to.
-fn unexpected(name: &str, property: &str) -> Diagnostic {
+fn unexpected(name: &str, reading: &Reading, property: &str) -> Diagnostic {
+    let wish = reading.loaded.expectation(property);
+    let whole = Place { file: name.to_owned(), start: 0, end: 0 };
+    let who = if wish.is_some() { "this comment" } else { "fabius.toml" };
     Diagnostic {
-        place: Place { file: name.to_owned(), start: 0, end: 0 },
+        place: wish.map_or(whole, |wish| Place::of(reading.map(), wish.span)),
         level: Level::Warning,
-        code: Code::UnknownProperty.as_str(),
-        message: format!("{property} holds, although fabius.toml expects that it is violated"),
+        code: Code::BadExpectation.as_str(),
+        message: format!("{property} holds, although {who} expects that it is violated"),
         related: Vec::new(),
         of_check: true,
         faded: false,
@@ -166,15 +169,18 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
     let at = |span: Span| place(known.place(span, name));
     let whole = Place { file: name.to_owned(), start: 0, end: 0 };
     let place = example.finding.span().map_or_else(|| whole.clone(), at);
-    let (level, prefix) = match (known.stale, &known.replayed) {
-        (false, _) => (Level::Error, String::new()),
-        (true, Some(Replayed::StillFails(_))) => (Level::Error, String::new()),
-        (true, Some(_)) => (Level::Information, "before the last edits: ".to_owned()),
-        (true, None) => (Level::Warning, "before the last edits: ".to_owned()),
+    let was = "before the last edits: ".to_owned();
+    let (level, prefix) = match &known.replayed {
+        _ if !known.stale => (Level::Error, String::new()),
+        Some(Replayed::StillFails(_) | Replayed::StillLoops(..)) => (Level::Error, String::new()),
+        Some(_) => (Level::Information, was),
+        // What is to be tried yet stays as it is, and does not blink.
+        None if known.untried => (Level::Error, String::new()),
+        None => (Level::Warning, was),
     };
     let mut lines = vec![format!("{prefix}{}", headline(known, example))];
-    if known.stale {
-        lines.extend(known.replayed.as_ref().map(Replayed::words));
+    if let Some(replayed) = known.replayed.as_ref().filter(|_| known.stale) {
+        lines.push(replayed.words());
     } else {
         lines.extend(example.finding.labels.first().map(|label| label.text.clone()).filter(|text| !text.is_empty()));
         lines.extend(trace.explanation.iter().flat_map(|explanation| explanation.sentences.iter().cloned()));

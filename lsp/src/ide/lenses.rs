@@ -71,7 +71,10 @@ pub fn lenses(view: View<'_>, document: &Document) -> Vec<Lens> {
         for symbol in own.iter().map(|&id| index.symbol(id)).filter(|symbol| is_process(symbol.kind)) {
             let Some((got, of)) = survey.places.get(&*symbol.name) else { continue };
             let range = symbol.definition.start as usize..symbol.definition.end as usize;
-            let title = format!("{got} of {of} places");
+            let title = match got == of {
+                true => format!("all {of} places reached"),
+                false => format!("{got} of {of} places reached"),
+            };
             found.push(Lens { range, title, click: Click::Nothing });
         }
     }

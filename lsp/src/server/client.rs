@@ -10,8 +10,8 @@ use tower_lsp_server::ls_types::LSPAny;
 /// What to do with the client's answer to a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// Nothing.
-    Nothing,
+    /// The client has heard that it is to ask again for something.
+    Refreshed(&'static str),
     /// It is the client's settings.
     Settings,
     /// The client can show the progress of a document's check from now on.
@@ -23,12 +23,14 @@ pub struct Client {
     queue: UnboundedSender<Request>,
     next: i64,
     expected: HashMap<Id, Expected>,
+    /// What the client was asked to refresh, and whether it is to do so once more.
+    refreshing: HashMap<&'static str, bool>,
 }
 
 impl Client {
     /// A way through this queue.
     pub fn new(queue: UnboundedSender<Request>) -> Self {
-        Self { queue, next: 0, expected: HashMap::new() }
+        Self { queue, next: 0, expected: HashMap::new(), refreshing: HashMap::new() }
     }
 
     /// Tells the client something.
@@ -47,11 +49,17 @@ impl Client {
         let _ = self.queue.unbounded_send(request);
     }
 
-    /// Asks the client for something that has no parameters.
-    pub fn ask_plainly(&mut self, method: &'static str) {
+    /// Asks the client to ask again for something. A client that was asked and has not answered yet is asked once more
+    /// when it does.
+    pub fn refresh(&mut self, method: &'static str) {
+        if let Some(again) = self.refreshing.get_mut(method) {
+            *again = true;
+            return;
+        }
+        self.refreshing.insert(method, false);
         self.next += 1;
         let request = Request::build(method).id(self.next).finish();
-        self.expected.insert(Id::Number(self.next), Expected::Nothing);
+        self.expected.insert(Id::Number(self.next), Expected::Refreshed(method));
         let _ = self.queue.unbounded_send(request);
     }
 
@@ -59,6 +67,12 @@ impl Client {
     pub fn answered(&mut self, answer: Response) -> Option<(Expected, LSPAny)> {
         let (id, result) = answer.into_parts();
         let expected = self.expected.remove(&id)?;
+        if let Expected::Refreshed(method) = expected {
+            if self.refreshing.remove(method) == Some(true) {
+                self.refresh(method);
+            }
+            return None;
+        }
         result.ok().map(|value| (expected, value))
     }
 }

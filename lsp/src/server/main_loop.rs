@@ -9,12 +9,13 @@ use super::colored::Remembered;
 use super::convert::Converter;
 use super::features;
 use super::names::{name_of, uri_of};
+use super::own;
 use super::positions::Encoding;
 use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::status::{self, ProgressBars};
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
-use crate::session::checker::{Outlet, said};
+use crate::session::checker::{Outlet, RunId, said};
 use crate::session::{Notice, Session};
 use futures::channel::mpsc::UnboundedSender;
 use serde::de::DeserializeOwned;
@@ -58,6 +59,8 @@ pub struct MainLoop {
     /// The coloured words that the client has.
     pub colored: Remembered,
     pending: Pending,
+    /// Requests for which work was started, by its number.
+    asked: BTreeMap<RunId, Id>,
     inbox: Receiver<Incoming>,
     bars: ProgressBars,
     /// Of each model, the files for which diagnostics were published.
@@ -81,6 +84,7 @@ impl MainLoop {
             client: Client::new(asking),
             colored: Remembered::default(),
             pending,
+            asked: BTreeMap::new(),
             inbox,
             bars: ProgressBars::default(),
             published: BTreeMap::new(),
@@ -96,16 +100,22 @@ impl MainLoop {
         }
     }
 
-    /// The next message. Before it waits for one, it shows what is new.
+    /// The next message. Before it waits for one, it shows what is new; then it tries known counterexamples, one
+    /// after the other, as long as no message comes.
     fn next(&mut self) -> Option<Incoming> {
-        match self.inbox.try_recv() {
-            Ok(message) => Some(message),
-            Err(TryRecvError::Disconnected) => None,
-            Err(TryRecvError::Empty) => {
-                if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| self.settle())) {
+        loop {
+            match self.inbox.try_recv() {
+                Ok(message) => return Some(message),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => {}
+            }
+            match panic::catch_unwind(AssertUnwindSafe(|| self.settle())) {
+                Ok(true) => {}
+                Ok(false) => return self.inbox.recv().ok(),
+                Err(panic) => {
                     self.complain(&said(&*panic));
+                    return self.inbox.recv().ok();
                 }
-                self.inbox.recv().ok()
             }
         }
     }
@@ -131,13 +141,41 @@ impl MainLoop {
         if !self.pending.is_wanted(id) {
             return;
         }
-        let answer = panic::catch_unwind(AssertUnwindSafe(|| features::answer(self, method, params)));
+        let answer = panic::catch_unwind(AssertUnwindSafe(|| self.answer(id, method, params)));
         let answer = answer.unwrap_or_else(|panic| {
             let said = said(&*panic);
             self.complain(&said);
-            Err(error(ErrorCode::InternalError, said))
+            Some(Err(error(ErrorCode::InternalError, said)))
         });
-        self.pending.answer(id, answer);
+        if let Some(answer) = answer {
+            self.pending.answer(id, answer);
+        }
+    }
+
+    /// The answer to a request; `None` if work for it was started that will bring it.
+    fn answer(&mut self, id: &Id, method: &str, params: lsp::LSPAny) -> Option<Result<lsp::LSPAny>> {
+        if method != own::MEET {
+            return Some(features::answer(self, method, params));
+        }
+        match own::ask_meet(self, params) {
+            Ok(Some(run)) => {
+                self.asked.insert(run, id.clone());
+                None
+            }
+            Ok(None) => Some(Ok(lsp::LSPAny::Null)),
+            Err(wrong) => Some(Err(wrong)),
+        }
+    }
+
+    /// A request was cancelled: nobody waits for the work that was started for it.
+    fn cancelled(&mut self, params: &lsp::LSPAny) {
+        let id: Option<Id> = params.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+        let runs: Vec<RunId> =
+            self.asked.iter().filter(|(_, asked)| Some(*asked) == id.as_ref()).map(|(run, _)| *run).collect();
+        for run in runs {
+            self.asked.remove(&run);
+            self.session.cancel(run);
+        }
     }
 
     fn notification(&mut self, method: &str, params: lsp::LSPAny) {
@@ -164,6 +202,10 @@ impl MainLoop {
             "workspace/didChangeWatchedFiles" => read(params).map(|params: lsp::DidChangeWatchedFilesParams| {
                 params.changes.iter().for_each(|change| self.session.touched(&name_of(&change.uri)));
             }),
+            "$/cancelRequest" => {
+                self.cancelled(&params);
+                Ok(())
+            }
             "window/workDoneProgress/cancel" => read(params).map(|params: lsp::WorkDoneProgressCancelParams| {
                 self.stopped_by_hand(&params.token);
             }),
@@ -215,7 +257,7 @@ impl MainLoop {
 
     fn answered(&mut self, expected: Expected, value: &lsp::LSPAny) {
         match expected {
-            Expected::Nothing => {}
+            Expected::Refreshed(_) => {}
             Expected::Settings => match value.get(0) {
                 Some(lsp::LSPAny::Null) | None => {}
                 Some(own) => self.set(Settings::read(own)),
@@ -264,10 +306,16 @@ impl MainLoop {
         }
     }
 
-    /// Reads what was edited and shows what is new.
-    fn settle(&mut self) {
-        let notices = self.session.settle();
+    /// Reads what was edited and shows what is new; if nothing is, tries a known counterexample. Says whether there may
+    /// be more to do.
+    fn settle(&mut self) -> bool {
+        let mut notices = self.session.settle();
+        if notices.is_empty() {
+            notices.extend(self.session.replay_one());
+        }
+        let more = !notices.is_empty();
         self.show(notices);
+        more
     }
 
     /// Shows what is new. A document that is part of another model is shown with that.
@@ -288,6 +336,12 @@ impl MainLoop {
                 Notice::Hints(name) => {
                     self.show_status(&name);
                     self.refresh();
+                }
+                Notice::Decided(..) => {}
+                Notice::Met(run, found, loaded) => {
+                    if let Some(id) = self.asked.remove(&run) {
+                        self.pending.answer(&id, Ok(own::met(*found, &loaded)));
+                    }
                 }
                 Notice::Settled(name) => {
                     self.bars.end(&self.client, &name, "done");
@@ -357,10 +411,10 @@ impl MainLoop {
     /// Asks the client to ask again for what depends on results. Nobody waits for its answer.
     fn refresh(&mut self) {
         if self.able.refresh_lenses {
-            self.client.ask_plainly("workspace/codeLens/refresh");
+            self.client.refresh("workspace/codeLens/refresh");
         }
         if self.able.refresh_hints {
-            self.client.ask_plainly("workspace/inlayHint/refresh");
+            self.client.refresh("workspace/inlayHint/refresh");
         }
     }
 

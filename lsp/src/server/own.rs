@@ -1,23 +1,19 @@
 //! Our own requests and commands, described in `docs/protocol.md`. A client does well without them.
 
 use super::client::json;
-use super::context::Context;
 use super::convert::Converter;
 use super::lines;
 use super::main_loop::{MainLoop, read};
 use super::names::{name_of, uri_of};
 use super::service::error;
 use super::status;
-use crate::session::checker::Tier;
-use fabius_base::Cancel;
-use fabius_base::Limits;
-use fabius_engine::{Counterexample, Line, Meeting, snapshot_after};
+use crate::session::checker::{RunId, Tier};
+use fabius_engine::{Counterexample, Line, Loaded, Meeting, snapshot_after};
 use fabius_witness::format::json::{standings, step_record};
 use fabius_witness::format::text;
 use fabius_witness::{Snapshot, Standing};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
@@ -31,13 +27,14 @@ pub const METHODS: [&str; 9] = [
     "fabius/why",
     "fabius/run",
     "fabius/stop",
-    "fabius/meet",
+    MEET,
 ];
+
+/// Answered when work that was started for it is done.
+pub const MEET: &str = "fabius/meet";
 
 /// A page of a trace has so many steps unless the client wants fewer.
 const PAGE_STEPS: usize = 200;
-/// Whether two lines meet is looked for in so many states.
-const MEET_STATES_MAX: u64 = 20_000;
 
 /// What a request is about. What it does not need may be left out.
 #[derive(Clone, Debug, Deserialize)]
@@ -102,7 +99,6 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
         "fabius/why" => why(server, &name, &about)?,
         "fabius/run" => run(server, &name, &about),
         "fabius/stop" => stop(server, &name),
-        "fabius/meet" => meet(server, &about)?,
         _ => return Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
     })
 }
@@ -252,21 +248,21 @@ fn why(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     Ok(json!({ "step": about.step, "processes": wanted.map(told_standing).collect::<Vec<_>>() }))
 }
 
-/// Whether statements of two lines can be next at once; a short look, in between of other messages.
-fn meet(server: &mut MainLoop, about: &About) -> Result<Value> {
-    let Some(context) = Context::of(server, &about.uri) else { return Ok(Value::Null) };
-    let file = context.name.clone();
-    let loaded = std::sync::Arc::clone(&context.view().reading.loaded);
-    let lines: Vec<Line> = about.lines.iter().map(|line| Line { file: file.clone(), line: line + 1 }).collect();
+/// Whether statements of two lines can be next at once: begins to look for it. The answer comes later.
+pub fn ask_meet(server: &mut MainLoop, params: lsp::LSPAny) -> Result<Option<RunId>> {
+    let about: About = read(params)?;
+    let name = name_of(&about.uri);
+    let lines: Vec<Line> = about.lines.iter().map(|line| Line { file: name.clone(), line: line + 1 }).collect();
     if !(1..=2).contains(&lines.len()) {
         return Err(error(ErrorCode::InvalidParams, "one line or two"));
     }
-    let limits = Limits { states_max: Some(MEET_STATES_MAX), ..Limits::default() };
-    let cancel = Cancel::new();
-    let began = Instant::now();
-    let found = fabius_engine::meet(&loaded, &lines, limits, &cancel);
-    debug_assert!(began.elapsed() < Duration::from_secs(60), "a short look");
-    Ok(match found {
+    let model = server.session.model_of(&name);
+    Ok(server.session.meet(&model, lines))
+}
+
+/// The answer to that.
+pub fn met(found: Option<Meeting>, loaded: &Loaded) -> Value {
+    match found {
         None => json!({ "answer": "unknown", "sentence": "the model cannot be run" }),
         Some(Meeting::NoSuchPlace) => {
             json!({ "answer": "unknown", "sentence": "no process can stop at one of these lines" })
@@ -278,13 +274,12 @@ fn meet(server: &mut MainLoop, about: &About) -> Result<Value> {
             json!({ "answer": "unknown", "states": states, "sentence": format!("not in the {states} states looked at, which are not all") })
         }
         Some(Meeting::Possible(trace)) => {
-            let map = &loaded.map;
             let steps: Vec<Value> =
-                trace.steps.iter().take(PAGE_STEPS).map(|step| json(step_record(step, map))).collect();
+                trace.steps.iter().take(PAGE_STEPS).map(|step| json(step_record(step, &loaded.map))).collect();
             let count = trace.steps.len();
             json!({ "answer": "possible", "steps": count, "page": steps, "sentence": format!("possible, after {count} steps") })
         }
-    })
+    }
 }
 
 /// A counterexample as a text to be kept or sent.

@@ -161,6 +161,8 @@ impl Front {
                 if let Some(id) = params.get("id").and_then(|id| serde_json::from_value(id.clone()).ok()) {
                     self.pending.answer(&id, Err(error(ErrorCode::RequestCancelled, "cancelled")));
                 }
+                // Work that was started for it is to stop.
+                let _ = self.inbox.send(Incoming::Notification(method.to_owned(), params));
             }
             _ if self.lifecycle.is(RUNNING) => {
                 // Nobody reads the inbox any more while the server ends.

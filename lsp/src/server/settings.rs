@@ -20,6 +20,8 @@ pub struct Settings {
     pub memory_mebibytes: Option<u64>,
     /// Whether the reachable states are looked at for hints.
     pub hints: Option<bool>,
+    /// Whose schedules the quick look disturbs, as for `fabius check --delay`.
+    pub scheduler: Option<String>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Option<Vec<String>>,
     /// Names or kinds of the properties to check.
@@ -51,6 +53,9 @@ impl Settings {
             options.budget.memory_bytes = mebibytes.saturating_mul(1 << 20);
         }
         options.hints = self.hints.unwrap_or(options.hints);
+        if let Some(Ok(scheduler)) = self.scheduler.as_deref().map(str::parse) {
+            options.scheduler = scheduler;
+        }
         if let Some(defines) = &self.defines {
             options.defines = defines.iter().map(|define| definition(define)).collect();
         }

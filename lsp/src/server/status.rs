@@ -128,11 +128,21 @@ pub fn summary(known: &Known) -> String {
     let old = if known.stale { " (before the last edits)" } else { "" };
     let words = match known.report.verdict {
         Verdict::Holds => format!("✓ holds, {states}"),
-        Verdict::Violated => format!("✗ {}", known.report.reason),
+        Verdict::Violated => format!("✗ {}", violated(known)),
         Verdict::Undecided => format!("? no error in {states}, not everything was checked"),
         Verdict::Faulty => format!("✗ {}", known.report.reason),
     };
     format!("{words}{old}")
+}
+
+/// What goes wrong first, and how long that takes.
+fn violated(known: &Known) -> String {
+    let Some(example) = known.counterexamples.first() else { return known.report.reason.clone() };
+    let (what, steps) = (example.report.kind.sentence(), example.trace.len());
+    match example.trace.cycle_start {
+        Some(start) => format!("{what}: {}, loop of {}", counted(steps as u64, "step"), steps + 1 - start),
+        None => format!("{what}: {}", counted(steps as u64, "step")),
+    }
 }
 
 /// The state of all properties of a document, as our own requests and notifications tell it.

@@ -66,7 +66,7 @@ impl Cache {
             if json!(known) != entry["report"] {
                 return None;
             }
-            properties.push(known);
+            properties.push(PropertyReport { expected: loaded.expected(&known.name), ..known });
             findings.extend(entry["unreached"].as_array()?.iter().filter_map(|found| finding(found, &keys.written)));
         }
         let all = loaded.findings.iter().chain(&findings);
@@ -99,6 +99,8 @@ impl Cache {
             let anchored: Option<Vec<Value>> = unreached.map(|finding| told(finding, &keys.written)).collect();
             // A finding whose place cannot be found again cannot be told again.
             let Some(anchored) = anchored else { continue };
+            // What the text expects is read from the text.
+            let property = PropertyReport { expected: None, ..property.clone() };
             let entry = json!({ "report": property, "unreached": anchored });
             self.write(&self.path(&keys.of_property(&property.name)), &entry.to_string());
         }

@@ -4,8 +4,9 @@
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
 use super::cache::Cache;
-use fabius_base::{Cancel, Limits};
-use fabius_engine::{Event, Loaded, Order, Outcome, Settings, Surroundings, Survey};
+use fabius_base::{Cancel, Finding, Limits};
+use fabius_engine::settings::{Delaying, SchedulerChoice};
+use fabius_engine::{Event, Line, Loaded, Meeting, Outcome, SAFETY, Settings, Surroundings, Survey};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -20,23 +21,30 @@ const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
 /// What is to be done.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// Checks properties (all, if none is named), so deep.
-    Check(Tier, Vec<String>),
+    /// Checks a property, so deep.
+    Check(Tier, String),
     /// Looks at what can be seen in the reachable states.
     Survey,
     /// Checks whether an edit that somebody may want to make mends the model; the number names it.
     Trial(u64),
+    /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
+    Meet(Vec<Line>),
 }
 
+/// So many questions that somebody waits for are looked into at the same time.
+const QUESTIONS_MAX: usize = 4;
+/// Whether two lines meet is looked for in so many states.
+const MEET_STATES_MAX: u64 = 20_000;
 /// A survey looks at so many states.
 const SURVEY_STATES_MAX: u64 = 50_000;
 
 /// How deep a check goes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Tier {
-    /// A short look, shortest runs first.
+    /// A short look; for violations of safety in the order of delays: what goes wrong under hardly disturbed schedules
+    /// is found first.
     Quick,
-    /// To the end, or to the end of the budget.
+    /// Everything, to the end or to the end of the budget.
     Deep,
 }
 
@@ -47,9 +55,9 @@ pub struct RunId(pub u64);
 /// What a run may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Time for the quick tier.
+    /// Time for the quick tier, for each property.
     pub quick: Duration,
-    /// Time for the deep tier.
+    /// Time for the deep tier, for each property.
     pub deep: Duration,
     /// Time for what nobody waits for: surveys and trials.
     pub background: Duration,
@@ -79,6 +87,8 @@ pub struct Job {
     pub work: Work,
     /// What it may use.
     pub budget: Budget,
+    /// Whose schedules the short look disturbs.
+    pub scheduler: SchedulerChoice,
 }
 
 /// What a run tells.
@@ -97,8 +107,10 @@ pub enum Told {
     Event(Box<Event>),
     /// The run is over; if it panicked, what the panic said.
     Finished(Box<Result<Outcome, String>>),
-    /// A survey is over.
-    Surveyed(Box<Option<Survey>>),
+    /// A survey is over: what was seen, and hints at what could go better.
+    Surveyed(Box<Option<(Survey, Vec<Finding>)>>),
+    /// It is known whether two places can be reached at once, if anything is.
+    Met(Box<Option<Meeting>>),
 }
 
 /// Who is told; called on the thread of a check.
@@ -162,27 +174,43 @@ impl Checker {
         self.running.is_empty() && self.waiting.is_empty()
     }
 
-    /// Starts what waits, as far as there is room. Runs that were told to stop are as good as over.
+    /// Starts what waits, as far as there is room.
     fn pump(&mut self) {
-        while self.running.iter().filter(|(_, _, cancel)| cancel.requested().is_none()).count() < self.at_once_max {
-            let Some((run, job)) = self.waiting.pop_front() else { return };
-            let cancel = Cancel::new();
-            let outlet = Arc::clone(&self.outlet);
-            let (theirs, stop) = (job.clone(), cancel.clone());
-            let work = move || {
-                let what = match theirs.work {
-                    Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
-                    Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(check(run, &theirs, &stop, &outlet))),
-                };
-                drop(theirs);
-                outlet(News { run, what });
+        while let Some(at) = self.waiting.iter().position(|(_, job)| self.has_room(&job.work)) {
+            let Some((run, job)) = self.waiting.remove(at) else { return };
+            self.run(run, job);
+        }
+    }
+
+    /// Whether work can start now. Questions have room of their own; what was told to stop is as good as over.
+    fn has_room(&self, work: &Work) -> bool {
+        let is_question = |work: &Work| matches!(work, Work::Meet(_));
+        let alike = |(_, job, cancel): &&(RunId, Job, Cancel)| {
+            cancel.requested().is_none() && is_question(&job.work) == is_question(work)
+        };
+        let most = if is_question(work) { QUESTIONS_MAX } else { self.at_once_max };
+        self.running.iter().filter(alike).count() < most
+    }
+
+    /// Starts work on a thread of its own.
+    fn run(&mut self, run: RunId, job: Job) {
+        let cancel = Cancel::new();
+        let outlet = Arc::clone(&self.outlet);
+        let (theirs, stop) = (job.clone(), cancel.clone());
+        let work = move || {
+            let what = match &theirs.work {
+                Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
+                Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(check(run, &theirs, &stop, &outlet))),
+                Work::Meet(lines) => Told::Met(Box::new(meet(&theirs, lines, &stop))),
             };
-            let started = thread::Builder::new().name("check".to_owned()).stack_size(STACK_BYTES).spawn(work);
-            self.running.push((run, job, cancel));
-            if let Err(error) = started {
-                let outcome = Err(format!("no thread could be started: {error}"));
-                (self.outlet)(News { run, what: Told::Finished(Box::new(outcome)) });
-            }
+            drop(theirs);
+            outlet(News { run, what });
+        };
+        let started = thread::Builder::new().name("check".to_owned()).stack_size(STACK_BYTES).spawn(work);
+        self.running.push((run, job, cancel));
+        if let Err(error) = started {
+            let outcome = Err(format!("no thread could be started: {error}"));
+            (self.outlet)(News { run, what: Told::Finished(Box::new(outcome)) });
         }
     }
 }
@@ -193,7 +221,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
     let allowed = match job.work {
         Work::Check(Tier::Quick, _) => job.budget.quick,
         Work::Check(Tier::Deep, _) => job.budget.deep,
-        Work::Survey | Work::Trial(_) => job.budget.background,
+        Work::Survey | Work::Trial(_) | Work::Meet(_) => job.budget.background,
     };
     let mut next_progress = Duration::ZERO;
     let mut observe = |event: Event| {
@@ -225,31 +253,41 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
 }
 
 fn settings(job: &Job) -> Settings {
+    let (tier, properties) = match &job.work {
+        Work::Check(tier, property) => (Some(*tier), vec![property.clone()]),
+        Work::Survey | Work::Trial(_) | Work::Meet(_) => (None, Vec::new()),
+    };
+    let delaying = || Delaying { scheduler: job.scheduler.clone(), ..Delaying::default() };
+    // Loops are found sooner by the searches for loops.
+    let in_order_of_delays = tier == Some(Tier::Quick) && properties == [SAFETY];
     Settings {
-        search: match job.work {
-            Work::Check(Tier::Quick, _) => Order::BreadthFirst,
-            _ => Order::DepthFirstThenShorten,
-        },
-        properties: match &job.work {
-            Work::Check(_, properties) => properties.clone(),
-            _ => Vec::new(),
-        },
-        hints: matches!(job.work, Work::Check(Tier::Deep, _)),
+        delaying: in_order_of_delays.then(delaying),
+        properties,
         limits: Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() },
         ..Settings::default()
     }
 }
 
 /// Looks at the reachable states for a while.
-fn look_around(job: &Job, cancel: &Cancel) -> Option<Survey> {
-    let limits = Limits {
-        states_max: Some(SURVEY_STATES_MAX),
-        memory_bytes_max: Some(job.budget.memory_bytes),
-        ..Limits::default()
+fn look_around(job: &Job, cancel: &Cancel) -> Option<(Survey, Vec<Finding>)> {
+    let began = Instant::now();
+    let seen = || {
+        let survey = fabius_engine::survey(&job.loaded, limits(job, SURVEY_STATES_MAX), cancel)?;
+        Some((survey, fabius_engine::hints(&job.loaded, &|| began.elapsed(), cancel)))
     };
-    let survey = || fabius_engine::survey(&job.loaded, limits, cancel);
-    let seen = panic::catch_unwind(AssertUnwindSafe(survey)).ok().flatten()?;
+    let seen = panic::catch_unwind(AssertUnwindSafe(seen)).ok().flatten()?;
     cancel.requested().is_none().then_some(seen)
+}
+
+/// Looks whether places can be reached at once.
+fn meet(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<Meeting> {
+    let found = || fabius_engine::meet(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel);
+    panic::catch_unwind(AssertUnwindSafe(found)).ok().flatten()
+}
+
+fn limits(job: &Job, states_max: u64) -> Limits {
+    let memory_bytes_max = Some(job.budget.memory_bytes);
+    Limits { states_max: Some(states_max), memory_bytes_max, ..Limits::default() }
 }
 
 /// What a panic said.

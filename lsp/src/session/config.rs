@@ -2,7 +2,10 @@
 //! `docs/schema/fabius.schema.json` describes it.
 
 use super::{Options, When};
-use serde::Deserialize;
+use fabius_engine::Verdict;
+use fabius_engine::settings::SchedulerChoice;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,7 +24,25 @@ pub struct Config {
     /// When and how long checks run.
     pub check: Check,
     /// By file name, by property: the verdict that is expected (`holds` or `violated`).
-    pub expect: BTreeMap<String, BTreeMap<String, String>>,
+    pub expect: BTreeMap<String, BTreeMap<String, Expected>>,
+}
+
+/// A verdict that can be expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Expected {
+    Holds,
+    Violated,
+}
+
+impl From<Expected> for Verdict {
+    fn from(expected: Expected) -> Self {
+        match expected {
+            Expected::Holds => Self::Holds,
+            Expected::Violated => Self::Violated,
+        }
+    }
 }
 
 /// When and how long checks run.
@@ -38,6 +59,14 @@ pub struct Check {
     pub memory_mebibytes: Option<u64>,
     /// Whether the reachable states are looked at for hints.
     pub hints: Option<bool>,
+    /// Whose schedules the quick look disturbs, as for `fabius check --delay`.
+    #[serde(deserialize_with = "scheduler")]
+    pub scheduler: Option<SchedulerChoice>,
+}
+
+fn scheduler<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SchedulerChoice>, D::Error> {
+    let word = String::deserialize(from)?;
+    word.parse().map(Some).map_err(D::Error::custom)
 }
 
 /// The file that is for a model, and what it says; an error says what is wrong with it.
@@ -64,6 +93,7 @@ impl Config {
         budget.memory_bytes =
             self.check.memory_mebibytes.map_or(budget.memory_bytes, |mib| mib.saturating_mul(1 << 20));
         options.hints = self.check.hints.unwrap_or(options.hints);
+        options.scheduler = self.check.scheduler.clone().unwrap_or(options.scheduler);
         if let Some(defines) = &self.defines {
             options.defines = defines.iter().map(|text| definition(text)).collect();
         }
@@ -71,7 +101,8 @@ impl Config {
             options.properties.clone_from(properties);
         }
         let file = model.rsplit('/').next().unwrap_or(model);
-        options.expect = self.expect.get(file).cloned().unwrap_or_default();
+        let expected = self.expect.get(file).into_iter().flatten();
+        options.expect = expected.map(|(property, &expected)| (property.clone(), expected.into())).collect();
         options
     }
 }
@@ -92,18 +123,21 @@ mod tests {
 
     #[test]
     fn a_file_is_put_over_the_defaults() {
-        let text = "defines = [\"N=3\"]\n[check]\nwhen = \"change\"\ndeep-seconds = 5\n[expect.\"a.pml\"]\nsafety = \"violated\"\n";
+        let text = "defines = [\"N=3\"]\n[check]\nwhen = \"change\"\ndeep-seconds = 5\nscheduler = \"rr\"\n[expect.\"a.pml\"]\nsafety = \"violated\"\n";
         let config: Config = toml::from_str(text).unwrap();
         let options = config.over(Options::default(), "/x/a.pml");
         assert_eq!((options.when, options.budget.deep), (When::Change, Duration::from_secs(5)));
         assert_eq!(options.defines, [("N".to_owned(), "3".to_owned())]);
-        assert_eq!(options.expect["safety"], "violated");
+        assert_eq!(options.scheduler, SchedulerChoice::RoundRobin);
+        assert_eq!(options.expect["safety"], Verdict::Violated);
         assert!(config.over(Options::default(), "/x/b.pml").expect.is_empty());
     }
 
     #[test]
     fn a_misspelt_key_is_an_error() {
         assert!(toml::from_str::<Config>("define = []").is_err());
+        assert!(toml::from_str::<Config>("[check]\nscheduler = \"fifo\"\n").is_err());
+        assert!(toml::from_str::<Config>("[expect.\"m.pml\"]\nsafety = \"undecided\"\n").is_err());
     }
 
     #[test]
@@ -114,6 +148,6 @@ mod tests {
             |value: &serde_json::Value| value["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&schema), ["check", "defines", "expect", "properties"]);
         let check = keys(&schema["properties"]["check"]);
-        assert_eq!(check, ["deep-seconds", "hints", "memory-mebibytes", "quick-milliseconds", "when"]);
+        assert_eq!(check, ["deep-seconds", "hints", "memory-mebibytes", "quick-milliseconds", "scheduler", "when"]);
     }
 }

@@ -36,7 +36,11 @@ impl Edit {
 /// Where a stretch of text is after some edits.
 pub fn moved(range: &Range<usize>, edits: &[Edit]) -> Range<usize> {
     let shift = |at: usize| edits.iter().fold(at, |at, edit| edit.moved(at));
-    let start = shift(range.start);
+    // What is inserted right before a stretch does not belong to it.
+    let pushed = |at: usize, edit: &Edit| {
+        if edit.removed == 0 && at == edit.start { at + edit.inserted } else { edit.moved(at) }
+    };
+    let start = edits.iter().fold(range.start, pushed);
     start..shift(range.end).max(start)
 }
 
@@ -51,6 +55,8 @@ mod tests {
         assert_eq!(moved(&(8..13), &[edit]), 10..15);
         assert_eq!(moved(&(0..3), &[edit]), 0..3);
         assert_eq!(moved(&(5..6), &[edit]), 4..4);
+        let before = Edit { start: 8, removed: 0, inserted: 2 };
+        assert_eq!((moved(&(8..13), &[before]), moved(&(4..8), &[before])), (10..15, 4..8));
     }
 
     #[test]

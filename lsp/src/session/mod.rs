@@ -17,11 +17,12 @@ pub mod trials;
 
 use checker::{Budget, Checker, Job, News, Outlet, RunId, Tier, Told, Work};
 use edits::Edit;
-use fabius_engine::{Event, Loaded, Settings};
+use fabius_engine::settings::SchedulerChoice;
+use fabius_engine::{Event, Line, Loaded, Meeting, Settings, Verdict};
 use reading::Reading;
 use results::Results;
 use ropey::Rope;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use trials::Trials;
@@ -51,8 +52,10 @@ pub struct Options {
     pub properties: Vec<String>,
     /// After a check, the reachable states are looked at for hints.
     pub hints: bool,
-    /// By property, the verdict that is expected.
-    pub expect: BTreeMap<String, String>,
+    /// Whose schedules the short look disturbs.
+    pub scheduler: SchedulerChoice,
+    /// By property, the verdict that is expected where the model itself says nothing.
+    pub expect: BTreeMap<String, Verdict>,
 }
 
 impl Default for Options {
@@ -64,6 +67,7 @@ impl Default for Options {
             defines: Vec::new(),
             properties: Vec::new(),
             hints: true,
+            scheduler: SchedulerChoice::default(),
             expect: BTreeMap::new(),
         }
     }
@@ -104,10 +108,16 @@ pub struct Running {
     pub property: String,
     /// How far it is.
     pub progress: Option<fabius_engine::Progress>,
+    /// The model as it is searched.
+    loaded: Arc<Loaded>,
+    /// The properties that come after this one.
+    next: VecDeque<String>,
+    /// The properties that a deep search is to look at afterwards.
+    deep: VecDeque<String>,
 }
 
 /// Something that whoever shows the session should know.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Notice {
     /// There is something new to show about a document.
     Changed(String),
@@ -115,6 +125,10 @@ pub enum Notice {
     Progress(String),
     /// There is something new to show beside the text of a document.
     Hints(String),
+    /// The answer to [`Session::meet`], and the model that it speaks of.
+    Met(RunId, Box<Option<Meeting>>, Arc<Loaded>),
+    /// What this look finds out about a property of a document is known.
+    Decided(String, String),
     /// The last check of a document is over, to the end or to the end of its budget.
     Settled(String),
     /// Fabius itself failed while it checked a document.
@@ -309,6 +323,18 @@ impl Session {
         fresh.into_iter().map(Notice::Changed).collect()
     }
 
+    /// Tries a known counterexample in the text as it is now, if one is to be tried. Says which document that was.
+    pub fn replay_one(&mut self) -> Option<Notice> {
+        for (name, document) in &mut self.documents {
+            let Some(reading) = &document.reading else { continue };
+            if let Some(known) = document.results.known.iter_mut().find(|known| known.untried) {
+                (known.untried, known.replayed) = (false, replay::replay(known, reading));
+                return Some(Notice::Changed(name.clone()));
+            }
+        }
+        None
+    }
+
     /// Stops the check of a document if it is one of another model by now.
     fn overtake(&mut self, name: &str) {
         let Some(document) = self.documents.get(name) else { return };
@@ -364,17 +390,45 @@ impl Session {
             self.forget_readings_with(name);
             return;
         }
-        let property = properties.first().cloned().unwrap_or_default();
-        let work = Work::Check(tier, properties);
-        let job = Job { document: name.to_owned(), loaded, work, budget: self.budget(name) };
-        let run = self.checker.start(job);
-        if let Some(document) = self.documents.get_mut(name) {
-            document.run = Some(Running { run, tier, reading, property, progress: None });
-        }
+        let running = Running {
+            run: RunId(0),
+            tier,
+            reading,
+            property: String::new(),
+            progress: None,
+            loaded,
+            next: properties.into(),
+            deep: VecDeque::new(),
+        };
+        self.go_on(name, running);
     }
 
-    fn budget(&self, name: &str) -> Budget {
-        self.documents.get(name).map_or_else(Budget::default, |document| document.options.budget)
+    /// Looks at the next property: all of them shortly, then some deeply. Says whether there was one.
+    fn go_on(&mut self, name: &str, mut running: Running) -> bool {
+        if running.next.is_empty() {
+            running.tier = Tier::Deep;
+            running.next = std::mem::take(&mut running.deep);
+        }
+        let (Some(property), Some(document)) = (running.next.pop_front(), self.documents.get_mut(name)) else {
+            return false;
+        };
+        let job = Job {
+            document: name.to_owned(),
+            loaded: Arc::clone(&running.loaded),
+            work: Work::Check(running.tier, property.clone()),
+            budget: document.options.budget,
+            scheduler: document.options.scheduler.clone(),
+        };
+        let run = self.checker.start(job);
+        document.run = Some(Running { run, property, progress: None, ..running });
+        true
+    }
+
+    /// Starts work beside the check of a document.
+    fn start_beside(&mut self, name: &str, loaded: Arc<Loaded>, work: Work) -> Option<RunId> {
+        let Options { budget, scheduler, .. } = &self.documents.get(name)?.options;
+        let job = Job { document: name.to_owned(), loaded, work, budget: *budget, scheduler: scheduler.clone() };
+        Some(self.checker.start(job))
     }
 
     /// Stops the check of a document, if one is under way.
@@ -398,9 +452,13 @@ impl Session {
     /// Takes in what a check tells. News of a check that was overtaken by an edit is forgotten.
     pub fn hear(&mut self, news: News) -> Vec<Notice> {
         let job = match news.what {
-            Told::Finished(_) | Told::Surveyed(_) => self.checker.finished(news.run),
             Told::Event(_) => None,
+            _ => self.checker.finished(news.run),
         };
+        if let Told::Met(meeting) = news.what {
+            let loaded = job.map(|job| job.loaded);
+            return loaded.map(|loaded| Notice::Met(news.run, meeting, loaded)).into_iter().collect();
+        }
         if let Some(job) = job.as_ref().filter(|job| !matches!(job.work, Work::Check(..))) {
             return self.background_done(job, news.what);
         }
@@ -415,7 +473,7 @@ impl Session {
                 None => Vec::new(),
             },
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
-            Told::Surveyed(_) => Vec::new(),
+            Told::Surveyed(_) | Told::Met(_) => Vec::new(),
         }
     }
 
@@ -426,28 +484,27 @@ impl Session {
         outcome: Result<fabius_engine::Outcome, String>,
     ) -> Vec<Notice> {
         let Some(document) = self.documents.get_mut(name) else { return Vec::new() };
-        let Some(running) = document.run.take() else { return Vec::new() };
+        let Some(mut running) = document.run.take() else { return Vec::new() };
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(panic) => return vec![Notice::Failed(name.to_owned(), panic), Notice::Settled(name.to_owned())],
         };
         let mut notices = Vec::new();
         notices.extend(outcome.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure)));
-        let properties = match job.map(|job| job.work) {
-            Some(Work::Check(_, properties)) => properties,
-            _ => Vec::new(),
-        };
         document.results.take(&running.reading, outcome);
         // The text may have been edited without a change of meaning since the check began.
         if let Some(present) = document.reading.clone() {
             document.follow(&present, &[]);
         }
         notices.push(Notice::Changed(name.to_owned()));
-        let open: BTreeSet<String> = document.results.open().filter(|open| properties.contains(open)).collect();
-        if running.tier == Tier::Quick && !open.is_empty() {
-            let reading = self.reading(name).unwrap_or(running.reading);
-            self.start(name, reading, Tier::Deep, properties.into_iter().filter(|name| open.contains(name)).collect());
-        } else {
+        if let Some(Job { work: Work::Check(tier, property), .. }) = job {
+            if tier == Tier::Quick && document.results.of(&property).is_some_and(results::Known::deserves_more) {
+                running.deep.push_back(property);
+            } else {
+                notices.push(Notice::Decided(name.to_owned(), property));
+            }
+        }
+        if !self.go_on(name, running) {
             notices.push(Notice::Settled(name.to_owned()));
             self.look_around(name);
             self.try_fixes(name);
@@ -462,8 +519,18 @@ impl Session {
             return;
         }
         let loaded = Arc::clone(&reading.loaded);
-        let job = Job { document: name.to_owned(), loaded, work: Work::Survey, budget: self.budget(name) };
-        self.checker.start(job);
+        self.start_beside(name, loaded, Work::Survey);
+    }
+
+    /// Looks whether lines of a document can be reached at once; [`Notice::Met`] brings the answer.
+    pub fn meet(&mut self, name: &str, lines: Vec<Line>) -> Option<RunId> {
+        let loaded = Arc::clone(&self.reading(name)?.loaded);
+        self.start_beside(name, loaded, Work::Meet(lines))
+    }
+
+    /// Stops a piece of work.
+    pub fn cancel(&mut self, run: RunId) {
+        self.checker.cancel(run);
     }
 
     /// Work that nobody waited for is done; if the model is another one by now, it was in vain.
@@ -474,10 +541,13 @@ impl Session {
             (Told::Surveyed(survey), Work::Survey) => {
                 let present =
                     document.reading.as_ref().is_some_and(|reading| Arc::ptr_eq(&reading.loaded, &job.loaded));
-                if let (Some(survey), true) = (*survey, present) {
+                if let (Some((survey, hints)), true) = (*survey, present) {
                     document.results.survey = Some(survey);
                     document.results.surveyed = document.reading.clone();
-                    return vec![Notice::Hints(name)];
+                    return match document.results.take_hints(hints) {
+                        true => vec![Notice::Hints(name.clone()), Notice::Changed(name)],
+                        false => vec![Notice::Hints(name)],
+                    };
                 }
                 Vec::new()
             }
@@ -507,8 +577,7 @@ impl Session {
         let Some(document) = self.documents.get_mut(name) else { return };
         document.trials.begin(number, loaded.checkable().is_some());
         if loaded.checkable().is_some() {
-            let work = Work::Trial(number);
-            self.checker.start(Job { document: name.to_owned(), loaded, work, budget: self.budget(name) });
+            self.start_beside(name, loaded, Work::Trial(number));
         }
     }
 }
@@ -519,21 +588,15 @@ impl Document {
         self.reading.as_ref()
     }
 
-    /// The verdict of a property that the model or the project says is right; the model knows better.
-    pub fn expected(&self, property: &str) -> Option<&str> {
-        let own = self.reading.as_ref().and_then(|reading| reading.expected().get(property));
-        own.or_else(|| self.options.expect.get(property)).map(String::as_str)
+    /// The verdict that is expected of a property: by the model, else by the project.
+    pub fn expected(&self, property: &str) -> Option<Verdict> {
+        let written = self.reading.as_ref().and_then(|reading| reading.loaded.expected(property));
+        written.or_else(|| self.options.expect.get(property).copied())
     }
 
-    /// Results follow the text; known counterexamples are tried in it.
+    /// Results follow the text.
     fn follow(&mut self, reading: &Arc<Reading>, edits: &[Edit]) {
         self.results.follow(reading, edits);
-        if reading.written().is_none() {
-            return;
-        }
-        for known in self.results.known.iter_mut().filter(|known| known.stale) {
-            known.replayed = replay::replay(known, reading);
-        }
     }
 }
 

@@ -2,9 +2,7 @@
 
 use fabius_base::{FileId, SourceMap, Span};
 use fabius_engine::{Loaded, Meaning, Written};
-use fabius_promela::expectations;
 use fabius_promela::query::{Index, Symbol, SymbolKind};
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// One version of a model, read. It never changes, so that everyone may hold on to it.
@@ -14,13 +12,12 @@ pub struct Reading {
     pub loaded: Arc<Loaded>,
     written: OnceLock<Option<Written>>,
     index: OnceLock<Index>,
-    expected: OnceLock<BTreeMap<String, String>>,
 }
 
 impl Reading {
     /// Keeps what was read.
     pub fn new(loaded: Loaded) -> Self {
-        Self { loaded: Arc::new(loaded), written: OnceLock::new(), index: OnceLock::new(), expected: OnceLock::new() }
+        Self { loaded: Arc::new(loaded), written: OnceLock::new(), index: OnceLock::new() }
     }
 
     /// The model as it is written; `None` if the text is too wrong to be checked.
@@ -34,38 +31,6 @@ impl Reading {
             Some(tree) => Index::new(&self.loaded.map, tree),
             None => Index::default(),
         })
-    }
-
-    /// By property, the verdict that comments in the text say is right (`/*@ expect: violated */`).
-    pub fn expected(&self) -> &BTreeMap<String, String> {
-        self.expected.get_or_init(|| {
-            let mut found = BTreeMap::new();
-            for (file, source) in self.map().files() {
-                for one in expectations(&source.text) {
-                    let named = one.property.map(str::to_owned);
-                    let property = match one.before {
-                        _ if named.is_some() => named,
-                        Some(at) => self.formula_at(file, at as u32),
-                        None => Some("safety".to_owned()),
-                    };
-                    found.extend(property.map(|property| (property, one.verdict.to_owned())));
-                }
-            }
-            found
-        })
-    }
-
-    /// The name of the formula or claim that is declared around a place.
-    fn formula_at(&self, file: FileId, at: u32) -> Option<String> {
-        let index = self.index();
-        let around = |symbol: &&Symbol| {
-            let (extent, kind) = (symbol.extent, symbol.kind);
-            matches!(kind, SymbolKind::Formula | SymbolKind::Claim)
-                && extent.file == file
-                && (extent.start..=extent.end).contains(&at)
-        };
-        let named = index.ids().map(|id| index.symbol(id)).find(around).map(|symbol| symbol.name.to_string())?;
-        self.properties().into_iter().find(|property| *property == named || property.starts_with(&format!("{named}_")))
     }
 
     /// Where a property stands: a formula or claim at its name, anything else at the first process.

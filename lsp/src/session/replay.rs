@@ -2,6 +2,7 @@
 
 use super::reading::Reading;
 use super::results::Known;
+use fabius_engine::words::counted;
 use fabius_engine::{Blocked, Replay};
 
 /// What became of a counterexample.
@@ -9,6 +10,10 @@ use fabius_engine::{Blocked, Replay};
 pub enum Replayed {
     /// It still happens, in so many steps.
     StillFails(usize),
+    /// It is still endless: so many steps, so many of them in its loop.
+    StillLoops(usize, usize),
+    /// Its steps are possible, but they do not come back to where the loop started.
+    Open,
     /// Its steps are possible, but nothing goes wrong any more.
     Harmless,
     /// It cannot go on.
@@ -19,11 +24,15 @@ impl Replayed {
     /// What became of it, in a few words.
     pub fn words(&self) -> String {
         match self {
-            Self::StillFails(1) => "still fails (1 step)".to_owned(),
-            Self::StillFails(steps) => format!("still fails ({steps} steps)"),
+            Self::StillFails(steps) => format!("still fails ({})", counted(*steps as u64, "step")),
+            Self::StillLoops(steps, 0) => format!("still stops for ever ({})", counted(*steps as u64, "step")),
+            Self::StillLoops(steps, round) => {
+                format!("still loops ({}, loop of {round})", counted(*steps as u64, "step"))
+            }
+            Self::Open => "the old loop does not close any more".to_owned(),
             Self::Harmless => "the old run does not fail any more".to_owned(),
             Self::Blocked(blocked) => {
-                format!("the old run is blocked at step {}, `{}`: {}", blocked.step, blocked.text, blocked.reason)
+                format!("old trace now blocked at step {}, `{}`: {}", blocked.step, blocked.text, blocked.reason)
             }
         }
     }
@@ -33,8 +42,12 @@ impl Replayed {
 pub fn replay(known: &Known, present: &Reading) -> Option<Replayed> {
     let run = &known.counterexamples.first()?.trace;
     let (old, new) = (known.reading.written()?, present.written()?);
-    match new.replay(old, run) {
-        Replay::Same(trace) => Some(Replayed::StillFails(trace.steps.len())),
+    match new.replay(old, &known.report.name, run) {
+        Replay::Same(trace) => Some(match trace.cycle_start {
+            Some(start) => Replayed::StillLoops(trace.len(), trace.len() + 1 - start),
+            None => Replayed::StillFails(trace.len()),
+        }),
+        Replay::Open => Some(Replayed::Open),
         Replay::Harmless => Some(Replayed::Harmless),
         Replay::Blocked(blocked) => Some(Replayed::Blocked(blocked)),
         Replay::Unknown => None,

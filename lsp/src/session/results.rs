@@ -34,12 +34,21 @@ pub struct Known {
     pub stale: bool,
     /// What became of the first counterexample in the present text, if that was tried.
     pub replayed: Option<Replayed>,
+    /// It is to be tried yet.
+    pub untried: bool,
 }
 
 impl Known {
     /// Whether a longer search could find out more.
     pub fn is_open(&self) -> bool {
         self.report.verdict == Verdict::Undecided && self.report.stopped.is_some_and(is_budget)
+    }
+
+    /// Whether a deep search is worth its time after a short look. One that saw everything finds out which statements
+    /// are never executed, too.
+    pub fn deserves_more(&self) -> bool {
+        let safe = self.report.verdict == Verdict::Holds && self.report.kind == PropertyClass::Safety;
+        self.is_open() || safe
     }
 
     /// Where a place of this result is in the present text of the document.
@@ -53,7 +62,10 @@ impl Known {
 }
 
 fn is_budget(stopped: Stopped) -> bool {
-    matches!(stopped, Stopped::Cancelled | Stopped::Timeout | Stopped::States | Stopped::Memory | Stopped::Depth)
+    matches!(
+        stopped,
+        Stopped::Cancelled | Stopped::Timeout | Stopped::States | Stopped::Memory | Stopped::Depth | Stopped::Delays
+    )
 }
 
 /// What is known about a document.
@@ -101,17 +113,27 @@ impl Results {
                 edits: Vec::new(),
                 stale: false,
                 replayed: None,
+                untried: false,
             };
             self.put(known);
         }
         self.order(reading);
     }
 
+    /// Takes in hints at what could go better, if what they speak of is still the present text. Says whether there are any.
+    pub fn take_hints(&mut self, hints: Vec<Finding>) -> bool {
+        let safety = self.known.iter_mut().find(|known| known.report.kind == PropertyClass::Safety && !known.stale);
+        let Some(known) = safety.filter(|_| !hints.is_empty()) else { return false };
+        known.findings.retain(|finding| finding.code != Code::Starvation);
+        known.findings.extend(hints);
+        true
+    }
+
     fn put(&mut self, known: Known) {
         match self.known.iter_mut().find(|old| old.report.name == known.report.name) {
-            // A deeper look that saw less than the one before, because it was stopped, teaches nothing.
-            Some(old) if !old.stale && old.meaning == known.meaning && old.is_open() && known.is_open() => {
-                if old.report.states <= known.report.states {
+            // A look that was stopped before it saw more than the one before teaches nothing.
+            Some(old) if !old.stale && old.meaning == known.meaning && known.is_open() => {
+                if old.is_open() && old.report.states <= known.report.states {
                     *old = known;
                 }
             }
@@ -136,6 +158,7 @@ impl Results {
             if !same {
                 staled |= !std::mem::replace(&mut known.stale, true);
                 known.edits.extend_from_slice(edit);
+                known.untried = !known.counterexamples.is_empty() && reading.written().is_some();
                 continue;
             }
             let (Some(old), Some(new)) = (known.reading.written(), reading.written()) else { continue };
@@ -151,7 +174,7 @@ impl Results {
             });
             known.moved(map);
             known.reading = Arc::clone(reading);
-            (known.stale, known.replayed) = (false, None);
+            (known.stale, known.replayed, known.untried) = (false, None, false);
             known.edits.clear();
         }
         if reading.written().is_some() {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub fn program(text: &str, options: Options) -> Option<Arc<Program>> {
     let mut map = fabius_base::SourceMap::new();
     let file = map.add_file("model.pml", text);
-    let Parsed { model, findings } = parse(&mut map, file, &[], &mut NoLoader);
+    let Parsed { model, findings, .. } = parse(&mut map, file, &[], &mut NoLoader);
     if findings.iter().any(fabius_base::Finding::is_error) {
         return None;
     }

@@ -71,16 +71,20 @@ impl Preprocessor<'_> {
     /// Passes over text whose condition does not hold.
     fn skip_inactive(&mut self) -> Option<PpToken> {
         let active = |this: &Self| this.sources.last().is_none_or(|s| s.conditions.last().is_none_or(|c| c.active));
+        let reading = |this: &Self| this.sources.last().map(|s| (s.scanner.file(), s.scanner.position()));
+        let mut start = reading(self);
         while !active(self) {
             let source = self.sources.last_mut()?;
             let token = source.scanner.next(self.names, self.findings);
             match token.kind {
                 PpKind::Eof => {
+                    self.inactive.extend(start.map(|(file, start)| Span::new(file, start, token.span.start)));
                     self.close_conditions();
                     self.sources.pop();
                     if self.sources.is_empty() {
                         return Some(token);
                     }
+                    start = reading(self);
                 }
                 PpKind::Punct(b'#') if token.first => {
                     let line = self.rest_of_line();
@@ -90,6 +94,9 @@ impl Preprocessor<'_> {
                         "if" | "ifdef" | "ifndef" => self.open_condition(word.span, false, false),
                         "elif" | "else" | "endif" => self.next_branch(&text, word, rest),
                         _ => {}
+                    }
+                    if active(self) {
+                        self.inactive.extend(start.map(|(file, start)| Span::new(file, start, token.span.start)));
                     }
                 }
                 _ => {}

@@ -103,6 +103,8 @@ pub(crate) struct Preprocessor<'a> {
     embedded: Embedded,
     /// Files that said `#pragma once`.
     once: Vec<FileId>,
+    /// Text whose condition does not hold.
+    inactive: Vec<Span>,
     /// What is read is a formula from outside of the text.
     in_formula: bool,
     words: Words,
@@ -117,8 +119,15 @@ struct Words {
     c_words: [Symbol; 3],
 }
 
-/// Preprocesses `file` after the definitions of the command line, and formulas after it. Gives nothing if a
-/// bound was hit.
+/// What preprocessing gives.
+pub(crate) struct Preprocessed {
+    /// What is to be read on; nothing if a bound was hit.
+    pub(crate) tokens: Vec<PpToken>,
+    /// Text whose condition does not hold, by file and place.
+    pub(crate) inactive: Vec<Span>,
+}
+
+/// Preprocesses `file` after the definitions of the command line, and formulas after it.
 pub(crate) fn preprocess(
     map: &mut SourceMap,
     names: &mut Interner,
@@ -127,7 +136,7 @@ pub(crate) fn preprocess(
     defines: &[(String, String)],
     formulas: &[OutsideFormula],
     loader: &mut dyn Loader,
-) -> Vec<PpToken> {
+) -> Preprocessed {
     let words = Words {
         defined: names.intern("defined"),
         line: names.intern("__LINE__"),
@@ -159,6 +168,7 @@ pub(crate) fn preprocess(
         edge: false,
         embedded: Embedded::No,
         once: Vec::new(),
+        inactive: Vec::new(),
         in_formula: false,
         words,
     };
@@ -175,7 +185,10 @@ pub(crate) fn preprocess(
     for formula in formulas {
         preprocessor.formula(formula, &mut tokens);
     }
-    if preprocessor.budget.exhausted { Vec::new() } else { tokens }
+    if preprocessor.budget.exhausted {
+        tokens.clear();
+    }
+    Preprocessed { tokens, inactive: preprocessor.inactive }
 }
 
 fn command_line_define(name: &str, value: &str) -> String {

@@ -74,6 +74,11 @@ impl Scanner {
         self.file
     }
 
+    /// Where it is read next.
+    pub(crate) fn position(&self) -> u32 {
+        self.pos as u32
+    }
+
     /// The byte that is read next; 0 at the end.
     pub(crate) fn upcoming(&self) -> u8 {
         self.byte(self.pos)

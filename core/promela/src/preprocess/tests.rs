@@ -78,7 +78,7 @@ fn ours(text: &str, loader: &mut dyn Loader) -> Option<Vec<String>> {
     let mut findings: Vec<Finding> = Vec::new();
     let mut map = SourceMap::new();
     let file = map.add_file("test", text);
-    let pieces = preprocess(&mut map, &mut names, &mut findings, file, &[], &[], loader);
+    let pieces = preprocess(&mut map, &mut names, &mut findings, file, &[], &[], loader).tokens;
     if findings.iter().any(Finding::is_error) {
         return None;
     }
