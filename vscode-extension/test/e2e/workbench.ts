@@ -29,7 +29,6 @@ const SETTINGS = {
   "chat.disableAIFeatures": true,
   "editor.minimap.enabled": false,
   "editor.inlayHints.enabled": "off",
-  "debug.toolBarLocation": "docked",
   "debug.openDebug": "neverOpen",
   "debug.internalConsoleOptions": "neverOpen",
   "testing.automaticallyOpenTestResults": "neverOpen",
@@ -157,15 +156,34 @@ export class Workbench {
     await this.see(".monaco-editor .view-line");
   }
 
+  /** Tries something again that a change of focus may spoil, such as a line of input that closes. */
+  private async insist(what: string, attempt: (timeout: number) => Promise<void>): Promise<void> {
+    const end = Date.now() + PATIENCE;
+    for (let timeout = 5_000; ; timeout *= 2) {
+      try {
+        await attempt(timeout);
+        return;
+      } catch (error) {
+        if (Date.now() > end) throw new Error(`could not ${what}`, { cause: error });
+        await this.press("Escape");
+      }
+    }
+  }
+
   /** Runs a command by its name in the command palette. */
   async command(title: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget input.input");
-    await this.page.keyboard.press("F1");
-    await input.waitFor({ state: "visible", timeout: PATIENCE });
-    await input.fill(`>${title}`, { timeout: PATIENCE });
     const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first();
-    await row.waitFor({ state: "visible", timeout: PATIENCE });
-    await row.click({ timeout: PATIENCE });
+    await this.insist(`run ${title}`, async (timeout) => {
+      await this.press("F1");
+      await input.fill(`>${title}`, { timeout });
+      await row.click({ timeout });
+    });
+  }
+
+  /** A button of the debugger. */
+  async debug(name: string): Promise<void> {
+    await (await this.see(`.debug-toolbar .codicon-debug-${name}`)).click();
   }
 
   async press(...keys: string[]): Promise<void> {
@@ -175,10 +193,11 @@ export class Workbench {
   /** Puts the cursor somewhere in the editor in front. */
   async goTo(line: number, column: number): Promise<void> {
     const input = this.page.locator(".quick-input-widget input.input");
-    await this.press("Control+g");
-    await input.waitFor({ state: "visible" });
-    await input.fill(`:${line}:${column}`);
-    await input.press("Enter");
+    await this.insist(`go to line ${line}`, async (timeout) => {
+      await this.press("Control+g");
+      await input.fill(`:${line}:${column}`, { timeout });
+      await input.press("Enter", { timeout });
+    });
     await this.see(`.statusbar-item:has-text("Ln ${line}, Col ${column}")`);
   }
 
