@@ -50,11 +50,11 @@ export function debugging(context: vscode.ExtensionContext, store: Store): vscod
       const first = Math.max(viewport.start.line, last - INLINE_LINES_MAX, 0);
       const lines: string[] = [];
       for (let line = 0; line <= last; line++) lines.push(document.lineAt(line).text);
-      return namesIn(lines, first).map(({ line, start, text, plain }) => {
+      // Only what the debugger lists: an expression that cannot be evaluated would be complained about.
+      const plain = namesIn(lines, first).filter((name) => name.plain);
+      return plain.map(({ line, start, text }) => {
         const range = new vscode.Range(line, start, line, start + text.length);
-        return plain
-          ? new vscode.InlineValueVariableLookup(range, text, true)
-          : new vscode.InlineValueEvaluatableExpression(range, text);
+        return new vscode.InlineValueVariableLookup(range, text, true);
       });
     },
   };

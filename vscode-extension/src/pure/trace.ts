@@ -87,3 +87,11 @@ export function stepOnLine(steps: readonly Step[], uri: string, line: number, ne
   return there.reduce<Step | undefined>((best, step) => (best && distance(best) <= distance(step) ? best : step), undefined)
     ?.step ?? 0;
 }
+
+const EXECUTABLE = "it can be executed";
+
+/** The processes that cannot go on at the end of the run. */
+export function stuckIn(data: TraceData): Standing[] {
+  const stuck = (process: Standing): boolean => process.waiting.every((waiting) => waiting.reason !== EXECUTABLE);
+  return data.blocked.filter((process) => !process.end && stuck(process));
+}

@@ -1,7 +1,7 @@
 // Beside the chart: the values after a step with what it changed, the loop as a ring, why it goes wrong.
 
 import { onRing } from "../pure/chart";
-import { isWanted, type TraceData, valuesAfter } from "../pure/trace";
+import { isWanted, stuckIn, type TraceData, valuesAfter } from "../pure/trace";
 import { el, svg } from "./dom";
 
 const RING_STEPS_MAX = 60;
@@ -33,9 +33,10 @@ export function side(
   const title = step === 0 ? "Before the first step" : `After step ${step} of ${data.steps.length}`;
   const parts: HTMLElement[] = [el("h2", {}, title), box, table];
   if (data.loopStart !== null) parts.push(el("h2", {}, "The loop"), ring(data, step, data.loopStart, choose));
-  if (data.blocked.length > 0) {
+  const stuck = stuckIn(data);
+  if (stuck.length > 0) {
     parts.push(el("h2", {}, "In the end"));
-    for (const process of data.blocked) {
+    for (const process of stuck) {
       const why = process.waiting.map((waiting) => `${waiting.text}: ${waiting.reason}`).join("; ");
       parts.push(el("p", {}, `${process.process}[${process.pid}], line ${process.line}${why ? `: ${why}` : ""}`));
     }

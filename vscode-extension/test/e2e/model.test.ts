@@ -85,6 +85,7 @@ describe("a model in a real VS Code", () => {
     await code.command("View: Focus First Editor Group");
     await code.command("Fabius: Step Through Counterexample");
     await code.see(".debug-top-stack-frame-line");
+    assert.equal(await code.locator(".notifications-toasts .codicon-error").count(), 0, "nothing is complained about");
     await code.press("F10");
     await panel.locator("#step-1.chosen").waitFor();
     await code.debug("step-over");
@@ -94,7 +95,8 @@ describe("a model in a real VS Code", () => {
     await code.debug("step-back");
     await panel.locator("#step-1.chosen").waitFor();
     await panel.locator("#step-7").click();
-    await code.see(".debug-variables .monaco-list-row");
+    // The process that moves next is shown, with its own variables.
+    await code.see('.debug-variables .monaco-list-row[aria-label*="other"][aria-label*="0"]');
     await code.until("the debugger is where the trace is", async () => {
       const frame = code.locator(".debug-top-stack-frame-line");
       return (await frame.count()) > 0 && (await topLine(code)) === 18;

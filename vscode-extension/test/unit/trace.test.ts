@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Change, Message, Step } from "../../src/protocol";
 import { chart, onRing, windowOf } from "../../src/pure/chart";
 import { embedded, page } from "../../src/pure/page";
-import { flat, isWanted, search, stepOnLine, type TraceData, valuesAfter } from "../../src/pure/trace";
+import { flat, isWanted, search, stepOnLine, stuckIn, type TraceData, valuesAfter } from "../../src/pure/trace";
 
 let line = 0;
 function step(number: number, pid: number, text: string, more: Partial<Step> = {}): Step {
@@ -122,4 +122,10 @@ test("a page needs nothing from elsewhere and runs nothing from within its data"
   const data = /id="data">(.*?)<\/script>/s.exec(text)?.[1] ?? "";
   assert.equal((JSON.parse(data) as TraceData).message, evil);
   assert.equal(embedded("\u2028"), '"\\u2028"');
+});
+
+test("only who cannot go on is stuck", () => {
+  const standing = (pid: number, reason: string, end = false) => ({ process: "P", pid, end, line: 1, waiting: [{ text: "q?1", line: 1, reason }] });
+  const blocked = [standing(0, "it can be executed"), standing(1, "q is empty"), standing(2, "q is empty", true)];
+  assert.deepEqual(stuckIn(trace([], { blocked })).map(({ pid }) => pid), [1]);
 });
