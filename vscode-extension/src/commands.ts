@@ -80,10 +80,11 @@ export function commands(
   on("fabius.explore", async (about) => {
     const property = about.property ?? store.counterexample(about.uri)?.name;
     const folder = vscode.workspace.getWorkspaceFolder(about.uri);
+    const defines = vscode.workspace.getConfiguration("fabius", about.uri).get<string[]>("defines", []);
     const terminal = vscode.window.createTerminal({
       name: "Fabius Explorer",
       shellPath: serverPath(context),
-      shellArgs: ["explore", about.uri.fsPath, ...(property ? ["--property", property] : [])],
+      shellArgs: ["explore", about.uri.fsPath, ...defines.flatMap((define) => ["-D", define]), ...(property ? ["--property", property] : [])],
       iconPath: new vscode.ThemeIcon("telescope"),
       location: vscode.TerminalLocation.Editor,
       ...(folder ? { cwd: folder.uri } : {}),
