@@ -83,6 +83,9 @@ pub enum Sampler {
     Surw,
 }
 
+/// A checkpoint as it was read: the name of its file, and what is in it.
+pub type Resumed = (String, Arc<[u8]>);
+
 impl DelayFlags {
     /// What the flags ask for.
     pub fn settings(&self) -> Option<Delaying> {
@@ -109,7 +112,7 @@ impl DelayFlags {
     ///
     /// # Errors
     /// A sentence that says what is wrong with the file.
-    pub fn resumed(&self) -> Result<Option<(String, Arc<[u8]>)>, String> {
+    pub fn resumed(&self) -> Result<Option<Resumed>, String> {
         let Some(path) = &self.resume else { return Ok(None) };
         let name = path.display().to_string();
         match std::fs::read(path) {

@@ -9,7 +9,7 @@
 //! on every machine; times are not. `--write` replaces the tables in `docs/experiments/delaying.md` and `depth.md`; other words
 //! select models.
 
-#![expect(clippy::disallowed_macros, reason = "a measurement prints")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "it measures, reads and prints")]
 
 use fabius_base::{Limits, StopReason};
 use fabius_engine::{SearchedMachine, Settings as Check, load};
@@ -185,10 +185,11 @@ fn until_the_error(models: &Models) -> String {
             Completeness::FirstViolation => format!("{} ({bound})", grouped(deep.outcome.statistics.states)),
             _ => format!("> {}", grouped(STATES_MAX)),
         };
-        let mut delayed = Vec::new();
-        delayed.push(by_delays(&mut models.safety(model, "BUG"), &RandomOrder::new(0)));
-        delayed.push(by_delays(&mut models.safety(model, "BUG"), &RunToCompletion));
-        delayed.push(by_delays(&mut models.safety(model, "BUG"), &RoundRobin));
+        let delayed = [
+            by_delays(&mut models.safety(model, "BUG"), &RandomOrder::new(0)),
+            by_delays(&mut models.safety(model, "BUG"), &RunToCompletion),
+            by_delays(&mut models.safety(model, "BUG"), &RoundRobin),
+        ];
         table.row(&format!("| {} | {} | {deep} | {} |", model.0, model.1, delayed.join(" | ")));
     }
     table.0

@@ -126,7 +126,7 @@ mod tests {
         let file = map.add_file("m.pml", text);
         let parsed = parse(&mut map, file, &[], &mut NoLoader);
         let lowered = crate::lower(&parsed.model, &map, "m.pml", crate::Options::NONE);
-        let program = lowered.program.unwrap();
+        let program = lowered.program.expect("the model is sound");
         let declared = program.properties.iter().filter_map(|p| Some((p.name.as_str(), p.span?)));
         let (found, findings) = expectations(&map, &parsed.inactive, declared);
         let shown = |one: &Expectation| format!("{}: {}", one.property.as_deref().unwrap_or("-"), one.holds);
