@@ -1,6 +1,7 @@
 //! The flags of the command line: one table, read by the parser, the help, the completions and the
 //! manual page.
 
+use crate::checkpoint::CheckpointFlags;
 use crate::delays::DelayFlags;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -54,30 +55,19 @@ pub enum Command {
     Man,
 }
 
-/// The flags of `fabius explore`.
+/// What is asked, and how it is looked for: the flags that `check` and `explore` share.
 #[derive(Args, Debug, Clone)]
-pub struct Explore {
-    /// A Promela model.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-
+pub struct Question {
     /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
     #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
     pub define: Vec<String>,
-
-    /// Open this run: a trail of Spin, or a run that was saved. Nothing is checked before `S` is pressed then.
-    #[arg(long, value_name = "FILE")]
-    pub trail: Option<PathBuf>,
-
-    /// Check nothing before `S` is pressed.
-    #[arg(long, help_heading = "What to check")]
-    pub no_check: bool,
 
     /// Check only these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl).
     #[arg(long, value_name = "NAME|KIND", action = clap::ArgAction::Append, help_heading = "What to check")]
     pub property: Vec<String>,
 
-    /// Check this formula of linear temporal logic as well, such as `[] (requested -> <> granted)`.
+    /// Check this formula of linear temporal logic as well, such as `[] (requested -> <> granted)`; macros and
+    /// variables of the model may occur in it.
     #[arg(long, value_name = "FORMULA", action = clap::ArgAction::Append, help_heading = "What to check")]
     pub ltl: Vec<String>,
 
@@ -88,10 +78,6 @@ pub struct Explore {
     /// What counts as progress: being at a progress label (as under Spin), or a step from there.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]
     pub progress: ProgressOn,
-
-    /// Find all violations, not only the first one; `t` goes from one to the next.
-    #[arg(long, help_heading = "What to check")]
-    pub keep_going: bool,
 
     /// How to look for endless runs, instead of the way that suits the question.
     #[arg(long, value_enum, value_name = "SEARCH", help_heading = "How to check")]
@@ -105,13 +91,37 @@ pub struct Explore {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
     pub threads: u16,
 
-    /// Stop after this many states; `+` raises it while the search runs.
+    /// Stop after this many states; 1_000_000, 500k and 2M are understood.
     #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
     pub max_states: Option<u64>,
 
     /// Stop when the search needs more memory, such as 512M or 4G (default: three quarters of what is free).
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub max_memory: Option<u64>,
+}
+
+/// The flags of `fabius explore`.
+#[derive(Args, Debug, Clone)]
+pub struct Explore {
+    /// A Promela model.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// What is asked.
+    #[command(flatten)]
+    pub question: Question,
+
+    /// Open this run: a trail of Spin, or a run that was saved. Nothing is checked before `S` is pressed then.
+    #[arg(long, value_name = "FILE")]
+    pub trail: Option<PathBuf>,
+
+    /// Check nothing before `S` is pressed.
+    #[arg(long, help_heading = "What to check")]
+    pub no_check: bool,
+
+    /// Find all violations, not only the first one; `t` goes from one to the next.
+    #[arg(long, help_heading = "What to check")]
+    pub keep_going: bool,
 
     /// Draw with ASCII signs only.
     #[arg(long, help_heading = "Screen")]
@@ -173,26 +183,9 @@ pub struct Check {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
-    #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
-    pub define: Vec<String>,
-
-    /// Check only these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl).
-    #[arg(long, value_name = "NAME|KIND", action = clap::ArgAction::Append, help_heading = "What to check")]
-    pub property: Vec<String>,
-
-    /// Check this formula of linear temporal logic as well, such as `[] (requested -> <> granted)`; macros and
-    /// variables of the model may occur in it.
-    #[arg(long, value_name = "FORMULA", action = clap::ArgAction::Append, help_heading = "What to check")]
-    pub ltl: Vec<String>,
-
-    /// Which endless runs count: all, or only those in which no process is neglected for ever.
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = FairnessKind::None, help_heading = "What to check")]
-    pub fairness: FairnessKind,
-
-    /// What counts as progress: being at a progress label (as under Spin), or a step from there.
-    #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]
-    pub progress: ProgressOn,
+    /// What is asked.
+    #[command(flatten)]
+    pub question: Question,
 
     /// Also point at places where a process can wait for ever while others go on, however fair the scheduler is.
     #[arg(long, help_heading = "What to check")]
@@ -207,21 +200,13 @@ pub struct Check {
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "How to check")]
     pub search: Option<SearchOrder>,
 
-    /// How to look for endless runs, instead of the way that suits the question.
-    #[arg(long, value_enum, value_name = "SEARCH", help_heading = "How to check")]
-    pub cycles: Option<CycleSearch>,
-
-    /// Searches in the order of delays.
-    #[command(flatten)]
-    pub delays: DelayFlags,
-
-    /// Search with so many threads.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
-    pub threads: u16,
-
     /// How to remember the states seen. `hash` and `bitstate` may miss states, and the verdict says so.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = StoreKind::Tree, help_heading = "How to check")]
     pub store: StoreKind,
+
+    /// Searches that are kept.
+    #[command(flatten)]
+    pub checkpoints: CheckpointFlags,
 
     /// Explore the model as it is written: no dead-variable reset, no merging of statements.
     #[arg(long, help_heading = "How to check")]
@@ -238,14 +223,6 @@ pub struct Check {
     /// Cut off runs longer than this many steps.
     #[arg(long, value_name = "STEPS", value_parser = parse_count, help_heading = "Limits")]
     pub max_depth: Option<u64>,
-
-    /// Stop after this many states; 1_000_000, 500k and 2M are understood.
-    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
-    pub max_states: Option<u64>,
-
-    /// Stop when the search needs more memory, such as 512M or 4G (default: three quarters of what is free).
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
-    pub max_memory: Option<u64>,
 
     /// Stop after this time, such as 30 (seconds), 500ms, 10s, 5m or 1h; the properties share it.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]

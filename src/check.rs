@@ -1,6 +1,6 @@
 //! `fabius check`: each file from its text to its report.
 
-use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, SearchOrder, StoreKind};
+use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
 use crate::face::Face;
 use crate::stop::{Interrupts, Timer};
 use crate::{exit, files};
@@ -25,11 +25,8 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 pub fn run(args: &Check) -> u8 {
     let interrupts = Interrupts::listen();
     let mut settings = settings(args);
-    match args.delays.resumed() {
-        Ok(resume) => {
-            let keeper = settings.delaying.as_mut().map(|delaying| &mut delaying.keeper);
-            keeper.into_iter().for_each(|keeper| keeper.resume.clone_from(&resume));
-        }
+    match args.checkpoints.keeper() {
+        Ok(keeper) => settings.delaying.iter_mut().for_each(|delaying| delaying.keeper.clone_from(&keeper)),
         Err(why) => {
             let _ = writeln!(anstream::stderr(), "error: {why}");
             return exit::FAULTY;
@@ -63,7 +60,7 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
     let _timer = Timer::start(args.timeout, &cancel);
     let started = Instant::now();
     face.begin();
-    let loaded = load(path, &args.define, settings);
+    let loaded = load(path, &args.question.define, settings);
     face.loaded(&loaded);
     let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
@@ -115,6 +112,7 @@ fn defines(define: &[String]) -> Vec<(String, String)> {
 }
 
 fn settings(args: &Check) -> Settings {
+    let asked = asked(&args.question);
     Settings {
         search: match args.search {
             None => Order::DepthFirstThenShorten,
@@ -129,21 +127,30 @@ fn settings(args: &Check) -> Settings {
         keep_going: args.keep_going,
         optimize: !args.no_optimize,
         reduction: !args.no_reduction,
-        properties: args.property.clone(),
         hints: args.hints,
-        formulas: args.ltl.clone(),
-        fairness: args.fairness.into(),
-        cycles: args.cycles.map_or(Cycles::Suitable, Cycles::from),
-        progress: args.progress.into(),
-        delaying: args.delays.settings(),
-        depth_bounding: args.delays.depth(),
-        threads: usize::from(args.threads),
         until: args.timeout,
+        limits: Limits { depth_max: args.max_depth, ..asked.limits },
+        ..asked
+    }
+}
+
+/// What the flags that are shared ask for.
+pub(crate) fn asked(question: &Question) -> Settings {
+    Settings {
+        properties: question.property.clone(),
+        formulas: question.ltl.clone(),
+        fairness: question.fairness.into(),
+        cycles: question.cycles.map_or(Cycles::Suitable, Cycles::from),
+        progress: question.progress.into(),
+        delaying: question.delays.settings(),
+        depth_bounding: question.delays.depth(),
+        threads: usize::from(question.threads),
         limits: Limits {
-            states_max: args.max_states,
-            depth_max: args.max_depth,
-            memory_bytes_max: Some(args.max_memory.unwrap_or_else(files::memory_bytes_default)),
+            states_max: question.max_states,
+            depth_max: None,
+            memory_bytes_max: Some(question.max_memory.unwrap_or_else(files::memory_bytes_default)),
         },
+        ..Settings::default()
     }
 }
 

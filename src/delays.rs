@@ -1,11 +1,8 @@
 //! The flags of searches in the order of delays, and what they ask the engine for.
 
 use clap::{Args, ValueEnum};
-use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, Keeper, SampleKind, Save, SchedulerChoice};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, Keeper, SampleKind, SchedulerChoice};
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// More steps in each round if nobody says.
 const DEPTH_INCREMENT_DEFAULT: u32 = 100;
@@ -34,14 +31,6 @@ pub struct DelayFlags {
     /// Allow at most so many delays.
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
     pub max_delays: Option<u32>,
-
-    /// Keep the search in this file, after each round and where it ends, so that it can go on another day.
-    #[arg(long, value_name = "FILE", requires = "delay", conflicts_with = "keep_going", help_heading = "Delays")]
-    pub checkpoint: Option<PathBuf>,
-
-    /// Go on where the search ended that was kept in this file; may be combined with --checkpoint, also of the same file.
-    #[arg(long, value_name = "FILE", requires = "delay", conflicts_with = "keep_going", help_heading = "Delays")]
-    pub resume: Option<PathBuf>,
 
     /// Explore in the order of depth, runs of at most so many steps: everything within them, unlike --max-depth. An
     /// atomic sequence is one step.
@@ -83,9 +72,6 @@ pub enum Sampler {
     Surw,
 }
 
-/// A checkpoint as it was read: the name of its file, and what is in it.
-pub type Resumed = (String, Arc<[u8]>);
-
 impl DelayFlags {
     /// What the flags ask for.
     pub fn settings(&self) -> Option<Delaying> {
@@ -104,21 +90,7 @@ impl DelayFlags {
             }
         };
         let scheduler = self.delay.clone()?;
-        let keeper = Keeper { resume: None, save: self.checkpoint.clone().map(saved) };
-        Some(Delaying { scheduler, mode, delays_max: self.max_delays, seed: self.seed, keeper })
-    }
-
-    /// Reads the checkpoint to go on from, if there is to be one.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with the file.
-    pub fn resumed(&self) -> Result<Option<Resumed>, String> {
-        let Some(path) = &self.resume else { return Ok(None) };
-        let name = path.display().to_string();
-        match std::fs::read(path) {
-            Ok(bytes) => Ok(Some((name, bytes.into()))),
-            Err(error) => Err(format!("cannot go on from {name}: {error}")),
-        }
+        Some(Delaying { scheduler, mode, delays_max: self.max_delays, seed: self.seed, keeper: Keeper::default() })
     }
 
     /// What the flags for depth ask for.
@@ -146,29 +118,6 @@ impl DelayFlags {
         }
         words
     }
-}
-
-/// Writes checkpoints to a file.
-fn saved(path: PathBuf) -> Arc<Save> {
-    Arc::new(move |bytes: &[u8]| {
-        if let Err(error) = replace(&path, bytes) {
-            let _ = writeln!(anstream::stderr(), "warning: cannot write the checkpoint {}: {error}", path.display());
-        }
-    })
-}
-
-/// Replaces a file in one step: whoever reads it finds the old one or the new one, never half of one.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let beside = path.with_file_name(name);
-    let write = || {
-        let mut file = std::fs::File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    };
-    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 
 fn written(choice: &SchedulerChoice) -> String {

@@ -2,8 +2,7 @@
 
 use crate::args::{Explore, ThemeKind};
 use crate::{check, exit, files};
-use fabius_base::Limits;
-use fabius_engine::{Cycles, Settings};
+use fabius_engine::Settings;
 use fabius_tui::{Start, Theme, Wish};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ pub fn run(args: &Explore) -> u8 {
         return exit::FAULTY;
     }
     let settings = settings(args);
-    let (path, define, wanted) = (args.file.clone(), args.define.clone(), settings.clone());
+    let (path, define, wanted) = (args.file.clone(), args.question.define.clone(), settings.clone());
     let start = Start {
         wish: Wish {
             path: args.file.clone(),
@@ -55,21 +54,5 @@ fn theme(args: &Explore) -> Theme {
 }
 
 fn settings(args: &Explore) -> Settings {
-    Settings {
-        keep_going: args.keep_going,
-        properties: args.property.clone(),
-        formulas: args.ltl.clone(),
-        fairness: args.fairness.into(),
-        cycles: args.cycles.map_or(Cycles::Suitable, Cycles::from),
-        progress: args.progress.into(),
-        delaying: args.delays.settings(),
-        depth_bounding: args.delays.depth(),
-        threads: usize::from(args.threads),
-        limits: Limits {
-            states_max: args.max_states,
-            memory_bytes_max: Some(args.max_memory.unwrap_or_else(files::memory_bytes_default)),
-            ..Limits::default()
-        },
-        ..Settings::default()
-    }
+    Settings { keep_going: args.keep_going, ..check::asked(&args.question) }
 }

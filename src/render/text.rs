@@ -222,20 +222,20 @@ fn again(args: &Check, outcome: &Outcome) -> String {
             say(flag.to_owned());
         }
     }
-    args.delays.words().into_iter().for_each(&mut say);
+    args.question.delays.words().into_iter().for_each(&mut say);
     if let Some(depth) = args.max_depth {
         say(format!("--max-depth {depth}"));
     }
-    args.ltl.iter().for_each(|formula| say(format!("--ltl {}", quoted(formula))));
+    args.question.ltl.iter().for_each(|formula| say(format!("--ltl {}", quoted(formula))));
     for (value, default, flag) in [
-        (value_of(&args.fairness), value_of(&FairnessKind::None), "--fairness"),
-        (value_of(&args.progress), value_of(&ProgressOn::States), "--progress"),
+        (value_of(&args.question.fairness), value_of(&FairnessKind::None), "--fairness"),
+        (value_of(&args.question.progress), value_of(&ProgressOn::States), "--progress"),
     ] {
         if value != default {
             say(format!("{flag} {value}"));
         }
     }
-    if let Some(cycles) = args.cycles {
+    if let Some(cycles) = args.question.cycles {
         say(format!("--cycles {}", value_of(&cycles)));
     }
     let violated: Vec<&str> = outcome
@@ -247,9 +247,9 @@ fn again(args: &Check, outcome: &Outcome) -> String {
         .collect();
     match violated.as_slice() {
         [only] if outcome.report.properties.len() > 1 => say(format!("--property {}", quoted(only))),
-        _ => args.property.iter().for_each(|property| say(format!("--property {}", quoted(property)))),
+        _ => args.question.property.iter().for_each(|property| say(format!("--property {}", quoted(property)))),
     }
-    args.define.iter().for_each(|define| say(format!("-D {}", quoted(define))));
+    args.question.define.iter().for_each(|define| say(format!("-D {}", quoted(define))));
     let file = &outcome.report.file;
     say(if file == "<stdin>" { "-".to_owned() } else { quoted(file) });
     words.join(" ")

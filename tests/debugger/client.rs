@@ -1,9 +1,10 @@
 //! A scripted debugger: the real binary behind a pipe. Whatever it says is checked against the schema of the protocol.
 
 use super::schema::Schema;
+use fabius_testkit::framing;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -39,7 +40,7 @@ impl Debugger {
         let (sender, output) = mpsc::channel();
         thread::spawn(move || {
             let mut reader = BufReader::new(stdout);
-            while let Some(message) = read(&mut reader) {
+            while let Some(message) = framing::read(&mut reader) {
                 if sender.send(message).is_err() {
                     return;
                 }
@@ -91,9 +92,10 @@ impl Debugger {
     /// Asks without waiting for the answer.
     pub fn ask(&mut self, command: &str, arguments: Value) -> i64 {
         self.seq += 1;
-        let text =
-            json!({ "seq": self.seq, "type": "request", "command": command, "arguments": arguments }).to_string();
-        self.write(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
+        let message = json!({ "seq": self.seq, "type": "request", "command": command, "arguments": arguments });
+        if let Some(input) = self.input.as_mut() {
+            let _ = framing::write(input, &message);
+        }
         self.seq
     }
 
@@ -219,23 +221,6 @@ pub struct Stop {
     pub step: u64,
     pub of: u64,
     pub line: u64,
-}
-
-fn read(reader: &mut impl BufRead) -> Option<Value> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        match line.trim_end() {
-            "" => break,
-            header => length = header.strip_prefix("Content-Length: ")?.parse().ok()?,
-        }
-    }
-    let mut bytes = vec![0; length];
-    reader.read_exact(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok()
 }
 
 /// A model of the project.

@@ -1,9 +1,10 @@
 //! A scripted editor: the real binary behind a pipe, messages sent and waited for.
 
+use fabius_testkit::framing;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
+use std::io::BufReader;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex};
@@ -48,7 +49,7 @@ impl Editor {
             loop {
                 let open = gate.1.wait_while(gate.0.lock().unwrap(), |reads| !*reads).unwrap();
                 drop(open);
-                let Some(message) = read(&mut reader) else { return };
+                let Some(message) = framing::read(&mut reader) else { return };
                 if sender.send(message).is_err() {
                     return;
                 }
@@ -82,11 +83,9 @@ impl Editor {
     }
 
     fn send(&self, message: &Value) {
-        let text = message.to_string();
-        let mut input = self.input.borrow_mut();
-        let Some(input) = input.as_mut() else { return };
-        let _ = write!(input, "Content-Length: {}\r\n\r\n{text}", text.len());
-        let _ = input.flush();
+        if let Some(input) = self.input.borrow_mut().as_mut() {
+            let _ = framing::write(input, message);
+        }
     }
 
     /// Says something.
@@ -247,26 +246,4 @@ impl Drop for Editor {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
-}
-
-/// Reads one message.
-fn read(reader: &mut impl BufRead) -> Option<Value> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let line = line.trim();
-        if line.is_empty() {
-            break;
-        }
-        let (name, value) = line.split_once(':').expect("a header has a colon");
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse().expect("a length is a number");
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some(serde_json::from_slice(&body).expect("a message is JSON, and nothing else is on standard output"))
 }

@@ -90,15 +90,12 @@ impl Exploration {
     pub fn of_counterexample(loaded: Arc<Loaded>, example: &Counterexample, property: &str) -> Result<Self, String> {
         let mut new = Self::open(loaded, Ground::under(example, property))?;
         let path: Vec<Move> = example.trace.steps.iter().map(|step| step.taken).collect();
-        let end = new.adopt(&path)?;
+        let loop_start = match example.trace.claim {
+            Claim::Cycle { start, .. } => Some(start),
+            _ => None,
+        };
+        let end = new.begin_with(&path, loop_start)?;
         new.mark_error(end);
-        if let Claim::Cycle { start, .. } = example.trace.claim {
-            let start = new.tree.way_to(end).get(start).copied();
-            start.into_iter().for_each(|start| new.remember_loop(end, start));
-        }
-        new.follow(end);
-        new.go(NodeId::ROOT);
-        new.forget_history();
         Ok(new)
     }
 
@@ -109,15 +106,20 @@ impl Exploration {
     pub fn of_trail(loaded: Arc<Loaded>, property: Option<&str>, text: &str) -> Result<Self, String> {
         let (ground, run) = fabius_engine::read_trail(&loaded, property, text)?;
         let mut new = Self::open(loaded, ground)?;
-        let end = new.adopt(&run.path)?;
-        if let Some(start) = run.loop_start.filter(|start| *start < run.path.len()) {
-            let start = new.tree.way_to(end).get(start).copied();
-            start.into_iter().for_each(|start| new.remember_loop(end, start));
-        }
-        new.follow(end);
-        new.go(NodeId::ROOT);
-        new.forget_history();
+        new.begin_with(&run.path, run.loop_start.filter(|start| *start < run.path.len()))?;
         Ok(new)
+    }
+
+    /// Makes a run, and the loop that starts after so many of its steps, the line on which one stands at the beginning;
+    /// there is nothing before it to go back to. Its end.
+    fn begin_with(&mut self, path: &[Move], loop_start: Option<usize>) -> Result<NodeId, String> {
+        let end = self.adopt(path)?;
+        let start = loop_start.and_then(|start| self.tree.way_to(end).get(start).copied());
+        start.into_iter().for_each(|start| self.remember_loop(end, start));
+        self.follow(end);
+        self.go(NodeId::ROOT);
+        self.forget_history();
+        Ok(end)
     }
 
     /// What was read.

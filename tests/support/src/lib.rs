@@ -10,6 +10,7 @@ pub mod command;
 pub mod compare;
 pub mod corpus;
 pub mod explained;
+pub mod framing;
 pub mod generate;
 pub mod mutate;
 pub mod parallel;

@@ -1,0 +1,58 @@
+//! The flags that keep a search in the order of delays in a file, and the file.
+
+use clap::Args;
+use fabius_engine::settings::{Keeper, Save};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The flags that keep a search.
+#[derive(Args, Debug, Clone, Default)]
+pub struct CheckpointFlags {
+    /// Keep the search in this file, after each round and where it ends, so that it can go on another day.
+    #[arg(long, value_name = "FILE", requires = "delay", conflicts_with = "keep_going", help_heading = "Delays")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Go on where the search ended that was kept in this file; may be combined with --checkpoint, also of the same file.
+    #[arg(long, value_name = "FILE", requires = "delay", conflicts_with = "keep_going", help_heading = "Delays")]
+    pub resume: Option<PathBuf>,
+}
+
+impl CheckpointFlags {
+    /// What is kept, and what to go on from.
+    ///
+    /// # Errors
+    /// A sentence that says why the file to go on from cannot be read.
+    pub fn keeper(&self) -> Result<Keeper, String> {
+        let read = |path: &PathBuf| {
+            let name = path.display().to_string();
+            let bytes = std::fs::read(path).map_err(|error| format!("cannot go on from {name}: {error}"))?;
+            Ok::<_, String>((name, bytes.into()))
+        };
+        let resume = self.resume.as_ref().map(read).transpose()?;
+        Ok(Keeper { resume, save: self.checkpoint.clone().map(saved) })
+    }
+}
+
+/// Writes checkpoints to a file.
+fn saved(path: PathBuf) -> Arc<Save> {
+    Arc::new(move |bytes: &[u8]| {
+        if let Err(error) = replace(&path, bytes) {
+            let _ = writeln!(anstream::stderr(), "warning: cannot write the checkpoint {}: {error}", path.display());
+        }
+    })
+}
+
+/// Replaces a file in one step: whoever reads it finds the old one or the new one, never half of one.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let beside = path.with_file_name(name);
+    let write = || {
+        let mut file = std::fs::File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
+}
