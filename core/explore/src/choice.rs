@@ -98,7 +98,7 @@ impl Exploration {
             return Mark::EntersCycle(earlier);
         }
         match self.tree.known(state, self.view.size) {
-            Some(node) if self.tree.leads_to_error(node) => Mark::CanReachError(node),
+            Some(node) if self.tree.leads_to_error(node, self.view.size) => Mark::CanReachError(node),
             Some(node) => Mark::Known(node),
             None => Mark::New,
         }

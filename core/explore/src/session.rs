@@ -176,7 +176,7 @@ impl Exploration {
 
     /// Whether something is known to be wrong at a node or further down.
     pub fn leads_to_error(&self, node: NodeId) -> bool {
-        self.has(node) && self.tree.leads_to_error(node)
+        self.has(node) && self.tree.leads_to_error(node, self.view.size)
     }
 
     /// The line on which one goes forward and back: the nodes from the initial state to its tip.

@@ -43,10 +43,8 @@ struct Node {
     fault: Option<Fault>,
     /// There is no state after the step.
     broken: bool,
-    /// Something is wrong here.
-    error: bool,
-    /// Something is wrong here or further down.
-    leads_to_error: bool,
+    /// The smallest number of a node, this one or one further down, where something is wrong; [`NONE`] if there is none.
+    first_error: u32,
 }
 
 /// A state, and who sent the messages in its channels.
@@ -118,8 +116,7 @@ impl Tree {
             hash,
             fault: None,
             broken: false,
-            error: false,
-            leads_to_error: false,
+            first_error: NONE,
         };
         let by_hash = HashMap::from([(hash, vec![0])]);
         Ok(Self { program, nodes: vec![root], by_hash, root: situation, kept: RefCell::default() })
@@ -158,8 +155,9 @@ impl Tree {
         self.nodes[node.at()].broken
     }
 
-    pub(crate) fn leads_to_error(&self, node: NodeId) -> bool {
-        self.nodes[node.at()].leads_to_error
+    /// Whether something is wrong at a node or further down, as far as nodes with a smaller number than `size` say.
+    pub(crate) fn leads_to_error(&self, node: NodeId, size: u32) -> bool {
+        self.nodes[node.at()].first_error < size
     }
 
     /// The children of a node with a smaller number than `size`, the oldest first.
@@ -229,8 +227,7 @@ impl Tree {
             hash,
             fault,
             broken,
-            error: false,
-            leads_to_error: false,
+            first_error: NONE,
         });
         self.nodes[parent.at()].child = node.0;
         if !broken {
@@ -245,11 +242,10 @@ impl Tree {
 
     /// Says that a node is an error: all nodes on the way lead to it.
     pub(crate) fn mark_error(&mut self, node: NodeId) {
-        self.nodes[node.at()].error = true;
         let mut here = Some(node);
-        while let Some(node) = here.filter(|node| !self.nodes[node.at()].leads_to_error) {
-            self.nodes[node.at()].leads_to_error = true;
-            here = self.parent(node);
+        while let Some(above) = here.filter(|above| self.nodes[above.at()].first_error > node.0) {
+            self.nodes[above.at()].first_error = node.0;
+            here = self.parent(above);
         }
     }
 
@@ -267,11 +263,10 @@ impl Tree {
             }
         }
         self.nodes.truncate(size as usize);
-        self.nodes.iter_mut().for_each(|node| node.leads_to_error = node.error);
-        for node in (1..self.nodes.len()).rev() {
-            if self.nodes[node].leads_to_error {
-                let parent = self.nodes[node].parent as usize;
-                self.nodes[parent].leads_to_error = true;
+        for node in &mut self.nodes {
+            // The first error is the last to be forgotten.
+            if node.first_error >= size {
+                node.first_error = NONE;
             }
         }
         self.kept.borrow_mut().truncate(size);
