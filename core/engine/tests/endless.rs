@@ -99,6 +99,14 @@ fn a_process_that_stands_at_its_label_is_no_progress_of_the_others() {
     let verdict = |progress| property(text, "progress", &Settings { progress, ..Settings::default() }).verdict;
     assert_eq!(verdict(Progress::States), Verdict::Holds);
     assert_eq!(verdict(Progress::Transitions), Verdict::Violated);
+    let settings = Settings { progress: Progress::Transitions, ..Settings::default() };
+    let told = property(text, "progress", &settings).violations[0].explanation.join(" ");
+    assert!(told.contains("idle[0] stands at a progress label"), "{told}");
+    assert!(told.contains("waits all the time at `x > 9`, which is false: x is 0"), "{told}");
+    // Where nobody stands at one, both notions agree, and nothing is said.
+    let text = "byte x; active proctype busy() { do :: x = 1 - x :: x = 0; progress: x = 1 od }";
+    let told = property(text, "progress", &settings).violations[0].explanation.join(" ");
+    assert!(!told.contains("progress label"), "{told}");
 }
 
 #[test]

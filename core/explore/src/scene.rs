@@ -89,7 +89,7 @@ impl ProcessScene {
                 [one] => format!("; {one} could change that"),
                 [others @ .., last] => format!("; {} and {last} could change that", others.join(", ")),
             };
-            format!("`{}`: {}{who}", waiting.text, waiting.reason.sentence())
+            format!("{}{who}", waiting.sentence())
         });
         reasons.collect()
     }

@@ -178,8 +178,8 @@ fn processes_say_why_they_wait_and_for_whom() {
     let processes = e.processes();
     assert_eq!(processes.iter().map(|p| p.role).collect::<Vec<_>>(), [Role::Blocked, Role::Blocked, Role::Enabled]);
     let names = |pid| e.process_name(pid);
-    assert_eq!(processes[0].sentences(&names), ["`ready`: `ready` is false; B[1] could change that"]);
-    assert_eq!(processes[1].sentences(&names), ["`q?m`: channel q is empty; C[2] could change that"]);
+    assert_eq!(processes[0].sentences(&names), ["at `ready`, which is false; B[1] could change that"]);
+    assert_eq!(processes[1].sentences(&names), ["at `q?m` because channel q is empty; C[2] could change that"]);
 }
 
 #[test]

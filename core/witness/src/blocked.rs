@@ -53,6 +53,19 @@ pub struct Waiting {
     pub reason: Reason,
 }
 
+impl Waiting {
+    /// Where the process waits and why, such as ``at `x > 0`, which is false: x is 0``; it follows on *waits*.
+    pub fn sentence(&self) -> String {
+        match &self.reason {
+            Reason::ConditionFalse { condition, operands } if is_same_text(condition, &self.text) => {
+                let values = values(condition, operands).map_or_else(String::new, |values| format!(": {values}"));
+                format!("at `{}`, which is false{values}", self.text)
+            }
+            reason => format!("at `{}` because {}", self.text, reason.sentence()),
+        }
+    }
+}
+
 /// Why a statement is not executable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
@@ -153,14 +166,27 @@ impl Reason {
 }
 
 fn is_false(condition: &str, operands: &[(String, String)]) -> String {
-    match operands {
-        [] => format!("`{condition}` is false"),
-        [(name, _)] if name == condition => format!("`{condition}` is false"),
-        _ => {
-            let values: Vec<_> = operands.iter().map(|(name, value)| format!("{name} is {value}")).collect();
-            format!("`{condition}` is false: {}", values.join(", "))
-        }
+    match values(condition, operands) {
+        None => format!("`{condition}` is false"),
+        Some(values) => format!("`{condition}` is false: {values}"),
     }
+}
+
+/// What a condition is made of; `None` if that says nothing more.
+fn values(condition: &str, operands: &[(String, String)]) -> Option<String> {
+    let says_nothing = matches!(operands, [(name, _)] if name == condition);
+    let values: Vec<_> = operands.iter().map(|(name, value)| format!("{name} is {value}")).collect();
+    (!says_nothing && !values.is_empty()).then(|| values.join(", "))
+}
+
+/// Whether two texts differ in white space and enclosing parentheses at most.
+fn is_same_text(one: &str, other: &str) -> bool {
+    let bare = |text: &str| {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        inside.filter(|inside| !inside.contains(['(', ')'])).map_or(text.clone(), str::to_owned)
+    };
+    bare(one) == bare(other)
 }
 
 /// Where every process stands in a state, and why it does not move.

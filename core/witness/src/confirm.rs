@@ -1,9 +1,9 @@
 //! Walks a path that somebody found and says whether it is what they claim.
 
-use fabius_program::{CLAIM_PID, Move, Program, Watch, meaning::Fault};
+use fabius_program::{CLAIM_PID, Move, Program, ProgressOn, Watch, meaning::Fault};
 use std::fmt;
 
-use crate::endless::{RunFairness, explain_loop};
+use crate::endless::{RunFairness, explain_loop, fake_progress};
 use crate::explain::explain;
 use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take, stops_accepting};
 use crate::round::Round;
@@ -267,7 +267,11 @@ impl Walk<'_> {
                 if self.loop_states.is_empty() {
                     self.loop_states.push(State { claim: None, trace: None, ..self.state.clone() });
                 }
-                endless = Some(explain_loop(self.program, &self.loop_states, &self.loop_steps));
+                let mut explained = explain_loop(self.program, &self.loop_states, &self.loop_steps);
+                if shows.no_progress && self.watch.progress == Some(ProgressOn::Transitions) {
+                    explained.sentences.extend(fake_progress(self.program, &self.loop_states));
+                }
+                endless = Some(explained);
             }
             Claim::Fault(_) | Claim::Reaches => {}
         }

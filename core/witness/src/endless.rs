@@ -7,9 +7,10 @@
 use fabius_base::Span;
 use fabius_program::{Move, Program};
 
-use crate::blocked::{Reason, Standing, standings};
+use crate::blocked::{Reason, Standing, Waiting, standings};
 use crate::explain::waits_for;
 use crate::interpret::enabled;
+use crate::show::Names;
 use crate::state::State;
 use crate::trace::snapshot;
 
@@ -132,6 +133,26 @@ pub fn explain_loop(program: &Program, states: &[State], steps: &[Move]) -> Endl
     Endless { processes, fairness, unchanged, sentences, suggestion }
 }
 
+/// Says which processes stand at a progress label in a loop whose steps never leave one, so that where progress is a
+/// matter of states the loop is none without: the *fake progress* of Laarman and Faragó (NFM 2013).
+pub(crate) fn fake_progress(program: &Program, states: &[State]) -> Option<String> {
+    let stands = |state: &State, pid: usize| {
+        state.processes.get(pid).is_some_and(|p| program.process(p.process).locations[p.location.0 as usize].progress)
+    };
+    let first = states.first()?;
+    let names: Vec<String> = (0..first.processes.len())
+        .filter(|&pid| states.iter().any(|state| stands(state, pid)))
+        .map(|pid| Names::of(program, first).process(pid as u8))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (names, many) = listed(&names)?;
+    let (verb, it) = if many { ("stand", "none of them goes on") } else { ("stands", "it does not go on") };
+    Some(format!(
+        "{names} {verb} at a progress label in the loop, but {it} from there: to Spin this is progress \
+         (`--progress states`), though nothing is achieved."
+    ))
+}
+
 fn nothing() -> Endless {
     Endless {
         processes: Vec::new(),
@@ -146,8 +167,7 @@ fn nothing() -> Endless {
 fn blocked(program: &Program, states: &[State], standing: &Standing) -> Role {
     let told = |reason: &Reason| !matches!(reason, Reason::Executable | Reason::NotElse);
     let waiting = standing.waiting.iter().filter(|waiting| told(&waiting.reason));
-    let reasons =
-        waiting.map(|waiting| format!("at `{}` because {}", waiting.text, waiting.reason.sentence())).collect();
+    let reasons = waiting.map(Waiting::sentence).collect();
     let mut on: Vec<u8> = waits_for(program, &states[0], standing).into_iter().flat_map(|wait| wait.on).collect();
     on.sort_unstable();
     on.dedup();

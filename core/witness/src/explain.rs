@@ -3,7 +3,7 @@
 use fabius_program::{Action, ChannelTest, Edge, EdgeId, Expr, LocationId, Pattern, Place, Program, Slot, VariableId};
 use std::collections::BTreeSet;
 
-use crate::blocked::{Reason, Standing, standings};
+use crate::blocked::{Reason, Standing, Waiting, standings};
 use crate::evaluate::Evaluation;
 use crate::show::statement_text;
 use crate::state::State;
@@ -115,8 +115,7 @@ pub fn waits_for(program: &Program, state: &State, standing: &Standing) -> Vec<W
 }
 
 fn sentence(standing: &Standing) -> String {
-    let reasons: Vec<_> =
-        standing.waiting.iter().map(|w| format!("at `{}` because {}", w.text, w.reason.sentence())).collect();
+    let reasons: Vec<_> = standing.waiting.iter().map(Waiting::sentence).collect();
     if reasons.is_empty() {
         return format!("{} is where no statement follows.", standing.name);
     }

@@ -228,8 +228,8 @@ fn cycles(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
     };
     let mut lines = Vec::new();
     if look.rejected > 0 {
-        let count = counted(look.rejected, "cycle");
-        lines.push(Line::from(span(format!("{count} tried and rejected; lately:"), Style::new())));
+        let count = counted(look.rejected, "candidate");
+        lines.push(Line::from(span(format!("{count} rejected (ways back to known states); lately:"), Style::new())));
         lines.extend(watch.reasons.iter().map(|(reason, _)| {
             Line::from(vec![
                 span(format!("  {} ", theme.sign(Sign::Bad)), theme.quiet()),
