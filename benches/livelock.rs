@@ -74,10 +74,8 @@ fn main() {
     let _ = std::fs::remove_dir_all(&scratch);
     println!("{text}");
     if write {
-        let path = root.join("docs/experiments/livelock.md");
-        let old = std::fs::read_to_string(&path).unwrap_or_default();
-        let head = old.split("<!-- tables -->").next().unwrap_or_default();
-        std::fs::write(&path, format!("{head}<!-- tables -->\n\n{text}")).expect("the page can be written");
+        let page = root.join("docs/experiments/livelock.md");
+        fabius_testkit::page::put(&page, "tables", &text).expect("the page can be written");
     }
 }
 

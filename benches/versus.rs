@@ -86,10 +86,8 @@ fn main() {
     let table = render(&rows);
     println!("\n{table}");
     if options.write {
-        let path = root.join("docs/benchmarks.md");
-        let old = std::fs::read_to_string(&path).unwrap_or_default();
-        let head = old.split("<!-- table -->").next().unwrap_or_default();
-        std::fs::write(&path, format!("{head}<!-- table -->\n\n{table}")).expect("docs/benchmarks.md can be written");
+        let page = root.join("docs/benchmarks.md");
+        fabius_testkit::page::put(&page, "table", &table).expect("docs/benchmarks.md can be written");
     }
 }
 

@@ -13,6 +13,7 @@ pub mod explained;
 pub mod framing;
 pub mod generate;
 pub mod mutate;
+pub mod page;
 pub mod parallel;
 pub mod product;
 pub mod referee;
