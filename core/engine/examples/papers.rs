@@ -6,8 +6,8 @@
 //!
 //! Desai, Qadeer, Rajamani, *Iterative Cycle Detection via Delaying Explorers* (MSR-TR-2015-28), and Udupa, Desai, Rajamani,
 //! *Depth Bounded Explicit-State Model Checking* (SPIN 2011), on the protocols of `models/families`. Counts are the same
-//! on every machine; times are not. `--write` replaces the tables in `docs/experiments/delaying.md` and `depth.md`; other words
-//! select models.
+//! on every machine; times are not. `--write` replaces the tables in `docs/experiments/delaying.md` and `depth.md`; `--table=NAME`
+//! prints one of them (scheduler, errors, cycles, budget, revisits, replays); other words select models.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "it measures, reads and prints")]
 
@@ -17,7 +17,7 @@ use fabius_program::{Move, ProgressOn, Watch, meaning::Fault};
 use fabius_search::cycle::Goal;
 use fabius_search::delay_bounded::{Deepening, DelayObserver, Reach, exact, fast};
 use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, Keep, Revisit, depth_bounded};
-use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles};
+use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, Observer, Quiet, Settings, Statistics, TreeStore};
 use std::fmt::Write as _;
@@ -30,6 +30,8 @@ use std::time::Instant;
 const STATES_MAX: u64 = 400_000;
 /// So many transitions are the budget of depth-bounded searches that are compared by how far they come.
 const TRANSITIONS: u64 = 150_000;
+/// So many threads search for cycles together.
+const THREADS: usize = 4;
 /// Before this line stands what people wrote.
 const MARK: &str = "<!-- tables -->";
 
@@ -64,20 +66,29 @@ const DEEP: [Named; 6] =
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let write = words.iter().any(|word| word == "--write");
-    let only: Vec<String> = words.into_iter().filter(|word| !word.starts_with("--")).collect();
+    let tables: Vec<&str> = words.iter().filter_map(|word| word.strip_prefix("--table=")).collect();
+    let only: Vec<String> = words.iter().filter(|word| !word.starts_with("--")).cloned().collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let models = Models { folder: root.join("models/families"), only };
-    let delaying = [scheduler_states(&models), until_the_error(&models), endless(&models)].join("\n");
-    let depth = [within_a_budget(&models), revisits(&models), replays(&models)].join("\n");
-    if write {
-        for (page, tables) in [("delaying.md", delaying), ("depth.md", depth)] {
+    for (page, makers) in PAGES {
+        let chosen = makers.iter().filter(|(name, _)| tables.is_empty() || tables.contains(name));
+        let text: Vec<String> = chosen.map(|(_, make)| make(&models)).collect();
+        if write && tables.is_empty() {
             let path = root.join("docs/experiments").join(page);
             let old = std::fs::read_to_string(&path).unwrap_or_default();
             let head = old.split(MARK).next().unwrap_or_default();
-            std::fs::write(&path, format!("{head}{MARK}\n\n{tables}")).expect("the page can be written");
+            std::fs::write(&path, format!("{head}{MARK}\n\n{}", text.join("\n"))).expect("the page can be written");
         }
     }
 }
+
+/// Makes a table.
+type Maker = fn(&Models) -> String;
+/// The pages, and their tables by name.
+const PAGES: [(&str, &[(&str, Maker)]); 2] = [
+    ("delaying.md", &[("scheduler", scheduler_states), ("errors", until_the_error), ("cycles", endless)]),
+    ("depth.md", &[("budget", within_a_budget), ("revisits", revisits), ("replays", replays)]),
+];
 
 /// Where the models are, and which of them are wanted.
 struct Models {
@@ -224,7 +235,9 @@ fn endless(models: &Models) -> String {
         "Table 3: livelocks",
         "States (and seconds) under the random scheduler. *NDFS* has no bound; the others start with 0 delays. The last column \
          splits the edges that MAP walked into those to calculate and those to refine.",
-        "| model | N | | NDFS | iterative NDFS | iterative MAP | iterative SCC | calculate / refine |",
+        &format!(
+            "| model | N | | NDFS | iterative NDFS | iterative MAP | with {THREADS} threads | iterative SCC | calculate / refine |"
+        ),
     );
     for model in models.wanted(&ENDLESS) {
         for version in ["LIVELOCK", "CORRECT"] {
@@ -238,11 +251,19 @@ fn endless(models: &Models) -> String {
             };
             let unbounded = run(u32::MAX - 1, Ask::NestedDfs);
             let (nested, map, components) = (run(0, Ask::NestedDfs), run(0, Ask::Map), run(0, Ask::Components));
+            let together = {
+                let mut models = vec![models.progress(model, version); THREADS];
+                let (scheduler, all) = (RandomOrder::new(0), Deepening::default());
+                let began = Instant::now();
+                let (quiet, settings) = (&mut Quiet, settings());
+                let found = iterative_map_together(&mut models, &scheduler, quiet, &settings, &all, Goal::Livelock);
+                (found.expect("there are models"), began.elapsed().as_secs_f64())
+            };
             let walked = |count: fn(&fabius_search::iterative_map::CycleRound) -> u64| {
                 grouped(map.0.rounds.iter().map(count).sum())
             };
             let phases = format!("{} / {}", walked(|round| round.calculated), walked(|round| round.refined));
-            let cells: Vec<String> = [unbounded, nested, map, components].iter().map(cycle_cell).collect();
+            let cells: Vec<String> = [unbounded, nested, map, together, components].iter().map(cycle_cell).collect();
             let what = if version == "LIVELOCK" { "livelock" } else { "none" };
             table.row(&format!("| {} | {} | {what} | {} | {phases} |", model.0, model.1, cells.join(" | ")));
         }

@@ -119,6 +119,17 @@ impl<'a> Budget<'a> {
         }
     }
 
+    /// Takes so many steps at once; whether it is time to [`Self::look`].
+    pub(crate) fn steps_are_due(&mut self, steps: u64) -> bool {
+        match u64::from(self.steps_left).checked_sub(steps) {
+            Some(left) => {
+                self.steps_left = left as u32;
+                false
+            }
+            None => true,
+        }
+    }
+
     /// Whether a search that has stored so many states may not store one more.
     #[inline]
     pub(crate) fn states_exhausted(&self, states: u64) -> bool {

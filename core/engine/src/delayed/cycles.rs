@@ -1,6 +1,6 @@
 //! The search for endless runs in the order of delays.
 
-use super::{Chosen, UnderScheduler, choose, under, with_scheduler};
+use super::{Chosen, SharedScheduler, UnderScheduler, choose, under, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::counterexample::confirm;
 use crate::event::Goal;
@@ -15,8 +15,7 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Deepening, Reach};
-use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles};
-use fabius_search::schedule::Scheduler;
+use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles, iterative_map_together};
 use fabius_search::{self as search, Completeness, StopAt};
 use std::sync::Arc;
 
@@ -81,11 +80,19 @@ struct Job<'a> {
 impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
     type Result = DeepCycles<Move, Fault>;
 
-    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
+    fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
         let (mut watcher, job) = self;
         let cancel = watcher.around.cancel.clone();
         let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
         let deepening = Deepening { last: job.delaying.delays_max, ..Deepening::default() };
+        if 1 < job.settings.threads && job.ask == Ask::Map {
+            let mut team = machine.team(job.settings.threads);
+            let found = iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &deepening, job.goal);
+            team.iter().for_each(|member| machine.learn(member));
+            if let Some(found) = found {
+                return found;
+            }
+        }
         iterative_cycles(machine, scheduler, &mut watcher, &settings, &deepening, (job.goal, job.ask))
     }
 }

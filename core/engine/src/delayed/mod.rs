@@ -219,11 +219,16 @@ fn fewer(
     }
 }
 
+/// A scheduler of which several threads may have copies.
+trait SharedScheduler: Scheduler<Move, State: Send + Sync> + Clone + Send {}
+
+impl<D: Scheduler<Move, State: Send + Sync> + Clone + Send> SharedScheduler for D {}
+
 /// Something to be done under a scheduler, whichever it is.
 trait UnderScheduler {
     type Result;
 
-    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result;
+    fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result;
 }
 
 /// Does something under the scheduler that was chosen, sealed where the text says so.
@@ -244,7 +249,7 @@ fn with_scheduler<T: UnderScheduler>(
     }
 }
 
-fn seal<D: Scheduler<Move>, T: UnderScheduler>(
+fn seal<D: SharedScheduler, T: UnderScheduler>(
     machine: &mut SearchedMachine,
     scheduler: D,
     seals: Option<SealedPlaces>,
@@ -265,7 +270,7 @@ struct Search<'a, 'b, 'c> {
 impl UnderScheduler for Search<'_, '_, '_> {
     type Result = Result<Explored, Unusable>;
 
-    fn run<D: Scheduler<Move>>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
+    fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
         let Self { mut watcher, order } = self;
         let Order { limits, stop_at, last, .. } = order;
         let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
@@ -395,6 +400,7 @@ impl SchedulerChoice {
 }
 
 /// Ranks processes by the place of their type in a list; those not in it come after, by the priorities of the model.
+#[derive(Clone)]
 struct ByName {
     machine: Machine,
     names: Vec<String>,

@@ -3,7 +3,7 @@
 //! A delay is named by the process that it holds back and by which of its turns that would have been. So it keeps its
 //! meaning when the run before it changes.
 
-use super::{UnderScheduler, choose, with_scheduler};
+use super::{SharedScheduler, UnderScheduler, choose, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::ground::Ground;
 use crate::load::Loaded;
@@ -175,7 +175,7 @@ impl Done {
 impl UnderScheduler for Walk<'_> {
     type Result = Result<Walked, String>;
 
-    fn run<D: Scheduler<Move>>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
+    fn run<D: SharedScheduler>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
         let mut state = Vec::new();
         machine.initial(&mut state).map_err(|fault| fault.to_string())?;
         let mut lister = Lister::new();

@@ -1,6 +1,6 @@
 //! Single runs at random.
 
-use super::{Chosen, UnderScheduler, under, with_scheduler};
+use super::{Chosen, SharedScheduler, UnderScheduler, under, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::event::Goal;
 use crate::run::Surroundings;
@@ -10,7 +10,6 @@ use crate::watcher::Watcher;
 use crate::words::{counted, grouped};
 use fabius_program::{Action, Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Sampled, Samples, Sampling, sample};
-use fabius_search::schedule::Scheduler;
 use fabius_search::{self as search, StopAt};
 
 /// So many runs are drawn if nothing else ends it.
@@ -37,7 +36,7 @@ pub(super) struct Drawn {
 impl UnderScheduler for Draw<'_, '_, '_> {
     type Result = Drawn;
 
-    fn run<D: Scheduler<Move>>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Drawn {
+    fn run<D: SharedScheduler>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Drawn {
         let cancel = self.watcher.around.cancel.clone();
         let limits = self.task.settings.limits;
         let settings = search::Settings { limits, stop_at: self.stop_at, cancel };

@@ -8,6 +8,7 @@ use fabius_search::schedule::{SealKind, Seals};
 
 /// Which locations lie inside sealed stretches: those that one statement of a stretch leads to and another one of the
 /// same stretch leaves.
+#[derive(Clone)]
 pub(super) struct SealedPlaces {
     machine: Machine,
     /// By type of process and location.

@@ -37,17 +37,91 @@ pub(super) struct Edge {
 pub(super) struct Node<State> {
     /// Where its note starts.
     start: usize,
+    pub progress: Progress<State>,
+    /// Who was there when it was first met, and the turn from there.
+    pub parent: Option<(u32, u32)>,
+}
+
+/// How far the edges of a state are there.
+#[derive(Clone)]
+pub(super) struct Progress<State> {
     /// dᵢ, n + i, i.
-    schedule: State,
-    delays: u32,
+    pub schedule: State,
+    pub delays: u32,
     index: u32,
     /// Turns of nobody are still to come.
     nobodys: bool,
     /// All its edges are there.
-    complete: bool,
-    pub edges: Vec<Edge>,
-    /// Who was there when it was first met, and the turn from there.
-    pub parent: Option<(u32, u32)>,
+    pub complete: bool,
+}
+
+impl<State> Progress<State> {
+    /// Of a state that was met with so many delays.
+    pub fn begin(schedule: State, delays: u32) -> Self {
+        Self { schedule, delays, index: 0, nobodys: true, complete: false }
+    }
+
+    /// Whether no edge was looked for yet.
+    pub fn is_fresh(&self) -> bool {
+        self.index == 0 && self.nobodys
+    }
+
+    /// Takes the turns that a bound allows and that were not taken yet.
+    pub fn take_turns<L: Copy, F: Copy, D: Scheduler<L, State = State>, B>(
+        &mut self,
+        (scheduler, bound): (&D, u32),
+        turns: &Turns<L, F>,
+        mut take: impl FnMut(&Self, usize) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        loop {
+            let process = if self.nobodys { None } else { scheduler.next(&self.schedule) };
+            if !self.nobodys && (process.is_none() || turns.enabled().len() <= self.index as usize) {
+                self.complete = true;
+                return ControlFlow::Continue(());
+            }
+            if bound < self.delays {
+                return ControlFlow::Continue(());
+            }
+            let mut from = 0;
+            while let Some(turn) = turns.next_of(process, from) {
+                from = turn + 1;
+                take(self, turn)?;
+            }
+            if self.nobodys {
+                self.nobodys = false;
+            } else if scheduler.is_sealed(&self.schedule) {
+                self.index = u32::MAX;
+            } else {
+                scheduler.delay(&mut self.schedule);
+                self.delays += 1;
+                self.index += 1;
+            }
+        }
+    }
+}
+
+/// What several threads may read while they expand states.
+pub(super) struct Known<'g, State> {
+    pub bound: u32,
+    store: &'g TreeStore<u32>,
+    nodes: &'g [Node<State>],
+    words: &'g [u32],
+    hidden: usize,
+}
+
+impl<State> Known<'_, State> {
+    pub fn node(&self, number: u32) -> &Node<State> {
+        &self.nodes[number as usize]
+    }
+
+    /// Writes the words of a state after those that are there.
+    pub fn recall(&self, number: u32, state: &mut Vec<u32>) {
+        let start = self.nodes[number as usize].start;
+        let end = self.nodes.get(number as usize + 1).map_or(self.words.len(), |next| next.start);
+        let hidden = end - self.hidden.min(end - start);
+        self.store.recall(&self.words[start..hidden], state);
+        state.extend_from_slice(&self.words[hidden..end]);
+    }
 }
 
 /// The graph.
@@ -59,6 +133,8 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     store: TreeStore<u32>,
     position: Position,
     pub nodes: Vec<Node<D::State>>,
+    /// The edges of each state, as far as they are there.
+    pub edges: Vec<Vec<Edge>>,
     /// Notes and hidden words of the states.
     words: Vec<u32>,
     incomplete: u64,
@@ -91,6 +167,7 @@ where
             store: TreeStore::default(),
             position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
             nodes: Vec::new(),
+            edges: Vec::new(),
             words: Vec::new(),
             incomplete: 0,
             bound: 0,
@@ -121,11 +198,17 @@ where
         self.add(schedule, 0, None)
     }
 
+    /// Transient states that the caller's own lister passed.
+    pub fn own_transient(&self) -> u64 {
+        self.listing.lister.transient
+    }
+
     /// Forgets everything but what was counted.
     pub fn forget(&mut self) {
         self.store = TreeStore::default();
         self.position = Position::new(TreeStore::<u32>::MEMO_PER_WORD, self.listing.model.hidden_words());
         self.nodes.clear();
+        self.edges.clear();
         self.words.clear();
         (self.incomplete, self.edges_there, self.endless_turns) = (0, 0, 0);
         self.statistics.states = 0;
@@ -150,12 +233,17 @@ where
 
     /// States whose edges are not all there.
     pub fn frontier(&self) -> Vec<u32> {
-        (0..self.nodes.len() as u32).filter(|&state| !self.nodes[state as usize].complete).collect()
+        (0..self.nodes.len() as u32).filter(|&state| !self.nodes[state as usize].progress.complete).collect()
     }
 
     /// Takes a step of an algorithm, in a state; now and then that leads to a look at the limits.
     pub fn tick(&mut self, state: u32, phase: Phase) -> ControlFlow<Halt> {
-        if !self.listing.budget.step_is_due() {
+        self.ticks(1, state, phase)
+    }
+
+    /// Takes so many steps.
+    pub fn ticks(&mut self, steps: u64, state: u32, phase: Phase) -> ControlFlow<Halt> {
+        if !self.listing.budget.steps_are_due(steps) {
             return ControlFlow::Continue(());
         }
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
@@ -185,87 +273,111 @@ where
 
     /// Makes all edges of a state that the bound allows be there.
     pub fn expand(&mut self, state: u32) -> ControlFlow<Halt> {
-        let node = &self.nodes[state as usize];
-        if node.complete || self.bound < node.delays {
+        let mut progress = self.nodes[state as usize].progress.clone();
+        if progress.complete || self.bound < progress.delays {
             return ControlFlow::Continue(());
         }
         let mut words = Vec::new();
-        self.recall(state, &mut words);
+        self.known().recall(state, &mut words);
         let full = self.store.is_full();
         let mut turns = std::mem::take(&mut self.turns);
         self.listing.list(&words, &mut turns, &mut self.statistics, full, self.observer)?;
-        if self.nodes[state as usize].index == 0 && self.nodes[state as usize].nobodys {
+        let fresh = progress.is_fresh();
+        let within = (self.scheduler, self.bound);
+        progress.take_turns(within, &turns, |progress, turn| self.add_edge(state, progress, &turns, turn))?;
+        self.advance(state, fresh, progress, &turns);
+        self.turns = turns;
+        ControlFlow::Continue(())
+    }
+
+    /// Notes how far the edges of a state are there now.
+    fn advance(&mut self, state: u32, fresh: bool, progress: Progress<D::State>, turns: &Turns<M::Label, M::Fault>) {
+        if fresh {
             self.listed += turns.len() as u64;
         }
-        let run = self.add_edges(state, &turns);
-        self.turns = turns;
-        run
-    }
-
-    fn add_edges(&mut self, state: u32, turns: &Turns<M::Label, M::Fault>) -> ControlFlow<Halt> {
-        loop {
-            let node = &self.nodes[state as usize];
-            let process = if node.nobodys { None } else { self.scheduler.next(&node.schedule) };
-            if !node.nobodys && (process.is_none() || turns.enabled().len() <= node.index as usize) {
-                self.nodes[state as usize].complete = true;
-                self.incomplete -= 1;
-                self.endless_turns += u64::from(turns.is_endless());
-                return ControlFlow::Continue(());
-            }
-            if self.bound < node.delays {
-                return ControlFlow::Continue(());
-            }
-            let mut from = 0;
-            while let Some(turn) = turns.next_of(process, from) {
-                from = turn + 1;
-                self.add_edge(state, turns, turn)?;
-            }
-            let node = &mut self.nodes[state as usize];
-            if node.nobodys {
-                node.nobodys = false;
-            } else if self.scheduler.is_sealed(&node.schedule) {
-                node.index = u32::MAX;
-            } else {
-                self.scheduler.delay(&mut node.schedule);
-                node.delays += 1;
-                node.index += 1;
-            }
+        if progress.complete {
+            self.incomplete -= 1;
+            self.endless_turns += u64::from(turns.is_endless());
         }
+        self.nodes[state as usize].progress = progress;
     }
 
-    fn add_edge(&mut self, state: u32, turns: &Turns<M::Label, M::Fault>, turn: usize) -> ControlFlow<Halt> {
-        let target = match &turns.get(turn).end {
-            TurnEnd::State(_) => turns.target(turn).unwrap_or(&[]),
-            TurnEnd::Fault(fault) => {
-                self.fault = Some((state, turn as u32, *fault));
-                return ControlFlow::Break(Halt::Violation);
-            }
-            TurnEnd::Stuck(_) => return ControlFlow::Continue(()),
-        };
+    fn add_edge(
+        &mut self,
+        state: u32,
+        progress: &Progress<D::State>,
+        turns: &Turns<M::Label, M::Fault>,
+        turn: usize,
+    ) -> ControlFlow<Halt> {
+        let Some(target) = self.lead(state, turns, turn)? else { return ControlFlow::Continue(()) };
         let to = match self.find(target) {
-            Some(number) => {
-                self.position.forget();
-                self.statistics.matched += 1;
-                number
-            }
+            Some(number) => number,
             None => {
                 let number = self.nodes.len() as u32;
                 let full = self.store.is_full();
                 self.listing.list(target, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
-                let node = &self.nodes[state as usize];
                 let after = self.turns_after.situation();
-                let schedule = scheduled(self.scheduler, &node.schedule, (turns, turn), after);
-                let delays = node.delays;
-                self.add(schedule, delays, Some((state, turn as u32)))?;
+                let schedule = scheduled(self.scheduler, &progress.schedule, (turns, turn), after);
+                self.add(schedule, progress.delays, Some((state, turn as u32)))?;
                 number
             }
         };
+        self.connect(state, to, turns, turn);
+        ControlFlow::Continue(())
+    }
+
+    /// Takes in what another thread found out about a state. Says which new states there are, by which turn they were met,
+    /// and under which of the schedules; what the scheduler's state is in them is not known yet.
+    pub fn take_in(
+        &mut self,
+        state: u32,
+        progress: Progress<D::State>,
+        turns: &Turns<M::Label, M::Fault>,
+        taken: &[(usize, Progress<D::State>)],
+    ) -> ControlFlow<Halt, Vec<(u32, usize)>> {
+        let mut new = Vec::new();
+        for (place, (turn, under)) in taken.iter().enumerate() {
+            let Some(target) = self.lead(state, turns, *turn)? else { continue };
+            let to = match self.find(target) {
+                Some(number) => number,
+                None => {
+                    let number = self.nodes.len() as u32;
+                    self.add(under.schedule.clone(), under.delays, Some((state, *turn as u32)))?;
+                    new.push((number, place));
+                    number
+                }
+            };
+            self.connect(state, to, turns, *turn);
+        }
+        let fresh = self.nodes[state as usize].progress.is_fresh();
+        self.advance(state, fresh, progress, turns);
+        ControlFlow::Continue(new)
+    }
+
+    /// The state that a turn leads to, if it leads to one. Breaks if it is faulty.
+    fn lead<'t>(
+        &mut self,
+        state: u32,
+        turns: &'t Turns<M::Label, M::Fault>,
+        turn: usize,
+    ) -> ControlFlow<Halt, Option<&'t [u32]>> {
+        match &turns.get(turn).end {
+            TurnEnd::State(_) => ControlFlow::Continue(turns.target(turn)),
+            TurnEnd::Fault(fault) => {
+                self.fault = Some((state, turn as u32, *fault));
+                ControlFlow::Break(Halt::Violation)
+            }
+            TurnEnd::Stuck(_) => ControlFlow::Continue(None),
+        }
+    }
+
+    /// Adds the edge that a turn is.
+    fn connect(&mut self, state: u32, to: u32, turns: &Turns<M::Label, M::Fault>, turn: usize) {
         let marks = turns.get(turn).marks;
         let follow = self.goal == Goal::AcceptanceCycle || !marks.has(Marks::PROGRESS);
         let accept = follow && (self.goal == Goal::Livelock || marks.has(Marks::ACCEPTING));
-        self.nodes[state as usize].edges.push(Edge { to, turn: turn as u32, follow, accept });
+        self.edges[state as usize].push(Edge { to, turn: turn as u32, follow, accept });
         self.edges_there += 1;
-        ControlFlow::Continue(())
     }
 
     /// The number of a state; if it has none yet, it gets the next one, and is to be added.
@@ -273,7 +385,10 @@ where
         self.position.advance(words);
         let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
         if inserted == Inserted::Old {
-            return number.checked_sub(1);
+            let known = number.checked_sub(1);
+            self.position.forget();
+            self.statistics.matched += 1;
+            return known;
         }
         *number = self.nodes.len() as u32 + 1;
         None
@@ -287,23 +402,33 @@ where
         if self.nodes.len() as u64 + 2 > u64::from(u32::MAX) {
             return ControlFlow::Break(Halt::Reason(StopReason::Memory));
         }
-        let (start, edges) = (self.words.len(), Vec::new());
+        let start = self.words.len();
         self.store.note(&self.position, &mut self.words);
         self.words.extend_from_slice(self.position.hidden());
         self.position.forget();
-        let (index, nobodys, complete) = (0, true, false);
-        self.nodes.push(Node { start, schedule, delays, index, nobodys, complete, edges, parent });
+        self.nodes.push(Node { start, progress: Progress::begin(schedule, delays), parent });
+        self.edges.push(Vec::new());
         self.incomplete += 1;
         self.statistics.states += 1;
         ControlFlow::Continue(())
     }
 
-    fn recall(&self, number: u32, state: &mut Vec<u32>) {
-        let start = self.nodes[number as usize].start;
-        let end = self.nodes.get(number as usize + 1).map_or(self.words.len(), |next| next.start);
-        let hidden = end - self.listing.model.hidden_words().min(end - start);
-        self.store.recall(&self.words[start..hidden], state);
-        state.extend_from_slice(&self.words[hidden..end]);
+    fn known(&self) -> Known<'_, D::State> {
+        Known {
+            bound: self.bound,
+            store: &self.store,
+            nodes: &self.nodes,
+            words: &self.words,
+            hidden: self.listing.model.hidden_words(),
+        }
+    }
+
+    /// The caller's own model, lister and scheduler, and what all threads may read beside them.
+    pub fn apart(&mut self) -> (&mut M, &mut Lister<M::Label>, &D, Known<'_, D::State>) {
+        let hidden = self.listing.model.hidden_words();
+        let Self { scheduler, bound, store, nodes, words, listing, .. } = self;
+        let known = Known { bound: *bound, store, nodes, words, hidden };
+        (listing.model, &mut listing.lister, *scheduler, known)
     }
 
     /// The turns that lead to a state, the first one first.
@@ -333,7 +458,7 @@ where
     }
 
     pub fn memory_bytes(&self) -> u64 {
-        let nodes = self.nodes.capacity() * size_of::<Node<D::State>>();
+        let nodes = self.nodes.capacity() * (size_of::<Node<D::State>>() + size_of::<Vec<Edge>>());
         let local = nodes + self.edges_there as usize * size_of::<Edge>() + self.words.capacity() * 4;
         self.store.memory_bytes() + self.position.memory_bytes() + local as u64
     }
@@ -343,7 +468,7 @@ where
         let mut before: HashMap<u32, (u32, u32)> = HashMap::new();
         let mut queue = std::collections::VecDeque::from([from]);
         while let Some(state) = queue.pop_front() {
-            for edge in self.nodes[state as usize].edges.iter().filter(|edge| edge.follow) {
+            for edge in self.edges[state as usize].iter().filter(|edge| edge.follow) {
                 if before.contains_key(&edge.to) {
                     continue;
                 }

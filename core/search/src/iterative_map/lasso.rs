@@ -23,7 +23,7 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut edges = graph.nodes[closing.from as usize].edges.iter();
+    let mut edges = graph.edges[closing.from as usize].iter();
     let edge = edges.find(|edge| edge.accept && edge.to == closing.to).map_or(0, |edge| edge.turn);
     let mut round = vec![edge];
     if closing.to != closing.from {

@@ -1,4 +1,4 @@
-//! Maximal accepting predecessors (MAP), round by round.
+//! Maximal accepting predecessors (MAP), round by round, by one thread.
 //!
 //! Figures 3 to 5 of the paper, corrected. States are ordered by the order of their discovery; null is below all.
 //! MAP(s) is the greatest t that an accepting edge leads to and that reaches s (t itself counts). If an accepting edge
@@ -10,53 +10,56 @@
 //!                                                       p := t if accepting and map(s) < t, else map(s)
 //!                                                       if map(t) < p, or t is new: map(t) := p; calculate(t)
 //!
-//! refine:   partitions := { states with map(s) = root } for each root ≠ null
-//!   while there are partitions: take one
-//!     forget the map of its members, and calculate it anew from the root, over edges between members only:
-//!       a cycle may be met; else the members fall into smaller partitions (by their new map), or into none
+//! refine: see [`super::refine`]
 //! ```
 //!
 //! Why refine: an accepting edge that enters a component from outside may have a greater target than the component's own
 //! accepting edges, and shadow them.
 //!
-//! What differs from Figure 5. There a state may be entered unless it belongs to a partition that is still to be
-//! done; so states of partitions dissolved already are pulled in again and again, and with an unlucky choice of roots
-//! it takes 2ⁿ − 1 rounds on a chain of n accepting edges. Here a state is entered only if it belonged to
-//! the very partition that is being refined, and the chain takes n.
+//! What differs from Figure 4. There a state is calculated again each time it is raised. Where nearly every state is the target of an
+//! accepting edge, as in a search for livelocks, nearly every state is raised again and again, each time with all
+//! that it reaches: 125 million edges on a graph of 24 000 states. Here that goes on only as long as it costs no
+//! more than a few times the edges there are ([`EAGER_FACTOR`]); it finds cycles early. After that a raised state waits, and those that wait
+//! hand on their values together, the greatest first, whenever the states have become twice as many and at the end of the
+//! round: so each gets its value once.
 //!
 //! An edge that a livelock may not use (it makes progress) leads to new states, but hands on nothing.
 
 use super::graph::{Edge, Graph};
+use super::refine::{NULL, Parts, Refining};
 use super::{Closing, CycleRound, End};
 use crate::delay_bounded::DelayObserver;
 use crate::look::Phase;
 use crate::model::Processes;
 use crate::schedule::Scheduler;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// No accepting predecessor.
-const NULL: u32 = 0;
+/// Raised states are calculated again at once as long as that takes at most so many times the edges there are, …
+const EAGER_FACTOR: u64 = 4;
+/// … or so many edges.
+const EAGER_MIN: u64 = 4096;
 
 /// What is known of the states, by their numbers.
 #[derive(Default)]
 pub(super) struct Maps {
     /// MAP as far as it is calculated: the number plus 1, or [`NULL`]; `None` for states never visited.
     map: Vec<Option<u32>>,
-    /// The same inside the partition that is being refined.
-    fine: Vec<u32>,
-    /// The partition to which `fine` belongs: a counter.
-    member_of: Vec<u64>,
-    visited_in: Vec<u64>,
-    partitions: u64,
+    /// States that were raised and have not handed that on.
+    raised: Vec<u32>,
+    /// So many states there were when all had handed on what they have.
+    settled_at: usize,
+    /// Edges walked to calculate, in all rounds.
+    walked: u64,
+    parts: Parts,
 }
 
 impl Maps {
     fn grow(&mut self, states: usize) {
         self.map.resize(states, None);
-        self.fine.resize(states, NULL);
-        self.member_of.resize(states, 0);
-        self.visited_in.resize(states, 0);
+    }
+
+    fn value(&self, state: u32) -> u32 {
+        self.map[state as usize].unwrap_or(NULL)
     }
 }
 
@@ -93,7 +96,12 @@ where
             calculate(graph, maps, state, round)?;
         }
     }
-    refine(graph, maps, round)
+    settle(graph, maps, round)?;
+    maps.parts.start(maps.map.iter().map(|value| value.unwrap_or(NULL)));
+    let mut refining = Refining::new(graph, &mut maps.parts, 1, Phase::Refine);
+    let refined = refining.refine(round);
+    round.refined += refining.walked;
+    refined
 }
 
 fn calculate<M, D, O>(
@@ -114,92 +122,53 @@ where
         if index == 0 {
             graph.expand(from).map_break(End::Halted)?;
             maps.grow(graph.nodes.len());
+            if 2 * maps.settled_at <= graph.nodes.len() {
+                settle(graph, maps, round)?;
+            }
         }
-        let Some(&edge) = graph.nodes[from as usize].edges.get(index) else {
+        let Some(&edge) = graph.edges[from as usize].get(index) else {
             stack.pop();
             continue;
         };
         graph.tick(from, Phase::Calculate).map_break(End::Halted)?;
         round.calculated += 1;
-        let value = maps.map[from as usize].unwrap_or(NULL);
-        let handed = hand_on(from, edge, value).map_break(End::Cycle)?;
-        let known = &mut maps.map[edge.to as usize];
-        if known.is_none_or(|known| known < handed) {
-            *known = Some(handed);
+        maps.walked += 1;
+        let handed = hand_on(from, edge, maps.value(from)).map_break(End::Cycle)?;
+        let known = maps.map[edge.to as usize];
+        if known.is_some_and(|known| handed <= known) {
+            continue;
+        }
+        maps.map[edge.to as usize] = Some(handed);
+        if known.is_none() || maps.walked <= EAGER_MIN.max(EAGER_FACTOR * graph.edges_there) {
             stack.push((edge.to, 0));
+        } else {
+            maps.raised.push(edge.to);
         }
     }
     ControlFlow::Continue(())
 }
 
-fn refine<M, D, O>(graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut CycleRound) -> ControlFlow<End>
+/// Has the raised states hand on their values, the greatest first. States never visited get theirs when they are.
+fn settle<M, D, O>(graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut CycleRound) -> ControlFlow<End>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut by_root: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (state, map) in maps.map.iter().enumerate() {
-        if let Some(root) = map.filter(|&root| root != NULL) {
-            by_root.entry(root).or_default().push(state as u32);
-        }
-    }
-    let mut waiting: Vec<(u32, Vec<u32>)> = by_root.into_iter().collect();
-    while let Some((root, members)) = waiting.pop() {
-        round.partitions += 1;
-        graph.partitions_left = waiting.len() as u64 + 1;
-        maps.partitions += 1;
-        for &member in &members {
-            maps.fine[member as usize] = NULL;
-            maps.member_of[member as usize] = maps.partitions;
-        }
-        calculate_within(graph, maps, root - 1, round)?;
-        let mut smaller: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for member in members {
-            let root = maps.fine[member as usize];
-            if root != NULL {
-                smaller.entry(root).or_default().push(member);
+    maps.settled_at = graph.nodes.len();
+    let mut stack = std::mem::take(&mut maps.raised);
+    // The last one is taken first.
+    stack.sort_unstable_by_key(|&state| maps.value(state));
+    while let Some(from) = stack.pop() {
+        for index in 0..graph.edges[from as usize].len() {
+            let edge = graph.edges[from as usize][index];
+            graph.tick(from, Phase::Calculate).map_break(End::Halted)?;
+            round.calculated += 1;
+            let handed = hand_on(from, edge, maps.value(from)).map_break(End::Cycle)?;
+            if maps.map[edge.to as usize].is_some_and(|known| known < handed) {
+                maps.map[edge.to as usize] = Some(handed);
+                stack.push(edge.to);
             }
-        }
-        waiting.extend(smaller);
-    }
-    graph.partitions_left = 0;
-    ControlFlow::Continue(())
-}
-
-/// Calculates the map of the members of the present partition, all of which the root reaches.
-fn calculate_within<M, D, O>(
-    graph: &mut Graph<'_, M, D, O>,
-    maps: &mut Maps,
-    root: u32,
-    round: &mut CycleRound,
-) -> ControlFlow<End>
-where
-    M: Processes,
-    D: Scheduler<M::Label>,
-    O: DelayObserver<M::Label, M::Fault>,
-{
-    let present = maps.partitions;
-    maps.visited_in[root as usize] = present;
-    let mut stack = vec![(root, 0)];
-    while let Some((state, next)) = stack.last_mut() {
-        let (from, index) = (*state, *next);
-        *next += 1;
-        let Some(&edge) = graph.nodes[from as usize].edges.get(index) else {
-            stack.pop();
-            continue;
-        };
-        graph.tick(from, Phase::Refine).map_break(End::Halted)?;
-        let to = edge.to as usize;
-        if !edge.follow || maps.member_of[to] != present {
-            continue;
-        }
-        round.refined += 1;
-        let handed = hand_on(from, edge, maps.fine[from as usize]).map_break(End::Cycle)?;
-        if maps.visited_in[to] != present || maps.fine[to] < handed {
-            maps.visited_in[to] = present;
-            maps.fine[to] = handed;
-            stack.push((edge.to, 0));
         }
     }
     ControlFlow::Continue(())

@@ -4,7 +4,8 @@
 //! There are three ways to ask:
 //!
 //! * [`Ask::Map`]: maximal accepting predecessors ([`map`]), the algorithm of Desai, Qadeer, Rajamani
-//!   (MSR-TR-2015-28, section 4.2), corrected. What earlier rounds found out is kept.
+//!   (MSR-TR-2015-28, section 4.2), corrected. What earlier rounds found out is kept. The only one for several threads
+//!   ([`iterative_map_together`]).
 //! * [`Ask::NestedDfs`]: nested depth-first search, which depends on its order and so starts from nothing in each
 //!   round: the paper's baseline, *iterative NDFS*.
 //! * [`Ask::Components`]: strongly connected components (Tarjan) of what is there, in each round.
@@ -21,7 +22,9 @@ mod graph;
 mod lasso;
 mod map;
 mod nested;
+mod refine;
 mod scc;
+mod together;
 
 use crate::cycle::{CycleOutcome, Found, Goal};
 use crate::delay_bounded::{Deepening, DelayObserver, Reach, Round};
@@ -34,6 +37,7 @@ use fabius_base::StopReason;
 use graph::Graph;
 use map::Maps;
 use std::ops::ControlFlow;
+use together::Others;
 
 /// How cycles are looked for in what is there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -105,9 +109,52 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut rounds = Vec::new();
     let mut graph = Graph::new(model, scheduler, observer, settings, goal);
-    let run = deepen(&mut graph, deepening, ask, &mut rounds);
+    let mut maps = Maps::default();
+    let searched = match ask {
+        Ask::Map => deepen(&mut graph, deepening, false, |graph, round| map::round(graph, &mut maps, round)),
+        Ask::NestedDfs => deepen(&mut graph, deepening, true, nested::round),
+        Ask::Components => deepen(&mut graph, deepening, false, scc::round),
+    };
+    conclude(graph, searched)
+}
+
+/// As [`iterative_cycles`] by maximal accepting predecessors, with one thread for each of the models; they must be the
+/// same. Each thread has its own copy of the scheduler. The first of them is the caller's thread, and the only one that speaks to the observer.
+///
+/// States, edges and rounds do not depend on how many threads there are, nor on their pace, and neither does whether a cycle is
+/// found; only which of several in a round is. They may be others than those of [`iterative_cycles`], which goes strictly depth
+/// first.
+pub fn iterative_map_together<M, D, O>(
+    models: &mut [M],
+    scheduler: &D,
+    observer: &mut O,
+    settings: &Settings,
+    deepening: &Deepening,
+    goal: Goal,
+) -> Option<DeepCycles<M::Label, M::Fault>>
+where
+    M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
+    D: Scheduler<M::Label, State: Send + Sync> + Clone + Send,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let (model, others) = models.split_first_mut()?;
+    let mut graph = Graph::new(model, scheduler, observer, settings, goal);
+    let mut others = Others::new(others, scheduler, settings.cancel.clone());
+    let searched = deepen(&mut graph, deepening, false, |graph, round| together::round(graph, &mut others, round));
+    Some(conclude(graph, searched))
+}
+
+/// Why rounds ended early, if they did, and the rounds.
+type Searched = (ControlFlow<End>, Vec<CycleRound>);
+
+/// Says what came of a search.
+fn conclude<M, D, O>(mut graph: Graph<'_, M, D, O>, (run, rounds): Searched) -> DeepCycles<M::Label, M::Fault>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
     let finished = rounds.iter().rev().skip(usize::from(run.is_break())).map(|round| round.bound).next();
     let mut statistics = graph.statistics;
     statistics.memory_bytes = statistics.memory_bytes.max(graph.memory_bytes());
@@ -152,39 +199,40 @@ pub(crate) enum End {
     Halted(Halt),
 }
 
+/// Searches round by round; each starts from nothing if `anew`.
 fn deepen<M, D, O>(
     graph: &mut Graph<'_, M, D, O>,
     deepening: &Deepening,
-    ask: Ask,
-    rounds: &mut Vec<CycleRound>,
-) -> ControlFlow<End>
+    anew: bool,
+    mut search: impl FnMut(&mut Graph<'_, M, D, O>, &mut CycleRound) -> ControlFlow<End>,
+) -> Searched
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut maps = Maps::default();
-    graph.begin(deepening.start()).map_break(End::Halted)?;
-    loop {
-        let mut round = CycleRound { bound: graph.bound, ..CycleRound::default() };
-        let found = match ask {
-            Ask::Map => map::round(graph, &mut maps, &mut round),
-            Ask::NestedDfs => nested::round(graph, &mut round),
-            Ask::Components => scc::round(graph, &mut round),
-        };
-        (round.states, round.edges) = (graph.states(), graph.edges_there);
-        (round.frontier, round.listed) = (graph.frontier_len(), graph.listed);
-        rounds.push(round);
-        found?;
-        let told = Round { bound: round.bound, states: round.states, frontier: round.frontier };
-        graph.observer.round(&told).map_break(|reason| End::Halted(Halt::Reason(reason)))?;
-        match deepening.as_wanted(graph.observer).after(graph.bound).filter(|_| !graph.is_complete()) {
-            None => return ControlFlow::Continue(()),
-            Some(bound) if ask == Ask::NestedDfs => {
-                graph.forget();
-                graph.begin(bound).map_break(End::Halted)?;
+    let mut rounds = Vec::new();
+    let mut next = || -> ControlFlow<End> {
+        graph.begin(deepening.start()).map_break(End::Halted)?;
+        loop {
+            let mut round = CycleRound { bound: graph.bound, ..CycleRound::default() };
+            let found = search(graph, &mut round);
+            (round.states, round.edges) = (graph.states(), graph.edges_there);
+            (round.frontier, round.listed) = (graph.frontier_len(), graph.listed);
+            rounds.push(round);
+            found?;
+            let told = Round { bound: round.bound, states: round.states, frontier: round.frontier };
+            graph.observer.round(&told).map_break(|reason| End::Halted(Halt::Reason(reason)))?;
+            match deepening.as_wanted(graph.observer).after(graph.bound).filter(|_| !graph.is_complete()) {
+                None => return ControlFlow::Continue(()),
+                Some(bound) if anew => {
+                    graph.forget();
+                    graph.begin(bound).map_break(End::Halted)?;
+                }
+                Some(bound) => graph.bound = bound,
             }
-            Some(bound) => graph.bound = bound,
         }
-    }
+    };
+    let run = next();
+    (run, rounds)
 }

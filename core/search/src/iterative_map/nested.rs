@@ -41,14 +41,14 @@ where
     while let Some((state, next)) = stack.last_mut() {
         let (from, index) = (*state, *next);
         // The edge before led to the state above, which is done: its turn to be searched from.
-        if let Some(done) = index.checked_sub(1).and_then(|before| graph.nodes[from as usize].edges.get(before))
+        if let Some(done) = index.checked_sub(1).and_then(|before| graph.edges[from as usize].get(before))
             && done.accept
         {
             let to = done.to;
             red(graph, &mut colours, from, to, round)?;
         }
         let (_, next) = stack.last_mut().unwrap_or(&mut (0, 0)).to_owned();
-        let Some(&edge) = graph.nodes[from as usize].edges.get(next) else {
+        let Some(&edge) = graph.edges[from as usize].get(next) else {
             colours[from as usize].on_stack = false;
             stack.pop();
             continue;
@@ -107,7 +107,7 @@ where
     colours[start as usize].red = true;
     let mut stack = vec![(start, 0)];
     while let Some((state, next)) = stack.last_mut() {
-        let edge = graph.nodes[*state as usize].edges.get(*next).copied();
+        let edge = graph.edges[*state as usize].get(*next).copied();
         *next += 1;
         let Some(edge) = edge else {
             stack.pop();
@@ -144,7 +144,7 @@ where
         }
         while let Some((state, next)) = stack.last_mut() {
             let from = *state;
-            let edge = graph.nodes[from as usize].edges.get(*next).copied();
+            let edge = graph.edges[from as usize].get(*next).copied();
             *next += 1;
             let Some(edge) = edge else {
                 colours[from as usize].on_stack = false;

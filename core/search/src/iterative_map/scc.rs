@@ -65,7 +65,7 @@ where
         }
         let Some((state, next)) = stack.last_mut() else { return ControlFlow::Continue(()) };
         let from = *state;
-        let edge = graph.nodes[from as usize].edges.get(*next).copied();
+        let edge = graph.edges[from as usize].get(*next).copied();
         *next += 1;
         let Some(edge) = edge else {
             stack.pop();
@@ -105,7 +105,7 @@ where
     let members: Vec<u32> = open.drain(first..).collect();
     let least = order[state as usize].0;
     for &from in &members {
-        for edge in graph.nodes[from as usize].edges.iter().filter(|edge| edge.accept) {
+        for edge in graph.edges[from as usize].iter().filter(|edge| edge.accept) {
             // Members have indices from that of the first of them on, and are not done yet.
             let (own, lowest) = order[edge.to as usize];
             if least <= own && lowest != DONE {

@@ -13,8 +13,9 @@
 
 use super::round_robin::Ring;
 use super::{Order, RoundRobin, RunToCompletion, Scheduler, Situation, Step};
-use std::cell::Cell;
 use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How processes are scheduled in a sealed stretch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -35,11 +36,12 @@ pub trait Seals: Debug {
 }
 
 /// A scheduler with sealed stretches.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sealed<D, S> {
     scheduler: D,
     seals: S,
-    overlaps: Cell<u64>,
+    /// Copies count together.
+    overlaps: Arc<AtomicU64>,
 }
 
 /// The state of a [`Sealed`] scheduler.
@@ -59,12 +61,12 @@ enum Fixed {
 impl<D, S> Sealed<D, S> {
     /// Seals stretches of a scheduler.
     pub fn new(scheduler: D, seals: S) -> Self {
-        Self { scheduler, seals, overlaps: Cell::new(0) }
+        Self { scheduler, seals, overlaps: Arc::default() }
     }
 
     /// How often a stretch of one kind was entered inside one of the other kind.
     pub fn overlaps(&self) -> u64 {
-        self.overlaps.get()
+        self.overlaps.load(Ordering::Relaxed)
     }
 }
 
@@ -116,7 +118,7 @@ impl<D, S: Seals> Sealed<D, S> {
         let mut kind = None;
         for inside in (0..count).filter_map(|process| self.seals.inside(state, process)) {
             if kind.is_some_and(|kind| kind != inside) {
-                self.overlaps.set(self.overlaps.get() + 1);
+                self.overlaps.fetch_add(1, Ordering::Relaxed);
             }
             if kind.is_none() || first == Some(inside) {
                 kind = Some(inside);

@@ -1,0 +1,250 @@
+//! Maximal accepting predecessors, worked out by several threads.
+//!
+//! The threads take turns with the caller: they expand a batch of states together, each a part of it with a model of its own; then
+//! the caller alone gives numbers to the states that are new. Whenever the states have become twice as many, and at the end of the
+//! round, maximal accepting predecessors are calculated in what is there, and at the end of the round refined
+//! ([`super::refine`]), again by all threads.
+//!
+//! How large a batch is, and which states are in it, does not depend on the number of threads nor on their pace. So the
+//! states, their numbers, the edges and the rounds are the same for two threads and for ten, and from run to run; only which of several
+//! cycles of a round is shown may differ.
+//!
+//! The paper says of its parallel version only that it was easy on top of a parallel search; this one is ours. It may find a
+//! cycle later than one thread does, which looks for it with each edge.
+
+use super::graph::{Graph, Known, Progress};
+use super::refine::{Parts, Refining};
+use super::{CycleRound, End};
+use crate::delay_bounded::{DelayObserver, scheduled};
+use crate::look::Phase;
+use crate::model::{Model, Processes};
+use crate::outcome::Halt;
+use crate::schedule::turns::Lister;
+use crate::schedule::{Scheduler, Turns};
+use fabius_base::Cancel;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// States in a batch, at most.
+const BATCH_MAX: usize = 1024;
+/// Smaller batches are expanded by the caller alone: to start a thread takes longer.
+const DEALT_OUT_MIN: usize = 64;
+/// No cycle is looked for in fewer states before the end of the round.
+const CHECKED_MIN: usize = 64;
+/// All states belong to the one part in which predecessors are calculated first.
+const WHOLE: u32 = u32::MAX;
+/// A thread looks whether it is to stop once for so many steps.
+const STEPS_PER_LOOK: u32 = 1024;
+
+/// The threads, apart from the caller's own.
+pub(super) struct Others<'m, M: Processes, D> {
+    members: Vec<Member<'m, M, D>>,
+    cancel: Cancel,
+    parts: Parts,
+}
+
+/// What a thread has of its own.
+struct Member<'m, M: Processes, D> {
+    model: &'m mut M,
+    lister: Lister<M::Label>,
+    scheduler: D,
+}
+
+/// A state that is to be expanded in this round, and how it was met, if its scheduler's state is not known yet.
+struct Waiting<Label, Fault> {
+    state: u32,
+    met: Option<Met<Label, Fault>>,
+}
+
+/// A turn that led to a new state. The scheduler's state is the one before it, until the new state is expanded and it is
+/// known who can move there.
+struct Met<Label, Fault> {
+    turns: Arc<Turns<Label, Fault>>,
+    turn: usize,
+}
+
+/// A state with all that the bound allows.
+struct Expanded<Label, Fault, State> {
+    state: u32,
+    turns: Arc<Turns<Label, Fault>>,
+    /// The turns that are taken, and how far the state was when each was.
+    taken: Vec<(usize, Progress<State>)>,
+    /// How far it is afterwards.
+    progress: Progress<State>,
+}
+
+type WaitingOf<M> = Waiting<<M as Model>::Label, <M as Model>::Fault>;
+type ExpandedOf<M, D> =
+    Expanded<<M as Model>::Label, <M as Model>::Fault, <D as Scheduler<<M as Model>::Label>>::State>;
+
+impl<'m, M: Processes, D: Clone> Others<'m, M, D> {
+    pub fn new(models: &'m mut [M], scheduler: &D, cancel: Cancel) -> Self {
+        let member = |model| Member { model, lister: Lister::new(), scheduler: scheduler.clone() };
+        Self { members: models.iter_mut().map(member).collect(), cancel, parts: Parts::default() }
+    }
+}
+
+impl<M: Processes, D> Others<'_, M, D> {
+    fn threads(&self) -> usize {
+        self.members.len() + 1
+    }
+}
+
+/// Calculates and refines what a bound allows.
+pub(super) fn round<M, D, O>(
+    graph: &mut Graph<'_, M, D, O>,
+    others: &mut Others<'_, M, D>,
+    round: &mut CycleRound,
+) -> ControlFlow<End>
+where
+    M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
+    D: Scheduler<M::Label, State: Send + Sync> + Send,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let mut waiting: Vec<_> = graph.frontier().into_iter().rev().map(|state| Waiting { state, met: None }).collect();
+    let mut checked_at = graph.nodes.len().max(CHECKED_MIN / 2);
+    while !waiting.is_empty() {
+        // Half of what waits, the youngest first: nearly depth-first, and enough for all.
+        let size = waiting.len().div_ceil(2).min(BATCH_MAX);
+        let batch: Vec<_> = waiting.drain(waiting.len() - size..).rev().collect();
+        let edges_before = graph.edges_there;
+        let mut met = Vec::new();
+        for Expanded { state, turns, taken, progress } in expand(graph, others, &batch).map_break(End::Halted)? {
+            let new = graph.take_in(state, progress, &turns, &taken).map_break(End::Halted)?;
+            met.extend(new.into_iter().map(|(state, place)| {
+                let turn = taken[place].0;
+                Waiting { state, met: Some(Met { turns: Arc::clone(&turns), turn }) }
+            }));
+        }
+        round.calculated += graph.edges_there - edges_before;
+        waiting.extend(met.into_iter().rev());
+        if 2 * checked_at <= graph.nodes.len() {
+            checked_at = graph.nodes.len();
+            calculate(graph, others, round)?;
+        }
+    }
+    calculate(graph, others, round)?;
+    let threads = others.threads();
+    let mut refining = Refining::new(graph, &mut others.parts, threads, Phase::Refine);
+    let refined = refining.refine(round);
+    round.refined += refining.walked;
+    refined
+}
+
+/// Calculates maximal accepting predecessors in all that is there.
+fn calculate<M, D, O>(
+    graph: &mut Graph<'_, M, D, O>,
+    others: &mut Others<'_, M, D>,
+    round: &mut CycleRound,
+) -> ControlFlow<End>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    others.parts.start(graph.nodes.iter().map(|_| WHOLE));
+    let threads = others.threads();
+    let mut refining = Refining::new(graph, &mut others.parts, threads, Phase::Calculate);
+    let calculated = refining.trim();
+    let calculated = if calculated.is_continue() { refining.pass() } else { calculated };
+    round.calculated += refining.walked;
+    calculated
+}
+
+/// Deals a batch out to the threads.
+fn expand<M, D, O>(
+    graph: &mut Graph<'_, M, D, O>,
+    others: &mut Others<'_, M, D>,
+    batch: &[WaitingOf<M>],
+) -> ControlFlow<Halt, Vec<ExpandedOf<M, D>>>
+where
+    M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
+    D: Scheduler<M::Label, State: Send + Sync> + Send,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let threads = if batch.len() < DEALT_OUT_MIN { 1 } else { others.threads() };
+    let cancel = &others.cancel;
+    let (model, lister, scheduler, known) = graph.apart();
+    let known = &known;
+    let mut hands = batch.chunks(batch.len().div_ceil(threads).max(1));
+    let own = hands.next().unwrap_or_default();
+    let dealt_out = others.members.iter_mut().zip(hands);
+    let expanded = std::thread::scope(|scope| {
+        let running: Vec<_> = dealt_out
+            .map(|(Member { model, lister, scheduler }, hand)| {
+                scope.spawn(move || {
+                    let worker =
+                        Worker { model: *model, lister, scheduler, known, cancel, steps: 0, words: Vec::new() };
+                    worker.expand_all(hand)
+                })
+            })
+            .collect();
+        let worker = Worker { model, lister, scheduler, known, cancel, steps: 0, words: Vec::new() };
+        let mut expanded = worker.expand_all(own);
+        for thread in running {
+            expanded.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        expanded
+    });
+    graph.statistics.transient = graph.own_transient() + of_others(others);
+    if let Some(reason) = cancel.requested().filter(|_| expanded.len() < batch.len()) {
+        return ControlFlow::Break(Halt::Reason(reason));
+    }
+    let listed: u64 = expanded.iter().map(|expanded| expanded.turns.len() as u64 + 1).sum();
+    graph.ticks(listed, batch.first().map_or(0, |waiting| waiting.state), Phase::Calculate)?;
+    ControlFlow::Continue(expanded)
+}
+
+/// Transient states that the other threads passed.
+fn of_others<M: Processes, D>(others: &Others<'_, M, D>) -> u64 {
+    others.members.iter().map(|member| member.lister.transient).sum()
+}
+
+/// A thread, while it expands.
+struct Worker<'w, M: Processes, D: Scheduler<M::Label>> {
+    model: &'w mut M,
+    lister: &'w mut Lister<M::Label>,
+    scheduler: &'w D,
+    known: &'w Known<'w, D::State>,
+    cancel: &'w Cancel,
+    /// Until the next look at whether the search is to stop.
+    steps: u32,
+    words: Vec<u32>,
+}
+
+impl<M: Processes, D: Scheduler<M::Label>> Worker<'_, M, D> {
+    /// Expands states until the search is to stop.
+    fn expand_all(mut self, hand: &[WaitingOf<M>]) -> Vec<ExpandedOf<M, D>> {
+        hand.iter().map_while(|waiting| self.expand(waiting)).collect()
+    }
+
+    /// Lists the turns of a state and takes those that the bound allows; `None` if the search is to stop.
+    fn expand(&mut self, waiting: &WaitingOf<M>) -> Option<ExpandedOf<M, D>> {
+        let Self { model, lister, scheduler, known, cancel, steps, words } = self;
+        let mut turns = Turns::default();
+        words.clear();
+        known.recall(waiting.state, words);
+        let listed = lister.list(*model, words, &mut turns, || {
+            *steps = (*steps + 1) % STEPS_PER_LOOK;
+            if *steps == 0 && cancel.requested().is_some() {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if listed.is_break() {
+            return None;
+        }
+        let mut progress = known.node(waiting.state).progress.clone();
+        if let Some(met) = &waiting.met {
+            let by = (&*met.turns, met.turn);
+            progress.schedule = scheduled(*scheduler, &progress.schedule, by, turns.situation());
+        }
+        let mut taken = Vec::new();
+        let within = (*scheduler, known.bound);
+        let _: ControlFlow<()> = progress.take_turns(within, &turns, |progress, turn| {
+            taken.push((turn, progress.clone()));
+            ControlFlow::Continue(())
+        });
+        Some(Expanded { state: waiting.state, turns: Arc::new(turns), taken, progress })
+    }
+}
