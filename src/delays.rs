@@ -33,7 +33,7 @@ pub struct DelayFlags {
     pub max_delays: Option<u32>,
 
     /// Explore in the order of depth, runs of at most so many steps: everything within them, unlike --max-depth. An
-    /// atomic sequence is one step.
+    /// atomic sequence is one step. Of endless runs, those whose states all lie so near to the start.
     #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
     pub depth_bound: Option<u32>,
 

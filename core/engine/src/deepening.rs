@@ -1,8 +1,10 @@
-//! The search for violations of safety in the order of depth.
+//! The searches in the order of depth: for violations of safety, and for endless runs.
 
 use crate::adapter::SearchedMachine;
 use crate::counterexample::{Found, Wrong, confirm};
+use crate::delayed::{in_figures, what_runs_do};
 use crate::event::Goal;
+use crate::liveness::{Inquiry, inquire, unanswered};
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict};
@@ -14,7 +16,9 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::StopReason;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, depth_bounded};
+use fabius_search::delay_bounded::Reach;
+use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, depth_bounded, depth_bounded_cycles};
+use fabius_search::iterative_map::DeepCycles;
 use fabius_search::{self as search, Completeness, StopAt};
 use fabius_witness::RunFairness;
 use std::sync::Arc;
@@ -66,6 +70,80 @@ pub(crate) fn check(
         }
     }
     checked
+}
+
+/// Looks for endless runs that violate a property among the states within ever more steps, and confirms what was found.
+pub(crate) fn check_cycles(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+    depth: &DepthBounding,
+    around: &mut Surroundings<'_>,
+) -> Checked {
+    let inquiry = match inquire(program, planned, settings) {
+        Ok(inquiry) => inquiry,
+        Err(finding) => return unanswered(planned, *finding),
+    };
+    let mut machine = match SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch) {
+        Ok(machine) => machine,
+        Err(refusal) => return refused(planned, program, refusal),
+    };
+    let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
+    let began = (around.now)();
+    let mut watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
+    let cancel = watcher.around.cancel.clone();
+    let search_settings = search::Settings { limits: settings.limits, stop_at: StopAt::First, cancel };
+    let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
+    let found = depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal);
+    let seconds = ((around.now)() - began).as_secs_f64();
+    let reason = endless_reason(&inquiry, &found, settings);
+    let mut checked = Checked {
+        report: in_figures(planned, &found, "depth-bounded-scc", reason, seconds),
+        counterexamples: Vec::new(),
+        findings: Vec::new(),
+        failure: None,
+    };
+    if let Some(found) = found.outcome.found {
+        let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
+        match confirm(loaded, &inquiry.program, found) {
+            Ok(counterexample) => checked.add(planned, counterexample, around),
+            Err(failure) => checked.failure = Some(failure),
+        }
+    }
+    checked
+}
+
+/// One sentence that says what a verdict on endless runs rests on.
+fn endless_reason(inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, settings: &Settings) -> String {
+    let run = what_runs_do(inquiry);
+    let searched = format!("searched {}", counted(found.outcome.statistics.states, "state"));
+    let steps = |bound: u32| counted(u64::from(bound), "step");
+    if found.outcome.found.is_some() {
+        let bound = found.rounds.last().map_or(0, |round| round.bound);
+        return format!("a {run}, and stays within {} of the start", steps(bound));
+    }
+    match found.reach {
+        Reach::EverySchedule => format!("no {run}"),
+        Reach::Bound(bound) if found.endless_turns > 0 => {
+            let (places, steps) = (counted(found.endless_turns, "state"), steps(bound));
+            format!(
+                "no {run} found within {steps} ({searched}); this is not a proof: in {places} an atomic sequence may never end"
+            )
+        }
+        Reach::Bound(bound) => {
+            format!("no {run} and stays within {} of the start ({searched}); others were not looked at", steps(bound))
+        }
+        Reach::Ended(last) => {
+            let limit = limit_reached(found.outcome.completeness, &settings.limits);
+            match last {
+                Some(bound) => {
+                    format!("no {run} found within {} of the start ({searched}); then {limit}", steps(bound))
+                }
+                None => format!("no {run} found ({searched}); this is not a proof: {limit}"),
+            }
+        }
+    }
 }
 
 /// What the search found out, in figures and one sentence.

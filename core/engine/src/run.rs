@@ -100,6 +100,12 @@ fn check_all(
             Question::Safety => safety::check(loaded, program, planned, settings, around),
             Question::Progress | Question::Acceptance | Question::Claim
                 if settings.fairness == Fairness::None
+                    && let Some(depth) = &settings.depth_bounding =>
+            {
+                deepening::check_cycles(loaded, program, planned, settings, depth, around)
+            }
+            Question::Progress | Question::Acceptance | Question::Claim
+                if settings.fairness == Fairness::None
                     && (settings.delaying.is_some() || settings.cycles.needs_delays()) =>
             {
                 let delaying = settings.delaying.clone().unwrap_or_default();

@@ -188,6 +188,63 @@ fn depth_bounds_are_steps_and_the_verdict_says_so() {
     assert_eq!(outcome.report.verdict, Verdict::Holds);
 }
 
+#[test]
+fn several_threads_look_for_loops_under_every_scheduler() {
+    for scheduler in schedulers() {
+        for threads in [1, 2, 3] {
+            let settings = Settings {
+                properties: vec!["progress".to_owned()],
+                threads,
+                ..delaying(scheduler.clone(), DelayMode::Fast, None)
+            };
+            let (outcome, _) = run(LAZY, &settings);
+            let property = &outcome.report.properties[0];
+            assert_eq!(property.verdict, Verdict::Violated, "{scheduler:?}, {threads}: {}", property.reason);
+            assert_eq!(property.search, "map");
+            let busy = LAZY.replace("x = 1 - x", "progress0: x = 1 - x").replace(":: skip", ":: progress1: skip");
+            let (outcome, _) = run(&busy, &settings);
+            assert_eq!(outcome.report.verdict, Verdict::Holds, "{scheduler:?}, {threads}: {}", outcome.report.reason);
+        }
+    }
+}
+
+#[test]
+fn endless_runs_within_a_depth() {
+    let depth = |cut_off, property: &str| Settings {
+        depth_bounding: Some(DepthBounding { increment: 1, cut_off }),
+        properties: vec![property.to_owned()],
+        ..Settings::default()
+    };
+    // The loop begins after seven steps; its states lie within nine.
+    let text = "byte x;
+active proctype P() {
+  do :: x < 7 -> progress: x++ :: else -> break od;
+accept: do :: x = 8 :: x = 9 od
+}
+ltl stays { [] (x < 8) }
+ltl small { [] (x < 10) }";
+    for property in ["progress", "acceptance", "stays"] {
+        let (outcome, _) = run(text, &depth(Some(3), property));
+        let reason = &outcome.report.properties[0].reason;
+        if property == "progress" {
+            assert_eq!(outcome.report.verdict, Verdict::Undecided, "{reason}");
+            assert!(
+                reason.starts_with("no run goes on for ever without progress and stays within 3 steps"),
+                "{reason}"
+            );
+        }
+        let (outcome, _) = run(text, &depth(None, property));
+        let reason = &outcome.report.properties[0].reason;
+        assert_eq!(outcome.report.verdict, Verdict::Violated, "{property}: {reason}");
+        assert!(reason.contains("stays within"), "{reason}");
+    }
+    let (outcome, _) = run(text, &depth(None, "small"));
+    assert_eq!(outcome.report.verdict, Verdict::Holds, "{}", outcome.report.reason);
+    let (outcome, _) = run(text, &depth(Some(4), "small"));
+    assert_eq!(outcome.report.verdict, Verdict::Undecided, "{}", outcome.report.reason);
+    assert_eq!(outcome.report.properties[0].search, "depth-bounded-scc");
+}
+
 /// On real models: once nothing is left, as many states are stored as Spin stores.
 #[test]
 fn what_is_left_in_the_end_is_what_spin_knows() {

@@ -106,6 +106,22 @@ fn describe(
     ask: Ask,
     seconds: f64,
 ) -> PropertyReport {
+    let search = match ask {
+        Ask::Map => "map",
+        Ask::NestedDfs => "iterative-ndfs",
+        Ask::Components => "iterative-scc",
+    };
+    in_figures(planned, found, search, reason(settings, inquiry, found, chosen), seconds)
+}
+
+/// What a search for cycles that goes by rounds found out, in figures and one sentence.
+pub(crate) fn in_figures(
+    planned: &Planned,
+    found: &DeepCycles<Move, Fault>,
+    search: &'static str,
+    reason: String,
+    seconds: f64,
+) -> PropertyReport {
     let statistics = &found.outcome.statistics;
     let stopped = match found.outcome.completeness {
         Completeness::Exhaustive => None,
@@ -120,13 +136,9 @@ fn describe(
     PropertyReport {
         verdict,
         exhaustive: stopped.is_none(),
-        reason: reason(settings, inquiry, found, chosen),
+        reason,
         stopped,
-        search: match ask {
-            Ask::Map => "map",
-            Ask::NestedDfs => "iterative-ndfs",
-            Ask::Components => "iterative-scc",
-        },
+        search,
         store: "tree",
         states: statistics.states,
         transitions: statistics.transitions(),
@@ -140,13 +152,18 @@ fn describe(
     }
 }
 
-/// One sentence that says what the verdict rests on.
-fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, chosen: &Chosen) -> String {
-    let run = match (inquiry.class, &inquiry.property) {
+/// What the runs do that are looked for.
+pub(crate) fn what_runs_do(inquiry: &Inquiry) -> &'static str {
+    match (inquiry.class, &inquiry.property) {
         (ViolationClass::NonProgressCycle, _) => "run goes on for ever without progress",
         (_, Some(_)) => "run violates it",
         (_, None) => "run passes acceptance labels for ever",
-    };
+    }
+}
+
+/// One sentence that says what the verdict rests on.
+fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, chosen: &Chosen) -> String {
+    let run = what_runs_do(inquiry);
     let states = counted(found.outcome.statistics.states, "state");
     let under = under(chosen);
     let bound = found.rounds.last().map_or(0, |round| u64::from(round.bound));

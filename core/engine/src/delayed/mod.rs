@@ -6,7 +6,7 @@ mod rerun;
 mod samples;
 mod seals;
 
-pub(crate) use cycles::check as check_cycles;
+pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::adapter::SearchedMachine;

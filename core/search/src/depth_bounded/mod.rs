@@ -30,7 +30,10 @@
 //! question *can anything go wrong within so many steps?* The paper's outer loop says that all is explored only if the
 //! deepest state lies strictly above the cut-off; here, once the frontier is empty.
 
+mod cycles;
 mod frontier;
+
+pub use cycles::depth_bounded_cycles;
 
 use crate::delay_bounded::SHOWN_TURNS_MAX;
 use crate::look::{Look, Phase};
@@ -481,7 +484,7 @@ fn path_of<M: Model>(model: &mut Nobodys<'_, M>, trail: &[u32]) -> Vec<M::Label>
 }
 
 /// A model whose turns are nobody's.
-struct Nobodys<'a, M>(&'a mut M);
+pub(crate) struct Nobodys<'a, M>(pub(crate) &'a mut M);
 
 impl<M: Model> Model for Nobodys<'_, M> {
     type Label = M::Label;

@@ -5,6 +5,9 @@
 //! edges(s) = for i = 0, 1, … while n + i ≤ bound:  each turn s → t of process Next(dᵢ), where dᵢ₊₁ = Delay(dᵢ)
 //! ```
 //!
+//! Where the bound is on the length of runs ([`Graph::by_depth`]), n is the number of turns on the way instead, and a state within
+//! the bound has all its edges.
+//!
 //! A state whose edges are not all there yet is in the frontier; it keeps dᵢ, n + i and i, so no edge is listed twice.
 
 use crate::cycle::{Found, Goal};
@@ -139,6 +142,8 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     words: Vec<u32>,
     incomplete: u64,
     pub bound: u32,
+    /// What each turn costs, beside the delays before it.
+    turn_cost: u32,
     pub listed: u64,
     pub edges_there: u64,
     pub endless_turns: u64,
@@ -171,6 +176,7 @@ where
             words: Vec::new(),
             incomplete: 0,
             bound: 0,
+            turn_cost: 0,
             listed: 0,
             edges_there: 0,
             endless_turns: 0,
@@ -181,6 +187,11 @@ where
             fault: None,
             initial_fault: None,
         }
+    }
+
+    /// The bound is one on the length of runs: each turn costs 1.
+    pub fn by_depth(self) -> Self {
+        Self { turn_cost: 1, ..self }
     }
 
     /// Starts with the initial state, which is number 0.
@@ -318,7 +329,7 @@ where
                 self.listing.list(target, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
                 let after = self.turns_after.situation();
                 let schedule = scheduled(self.scheduler, &progress.schedule, (turns, turn), after);
-                self.add(schedule, progress.delays, Some((state, turn as u32)))?;
+                self.add(schedule, progress.delays + self.turn_cost, Some((state, turn as u32)))?;
                 number
             }
         };
@@ -342,7 +353,7 @@ where
                 Some(number) => number,
                 None => {
                     let number = self.nodes.len() as u32;
-                    self.add(under.schedule.clone(), under.delays, Some((state, *turn as u32)))?;
+                    self.add(under.schedule.clone(), under.delays + self.turn_cost, Some((state, *turn as u32)))?;
                     new.push((number, place));
                     number
                 }

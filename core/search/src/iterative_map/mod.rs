@@ -145,6 +145,25 @@ where
     Some(conclude(graph, searched))
 }
 
+/// Looks for cycles with ever more steps: by components, since these are asked for breadth first.
+pub(crate) fn cycles_by_depth<M, D, O>(
+    model: &mut M,
+    scheduler: &D,
+    observer: &mut O,
+    settings: &Settings,
+    deepening: &Deepening,
+    goal: Goal,
+) -> DeepCycles<M::Label, M::Fault>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let mut graph = Graph::new(model, scheduler, observer, settings, goal).by_depth();
+    let searched = deepen(&mut graph, deepening, false, scc::round);
+    conclude(graph, searched)
+}
+
 /// Why rounds ended early, if they did, and the rounds.
 type Searched = (ControlFlow<End>, Vec<CycleRound>);
 

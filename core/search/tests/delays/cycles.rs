@@ -16,7 +16,7 @@ const ASKS: [Ask; 3] = [Ask::Map, Ask::NestedDfs, Ask::Components];
 const GOALS: [Goal; 2] = [Goal::AcceptanceCycle, Goal::Livelock];
 
 /// A program without faults, which end a search for cycles.
-fn program(seed: u64) -> Toys {
+pub fn program(seed: u64) -> Toys {
     let toys = Toys::random(seed, true);
     let rules = toys.rules.iter().map(|rule| Rule { fault: false, ..*rule }).collect();
     Toys { rules, ..toys }
@@ -44,10 +44,10 @@ fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     found.expect("there are models")
 }
 
-type Edges = BTreeMap<Vec<u32>, BTreeSet<(Vec<u32>, bool)>>;
+pub type Edges = BTreeMap<Vec<u32>, BTreeSet<(Vec<u32>, bool)>>;
 
 /// The edges that a cycle may use, and whether they make it one that is looked for.
-fn edges(toys: &Toys, goal: Goal) -> Edges {
+pub fn edges(toys: &Toys, goal: Goal) -> Edges {
     let mut toys = toys.clone();
     let mut initial = Vec::new();
     toys.initial(&mut initial).expect("there");
@@ -71,7 +71,7 @@ fn edges(toys: &Toys, goal: Goal) -> Edges {
 }
 
 /// By definition: is there an accepting edge whose target reaches its source?
-fn has_cycle(edges: &Edges) -> bool {
+pub fn has_cycle(edges: &Edges) -> bool {
     let reaches = |from: &Vec<u32>, to: &Vec<u32>| {
         let mut seen = BTreeSet::from([from.clone()]);
         let mut waiting = vec![from.clone()];
@@ -87,7 +87,7 @@ fn has_cycle(edges: &Edges) -> bool {
 }
 
 /// Walks a lasso: it must be a run, its loop must close, and be one that is looked for.
-fn walk(toys: &Toys, goal: Goal, stem: &[Label], cycle: &[Label]) {
+pub fn walk(toys: &Toys, goal: Goal, stem: &[Label], cycle: &[Label]) {
     let mut model = toys.clone();
     let mut state = Vec::new();
     model.initial(&mut state).expect("there");

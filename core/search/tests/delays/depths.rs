@@ -1,10 +1,13 @@
 //! What is reached within so many steps.
 
+use crate::cycles::{Edges, edges, has_cycle, program, walk};
 use crate::programs::{Label, Toys};
 use crate::truth::expand;
 use fabius_base::StopReason;
-use fabius_search::delay_bounded::DelayObserver;
-use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, Keep, Revisit, depth_bounded};
+use fabius_search::cycle::{Found, Goal};
+use fabius_search::delay_bounded::{DelayObserver, Reach};
+use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, Keep, Revisit, depth_bounded, depth_bounded_cycles};
+use fabius_search::iterative_map::DeepCycles;
 use fabius_search::toy::Toy;
 use fabius_search::{
     Completeness, Model, Next, Quiet, Settings, StopAt, TreeStore, Violation, ViolationKind, breadth_first,
@@ -263,4 +266,92 @@ fn take(model: &mut Toys, state: &mut Vec<u32>, successor: &mut Vec<u32>, wanted
         }
     }
     std::mem::swap(state, successor);
+}
+
+/// So many random systems for endless runs.
+const CYCLIC: u64 = 2000;
+
+/// The edges between states within a depth.
+fn within(edges: &Edges, distances: &BTreeMap<Vec<u32>, u32>, depth: u32) -> Edges {
+    let near = |state: &Vec<u32>| distances[state] <= depth;
+    let kept = edges.iter().filter(|(from, _)| near(from));
+    kept.map(|(from, next)| (from.clone(), next.iter().filter(|(to, _)| near(to)).cloned().collect())).collect()
+}
+
+fn cycles(toys: &Toys, increment: u32, cut_off: Option<u32>, goal: Goal) -> DeepCycles<Label, u32> {
+    let depth = DepthSettings { increment, cut_off, ..DepthSettings::default() };
+    depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &Settings::default(), &depth, goal)
+}
+
+/// The states that a path goes through, between its turns.
+fn deepest(toys: &Toys, distances: &BTreeMap<Vec<u32>, u32>, path: &[Label]) -> u32 {
+    let mut model = toys.clone();
+    let (mut state, mut successor) = (Vec::new(), Vec::new());
+    model.initial(&mut state).expect("there");
+    let mut deepest = 0;
+    for wanted in path {
+        let mut cursor = model.begin(&state);
+        loop {
+            match model.next(&state, &mut cursor, &mut successor) {
+                Next::Successor { label: Some(label), .. } if label == *wanted => break,
+                Next::Successor { label: None, .. } => {
+                    // Control is lost: an ordinary state.
+                    state.clone_from(&successor);
+                    deepest = deepest.max(distances[&state]);
+                    cursor = model.begin(&state);
+                }
+                Next::Done(_) => panic!("{wanted:?} cannot be taken"),
+                _ => {}
+            }
+        }
+        std::mem::swap(&mut state, &mut successor);
+        if state[0] == 0 {
+            deepest = deepest.max(distances[&state]);
+        }
+    }
+    deepest
+}
+
+#[test]
+fn endless_runs_are_found_at_the_smallest_depth_that_holds_one() {
+    let (mut with, mut without, mut deep) = (0, 0, 0);
+    for seed in 0..CYCLIC {
+        let toys = program(seed);
+        let goal = [Goal::AcceptanceCycle, Goal::Livelock][seed as usize % 2];
+        let (all, distances) = (edges(&toys, goal), distances(&toys));
+        let last = distances.values().copied().max().unwrap_or(0);
+        let least = (0..=last).find(|&depth| has_cycle(&within(&all, &distances, depth)));
+        let context = format!("seed {seed}, {goal:?}");
+        // One step at a time: the first round that can find it does. The first round has a bound of 1.
+        let found = cycles(&toys, 1, None, goal);
+        let bound = found.rounds.last().map_or(0, |round| round.bound);
+        match (&found.outcome.found, least) {
+            (Some(Found::Lasso { stem, cycle }), Some(least)) => {
+                assert_eq!(bound, least.max(1), "{context}");
+                walk(&toys, goal, stem, cycle);
+                let path = [stem.as_slice(), cycle].concat();
+                assert!(deepest(&toys, &distances, &path) <= bound, "{context}");
+                with += 1;
+                deep += u32::from(1 < least);
+            }
+            (None, None) => {
+                assert_eq!(found.reach == Reach::EverySchedule, found.endless_turns == 0, "{context}");
+                assert_eq!(found.outcome.statistics.states as usize, distances.len(), "{context}");
+                without += 1;
+            }
+            other => panic!("{context}: {other:?}"),
+        }
+        // Whatever the increment, up to a cut-off: found if and only if it lies within.
+        for (increment, cut_off) in [(1, 2), (2, 3), (3, 5), (100, last.max(1))] {
+            let found = cycles(&toys, increment, Some(cut_off), goal);
+            let there = least.is_some_and(|least| least <= cut_off);
+            assert_eq!(found.outcome.found.is_some(), there, "{context}, {increment}, {cut_off}");
+            if !there && cut_off < last {
+                assert_eq!(found.reach, Reach::Bound(cut_off), "{context}, {increment}");
+                assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::Depth), "{context}");
+                assert!(!found.outcome.proves_absence(), "{context}");
+            }
+        }
+    }
+    assert!(with > 300 && without > 300 && deep > 50, "{with} with a cycle, {without} without, {deep} deep");
 }

@@ -1,0 +1,74 @@
+//! Endless runs in the order of depth.
+//!
+//! What is asked: *is there an endless run all of whose states lie within so many steps of the start?* A state lies within N
+//! steps if a shortest way to it has at most N. So the run itself is as long as any endless run; it is its states that are bounded,
+//! and the loop may be as long as there are states. (Section 2 of the paper: the states within the depth, then a search for
+//! cycles among them.)
+//!
+//! ```text
+//! bound := min(increment, cut-off)
+//! repeat:
+//!   expand, breadth first, all states at depth ≤ bound       states at depth bound + 1 are known, and have no edges yet
+//!   look for an accepting edge inside a strongly connected component
+//!   if no state waits: no run at all;  bound := min(bound + increment, cut-off)
+//! ```
+//!
+//! Breadth first, the depth at which a state is first met is its distance, so nothing has to be looked at again. A state that has no
+//! edges yet lies on no cycle, so what is found lies within the bound; and every edge between states within the bound is
+//! there. The paper runs nested depth-first search on the states within the bound, which needs no edges in memory; here they are
+//! kept from round to round, and one pass over them answers each round.
+
+use super::{DepthSettings, Nobodys};
+use crate::cycle::Goal;
+use crate::delay_bounded::{Deepening, DelayObserver};
+use crate::iterative_map::{DeepCycles, cycles_by_depth};
+use crate::model::Model;
+use crate::observer::Settings;
+use crate::outcome::Completeness;
+use crate::schedule::{Scheduler, Situation};
+use fabius_base::StopReason;
+
+/// Looks for cycles among the states within ever more steps.
+///
+/// In the result, bounds are numbers of steps, and [`crate::delay_bounded::Reach::EverySchedule`] means that no state waits for a larger bound. What
+/// delays a loop costs is not asked. Of `depth`, increment and cut-off count.
+pub fn depth_bounded_cycles<M, O>(
+    model: &mut M,
+    observer: &mut O,
+    settings: &Settings,
+    depth: &DepthSettings,
+    goal: Goal,
+) -> DeepCycles<M::Label, M::Fault>
+where
+    M: Model,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let increment = depth.increment.max(1);
+    let deepening = Deepening { first: increment, increment, last: depth.cut_off };
+    let found = cycles_by_depth(&mut Nobodys(model), &Unscheduled, observer, settings, &deepening, goal);
+    let mut outcome = found.outcome;
+    if outcome.completeness == Completeness::Stopped(StopReason::Delays) {
+        outcome.completeness = Completeness::Stopped(StopReason::Depth);
+    }
+    DeepCycles { outcome, loop_delays: None, ..found }
+}
+
+/// The scheduler of a system without processes.
+#[derive(Clone, Copy, Debug)]
+struct Unscheduled;
+
+impl<Label> Scheduler<Label> for Unscheduled {
+    type State = ();
+
+    fn start(&self, _: Situation<'_>) {}
+
+    fn next(&self, (): &()) -> Option<u8> {
+        None
+    }
+
+    fn delay(&self, (): &mut ()) {}
+
+    fn on_enabled(&self, (): &mut (), _: u8, _: Option<u8>) {}
+
+    fn on_blocked(&self, (): &mut (), _: u8) {}
+}
