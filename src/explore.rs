@@ -7,7 +7,8 @@ use fabius_tui::{Start, Theme, Wish};
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-/// A test that names a key here asks for a panic when it is pressed: the terminal is to be as it was afterwards.
+/// A test that names a key here asks for a panic when it is pressed: the terminal is to be as it was afterwards. It is
+/// heeded only where assertions are built in.
 const PANIC_KEY: &str = "FABIUS_TEST_PANIC_KEY";
 
 /// Explores until somebody quits.
@@ -32,7 +33,7 @@ pub fn run(args: &Explore) -> u8 {
         read: Arc::new(move || check::load(&path, &define, &wanted)),
         theme: theme(args),
         mouse: !args.no_mouse,
-        panic_key: std::env::var(PANIC_KEY).ok().and_then(|key| key.chars().next()),
+        panic_key: std::env::var(PANIC_KEY).ok().filter(|_| cfg!(debug_assertions)).and_then(|key| key.chars().next()),
     };
     match fabius_tui::run(start) {
         Ok(()) => 0,

@@ -58,7 +58,7 @@ pub fn run(start: Start) -> io::Result<()> {
     let mut model = Model::new(start.wish, start.theme, (size.width, size.height));
     model.mouse = start.mouse;
     // The first picture comes before anything is read.
-    screen.draw(|frame| view(&model, frame))?;
+    terminal::draw(&mut screen, |frame| view(&model, frame))?;
     listen_to_signals(&send)?;
     input.listen(&send, start.panic_key);
     let files = watch_file(&model.wish.path, &send);
@@ -115,7 +115,12 @@ fn pictures(
         if model.quits {
             return Ok(());
         }
-        screen.draw(|frame| view(model, frame))?;
+        // The terminal may have another size already, before anything says so.
+        let size = screen.size()?;
+        if model.size != (size.width, size.height) {
+            update(model, Message::Resized(size.width, size.height));
+        }
+        terminal::draw(screen, |frame| view(model, frame))?;
         drawn = Instant::now();
     }
 }

@@ -1,17 +1,23 @@
 //! The terminal: taken, given back, whatever happens.
 
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::{Frame, Terminal};
 use std::io::{self, Stdout, Write};
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The terminal is ours at present.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Who writes to the terminal: a picture is either whole before the terminal is given back, or not drawn at all.
+static WRITING: Mutex<()> = Mutex::new(());
 
 /// A terminal that is drawn on.
 pub(crate) type Screen = Terminal<CrosstermBackend<Stdout>>;
@@ -24,13 +30,24 @@ pub(crate) fn take(mouse: bool) -> io::Result<Screen> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
     let mut out = io::stdout();
-    execute!(out, EnterAlternateScreen, EnableBracketedPaste, Hide)?;
+    // Not `Terminal::clear`: that asks where the cursor is, and not every terminal answers.
+    execute!(out, EnterAlternateScreen, Clear(ClearType::All), EnableBracketedPaste, Hide)?;
     if mouse {
         execute!(out, EnableMouseCapture)?;
     }
-    let mut screen = Terminal::new(CrosstermBackend::new(out))?;
-    screen.clear()?;
-    Ok(screen)
+    Terminal::new(CrosstermBackend::new(out))
+}
+
+/// Draws a picture, if the terminal is still ours.
+///
+/// # Errors
+/// If the terminal cannot be written to.
+pub(crate) fn draw(screen: &mut Screen, picture: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    if TAKEN.load(Ordering::SeqCst) {
+        screen.draw(picture)?;
+    }
+    Ok(())
 }
 
 /// Takes the mouse, or lets it go.
@@ -71,9 +88,14 @@ pub(crate) fn hook_panics() {
         if thread.name() == Some(crate::run::SEARCH_THREAD) {
             return;
         }
-        give_back();
-        old(info);
-        if thread.id() != explorer {
+        if thread.id() == explorer {
+            give_back();
+            old(info);
+        } else {
+            // Until the end nothing more is drawn.
+            let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+            give_back();
+            old(info);
             std::process::exit(EXIT_INTERNAL);
         }
     }));

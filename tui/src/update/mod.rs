@@ -160,7 +160,12 @@ fn settle(model: &mut Model) {
     let layout = Layout::of(model);
     for panel in Panel::ALL {
         let (count, rows) = (entries(model, panel), visible(&layout, panel));
-        if panel != Panel::Trace || model.tab != TraceTab::Tree {
+        if layout.panel(panel).is_none() {
+            // What is not shown keeps its place until it is.
+            let cursor = model.cursor(panel);
+            cursor.at = cursor.at.min(count.saturating_sub(1));
+            cursor.top = cursor.top.min(cursor.at);
+        } else if panel != Panel::Trace || model.tab != TraceTab::Tree {
             model.cursor(panel).keep(count, rows);
         }
     }

@@ -21,8 +21,11 @@ use text::{fit, put, span, width, width_of};
 
 pub use text::wrap;
 
-/// Draws the screen.
+/// Draws the screen. If it has another size by now than the model knows, it stays empty until that is known.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
+    if frame.area().as_size() != model.size.into() {
+        return;
+    }
     let layout = Layout::of(model);
     let buffer = frame.buffer_mut();
     if let Some(area) = layout.header {
