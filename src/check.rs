@@ -32,6 +32,10 @@ pub fn run(args: &Check) -> u8 {
             return exit::FAULTY;
         }
     }
+    if let Some(why) = args.question.delays.contradiction() {
+        let _ = writeln!(anstream::stderr(), "error: {why}");
+        return exit::FAULTY;
+    }
     let mut face = Face::new(args);
     let mut worst = 0;
     panic::set_hook(Box::new(|panic| {

@@ -32,6 +32,11 @@ pub struct DelayFlags {
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
     pub max_delays: Option<u32>,
 
+    /// Allow at most so many choices in a run: of the ways on that a process has, the first is free and each other
+    /// costs 1. For violations of safety, with `--delay-mode fast` or `exact`.
+    #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
+    pub choice_bound: Option<u32>,
+
     /// Explore in the order of depth, runs of at most so many steps: everything within them, unlike --max-depth. An
     /// atomic sequence is one step. Of endless runs, those whose states all lie so near to the start.
     #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
@@ -73,6 +78,12 @@ pub enum Sampler {
 }
 
 impl DelayFlags {
+    /// What speaks against these flags together, in a sentence.
+    pub fn contradiction(&self) -> Option<&'static str> {
+        let drawn = self.delay_mode == Some(Mode::Sample) && self.choice_bound.is_some();
+        drawn.then_some("--choice-bound does not go with --delay-mode sample: choices are drawn there, not counted")
+    }
+
     /// What the flags ask for.
     pub fn settings(&self) -> Option<Delaying> {
         let mode = match self.delay_mode {
@@ -90,7 +101,8 @@ impl DelayFlags {
             }
         };
         let scheduler = self.delay.clone()?;
-        Some(Delaying { scheduler, mode, delays_max: self.max_delays, seed: self.seed, keeper: Keeper::default() })
+        let (delays_max, choices_max, seed) = (self.max_delays, self.choice_bound, self.seed);
+        Some(Delaying { scheduler, mode, delays_max, choices_max, seed, keeper: Keeper::default() })
     }
 
     /// What the flags for depth ask for.
@@ -113,6 +125,7 @@ impl DelayFlags {
         words.extend(sampler.map(|sampler| format!("--sampler {sampler}")));
         words.extend(self.runs.map(|runs| format!("--runs {runs}")));
         words.extend(self.max_delays.map(|max| format!("--max-delays {max}")));
+        words.extend(self.choice_bound.map(|max| format!("--choice-bound {max}")));
         if self.seed != 0 {
             words.push(format!("--seed {}", self.seed));
         }

@@ -124,7 +124,7 @@ fn endless_reason(inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, settings: 
         return format!("a {run}, and stays within {} of the start", steps(bound));
     }
     match found.reach {
-        Reach::EverySchedule => format!("no {run}"),
+        Reach::EverySchedule | Reach::EveryDelay => format!("no {run}"),
         Reach::Bound(bound) if found.endless_turns > 0 => {
             let (places, steps) = (counted(found.endless_turns, "state"), steps(bound));
             format!(

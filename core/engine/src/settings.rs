@@ -182,6 +182,9 @@ pub struct Delaying {
     pub mode: DelayMode,
     /// At most so many delays; without it, until nothing is left.
     pub delays_max: Option<u32>,
+    /// At most so many choices inside processes: alternatives other than the first one listed. For searches for violations of
+    /// safety; samples and searches for endless runs do not heed it.
+    pub choices_max: Option<u32>,
     /// Of the random scheduler, and of samples.
     pub seed: u64,
     /// Where the search is kept, and where it goes on.

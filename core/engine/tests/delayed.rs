@@ -188,6 +188,62 @@ fn depth_bounds_are_steps_and_the_verdict_says_so() {
     assert_eq!(outcome.report.verdict, Verdict::Holds);
 }
 
+/// What a model says under a bound on choices, without a bound on delays.
+fn with_choices(text: &str, mode: DelayMode, choices_max: u32) -> (Verdict, String) {
+    let settings = delaying(SchedulerChoice::RoundRobin, mode, None);
+    let delaying = settings.delaying.clone().map(|delaying| Delaying { choices_max: Some(choices_max), ..delaying });
+    let (outcome, _) = run(text, &Settings { delaying, optimize: false, ..settings });
+    (outcome.report.verdict, outcome.report.properties[0].reason.clone())
+}
+
+#[test]
+fn the_first_enabled_option_is_free_and_others_cost() {
+    let option = |wrong: usize| {
+        let test = |option| if option == wrong { "assert(false)" } else { "skip" };
+        format!(
+            "byte x; active proctype P() {{ if :: x == 1 -> assert(false) :: true; {} :: true; {} :: true; {} fi }}",
+            test(1),
+            test(2),
+            test(3)
+        )
+    };
+    for mode in [DelayMode::Fast, DelayMode::Exact] {
+        for (wrong, needed) in [(1, 0), (2, 1), (3, 1)] {
+            for choices in 0..=2 {
+                let (verdict, reason) = with_choices(&option(wrong), mode, choices);
+                let violated = needed <= choices;
+                assert_eq!(verdict == Verdict::Violated, violated, "{mode:?}, {wrong}, {choices}: {reason}");
+                if !violated {
+                    assert_eq!(verdict, Verdict::Undecided, "{reason}");
+                    assert!(!reason.contains("every schedule"), "{reason}");
+                    assert!(reason.contains("0 choices"), "{reason}");
+                }
+            }
+        }
+        let (verdict, reason) = with_choices(&option(9), mode, 1);
+        assert_eq!(verdict, Verdict::Holds, "{reason}");
+        assert!(reason.starts_with("safe under every schedule"), "{reason}");
+        let (verdict, reason) = with_choices(&option(9), mode, 0);
+        assert_eq!(verdict, Verdict::Undecided, "{reason}");
+    }
+}
+
+/// A sender meets the youngest receiver that is ready, by itself.
+#[test]
+fn the_youngest_partner_is_free() {
+    for (wrong, needed) in [(1, 1), (2, 0)] {
+        let text = format!(
+            "chan c = [0] of {{ byte }};
+active proctype Sender() {{ c!1 }}
+active [2] proctype Receiver() {{ end: c?_; assert(_pid != {wrong}) }}"
+        );
+        for choices in 0..=1 {
+            let (verdict, reason) = with_choices(&text, DelayMode::Exact, choices);
+            assert_eq!(verdict == Verdict::Violated, needed <= choices, "{wrong}, {choices}: {reason}");
+        }
+    }
+}
+
 #[test]
 fn several_threads_look_for_loops_under_every_scheduler() {
     for scheduler in schedulers() {

@@ -14,7 +14,7 @@ use fabius_search::delay_bounded::Snapshot;
 use std::fmt::Write;
 
 /// How a file begins; another number means another format.
-const MAGIC: &str = "fabius checkpoint 1";
+const MAGIC: &str = "fabius checkpoint 2";
 /// Ends the lines of text.
 const BLANK: &str = "\n\n";
 const SUM_BYTES: usize = 8;
@@ -38,6 +38,7 @@ impl Belonging {
             ("the property", property.to_owned()),
             ("the scheduler", format!("{:?}", chosen.kind).replace('\n', " ")),
             ("the seed", delaying.seed.to_string()),
+            ("the bound on choices", delaying.choices_max.map_or("none".to_owned(), |most| most.to_string())),
             ("the sealed stretches", seals),
             ("the limit on depth", depth),
         ])

@@ -180,7 +180,7 @@ fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault
         return format!("a {run}: found {within} {under}{cost}");
     }
     match found.reach {
-        Reach::EverySchedule => format!("no {run}, under any schedule"),
+        Reach::EverySchedule | Reach::EveryDelay => format!("no {run}, under any schedule"),
         Reach::Bound(_) if found.endless_turns > 0 => {
             let places = counted(found.endless_turns, "state");
             format!(

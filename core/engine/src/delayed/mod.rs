@@ -146,7 +146,8 @@ pub(crate) fn check(
         }
     }
     if let Some(first) = checked.report.violations.first() {
-        checked.report.reason = violated(first, settings.keep_going, outcome.violations.len(), &chosen);
+        let count = outcome.violations.len();
+        checked.report.reason = violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
     }
     checked
 }
@@ -168,7 +169,7 @@ fn explore(
     }
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let explored = with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, Search { watcher, order })?;
-    let sentence = reason(&explored, &order.limits, chosen, order.mode == DelayMode::Exact);
+    let sentence = reason(&explored, order, chosen);
     Ok((explored, sentence))
 }
 
@@ -274,7 +275,7 @@ impl UnderScheduler for Search<'_, '_, '_> {
         let Self { mut watcher, order } = self;
         let Order { limits, stop_at, last, .. } = order;
         let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
-        let deepening = Deepening { last, ..Deepening::default() };
+        let deepening = Deepening { last, choices: order.delaying.choices_max, ..Deepening::default() };
         if order.mode == DelayMode::Exact {
             let found = delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening);
             let store_bytes = found.outcome.statistics.memory_bytes;
@@ -529,8 +530,9 @@ fn describe(
 }
 
 /// One sentence that says what the verdict rests on, if nothing was found.
-fn reason(explored: &Explored, limits: &Limits, chosen: &Chosen, exact: bool) -> String {
-    let outcome = &explored.found.outcome;
+fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen) -> String {
+    let (outcome, exact) = (&explored.found.outcome, order.mode == DelayMode::Exact);
+    let choices = order.delaying.choices_max;
     let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
     let under = under(chosen);
     match explored.found.reach {
@@ -544,28 +546,41 @@ fn reason(explored: &Explored, limits: &Limits, chosen: &Chosen, exact: bool) ->
         Reach::EverySchedule => {
             format!("no error found ({searched}); this is not a proof: {}", missed(outcome.exactness))
         }
+        Reach::EveryDelay => {
+            let choices = counted(u64::from(choices.unwrap_or(0)), "choice");
+            let more = "more delays lead to nothing new, runs with more choices were not looked at";
+            match exact {
+                true => format!("safe with at most {choices}, whoever is held back ({searched}); {more}"),
+                false => format!("no error found up to {choices} ({searched}); {more}"),
+            }
+        }
         Reach::Bound(bound) if exact => {
-            let delays = counted(u64::from(bound), "delay");
+            let bounds = within(bound, choices);
             let pairs = counted(explored.found.pairs, "state");
-            format!("safe with at most {delays} {under} ({searched}, {pairs} with the scheduler's)")
+            format!("safe with at most {bounds} {under} ({searched}, {pairs} with the scheduler's)")
         }
-        Reach::Bound(bound) => {
-            format!("no error found up to {} {under} ({searched})", counted(u64::from(bound), "delay"))
-        }
+        Reach::Bound(bound) => format!("no error found up to {} {under} ({searched})", within(bound, choices)),
         Reach::Ended(bound) => {
-            let limit = limit_reached(outcome.completeness, limits);
+            let limit = limit_reached(outcome.completeness, &order.limits);
             match bound {
                 Some(bound) if exact => {
-                    let delays = counted(u64::from(bound), "delay");
-                    format!("safe with at most {delays} {under} ({searched}); then {limit}")
+                    format!("safe with at most {} {under} ({searched}); then {limit}", within(bound, choices))
                 }
                 Some(bound) => {
-                    let delays = counted(u64::from(bound), "delay");
-                    format!("no error found up to {delays} {under} ({searched}); then {limit}")
+                    format!("no error found up to {} {under} ({searched}); then {limit}", within(bound, choices))
                 }
                 None => format!("no error found {under} ({searched}); this is not a proof: {limit}"),
             }
         }
+    }
+}
+
+/// The bounds of a search, in words.
+fn within(delays: u32, choices: Option<u32>) -> String {
+    let delays = counted(u64::from(delays), "delay");
+    match choices {
+        Some(choices) => format!("{delays} and {}", counted(u64::from(choices), "choice")),
+        None => delays,
     }
 }
 
@@ -577,12 +592,25 @@ fn under(chosen: &Chosen) -> String {
 }
 
 /// The sentence for a violation: how many delays and steps it takes.
-fn violated(first: &ViolationReport, keep_going: bool, different: usize, chosen: &Chosen) -> String {
+fn violated(
+    first: &ViolationReport,
+    keep_going: bool,
+    different: usize,
+    chosen: &Chosen,
+    choices: Option<u32>,
+) -> String {
     let Some(delays) = &first.delays else {
         return format!("{}: {}", first.kind.sentence(), counted(first.steps, "step"));
     };
+    let fewest = match (first.fewest_delays, choices) {
+        // Nothing is fewer than none.
+        (Some(true), Some(choices)) if !delays.is_empty() => {
+            format!(", and not with fewer and at most {}", counted(u64::from(choices), "choice"))
+        }
+        (Some(true), _) => ", and not with fewer".to_owned(),
+        _ => String::new(),
+    };
     let delays = counted(delays.len() as u64, "delay");
-    let fewest = if first.fewest_delays == Some(true) { ", and not with fewer" } else { "" };
     let steps = counted(first.steps, "step");
     let what = first.kind.sentence();
     let more = match (keep_going, different) {

@@ -10,7 +10,7 @@ use super::{Origin, Round};
 use crate::outcome::Statistics;
 
 /// A snapshot that was written down differently is not read.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// Where a search stands.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -22,6 +22,8 @@ pub struct Snapshot {
     pub(crate) matched: u64,
     pub(crate) transient: u64,
     pub(crate) cut: u64,
+    /// Alternatives were not taken for want of choices.
+    pub(crate) cut_off: bool,
     pub(crate) depth: u64,
     /// Of each state, by its number.
     pub(crate) origins: Vec<Origin>,
@@ -40,6 +42,7 @@ pub(crate) struct Waiting {
     pub turn: u32,
     pub nobodys: bool,
     pub depth: u64,
+    pub choices: u32,
 }
 
 impl Snapshot {
@@ -74,7 +77,7 @@ impl Snapshot {
         for round in &self.rounds {
             [u64::from(round.bound), round.states, round.frontier].into_iter().for_each(&mut put);
         }
-        [self.matched, self.transient, self.cut, self.depth].into_iter().for_each(&mut put);
+        [self.matched, self.transient, self.cut, u64::from(self.cut_off), self.depth].into_iter().for_each(&mut put);
         put(self.origins.len() as u64);
         for (number, origin) in self.origins.iter().enumerate().skip(1) {
             put(number as u64 - u64::from(origin.parent));
@@ -83,7 +86,7 @@ impl Snapshot {
         for waiting in [&self.now, &self.later] {
             put(waiting.len() as u64);
             for one in waiting {
-                let numbers = [one.number, one.delays, one.index, one.turn, u32::from(one.nobodys)];
+                let numbers = [one.number, one.delays, one.index, one.turn, u32::from(one.nobodys), one.choices];
                 numbers.into_iter().map(u64::from).chain([one.depth]).for_each(&mut put);
             }
         }
@@ -102,7 +105,7 @@ impl Snapshot {
             snapshot.rounds.push(Round { bound, states, frontier });
         }
         (snapshot.matched, snapshot.transient) = (bytes.take()?, bytes.take()?);
-        (snapshot.cut, snapshot.depth) = (bytes.take()?, bytes.take()?);
+        (snapshot.cut, snapshot.cut_off, snapshot.depth) = (bytes.take()?, bytes.take()? != 0, bytes.take()?);
         let states = bytes.take_count()?;
         snapshot.origins.extend((0 < states).then_some(Origin::NONE));
         for number in 1..states {
@@ -157,8 +160,8 @@ impl Bytes<'_> {
         for _ in 0..self.take_count()? {
             let number = self.take_u32().filter(|&number| (number as usize) < states)?;
             let (delays, index, turn) = (self.take_u32()?, self.take_u32()?, self.take_u32()?);
-            let (nobodys, depth) = (self.take()? != 0, self.take()?);
-            waiting.push(Waiting { number, delays, index, turn, nobodys, depth });
+            let (nobodys, choices, depth) = (self.take()? != 0, self.take_u32()?, self.take()?);
+            waiting.push(Waiting { number, delays, index, turn, nobodys, depth, choices });
         }
         Some(waiting)
     }
@@ -169,13 +172,15 @@ mod tests {
     use super::*;
 
     fn example() -> Snapshot {
-        let one = Waiting { number: 2, delays: 300, index: 1, turn: u32::MAX, nobodys: true, depth: 1 << 40 };
+        let one =
+            Waiting { number: 2, delays: 300, index: 1, turn: u32::MAX, nobodys: true, depth: 1 << 40, choices: 6 };
         Snapshot {
             bound: 3,
             rounds: vec![Round { bound: 0, states: 1, frontier: 1 }, Round { bound: 1, states: 3, frontier: 2 }],
             matched: 70_000,
             transient: 5,
             cut: 0,
+            cut_off: true,
             depth: 129,
             origins: vec![Origin::NONE, Origin { parent: 0, turn: 128 }, Origin { parent: 0, turn: 0 }],
             now: vec![one, Waiting { number: 0, ..one }],

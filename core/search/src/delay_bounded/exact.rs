@@ -19,6 +19,10 @@
 //! Delay edges of their own give dominance for nothing: if r delays lead from d′ to d, and (s, d′) is settled at n′ with
 //! n′ + r ≤ n, then so is (s, d), and it is not looked at again.
 //!
+//! Where choices are bounded, too, a pair also has the fewest choices on the way to it. With at most n delays it is settled
+//! anew if it is met with fewer choices than before, and within a round pairs with fewer choices go first; so what is
+//! reached is what can be reached within both bounds.
+//!
 //! Among runs with the same number of delays, those of fewer turns come first, but for ties in order: the first
 //! violation needs the fewest delays, and about the fewest turns among those.
 //!
@@ -26,7 +30,8 @@
 //! the result holds for every schedule (as in Johnson, Wahl: *Delay-Bounded Scheduling Without Delay!*, CAV 2021).
 
 use super::replay::replay;
-use super::{Deepening, Delay, DelayObserver, DelayOutcome, Listing, Origin, Round, SHOWN_TURNS_MAX, scheduled};
+use super::{Deepening, Delay, DelayObserver, DelayOutcome, Listing, Origin, Round, SHOWN_TURNS_MAX};
+use super::{is_choice, scheduled};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
@@ -36,7 +41,7 @@ use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Situation, Turns};
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
 /// The observer is asked whether it wants to see something once for so many pairs.
@@ -67,8 +72,9 @@ where
         states: States { hidden, ..States::default() },
         schedules: Schedules::default(),
         origins: Vec::new(),
-        settled: HashSet::new(),
-        now: VecDeque::new(),
+        settled: HashMap::new(),
+        now: Queue::default(),
+        choices: deepening.choices,
         later: VecDeque::new(),
         looks: 0,
         turns: Turns::default(),
@@ -80,12 +86,15 @@ where
     };
     let run = search.run(deepening);
     search.look_at_memory();
-    let nothing_left = search.states.open == 0;
+    // Without a bound on choices, what was run in every state is known, even if pairs are left.
+    let frontier = search.finished.last().map_or(u64::MAX, |round| round.frontier);
+    let is_whole = search.states.open == 0;
+    let left = (is_whole || search.choices.is_some() && frontier == 0, !is_whole);
     let outcome = search.violations.conclude(run, search.store.exactness(), search.statistics);
     DelayOutcome {
         delays: search.delays,
         pairs: search.settled.len() as u64,
-        ..DelayOutcome::conclude(outcome, search.finished, nothing_left)
+        ..DelayOutcome::conclude(outcome, search.finished, left)
     }
 }
 
@@ -100,9 +109,11 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     schedules: Schedules<D::State>,
     /// Of each pair that was ever queued, by its number.
     origins: Vec<Origin>,
-    /// State and schedule of all pairs in `now` and of those that were there.
-    settled: HashSet<(u32, u32)>,
-    now: VecDeque<Pair>,
+    /// State and schedule of all pairs in `now` and of those that were there, each with the fewest choices so far.
+    settled: HashMap<(u32, u32), u32>,
+    now: Queue,
+    /// So many choices in a run, at most.
+    choices: Option<u32>,
     later: VecDeque<Pair>,
     looks: u64,
     turns: Turns<M::Label, M::Fault>,
@@ -121,6 +132,42 @@ struct Pair {
     /// Its number among the [`Exact::origins`].
     number: u32,
     depth: u32,
+    /// Choices on the way.
+    choices: u32,
+}
+
+impl Pair {
+    fn key(&self) -> (u32, u32) {
+        (self.state, self.schedule)
+    }
+}
+
+/// Pairs in the order of choices, and of their coming.
+#[derive(Default)]
+struct Queue {
+    by_choices: Vec<VecDeque<Pair>>,
+}
+
+impl Queue {
+    fn push(&mut self, pair: Pair) {
+        let choices = pair.choices as usize;
+        if self.by_choices.len() <= choices {
+            self.by_choices.resize_with(choices + 1, VecDeque::new);
+        }
+        self.by_choices[choices].push_back(pair);
+    }
+
+    fn pop(&mut self) -> Option<Pair> {
+        self.by_choices.iter_mut().find_map(VecDeque::pop_front)
+    }
+
+    fn len(&self) -> usize {
+        self.by_choices.iter().map(VecDeque::len).sum()
+    }
+
+    fn capacity(&self) -> usize {
+        self.by_choices.iter().map(VecDeque::capacity).sum()
+    }
 }
 
 impl<M, D, O> Exact<'_, M, D, O>
@@ -138,19 +185,21 @@ where
         let start = self.scheduler.start(self.states.situation(state, &initial));
         let schedule = self.schedules.number_of(start);
         self.origins.push(Origin::NONE);
-        self.settled.insert((state, schedule));
-        self.now.push_back(Pair { state, schedule, number: 0, depth: 0 });
+        self.enqueue(Pair { state, schedule, number: 0, depth: 0, choices: 0 });
         // Bounds between those asked for are searched, and not told of.
         let (mut bound, mut asked) = (0, deepening.start());
         loop {
-            while let Some(pair) = self.now.pop_front() {
+            while let Some(pair) = self.now.pop() {
+                if self.settled.get(&pair.key()).is_some_and(|&fewest| fewest < pair.choices) {
+                    continue;
+                }
                 self.settle(pair)?;
                 if self.looks.is_multiple_of(SHOW_EVERY) {
                     self.show(bound, pair);
                 }
             }
             let settled = &self.settled;
-            self.later.retain(|pair| !settled.contains(&(pair.state, pair.schedule)));
+            self.later.retain(|pair| settled.get(&pair.key()).is_none_or(|&fewest| pair.choices < fewest));
             if bound == asked {
                 let frontier = self.later.len() as u64;
                 let round = Round { bound, states: self.statistics.states, frontier };
@@ -162,12 +211,22 @@ where
                 }
             }
             bound += 1;
-            for pair in self.later.drain(..) {
-                if self.settled.insert((pair.state, pair.schedule)) {
-                    self.now.push_back(pair);
+            for pair in std::mem::take(&mut self.later) {
+                if self.is_news(&pair) {
+                    self.enqueue(pair);
                 }
             }
         }
+    }
+
+    /// Whether a pair was never met, or with more choices.
+    fn is_news(&self, pair: &Pair) -> bool {
+        self.settled.get(&pair.key()).is_none_or(|&fewest| pair.choices < fewest)
+    }
+
+    fn enqueue(&mut self, pair: Pair) {
+        self.settled.insert(pair.key(), pair.choices);
+        self.now.push(pair);
     }
 
     /// Looks at a pair at its minimal cost.
@@ -189,25 +248,36 @@ where
         }
         let schedule = self.schedules.get(pair.schedule).clone();
         let Some(process) = self.scheduler.next(&schedule) else { return ControlFlow::Continue(()) };
-        self.take_all(pair, Some(process))?;
-        self.states.ran(pair.state, process);
+        if self.take_all(pair, Some(process))? {
+            self.states.ran(pair.state, process);
+        }
         if self.turns.enabled().len() > 1 && !self.scheduler.is_sealed(&schedule) {
             let mut delayed = schedule;
             self.scheduler.delay(&mut delayed);
-            let schedule = self.schedules.number_of(delayed);
-            if !self.settled.contains(&(pair.state, schedule)) {
+            let delayed = Pair { schedule: self.schedules.number_of(delayed), ..pair };
+            if self.is_news(&delayed) {
                 let number = self.originate(Origin { parent: pair.number, turn: Origin::DELAY })?;
-                self.later.push_back(Pair { schedule, number, ..pair });
+                self.later.push_back(Pair { number, ..delayed });
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Takes all turns of a process, or of nobody.
-    fn take_all(&mut self, pair: Pair, process: Option<u8>) -> ControlFlow<Halt> {
-        let mut from = 0;
+    /// Takes the turns of a process, or of nobody: all for which there are choices left. Whether these are all.
+    fn take_all(&mut self, pair: Pair, process: Option<u8>) -> ControlFlow<Halt, bool> {
+        let (mut from, mut all) = (0, true);
         while let Some(index) = self.turns.next_of(process, from) {
             from = index + 1;
+            let mut pair = pair;
+            if let Some(most) = self.choices
+                && is_choice(&self.turns, index)
+            {
+                if pair.choices == most {
+                    all = false;
+                    continue;
+                }
+                pair.choices += 1;
+            }
             match &self.turns.get(index).end {
                 TurnEnd::State(_) => self.arrive(pair, index)?,
                 TurnEnd::Fault(fault) => {
@@ -217,7 +287,7 @@ where
                 TurnEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(pair), Some(index))?,
             }
         }
-        ControlFlow::Continue(())
+        ControlFlow::Continue(all)
     }
 
     /// Queues the pair that a turn leads to, unless it is settled.
@@ -234,10 +304,10 @@ where
         let before = self.schedules.get(pair.schedule);
         let situation = self.states.situation(state, &target);
         let after = scheduled(self.scheduler, before, (&self.turns, index), situation);
-        let schedule = self.schedules.number_of(after);
-        if self.settled.insert((state, schedule)) {
+        let next = Pair { state, schedule: self.schedules.number_of(after), depth, ..pair };
+        if self.is_news(&next) {
             let number = self.originate(Origin { parent: pair.number, turn: index as u32 })?;
-            self.now.push_back(Pair { state, schedule, number, depth });
+            self.enqueue(Pair { number, ..next });
         }
         ControlFlow::Continue(())
     }
@@ -312,7 +382,7 @@ where
     #[cold]
     fn look_at_memory(&mut self) {
         let pairs = (self.now.capacity() + self.later.capacity()) * size_of::<Pair>()
-            + self.settled.capacity() * (size_of::<(u32, u32)>() + 1)
+            + self.settled.capacity() * (size_of::<((u32, u32), u32)>() + 1)
             + self.origins.capacity() * size_of::<Origin>();
         let schedules = self.schedules.list.len() * (2 * size_of::<D::State>() + 40);
         let local = pairs + schedules + self.states.memory_bytes();

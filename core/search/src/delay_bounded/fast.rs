@@ -21,6 +21,9 @@
 //! What differs: the figure *continues* when t is known, which leaves out the last line and never ends; here the
 //! search falls through. A process may have several turns. The first bound may be 0.
 //!
+//! Where choices are bounded ([`is_choice`](super::is_choice)), a state goes on with those that were spent when it was first met, and
+//! alternatives that cost more than is left are never taken. An empty frontier then proves nothing.
+//!
 //! n counts the delays on the whole way, and what was spent in s is spent for what follows. A frontier state keeps
 //! where its own loop stood, so no turn is tried twice, whatever the bound.
 //!
@@ -31,7 +34,7 @@
 
 use super::checkpoint::{Snapshot, Waiting};
 use super::replay::replay;
-use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, scheduled};
+use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, is_choice, scheduled};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, Model, Processes};
 use crate::observer::{Budget, Settings};
@@ -141,6 +144,9 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     /// A turn of the state on top of the stack is being taken.
     in_flight: bool,
     bound: u32,
+    /// So many choices in a run, at most, and whether that cut anything off.
+    choices: Option<u32>,
+    cut_off: bool,
     finished: Vec<Round>,
     statistics: Statistics,
     violations: Violations<M::Label, M::Fault>,
@@ -166,6 +172,8 @@ struct Frame<State> {
     turn: u32,
     /// Transitions from the initial state.
     depth: u64,
+    /// Choices on the way.
+    choices: u32,
     /// Entries of the position's log that lead back to the frame below.
     changes: u32,
 }
@@ -173,8 +181,8 @@ struct Frame<State> {
 impl<State> Frame<State> {
     /// What a snapshot tells of it.
     fn waiting(&self) -> Waiting {
-        let Self { number, delays, index, turn, nobodys, depth, .. } = *self;
-        Waiting { number, delays, index, turn, nobodys, depth }
+        let Self { number, delays, index, turn, nobodys, depth, choices, .. } = *self;
+        Waiting { number, delays, index, turn, nobodys, depth, choices }
     }
 }
 
@@ -212,6 +220,8 @@ where
             taken_up: 0,
             in_flight: false,
             bound: deepening.start(),
+            choices: deepening.choices,
+            cut_off: false,
             finished: Vec::new(),
             statistics: Statistics::default(),
             violations: Violations::new(settings.stop_at),
@@ -221,9 +231,9 @@ where
 
     fn conclude(mut self, run: ControlFlow<Halt>) -> DelayOutcome<M::Label, M::Fault> {
         self.look_at_memory();
-        let nothing_left = self.frontier.is_empty();
+        let left = (self.frontier.is_empty(), self.cut_off);
         let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
-        DelayOutcome { delays: self.delays, ..DelayOutcome::conclude(outcome, self.finished, nothing_left) }
+        DelayOutcome { delays: self.delays, ..DelayOutcome::conclude(outcome, self.finished, left) }
     }
 
     /// Arrives at the initial state.
@@ -306,6 +316,10 @@ where
             }
             if let Some(turn) = turns.next_of(process, frame.turn as usize) {
                 frame.turn = turn as u32 + 1;
+                if self.choices.is_some_and(|most| most <= frame.choices) && is_choice(turns, turn) {
+                    self.cut_off = true;
+                    continue;
+                }
                 return Next::Take(turn);
             }
             frame.turn = 0;
@@ -383,19 +397,21 @@ where
         let full = self.store.is_full();
         let state = self.position.proposed();
         self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer)?;
-        let (schedule, delays) = match (self.stack.last(), by) {
+        let (schedule, delays, choices) = match (self.stack.last(), by) {
             (Some(frame), Some((slot, index))) => {
                 let from = &self.kept[slot].turns;
-                (scheduled(self.scheduler, &frame.schedule, (from, index), turns.situation()), frame.delays)
+                let schedule = scheduled(self.scheduler, &frame.schedule, (from, index), turns.situation());
+                let choice = self.choices.is_some() && is_choice(from, index);
+                (schedule, frame.delays, frame.choices + u32::from(choice))
             }
-            _ => (self.scheduler.start(turns.situation()), 0),
+            _ => (self.scheduler.start(turns.situation()), 0, 0),
         };
         let nobodys = turns.has_nobodys();
         let ending = turns.ending();
         self.kept[slot] = Kept { number: Some(number), turns };
         let changes = self.position.accept() as u32;
         self.position.memo_is_right_until(self.position.log_len());
-        self.stack.push(Frame { number, schedule, delays, index: 0, nobodys, turn: 0, depth, changes });
+        self.stack.push(Frame { number, schedule, delays, index: 0, nobodys, turn: 0, depth, choices, changes });
         if ending == Ending::InvalidEnd {
             self.report(ViolationKind::InvalidEnd, None)
         } else {
@@ -522,6 +538,7 @@ where
             matched: self.statistics.matched,
             transient: self.statistics.transient,
             cut: self.statistics.cut,
+            cut_off: self.cut_off,
             depth: self.statistics.depth,
             origins,
             now,
@@ -546,6 +563,7 @@ where
         self.statistics = snapshot.counters();
         self.listing.lister.transient = snapshot.transient;
         self.bound = snapshot.bound;
+        self.cut_off = snapshot.cut_off;
         Ok(ControlFlow::Continue(()))
     }
 
@@ -612,8 +630,8 @@ where
             }
             self.position.advance(state);
             self.store.insert(&mut self.position, Class::Ordinary);
-            let Waiting { number, delays, index, turn, nobodys, depth } = *waiting;
-            let frame = Frame { number, schedule, delays, index, nobodys, turn, depth, changes: 0 };
+            let Waiting { number, delays, index, turn, nobodys, depth, choices } = *waiting;
+            let frame = Frame { number, schedule, delays, index, nobodys, turn, depth, choices, changes: 0 };
             shelf.put(self.store, &self.position, frame);
             self.position.forget();
         }

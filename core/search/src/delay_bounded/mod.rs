@@ -38,11 +38,13 @@ pub struct Deepening {
     pub increment: u32,
     /// At most; without it, until nothing is left.
     pub last: Option<u32>,
+    /// So many choices in each run, at most; see [`is_choice`]. Searches for cycles and samples do not heed it.
+    pub choices: Option<u32>,
 }
 
 impl Default for Deepening {
     fn default() -> Self {
-        Self { first: 0, increment: 1, last: None }
+        Self { first: 0, increment: 1, last: None, choices: None }
     }
 }
 
@@ -98,6 +100,8 @@ pub struct Round {
 pub enum Reach {
     /// Nothing is left that more delays could reach: every schedule was seen.
     EverySchedule,
+    /// Nothing is left that more delays could reach, but runs with more choices were cut off.
+    EveryDelay,
     /// The last bound allowed was searched to its end.
     Bound(u32),
     /// The search ended before; if any, this bound was searched to its end.
@@ -121,19 +125,37 @@ pub struct DelayOutcome<Label, Fault> {
 
 impl<Label, Fault> DelayOutcome<Label, Fault> {
     /// Says what an outcome means if runs with more delays were left out.
-    pub(crate) fn conclude(mut outcome: Outcome<Label, Fault>, rounds: Vec<Round>, nothing_left: bool) -> Self {
+    ///
+    /// `nothing_left` says that no run waits for more delays, `cut` that some alternatives were never taken for want of choices.
+    pub(crate) fn conclude(
+        mut outcome: Outcome<Label, Fault>,
+        rounds: Vec<Round>,
+        (nothing_left, cut): (bool, bool),
+    ) -> Self {
         let last = rounds.last().map(|round| round.bound);
         let reach = match (outcome.completeness, last) {
+            (Completeness::Exhaustive, _) if nothing_left && cut => Reach::EveryDelay,
             (Completeness::Exhaustive, _) if nothing_left => Reach::EverySchedule,
             (Completeness::Exhaustive, Some(bound)) => Reach::Bound(bound),
             (Completeness::Stopped(StopReason::Depth), _) => Reach::Ended(None),
             (_, last) => Reach::Ended(last),
         };
-        if matches!(reach, Reach::Bound(_)) {
+        if matches!(reach, Reach::Bound(_) | Reach::EveryDelay) {
             outcome.completeness = Completeness::Stopped(StopReason::Delays);
         }
         Self { outcome, delays: Vec::new(), reach, rounds, pairs: 0 }
     }
+}
+
+/// Whether a turn is a choice: its process has several ways on, and this is not the first of them that is listed.
+///
+/// Of the alternatives of a process in a state, the first one is what it does by itself; to take any other costs 1. A way
+/// through an atomic sequence is one alternative, and so is each partner of a rendezvous. Turns with the same transitions, of
+/// which one tells that they are faulty, are one alternative. What is nobody's is no choice.
+pub fn is_choice<L: Copy + PartialEq, F: Copy>(turns: &Turns<L, F>, index: usize) -> bool {
+    let process = turns.get(index).process;
+    let first = turns.next_of(process, 0).unwrap_or(index);
+    process.is_some() && turns.labels(first) != turns.labels(index)
 }
 
 /// Someone who is told of rounds as well.

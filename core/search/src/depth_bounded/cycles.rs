@@ -44,7 +44,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let increment = depth.increment.max(1);
-    let deepening = Deepening { first: increment, increment, last: depth.cut_off };
+    let deepening = Deepening { first: increment, increment, last: depth.cut_off, choices: None };
     let found = cycles_by_depth(&mut Nobodys(model), &Unscheduled, observer, settings, &deepening, goal);
     let mut outcome = found.outcome;
     if outcome.completeness == Completeness::Stopped(StopReason::Delays) {

@@ -140,7 +140,7 @@ fn both_modes_reach_everything_in_the_end() {
         with_each(&toys, seed, &mut |name, run, _| {
             for is_fast in [true, false] {
                 for increment in [1, 2] {
-                    let found = run(&Deepening { first: increment - 1, increment, last: None }, is_fast);
+                    let found = run(&Deepening { first: increment - 1, increment, last: None, choices: None }, is_fast);
                     let context = format!("seed {seed}, {name}, fast {is_fast}");
                     assert_eq!(found.reach, Reach::EverySchedule, "{context}");
                     assert_eq!(found.outcome.completeness, Completeness::Exhaustive, "{context}");

@@ -161,7 +161,8 @@ fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
                 }
             };
             for ask in ASKS {
-                let all = Deepening { first: seed as u32 % 3, increment: 1 + seed as u32 % 2, last: None };
+                let all =
+                    Deepening { first: seed as u32 % 3, increment: 1 + seed as u32 % 2, last: None, choices: None };
                 check("round-robin", ask, search(&toys, &RoundRobin, &all, (goal, ask)));
                 check("run-to-completion", ask, search(&toys, &RunToCompletion, &all, (goal, ask)));
                 check("random", ask, search(&toys, &RandomOrder::new(seed), &all, (goal, ask)));
@@ -180,7 +181,7 @@ fn several_threads_agree_with_the_definition_and_with_each_other() {
         let toys = program(seed);
         let goal = GOALS[seed as usize % 2];
         let truth = has_cycle(&edges(&toys, goal));
-        let all = Deepening { first: seed as u32 % 3, increment: 1 + seed as u32 % 2, last: None };
+        let all = Deepening { first: seed as u32 % 3, increment: 1 + seed as u32 % 2, last: None, choices: None };
         let search = |threads| match seed % 3 {
             0 => together(&toys, &RoundRobin, &all, goal, threads),
             1 => together(&toys, &RunToCompletion, &all, goal, threads),

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod checkpoints;
+mod choices;
 mod cycles;
 mod depths;
 mod programs;

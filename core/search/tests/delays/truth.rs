@@ -13,13 +13,15 @@ pub struct Way {
     pub marks: Marks,
     pub partners: ProcessSet,
     pub target: Vec<u32>,
+    /// It is not what the process does by itself: another way was listed first.
+    pub choice: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Expanded {
     pub ways: Vec<Way>,
-    /// Faulty ways: their last labels, by process.
-    pub faults: Vec<(u8, Label)>,
+    /// Faulty ways: their last labels, by process, and whether they are choices.
+    pub faults: Vec<(u8, Label, bool)>,
     pub enabled: ProcessSet,
     pub stuck: bool,
 }
@@ -28,6 +30,8 @@ pub struct Expanded {
 pub fn expand<M: Processes<Label = Label, Fault = u32>>(model: &mut M, state: &[u32]) -> Expanded {
     let mut expanded = Expanded::default();
     let mut seen = BTreeSet::new();
+    // What each process does by itself.
+    let mut first: BTreeMap<u8, Vec<Label>> = BTreeMap::new();
     let mut waiting = VecDeque::from([(state.to_vec(), Vec::<Label>::new(), ProcessSet::EMPTY, Marks::NONE)]);
     while let Some((at, labels, partners, marks_before)) = waiting.pop_front() {
         let mut cursor = model.begin(&at);
@@ -42,11 +46,13 @@ pub fn expand<M: Processes<Label = Label, Fault = u32>>(model: &mut M, state: &[
                     label.and_then(|label| label.2).into_iter().for_each(|partner| partners.insert(partner));
                     let process = labels[0].0;
                     expanded.enabled.insert(process);
+                    let mut is_choice = || *first.entry(process).or_insert_with(|| labels.clone()) != labels;
                     if fault.is_some() {
-                        expanded.faults.push((process, label.expect("there")));
+                        expanded.faults.push((process, label.expect("there"), is_choice()));
                     }
                     if !transient {
-                        expanded.ways.push(Way { process, labels, marks, partners, target: successor.clone() });
+                        let choice = is_choice();
+                        expanded.ways.push(Way { process, labels, marks, partners, target: successor.clone(), choice });
                     } else if seen.insert((
                         process,
                         marks.has(Marks::ACCEPTING),
@@ -106,7 +112,7 @@ where
                 truth.stuck.entry(state.clone()).or_insert(delays);
             }
             let Some(process) = scheduler.next(&schedule) else { continue };
-            for (_, label) in expanded.faults.iter().filter(|(mover, _)| *mover == process) {
+            for (_, label, _) in expanded.faults.iter().filter(|(mover, ..)| *mover == process) {
                 truth.faults.entry(*label).or_insert(delays);
             }
             for way in expanded.ways.iter().filter(|way| way.process == process) {
@@ -148,4 +154,55 @@ pub fn everything<M: Processes<Label = Label, Fault = u32>>(model: &mut M) -> BT
         }
     }
     all
+}
+
+/// As [`truth`], of runs with so many choices at most: every combination of delays and choices for itself.
+pub fn truth_with_choices<M, D>(model: &mut M, scheduler: &D, delays_max: u32, choices_max: u32) -> Truth
+where
+    M: Processes<Label = Label, Fault = u32>,
+    D: Scheduler<Label>,
+{
+    let mut truth = Truth::default();
+    let mut initial = Vec::new();
+    model.initial(&mut initial).expect("there");
+    let first = expand(model, &initial);
+    let start = scheduler.start(Situation { state: &initial, enabled: &first.enabled });
+    let mut seen = std::collections::HashSet::new();
+    let mut waiting = vec![(initial, start, 0, 0)];
+    while let Some((state, schedule, delays, choices)) = waiting.pop() {
+        if delays_max < delays || choices_max < choices {
+            continue;
+        }
+        if !seen.insert((state.clone(), schedule.clone(), delays, choices)) {
+            continue;
+        }
+        let expanded = expand(model, &state);
+        let fewest = |known: &mut u32| *known = delays.min(*known);
+        truth.delays.entry(state.clone()).and_modify(fewest).or_insert(delays);
+        let Some(process) = scheduler.next(&schedule) else { continue };
+        for (_, label, choice) in expanded.faults.iter().filter(|(mover, ..)| *mover == process) {
+            if choices + u32::from(*choice) <= choices_max {
+                truth.faults.entry(*label).and_modify(fewest).or_insert(delays);
+            }
+        }
+        for way in expanded.ways.iter().filter(|way| way.process == process) {
+            let after = expand(model, &way.target);
+            let mut schedule = schedule.clone();
+            let step = Step {
+                process: Some(process),
+                labels: &way.labels,
+                partners: &way.partners,
+                before: Situation { state: &state, enabled: &expanded.enabled },
+                after: Situation { state: &way.target, enabled: &after.enabled },
+            };
+            scheduler.step(&mut schedule, &step);
+            waiting.push((way.target.clone(), schedule, delays, choices + u32::from(way.choice)));
+        }
+        if expanded.enabled.len() > 1 && !scheduler.is_sealed(&schedule) {
+            let mut delayed = schedule;
+            scheduler.delay(&mut delayed);
+            waiting.push((state, delayed, delays + 1, choices));
+        }
+    }
+    truth
 }
