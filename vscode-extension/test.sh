@@ -87,6 +87,21 @@ if [ ! -f "$workbench/.complete" ]; then
     touch "$workbench/.complete"
 fi
 
+# The terminal of the workbench needs a native module, which newer ones bring along; it is the same for all versions of Node.js.
+pty=$workbench/node_modules/code-server/lib/vscode/node_modules/node-pty
+node_home=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
+has_terminal() { compgen -G "$pty/build/Release/pty.node" || compgen -G "$pty/prebuilds/$(node -p 'process.platform + "-" + process.arch')/pty.node"; } >/dev/null
+if ! has_terminal && [ -f "$node_home/include/node/node_api.h" ]; then
+    # What npm does after the compilation fails without the module's sources; only its result counts.
+    (cd "$pty" && npm rebuild --nodedir="$node_home" >/dev/null 2>&1) || true
+fi
+export FABIUS_TEST_TERMINAL=
+if has_terminal; then
+    FABIUS_TEST_TERMINAL=yes
+else
+    echo "no terminal in the workbench: it needs Python, make, a C++ compiler and the headers of Node.js; *Explore in Terminal* is not tried"
+fi
+
 say "the extension: types and lints"
 npm run --silent check
 

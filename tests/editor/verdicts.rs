@@ -361,6 +361,9 @@ fn a_counterexample_leaves_the_editor() {
         answer["text"].as_str().unwrap().to_owned()
     };
     assert!(export("mermaid").starts_with("sequenceDiagram\n"));
+    let trail = export("trail");
+    let steps: Vec<Vec<i64>> = trail.lines().map(|line| line.split(':').map(|n| n.parse().unwrap()).collect()).collect();
+    assert!(steps.len() >= 4 && steps.iter().all(|step| step.len() == 3), "{trail}");
     let text = export("text");
     assert!(
         text.starts_with("safety: ") && text.contains("critical++") && text.contains("assert(critical == 1)"),

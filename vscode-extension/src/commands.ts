@@ -1,5 +1,6 @@
 // The commands: few, verbs first. Each works on what is in front, or on what it is called with.
 
+import * as path from "node:path";
 import * as vscode from "vscode";
 import { stepThrough } from "./debug";
 import type { PropertyStatus, Status, Which } from "./protocol";
@@ -77,27 +78,56 @@ export function commands(
     const found = property ? store.property(about.uri, property) : store.of(about.uri)?.properties[0];
     if (found) await explain(server, texts, about.uri, found);
   });
-  on("fabius.explore", async (about) => {
-    const property = about.property ?? store.counterexample(about.uri)?.name;
-    const folder = vscode.workspace.getWorkspaceFolder(about.uri);
-    const defines = vscode.workspace.getConfiguration("fabius", about.uri).get<string[]>("defines", []);
-    const terminal = vscode.window.createTerminal({
-      name: "Fabius Explorer",
-      shellPath: serverPath(context),
-      shellArgs: ["explore", about.uri.fsPath, ...defines.flatMap((define) => ["-D", define]), ...(property ? ["--property", property] : [])],
-      iconPath: new vscode.ThemeIcon("telescope"),
-      location: vscode.TerminalLocation.Editor,
-      ...(folder ? { cwd: folder.uri } : {}),
-    });
-    terminal.show();
-    return Promise.resolve();
-  });
+  on("fabius.explore", (about) => explore(context, store, server, about));
   registered.push(
     vscode.commands.registerCommand("fabius.restartServer", () => server.restart()),
     vscode.commands.registerCommand("fabius.openExample", () => openExample(context)),
     vscode.commands.registerCommand("fabius.showMenu", () => menu(store)),
   );
   return vscode.Disposable.from(...registered);
+}
+
+/** The terminal explorer, on the very run that the editor shows; on the model alone where there is none. */
+async function explore(context: vscode.ExtensionContext, store: Store, server: Server, about: Target): Promise<void> {
+  const { uri } = about;
+  const property = about.property ?? store.counterexample(uri)?.name;
+  const trail = property === undefined ? undefined : await saveTrail(context, store, server, { ...about, property });
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  const defines = vscode.workspace.getConfiguration("fabius", uri).get<string[]>("defines", []);
+  const terminal = vscode.window.createTerminal({
+    name: "Fabius Explorer",
+    shellPath: serverPath(context),
+    shellArgs: [
+      "explore",
+      uri.fsPath,
+      ...defines.flatMap((define) => ["-D", define]),
+      ...(property === undefined ? [] : ["--property", property]),
+      ...(trail ? ["--trail", trail.fsPath] : []),
+    ],
+    iconPath: new vscode.ThemeIcon("telescope"),
+    location: vscode.TerminalLocation.Editor,
+    ...(folder ? { cwd: folder.uri } : {}),
+  });
+  terminal.show();
+}
+
+/** A counterexample as a file; none if it is not one to the text that is on the disk. */
+async function saveTrail(
+  context: vscode.ExtensionContext,
+  store: Store,
+  server: Server,
+  { uri, property, counterexample }: Target & { property: string },
+): Promise<vscode.Uri | undefined> {
+  const known = store.property(uri, property);
+  const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
+  if (!known?.counterexamples || known.stale || document?.isDirty) return undefined;
+  const params = { uri: uri.toString(), property, counterexample: counterexample ?? 0, format: "trail" };
+  const { text } = await server.request<{ text: string }>("fabius/export", params);
+  if (!text) return undefined;
+  const stem = path.parse(uri.path).name;
+  const trail = vscode.Uri.joinPath(context.globalStorageUri, "trails", `${stem}-${property}.trail`);
+  await vscode.workspace.fs.writeFile(trail, new TextEncoder().encode(text));
+  return trail;
 }
 
 /** Waits until something is known about a model that was only just opened. */

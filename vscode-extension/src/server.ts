@@ -37,11 +37,17 @@ export interface Handlers {
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private started: Promise<LanguageClient> | undefined;
+  private readonly watching: vscode.Disposable;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly handlers: Handlers,
-  ) {}
+  ) {
+    // Another server is used at once, also where trust in the workspace lets its settings count.
+    this.watching = vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("fabius.server.path") && this.started) void this.restart().catch(() => undefined);
+    });
+  }
 
   private create(): LanguageClient {
     const command = serverPath(this.context);
@@ -143,6 +149,7 @@ export class Server implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.watching.dispose();
     void this.client?.dispose();
   }
 }

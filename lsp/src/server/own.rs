@@ -74,6 +74,8 @@ enum Format {
     Text,
     /// A message sequence chart in the notation of Mermaid.
     Mermaid,
+    /// A trail, which Spin and the explorers replay.
+    Trail,
 }
 
 /// Answers one of our own requests.
@@ -288,6 +290,7 @@ fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     let (trace, map) = (&example.trace, known.reading.map());
     let text = match about.format {
         Format::Mermaid => fabius_witness::format::chart::mermaid(trace),
+        Format::Trail => example.trail(&known.reading.loaded),
         Format::Text => {
             let layout = text::Layout::default();
             let mut told = vec![format!("{}: {}\n", known.report.name, example.finding.headline)];

@@ -25,11 +25,14 @@ describe("inside the extension host", () => {
       "lock.pml": path.join(MODELS, "peterson_broken.pml"),
       "retry.pml": path.join(MODELS, "retry_forever.pml"),
     };
-    code = await Workbench.open(models, { payload }, (page) => {
-      ended = new Promise((resolve) => {
-        void page.exposeFunction("codeAutomationExit", (exitCode: number) => { resolve(exitCode); });
-        void page.exposeFunction("codeAutomationLog", (kind: string, args: unknown[]) => said.push(`${kind} ${args.join(" ")}`));
-      });
+    code = await Workbench.open(models, {
+      query: { payload },
+      prepare: (page) => {
+        ended = new Promise((resolve) => {
+          void page.exposeFunction("codeAutomationExit", (exitCode: number) => { resolve(exitCode); });
+          void page.exposeFunction("codeAutomationLog", (kind: string, args: unknown[]) => said.push(`${kind} ${args.join(" ")}`));
+        });
+      },
     });
   });
 

@@ -48,7 +48,21 @@ export const artefacts = (): string => {
   return folder;
 };
 
+/** What may be different from the rest. */
+export interface Conditions {
+  /** Of the page's address. */
+  query?: Record<string, string>;
+  /** Done before the page is loaded. */
+  prepare?: (page: Page) => void;
+  /** Of the user. */
+  settings?: Record<string, unknown>;
+  /** Of the folder. */
+  workspace?: Record<string, unknown>;
+}
+
 export class Workbench {
+  private failures = 0;
+
   private constructor(
     readonly root: string,
     readonly folder: string,
@@ -62,8 +76,7 @@ export class Workbench {
   /** Installs the extension, starts the workbench, and opens a folder with some models in it. */
   static async open(
     models: Record<string, string>,
-    query: Record<string, string> = {},
-    prepare: (page: Page) => void = () => undefined,
+    { query = {}, prepare = () => undefined, settings = {}, workspace }: Conditions = {},
   ): Promise<Workbench> {
     const code = need("FABIUS_TEST_WORKBENCH");
     const root = mkdtempSync(path.join(tmpdir(), "fabius-vscode-"));
@@ -73,7 +86,11 @@ export class Workbench {
     for (const scope of ["Machine", "User"]) {
       const place = path.join(root, "data", scope);
       mkdirSync(place, { recursive: true });
-      writeFileSync(path.join(place, "settings.json"), JSON.stringify(SETTINGS, undefined, 2));
+      writeFileSync(path.join(place, "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }, undefined, 2));
+    }
+    if (workspace) {
+      mkdirSync(path.join(folder, ".vscode"));
+      writeFileSync(path.join(folder, ".vscode", "settings.json"), JSON.stringify(workspace));
     }
     const folders = [
       "--server-data-dir", path.join(root, "server"),
@@ -122,16 +139,22 @@ export class Workbench {
 
   async see(selector: string, count?: number): Promise<Locator> {
     const found = this.page.locator(selector);
-    if (count === undefined) {
-      await found.first().waitFor({ state: "visible", timeout: PATIENCE });
-      return found.first();
+    try {
+      if (count === undefined) {
+        await found.first().waitFor({ state: "visible", timeout: PATIENCE });
+        return found.first();
+      }
+      await this.page.waitForFunction(
+        ([css, wanted]) => document.querySelectorAll(css).length === wanted,
+        [selector, count] as const,
+        { timeout: PATIENCE },
+      );
+      return found;
+    } catch (error) {
+      this.failures += 1;
+      await this.screenshot(`failed-${this.failures}`).catch(() => undefined);
+      throw error;
     }
-    await this.page.waitForFunction(
-      ([css, wanted]) => document.querySelectorAll(css).length === wanted,
-      [selector, count] as const,
-      { timeout: PATIENCE },
-    );
-    return found;
   }
 
   async gone(selector: string): Promise<void> {
