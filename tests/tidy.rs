@@ -20,7 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness"],
     ),
     ("fabius-explore", &["fabius-base", "fabius-program", "fabius-engine", "fabius-witness"]),
-    ("fabius-lsp", &["fabius-engine", "fabius-promela", "fabius-witness", "fabius-base"]),
+    ("fabius-lsp", &["fabius-explore", "fabius-engine", "fabius-promela", "fabius-witness", "fabius-base"]),
     ("fabius-dap", &["fabius-explore", "fabius-engine", "fabius-witness", "fabius-base"]),
     ("fabius-tui", &["fabius-explore", "fabius-engine", "fabius-witness", "fabius-base"]),
     ("fabius", &["fabius-engine", "fabius-dap", "fabius-lsp", "fabius-tui", "fabius-witness", "fabius-base"]),

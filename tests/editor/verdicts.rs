@@ -362,8 +362,11 @@ fn a_counterexample_leaves_the_editor() {
     };
     assert!(export("mermaid").starts_with("sequenceDiagram\n"));
     let trail = export("trail");
-    let steps: Vec<Vec<i64>> = trail.lines().map(|line| line.split(':').map(|n| n.parse().unwrap()).collect()).collect();
+    let steps: Vec<Vec<i64>> =
+        trail.lines().map(|line| line.split(':').map(|n| n.parse().unwrap()).collect()).collect();
     assert!(steps.len() >= 4 && steps.iter().all(|step| step.len() == 3), "{trail}");
+    let run: Value = serde_json::from_str(&export("run")).unwrap();
+    assert_eq!((&run["property"], run["steps"].as_array().map(Vec::len)), (&json!("safety"), Some(steps.len())));
     let text = export("text");
     assert!(
         text.starts_with("safety: ") && text.contains("critical++") && text.contains("assert(critical == 1)"),

@@ -1,10 +1,10 @@
 // The commands: few, verbs first. Each works on what is in front, or on what it is called with.
 
-import * as path from "node:path";
 import * as vscode from "vscode";
-import { stepThrough } from "./debug";
+import type { StepThrough } from "./debug";
 import type { PropertyStatus, Status, Which } from "./protocol";
 import { short, sign } from "./pure/words";
+import type { Runs } from "./runs";
 import { type Server, serverPath } from "./server";
 import type { Store } from "./store";
 import type { TracePanels } from "./tracePanel";
@@ -36,12 +36,17 @@ function target(argument: Argument): Target | undefined {
 
 const SCHEME = "fabius-explanation";
 
-export function commands(
-  context: vscode.ExtensionContext,
-  store: Store,
-  server: Server,
-  panels: TracePanels,
-): vscode.Disposable {
+/** What the commands work with. */
+interface House {
+  context: vscode.ExtensionContext;
+  store: Store;
+  server: Server;
+  panels: TracePanels;
+  runs: Runs;
+  stepThrough: StepThrough;
+}
+
+export function commands({ context, store, server, panels, runs, stepThrough }: House): vscode.Disposable {
   const texts = new Map<string, string>();
   const registered: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
@@ -78,7 +83,7 @@ export function commands(
     const found = property ? store.property(about.uri, property) : store.of(about.uri)?.properties[0];
     if (found) await explain(server, texts, about.uri, found);
   });
-  on("fabius.explore", (about) => explore(context, store, server, about));
+  on("fabius.explore", (about) => explore(context, store, runs, about));
   registered.push(
     vscode.commands.registerCommand("fabius.restartServer", () => server.restart()),
     vscode.commands.registerCommand("fabius.openExample", () => openExample(context)),
@@ -88,10 +93,10 @@ export function commands(
 }
 
 /** The terminal explorer, on the very run that the editor shows; on the model alone where there is none. */
-async function explore(context: vscode.ExtensionContext, store: Store, server: Server, about: Target): Promise<void> {
-  const { uri } = about;
+async function explore(context: vscode.ExtensionContext, store: Store, runs: Runs, about: Target): Promise<void> {
+  const { uri, counterexample } = about;
   const property = about.property ?? store.counterexample(uri)?.name;
-  const trail = property === undefined ? undefined : await saveTrail(context, store, server, { ...about, property });
+  const run = property === undefined ? undefined : await runs.save({ uri: uri.toString(), property, counterexample });
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   const defines = vscode.workspace.getConfiguration("fabius", uri).get<string[]>("defines", []);
   const terminal = vscode.window.createTerminal({
@@ -102,32 +107,13 @@ async function explore(context: vscode.ExtensionContext, store: Store, server: S
       uri.fsPath,
       ...defines.flatMap((define) => ["-D", define]),
       ...(property === undefined ? [] : ["--property", property]),
-      ...(trail ? ["--trail", trail.fsPath] : []),
+      ...(run ? ["--trail", run.fsPath] : []),
     ],
     iconPath: new vscode.ThemeIcon("telescope"),
     location: vscode.TerminalLocation.Editor,
     ...(folder ? { cwd: folder.uri } : {}),
   });
   terminal.show();
-}
-
-/** A counterexample as a file; none if it is not one to the text that is on the disk. */
-async function saveTrail(
-  context: vscode.ExtensionContext,
-  store: Store,
-  server: Server,
-  { uri, property, counterexample }: Target & { property: string },
-): Promise<vscode.Uri | undefined> {
-  const known = store.property(uri, property);
-  const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
-  if (!known?.counterexamples || known.stale || document?.isDirty) return undefined;
-  const params = { uri: uri.toString(), property, counterexample: counterexample ?? 0, format: "trail" };
-  const { text } = await server.request<{ text: string }>("fabius/export", params);
-  if (!text) return undefined;
-  const stem = path.parse(uri.path).name;
-  const trail = vscode.Uri.joinPath(context.globalStorageUri, "trails", `${stem}-${property}.trail`);
-  await vscode.workspace.fs.writeFile(trail, new TextEncoder().encode(text));
-  return trail;
 }
 
 /** Waits until something is known about a model that was only just opened. */

@@ -2,41 +2,53 @@
 
 import * as vscode from "vscode";
 import { namesIn } from "./pure/inlineNames";
+import type { Runs } from "./runs";
 import { serverPath } from "./server";
 import type { Store } from "./store";
 
 const INLINE_LINES_MAX = 200;
 
 /** Starts the debugger on a counterexample, or freely if there is none. */
-export async function stepThrough(uri: vscode.Uri, property?: string, counterexample = 0): Promise<boolean> {
-  const folder = vscode.workspace.getWorkspaceFolder(uri);
-  const about = property === undefined ? {} : { property, counterexample };
-  const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
-  if (document?.isDirty) await document.save();
-  return vscode.debug.startDebugging(folder, {
-    type: "fabius",
-    request: "launch",
-    name: property === undefined ? "Step through the model" : `Counterexample to ${property}`,
-    program: uri.fsPath,
-    stopOnEntry: true,
-    ...about,
-  });
+export type StepThrough = (uri: vscode.Uri, property?: string, counterexample?: number) => Promise<boolean>;
+
+/** What a session is about: the run that the editor shows; else a property, whose counterexample the debugger looks for. */
+async function about(runs: Runs, uri: vscode.Uri, property: string | undefined, counterexample: number): Promise<object> {
+  if (property === undefined) return {};
+  const run = await runs.save({ uri: uri.toString(), property, counterexample });
+  return run ? { property, trail: run.fsPath } : { property, counterexample };
 }
 
-export function debugging(context: vscode.ExtensionContext, store: Store): vscode.Disposable {
+export function stepper(runs: Runs): StepThrough {
+  return async (uri, property, counterexample = 0) => {
+    const folder = vscode.workspace.getWorkspaceFolder(uri);
+    const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
+    if (document?.isDirty) await document.save();
+    return vscode.debug.startDebugging(folder, {
+      type: "fabius",
+      request: "launch",
+      name: property === undefined ? "Step through the model" : `Counterexample to ${property}`,
+      program: uri.fsPath,
+      stopOnEntry: true,
+      ...(await about(runs, uri, property, counterexample)),
+    });
+  };
+}
+
+export function debugging(context: vscode.ExtensionContext, store: Store, runs: Runs): vscode.Disposable {
   const factory: vscode.DebugAdapterDescriptorFactory = {
     createDebugAdapterDescriptor: () => new vscode.DebugAdapterExecutable(serverPath(context), ["dap"]),
   };
   const configurations: vscode.DebugConfigurationProvider = {
-    resolveDebugConfiguration(_folder, configuration) {
+    async resolveDebugConfiguration(_folder, configuration) {
       if (configuration.type) return configuration;
       // Without launch.json the model in front is meant, and its counterexample if one is known.
       const editor = vscode.window.activeTextEditor;
       if (editor?.document.languageId !== "promela") return undefined;
       const { uri } = editor.document;
       const property = store.counterexample(uri)?.name;
-      const about = property === undefined ? {} : { property, counterexample: 0 };
-      return { type: "fabius", request: "launch", name: "Step through the model", program: uri.fsPath, stopOnEntry: true, ...about };
+      const name = "Step through the model";
+      const run = await about(runs, uri, property, 0);
+      return { type: "fabius", request: "launch", name, program: uri.fsPath, stopOnEntry: true, ...run };
     },
     resolveDebugConfigurationWithSubstitutedVariables(folder, configuration) {
       if (configuration["defines"] !== undefined) return configuration;

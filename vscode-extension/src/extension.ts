@@ -2,8 +2,9 @@
 
 import * as vscode from "vscode";
 import { commands } from "./commands";
-import { debugging, stepThrough } from "./debug";
+import { debugging, type StepThrough, stepper } from "./debug";
 import { Decorations } from "./decorations";
+import { Runs } from "./runs";
 import { Server } from "./server";
 import { statusItem } from "./statusItem";
 import { Store } from "./store";
@@ -29,10 +30,12 @@ export function activate(context: vscode.ExtensionContext): Api {
   const server = new Server(context, {
     status: (status) => { store.take(status); },
     stopped: () => { store.clear(); },
-    command: (name, argument) => carryOut(name, argument as Which | undefined),
+    command: (name, argument) => carryOut(stepThrough, name, argument as Which | undefined),
   });
+  const runs = new Runs(context, store, server);
+  const stepThrough = stepper(runs);
   const decorations = new Decorations(store, server);
-  const tests = new Tests(store, server);
+  const tests = new Tests(store, server, stepThrough);
   const panels = new TracePanels(context, server, store);
   const tree = vscode.window.createTreeView("fabius.properties", { treeDataProvider: new PropertyTree(store) });
   context.subscriptions.push(
@@ -43,8 +46,8 @@ export function activate(context: vscode.ExtensionContext): Api {
     panels,
     tree,
     statusItem(store),
-    debugging(context, store),
-    commands(context, store, server, panels),
+    debugging(context, store, runs),
+    commands({ context, store, server, panels, runs, stepThrough }),
     vscode.workspace.onDidCloseTextDocument((document) => { store.forget(document.uri); }),
   );
   void vscode.commands.executeCommand("setContext", "fabius.active", true);
@@ -54,7 +57,7 @@ export function activate(context: vscode.ExtensionContext): Api {
 }
 
 /** Code lenses and fixes carry the server's commands; some of them are better carried out here. */
-function carryOut(name: string, about: Which | undefined): boolean {
+function carryOut(stepThrough: StepThrough, name: string, about: Which | undefined): boolean {
   if (!about) return false;
   if (name === "fabius.trace") {
     void stepThrough(vscode.Uri.parse(about.uri), about.property, about.counterexample);

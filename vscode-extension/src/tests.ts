@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { loadCoverage, ModelCoverage } from "./coverage";
-import { stepThrough } from "./debug";
+import type { StepThrough } from "./debug";
 import type { PropertyStatus, Status, TracePage } from "./protocol";
 import { judge, settled } from "./pure/words";
 import type { Server } from "./server";
@@ -29,6 +29,7 @@ export class Tests implements vscode.Disposable {
   constructor(
     private readonly store: Store,
     private readonly server: Server,
+    private readonly stepThrough: StepThrough,
   ) {
     const { controller } = this;
     controller.resolveHandler = async (item) => {
@@ -216,7 +217,7 @@ export class Tests implements vscode.Disposable {
       await this.runOne(run, item, token);
       const property = this.store.property(item.uri, item.label);
       if (!token.isCancellationRequested) {
-        await stepThrough(item.uri, property && property.counterexamples > 0 ? property.name : undefined);
+        await this.stepThrough(item.uri, property && property.counterexamples > 0 ? property.name : undefined);
       }
     } finally {
       run.end();

@@ -217,12 +217,14 @@ export class TracePanels implements vscode.Disposable {
     }
   }
 
-  /** Writes a counterexample to a file: one page, a Mermaid chart, or text. */
+  /** Writes a counterexample to a file: as a page, a chart, text, or for another tool. */
   async exportTrace(which: Which): Promise<void> {
     const kinds = [
       { label: "HTML", description: "one file with everything in it, to step through in a browser", format: "html", end: "html" },
       { label: "Mermaid", description: "a sequence diagram", format: "mermaid", end: "mmd" },
       { label: "Text", description: "for an issue or a letter", format: "text", end: "txt" },
+      { label: "Run", description: "to open in the explorer or the debugger, also when the model has changed", format: "run", end: "json" },
+      { label: "Trail", description: "for spin -t", format: "trail", end: "trail" },
     ];
     const kind = await vscode.window.showQuickPick(kinds, { title: "Export the trace as" });
     if (!kind) return;

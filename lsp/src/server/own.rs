@@ -9,6 +9,7 @@ use super::service::error;
 use super::status;
 use crate::session::checker::{RunId, Tier};
 use fabius_engine::{Counterexample, Line, Loaded, Meeting, snapshot_after};
+use fabius_explore::Exploration;
 use fabius_witness::format::json::{standings, step_record};
 use fabius_witness::format::text;
 use fabius_witness::{Snapshot, Standing};
@@ -74,8 +75,10 @@ enum Format {
     Text,
     /// A message sequence chart in the notation of Mermaid.
     Mermaid,
-    /// A trail, which Spin and the explorers replay.
+    /// A trail, which Spin replays.
     Trail,
+    /// A saved run, which the explorers and the debugger open, also in a model that was edited since.
+    Run,
 }
 
 /// Answers one of our own requests.
@@ -291,6 +294,11 @@ fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     let text = match about.format {
         Format::Mermaid => fabius_witness::format::chart::mermaid(trace),
         Format::Trail => example.trail(&known.reading.loaded),
+        Format::Run => {
+            let loaded = std::sync::Arc::clone(&known.reading.loaded);
+            let run = Exploration::of_counterexample(loaded, example, &known.report.name);
+            run.map_err(|why| error(ErrorCode::InternalError, why))?.save().text()
+        }
         Format::Text => {
             let layout = text::Layout::default();
             let mut told = vec![format!("{}: {}\n", known.report.name, example.finding.headline)];

@@ -128,7 +128,7 @@ describe("a workbench with several models", () => {
     await code.openFile("lock.pml");
     await code.see(`${STATUS}:has-text("✗ safety fails")`);
     await code.command("Fabius: Explore in Terminal");
-    await code.see('.xterm-rows:has-text("lock-safety.trail")');
+    await code.see('.xterm-rows:has-text("lock-safety-")');
     await code.see('.xterm-rows:has-text("step 0 of 9")');
     await (await code.see(".terminal-editor .xterm, .editor-instance .xterm")).click();
     await code.press("n");
