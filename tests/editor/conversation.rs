@@ -216,7 +216,7 @@ fn progress_begins_and_ends_and_can_be_stopped_there() {
     assert_eq!(begin["params"]["value"]["cancellable"], true, "{begin}");
     let report = editor.wait("a report", progress("report"));
     let told = report["params"]["value"]["message"].as_str().unwrap();
-    assert!(told.contains("/s), depth"), "{told}");
+    assert!(told.contains("/s, depth"), "{told}");
     editor.notify("window/workDoneProgress/cancel", json!({ "token": begin["params"]["token"] }));
     let end = editor.wait("the end", progress("end"));
     assert_eq!(end["params"]["token"], begin["params"]["token"]);
@@ -232,10 +232,10 @@ fn the_work_behind_a_cancelled_question_stops() {
     editor.notify("workspace/didChangeConfiguration", json!({ "settings": { "fabius": { "check": "never" } } }));
     let uri = uri("question");
     // Each state has so many processes that even a short look takes long.
-    let slow = format!("{ENDLESS}active [200] proctype E() {{ int x; COUNT }}\ninit {{ false;\nskip }}\n");
+    let slow = format!("{ENDLESS}active [200] proctype E() {{ int x; COUNT(x) }}\ninit {{ false;\nskip }}\n");
     editor.open(&uri, &slow);
     editor.diagnostics(&uri, "the text", |_| true);
-    let ids: Vec<i64> = (0..12).map(|_| editor.ask("fabius/meet", json!({ "uri": uri, "lines": [7] }))).collect();
+    let ids: Vec<i64> = (0..12).map(|_| editor.ask("fabius/meet", json!({ "uri": uri, "lines": [8] }))).collect();
     // Other questions are answered meanwhile, and before these.
     let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 1, "character": 30 } });
     editor.request("textDocument/hover", params);

@@ -1,12 +1,13 @@
 //! Models that an editor opens here.
 
-/// A model whose check takes longer than any test waits: four counters that count apart.
+/// A model whose check takes longer than any test waits: four counters that everyone looks at.
 pub const ENDLESS: &str = "\
-#define COUNT do :: x < 30000 -> x++ :: x > 0 -> x-- od
-active proctype A() { int x; COUNT }
-active proctype B() { int x; COUNT }
-active proctype C() { int x; COUNT }
-active proctype D() { int x; COUNT }
+int a, b, c, d;
+#define COUNT(x) do :: x < 30000 -> x++ :: x > 0 -> x-- :: a + b + c + d > 120000 -> assert(false) od
+active proctype A() { COUNT(a) }
+active proctype B() { COUNT(b) }
+active proctype C() { COUNT(c) }
+active proctype D() { COUNT(d) }
 ";
 
 /// A small model with an assertion that can fail, in line 4 (from 0).

@@ -132,6 +132,59 @@ fn a_known_loop_is_tried_after_an_edit() {
     });
 }
 
+/// Ten processes that count apart and together: few states with few delays, and ever more with more of them.
+const COUNTERS: &str = "\
+short all;
+byte a[10];
+active [10] proctype P() {
+    do
+    :: atomic { a[_pid] < 4 -> a[_pid]++; all++ }
+    :: else -> break
+    od;
+    assert(all <= 40)
+}
+";
+
+#[test]
+fn bounds_rise_until_the_time_is_up() {
+    let editor = Editor::new();
+    let uri = uri("rising");
+    let settings = json!({ "deepSeconds": 6 });
+    editor.notify("workspace/didChangeConfiguration", json!({ "settings": { "fabius": settings } }));
+    editor.open(&uri, COUNTERS);
+    for tier in ["quick", "rising", "deep", "farther"] {
+        editor.wait(tier, |message| {
+            message["method"] == "fabius/status"
+                && message["params"]["uri"] == uri
+                && message["params"]["running"]["tier"] == tier
+                && (tier == "deep" || message["params"]["running"]["bound"].as_u64() >= Some(1))
+        });
+    }
+    let progress = editor.wait("progress that says how far", |message| {
+        message["method"] == "$/progress"
+            && message["params"]["value"]["message"].as_str().is_some_and(|told| told.contains("no error up to"))
+    });
+    let told = progress["params"]["value"]["message"].as_str().unwrap();
+    assert!(told.starts_with("safety: no error up to ") && told.contains("/s, depth "), "{told}");
+    let status = editor.settled(&uri, 1);
+    let safety = &status["properties"][0];
+    assert_eq!((&safety["state"], &safety["exhaustive"]), (&json!("undecided"), &json!(false)), "{status}");
+    assert!(safety["bound"].as_u64() >= Some(1), "{status}");
+    let summary = safety["summary"].as_str().unwrap();
+    assert!(summary.starts_with("? no error up to ") && summary.ends_with("not everything was checked"), "{summary}");
+}
+
+#[test]
+fn a_sealed_model_is_searched_without_its_seals_too() {
+    let editor = Editor::new();
+    let uri = uri("sealed");
+    // It fails only where a process is interrupted inside of the seal.
+    let sealed = "byte x;\nactive proctype P() { /*@ seal rtc */ x = 1; x = 0 /*@ unseal */ }\nactive proctype Q() { assert(x == 0) }\n";
+    editor.open(&uri, sealed);
+    let status = editor.settled(&uri, 1);
+    assert_eq!(status["properties"][0]["state"], "violated", "{status}");
+}
+
 #[test]
 fn a_mended_model_is_clean_after_saving() {
     let editor = Editor::new();

@@ -40,7 +40,8 @@ export interface Progress {
 
 export interface Running {
   property: string;
-  tier: "quick" | "deep";
+  tier: "quick" | "rising" | "deep" | "farther";
+  bound?: number | null;
   progress: Progress | null;
 }
 

@@ -61,6 +61,12 @@ impl Loaded {
         lower(self.tree.as_ref()?, &self.map, &self.name, Options::NONE).program.map(Arc::new)
     }
 
+    /// Whether the text says where a delaying scheduler may not interrupt. A search in the order of delays keeps to
+    /// that, so it does not see every run.
+    pub fn is_sealed(&self) -> bool {
+        !self.seals.is_empty()
+    }
+
     /// The verdict that the text says to expect of a property.
     pub fn expected(&self, property: &str) -> Option<Verdict> {
         self.expectation(property).map(|wish| if wish.holds { Verdict::Holds } else { Verdict::Violated })

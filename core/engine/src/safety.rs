@@ -35,9 +35,6 @@ const SHORTEN_STATES_FACTOR: u64 = 10;
 /// … but always so many. It also may take only [`crate::watcher::SHORTEN_TIME_MAX`].
 const SHORTEN_STATES_MIN: u64 = 100_000;
 
-/// A model with more states than this is explored with a reduction: before, what is never executed is
-/// worth knowing.
-const WHOLE_STATES_MAX: u64 = 200_000;
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
 
@@ -125,7 +122,7 @@ fn explore_or_reduce(
         settings.search == Order::DepthFirstThenShorten && settings.store == Storage::Tree && settings.threads == 1;
     let may_reduce = settings.reduction && settings.optimize && plain && stop_at == StopAt::First;
     let states_max = limits.states_max.unwrap_or(u64::MAX);
-    let first = if may_reduce { limits.states_max.unwrap_or(u64::MAX).min(WHOLE_STATES_MAX) } else { states_max };
+    let first = if may_reduce { states_max.min(settings.whole_states_max) } else { states_max };
     let first_limits = Limits { states_max: (first < u64::MAX).then_some(first), ..limits };
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let explored = explore(task, machine, watcher, settings.search, first_limits, stop_at);

@@ -5,6 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// So many states are explored without a reduction, unless somebody chose otherwise.
+pub const WHOLE_STATES_MAX: u64 = 200_000;
+
 /// Everything a person may choose; [`Settings::default`] is what they get without flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
@@ -18,6 +21,9 @@ pub struct Settings {
     pub optimize: bool,
     /// Leave out orders of independent steps that show nothing new.
     pub reduction: bool,
+    /// Only a model with more states than this is explored with the reduction: before, what is never executed is
+    /// worth knowing.
+    pub whole_states_max: u64,
     /// Names or kinds of properties; empty for all that the model has.
     pub properties: Vec<String>,
     /// Look for places where a process can wait for ever while others go on.
@@ -50,6 +56,7 @@ impl Default for Settings {
             keep_going: false,
             optimize: true,
             reduction: true,
+            whole_states_max: WHOLE_STATES_MAX,
             properties: Vec::new(),
             hints: false,
             formulas: Vec::new(),

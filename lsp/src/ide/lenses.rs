@@ -98,7 +98,7 @@ pub fn title(known: &Known) -> String {
             Some(replayed) if known.stale => format!("✗ {}", replayed.words()),
             _ => format!("✗ fails in {}{old}", counted(steps, "step")),
         },
-        Verdict::Undecided => format!("? no error in {states}, not everything was checked{old}"),
+        Verdict::Undecided => format!("? {}{old}", known.words_if_undecided()),
         Verdict::Faulty => format!("✗ not checked{old}"),
     }
 }

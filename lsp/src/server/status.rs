@@ -94,16 +94,26 @@ fn short(name: &str) -> &str {
 
 /// How far a check is, in one line.
 fn line(running: &Running) -> String {
-    let Some(progress) = &running.progress else { return running.property.clone() };
-    let rate = if progress.seconds > 0.0 { progress.states as f64 / progress.seconds } else { 0.0 };
-    format!(
-        "{}: {} ({}/s), depth {}, {}",
-        running.property,
-        counted(progress.states, "state"),
-        grouped(rate as u64),
-        grouped(progress.depth),
-        memory(progress.memory_bytes),
-    )
+    let mut told = running.property.clone();
+    let bound = running.bound.map(|bound| format!("no error up to {}", counted(u64::from(bound), "delay")));
+    let states = running.progress.as_ref().map(|progress| {
+        let rate = if progress.seconds > 0.0 { progress.states as f64 / progress.seconds } else { 0.0 };
+        let states = counted(progress.states, "state");
+        format!("{states}, {}, depth {}, {}", per_second(rate), grouped(progress.depth), memory(progress.memory_bytes))
+    });
+    for (index, part) in bound.into_iter().chain(states).enumerate() {
+        told.push_str(if index == 0 { ": " } else { ", " });
+        told.push_str(&part);
+    }
+    told
+}
+
+/// So many in a second, in few digits.
+fn per_second(rate: f64) -> String {
+    match rate {
+        rate if rate < 10_000.0 => format!("{}/s", grouped(rate as u64)),
+        rate => format!("{} k/s", grouped((rate / 1000.0) as u64)),
+    }
 }
 
 /// The state of a property, in one word.
@@ -129,7 +139,7 @@ pub fn summary(known: &Known) -> String {
     let words = match known.report.verdict {
         Verdict::Holds => format!("✓ holds, {states}"),
         Verdict::Violated => format!("✗ {}", violated(known)),
-        Verdict::Undecided => format!("? no error in {states}, not everything was checked"),
+        Verdict::Undecided => format!("? {}", known.words_if_undecided()),
         Verdict::Faulty => format!("✗ {}", known.report.reason),
     };
     format!("{words}{old}")
@@ -166,6 +176,7 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
             "stale": known.is_some_and(|known| known.stale),
             "summary": known.map(summary),
             "states": known.map(|known| known.report.states),
+            "bound": known.and_then(|known| known.bound),
             "counterexamples": known.map_or(0, |known| known.counterexamples.len()),
             "replay": known.and_then(|known| known.replayed.as_ref()).map(|replayed| replayed.words()),
             "expected": document.expected(property),
@@ -175,7 +186,8 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
     let running = document.run.as_ref().map(|running| {
         json!({
             "property": running.property,
-            "tier": match running.tier { Tier::Quick => "quick", Tier::Deep => "deep" },
+            "tier": running.tier.as_str(),
+            "bound": running.bound,
             "progress": running.progress.map(json),
         })
     });

@@ -154,6 +154,7 @@ impl Keys {
             search: fabius_engine::Order::default(),
             threads: 1,
             until: None,
+            whole_states_max: fabius_engine::settings::WHOLE_STATES_MAX,
             ..settings.clone()
         };
         let common = format!("{VERSION} {} {} {} {neutral:?}", build(), meaning(program), written.base());

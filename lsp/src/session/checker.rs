@@ -5,7 +5,7 @@
 
 use super::cache::Cache;
 use fabius_base::{Cancel, Finding, Limits};
-use fabius_engine::settings::{Delaying, SchedulerChoice};
+use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
 use fabius_engine::{Event, Line, Loaded, Meeting, Outcome, SAFETY, Settings, Surroundings, Survey};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -17,6 +17,13 @@ use std::time::{Duration, Instant};
 pub const STACK_BYTES: usize = 64 << 20;
 /// Time between two pieces of news about the progress of one check.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
+
+/// The search with ever more delays before the deep one has this part of its time.
+const RISING_SHARE: u32 = 30;
+/// Time between two pieces of news about what is known so far: more often, whoever shows it would flicker.
+const ROUND_PAUSE: Duration = Duration::from_millis(500);
+/// The search with ever more delays after the deep one has this part of the time of both.
+const FARTHER_SHARE: u32 = 4;
 
 /// What is to be done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,14 +45,47 @@ const MEET_STATES_MAX: u64 = 20_000;
 /// A survey looks at so many states.
 const SURVEY_STATES_MAX: u64 = 50_000;
 
-/// How deep a check goes.
+/// How deep a check goes. What one tier leaves undecided is for the next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Tier {
     /// A short look; for violations of safety in the order of delays: what goes wrong under hardly disturbed schedules
     /// is found first.
     Quick,
-    /// Everything, to the end or to the end of the budget.
+    /// Safety only: ever more delays, as long as the states are so few that a search of another kind would not be quicker.
+    Rising,
+    /// Everything, to the end or to the end of the budget; what shows nothing new is left out.
     Deep,
+    /// Safety only, where the states are too many to see all: ever more delays, to the end of the budget.
+    Farther,
+}
+
+impl Tier {
+    /// The word for it in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Rising => "rising",
+            Self::Deep => "deep",
+            Self::Farther => "farther",
+        }
+    }
+
+    /// The tier that is for what this one left undecided about a property, after so many states.
+    pub fn next(self, loaded: &Loaded, property: &str, states: u64) -> Option<Self> {
+        let by_delays = goes_by_delays(loaded, property);
+        match self {
+            Self::Quick if by_delays && states < WHOLE_STATES_MAX => Some(Self::Rising),
+            Self::Quick | Self::Rising => Some(Self::Deep),
+            Self::Deep if by_delays => Some(Self::Farther),
+            Self::Deep | Self::Farther => None,
+        }
+    }
+}
+
+/// Whether a property is looked at in the order of delays. Loops are found sooner by the searches for loops, and where the
+/// text forbids delays, that order does not lead to every run.
+fn goes_by_delays(loaded: &Loaded, property: &str) -> bool {
+    property == SAFETY && !loaded.is_sealed()
 }
 
 /// The number of a run; a later run has a greater one.
@@ -57,7 +97,7 @@ pub struct RunId(pub u64);
 pub struct Budget {
     /// Time for the quick tier, for each property.
     pub quick: Duration,
-    /// Time for the deep tier, for each property.
+    /// Time for all deeper tiers, for each property.
     pub deep: Duration,
     /// Time for what nobody waits for: surveys and trials.
     pub background: Duration,
@@ -85,6 +125,8 @@ pub struct Job {
     pub loaded: Arc<Loaded>,
     /// What is to be done.
     pub work: Work,
+    /// The check of a lower tier saw so many states, and left the property undecided.
+    pub seen: u64,
     /// What it may use.
     pub budget: Budget,
     /// Whose schedules the short look disturbs.
@@ -218,12 +260,10 @@ impl Checker {
 /// Runs a check to its end.
 fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outcome, String> {
     let started = Instant::now();
-    let allowed = match job.work {
-        Work::Check(Tier::Quick, _) => job.budget.quick,
-        Work::Check(Tier::Deep, _) => job.budget.deep,
-        Work::Survey | Work::Trial(_) | Work::Meet(_) => job.budget.background,
-    };
+    let allowed = time_for(job);
     let mut next_progress = Duration::ZERO;
+    let mut next_round = Duration::ZERO;
+    let mut untold_round = None;
     let mut observe = |event: Event| {
         let now = started.elapsed();
         if allowed < now {
@@ -235,37 +275,59 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
             }
             next_progress = now + PROGRESS_PAUSE;
         }
+        if matches!(event, Event::Round { .. }) {
+            if now < next_round {
+                untold_round = Some(event);
+                return;
+            }
+            (next_round, untold_round) = (now + ROUND_PAUSE, None);
+        }
         if !matches!(event, Event::Finding { .. } | Event::Started { .. } | Event::Done { .. }) {
             outlet(News { run, what: Told::Event(Box::new(event)) });
         }
     };
     let settings = settings(job);
     let cache = Cache::of_user();
-    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&job.loaded, &settings)) {
+    // A proof is one in whichever order the states were looked at.
+    let proved = Settings { delaying: None, ..settings.clone() };
+    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&job.loaded, &proved)) {
         return Ok(known);
     }
     let mut around = Surroundings { cancel, now: &|| started.elapsed(), observe: &mut observe, controls: None };
     let checked = panic::catch_unwind(AssertUnwindSafe(|| fabius_engine::check(&job.loaded, &settings, &mut around)));
     if let (Ok(outcome), Some(cache)) = (&checked, &cache) {
-        cache.remember(&job.loaded, &settings, outcome);
+        cache.remember(&job.loaded, &proved, outcome);
+    }
+    if let Some(round) = untold_round {
+        outlet(News { run, what: Told::Event(Box::new(round)) });
     }
     checked.map_err(|panic| said(&*panic))
 }
 
-fn settings(job: &Job) -> Settings {
-    let (tier, properties) = match &job.work {
-        Work::Check(tier, property) => (Some(*tier), vec![property.clone()]),
-        Work::Survey | Work::Trial(_) | Work::Meet(_) => (None, Vec::new()),
-    };
-    let delaying = || Delaying { scheduler: job.scheduler.clone(), ..Delaying::default() };
-    // Loops are found sooner by the searches for loops.
-    let in_order_of_delays = tier == Some(Tier::Quick) && properties == [SAFETY];
-    Settings {
-        delaying: in_order_of_delays.then(delaying),
-        properties,
-        limits: Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() },
-        ..Settings::default()
+/// How long work may take. Where safety has one tier more after the deep one, that has its share of the time.
+fn time_for(job: &Job) -> Duration {
+    let Budget { quick, deep, background, .. } = job.budget;
+    match &job.work {
+        Work::Check(Tier::Quick, _) => quick,
+        Work::Check(Tier::Rising, _) => deep / RISING_SHARE,
+        Work::Check(Tier::Deep, property) if goes_by_delays(&job.loaded, property) => deep - deep / FARTHER_SHARE,
+        Work::Check(Tier::Deep, _) => deep,
+        Work::Check(Tier::Farther, _) => deep / FARTHER_SHARE,
+        Work::Survey | Work::Trial(_) | Work::Meet(_) => background,
     }
+}
+
+fn settings(job: &Job) -> Settings {
+    let limits = Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() };
+    let Work::Check(tier, property) = &job.work else { return Settings { limits, ..Settings::default() } };
+    let by_delays = goes_by_delays(&job.loaded, property);
+    let delaying = (by_delays && *tier != Tier::Deep)
+        .then(|| Delaying { scheduler: job.scheduler.clone(), ..Delaying::default() });
+    let states_max = (*tier == Tier::Rising).then_some(WHOLE_STATES_MAX);
+    // Without the reduction it would see no more than the tier before.
+    let whole_states_max = if by_delays && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
+    let properties = vec![property.clone()];
+    Settings { delaying, properties, limits: Limits { states_max, ..limits }, whole_states_max, ..Settings::default() }
 }
 
 /// Looks at the reachable states for a while.

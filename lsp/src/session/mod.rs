@@ -18,7 +18,7 @@ pub mod trials;
 use checker::{Budget, Checker, Job, News, Outlet, RunId, Tier, Told, Work};
 use edits::Edit;
 use fabius_engine::settings::SchedulerChoice;
-use fabius_engine::{Event, Line, Loaded, Meeting, Settings, Verdict};
+use fabius_engine::{Event, Goal, Line, Loaded, Meeting, Settings, Verdict};
 use reading::Reading;
 use results::Results;
 use ropey::Rope;
@@ -102,18 +102,20 @@ pub struct Running {
     pub run: RunId,
     /// How deep it goes.
     pub tier: Tier,
+    /// With so many delays nothing was found, if that was looked for.
+    pub bound: Option<u32>,
     /// The model that is checked.
     pub reading: Arc<Reading>,
     /// The property that is looked at now.
     pub property: String,
     /// How far it is.
     pub progress: Option<fabius_engine::Progress>,
+    /// What is searched for.
+    goal: Goal,
     /// The model as it is searched.
     loaded: Arc<Loaded>,
-    /// The properties that come after this one.
-    next: VecDeque<String>,
-    /// The properties that a deep search is to look at afterwards.
-    deep: VecDeque<String>,
+    /// The properties that come after this one, and how deep they are looked at.
+    next: VecDeque<(Tier, String)>,
 }
 
 /// Something that whoever shows the session should know.
@@ -396,38 +398,39 @@ impl Session {
             reading,
             property: String::new(),
             progress: None,
+            bound: None,
+            goal: Goal::Violation,
             loaded,
-            next: properties.into(),
-            deep: VecDeque::new(),
+            next: properties.into_iter().map(|property| (tier, property)).collect(),
         };
         self.go_on(name, running);
     }
 
     /// Looks at the next property: all of them shortly, then some deeply. Says whether there was one.
     fn go_on(&mut self, name: &str, mut running: Running) -> bool {
-        if running.next.is_empty() {
-            running.tier = Tier::Deep;
-            running.next = std::mem::take(&mut running.deep);
-        }
-        let (Some(property), Some(document)) = (running.next.pop_front(), self.documents.get_mut(name)) else {
+        let (Some((tier, property)), Some(document)) = (running.next.pop_front(), self.documents.get_mut(name)) else {
             return false;
         };
+        let known = document.results.of(&property).filter(|known| !known.stale && known.is_open());
+        let (bound, seen) = known.map_or((None, 0), |known| (known.bound, known.report.states));
         let job = Job {
             document: name.to_owned(),
             loaded: Arc::clone(&running.loaded),
-            work: Work::Check(running.tier, property.clone()),
+            work: Work::Check(tier, property.clone()),
+            seen,
             budget: document.options.budget,
             scheduler: document.options.scheduler.clone(),
         };
         let run = self.checker.start(job);
-        document.run = Some(Running { run, property, progress: None, ..running });
+        document.run = Some(Running { run, tier, property, progress: None, bound, goal: Goal::Violation, ..running });
         true
     }
 
     /// Starts work beside the check of a document.
     fn start_beside(&mut self, name: &str, loaded: Arc<Loaded>, work: Work) -> Option<RunId> {
         let Options { budget, scheduler, .. } = &self.documents.get(name)?.options;
-        let job = Job { document: name.to_owned(), loaded, work, budget: *budget, scheduler: scheduler.clone() };
+        let document = name.to_owned();
+        let job = Job { document, loaded, work, seen: 0, budget: *budget, scheduler: scheduler.clone() };
         Some(self.checker.start(job))
     }
 
@@ -468,10 +471,14 @@ impl Session {
         };
         let name = name.clone();
         match news.what {
-            Told::Event(event) => match document.run.as_mut() {
-                Some(running) => running.hear(&name, *event).into_iter().collect(),
-                None => Vec::new(),
-            },
+            Told::Event(event) => {
+                let Some(running) = document.run.as_mut() else { return Vec::new() };
+                let notice = running.hear(&name, *event);
+                if let Some(bound) = running.bound {
+                    document.results.rise(&running.property, bound);
+                }
+                notice.into_iter().collect()
+            }
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
             Told::Surveyed(_) | Told::Met(_) => Vec::new(),
         }
@@ -498,10 +505,13 @@ impl Session {
         }
         notices.push(Notice::Changed(name.to_owned()));
         if let Some(Job { work: Work::Check(tier, property), .. }) = job {
-            if tier == Tier::Quick && document.results.of(&property).is_some_and(results::Known::deserves_more) {
-                running.deep.push_back(property);
-            } else {
-                notices.push(Notice::Decided(name.to_owned(), property));
+            if let Some(bound) = running.bound {
+                document.results.rise(&property, bound);
+            }
+            let open = document.results.of(&property).filter(|known| known.is_open());
+            match open.and_then(|known| tier.next(&running.loaded, &property, known.report.states)) {
+                Some(next) => running.next.push_back((next, property)),
+                None => notices.push(Notice::Decided(name.to_owned(), property)),
             }
         }
         if !self.go_on(name, running) {
@@ -604,13 +614,18 @@ impl Running {
     /// Takes in what the engine tells.
     fn hear(&mut self, name: &str, event: Event) -> Option<Notice> {
         match event {
-            Event::Searching { property, .. } => {
-                self.property = property;
+            Event::Searching { property, goal } => {
+                (self.property, self.goal) = (property, goal);
                 Some(Notice::Progress(name.to_owned()))
             }
             Event::Progress { progress, .. } => {
                 self.progress = Some(progress);
                 Some(Notice::Progress(name.to_owned()))
+            }
+            // What is known about the property is more now. The rounds of a search for a shorter run teach nothing.
+            Event::Round { bound, .. } if self.goal == Goal::Violation => {
+                self.bound = self.bound.max(Some(bound));
+                Some(Notice::Hints(name.to_owned()))
             }
             _ => None,
         }

@@ -9,6 +9,7 @@ use super::reading::Reading;
 use super::replay::Replayed;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
+use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Meaning, Outcome, Survey, Verdict};
 use fabius_witness::{Snapshot, Trace};
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ pub struct Known {
     pub counterexamples: Vec<Counterexample>,
     /// What the search found in the text.
     pub findings: Vec<Finding>,
+    /// With so many delays nothing was found, if that was looked for; runs with as many may be left that were not seen.
+    pub bound: Option<u32>,
     /// Edits since then that changed the meaning; none if the result is that of the present text.
     pub edits: Vec<Edit>,
     /// The result is not that of the present text.
@@ -44,11 +47,16 @@ impl Known {
         self.report.verdict == Verdict::Undecided && self.report.stopped.is_some_and(is_budget)
     }
 
-    /// Whether a deep search is worth its time after a short look. One that saw everything finds out which statements
-    /// are never executed, too.
-    pub fn deserves_more(&self) -> bool {
-        let safe = self.report.verdict == Verdict::Holds && self.report.kind == PropertyClass::Safety;
-        self.is_open() || safe
+    /// How far nothing was found where not everything was looked at, in a few words.
+    pub fn words_if_undecided(&self) -> String {
+        let states = counted(self.report.states, "state");
+        match self.bound {
+            Some(bound) => {
+                let delays = counted(u64::from(bound), "delay");
+                format!("no error up to {delays}, {states}, not everything was checked")
+            }
+            None => format!("no error in {states}, not everything was checked"),
+        }
     }
 
     /// Where a place of this result is in the present text of the document.
@@ -110,6 +118,7 @@ impl Results {
                 report,
                 counterexamples: own,
                 findings: if safety { std::mem::take(&mut findings) } else { Vec::new() },
+                bound: None,
                 edits: Vec::new(),
                 stale: false,
                 replayed: None,
@@ -129,12 +138,21 @@ impl Results {
         true
     }
 
+    /// A round of a search in the order of delays found nothing.
+    pub fn rise(&mut self, property: &str, bound: u32) {
+        let known =
+            self.known.iter_mut().find(|known| known.report.name == property && !known.stale && known.is_open());
+        if let Some(known) = known {
+            known.bound = known.bound.max(Some(bound));
+        }
+    }
+
     fn put(&mut self, known: Known) {
         match self.known.iter_mut().find(|old| old.report.name == known.report.name) {
             // A look that was stopped before it saw more than the one before teaches nothing.
             Some(old) if !old.stale && old.meaning == known.meaning && known.is_open() => {
                 if old.is_open() && old.report.states <= known.report.states {
-                    *old = known;
+                    *old = Known { bound: old.bound, ..known };
                 }
             }
             Some(old) => *old = known,

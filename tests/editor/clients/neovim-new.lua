@@ -86,7 +86,7 @@ vim.cmd("silent write")
 wait("the end of the assertion", function() return not found() end)
 say("mended")
 -- A syntax error while typing; a client of today asks for these itself.
-vim.api.nvim_buf_set_lines(buffer, 0, 1, false, { "byte turn, critical" })
+vim.api.nvim_buf_set_lines(buffer, 0, 1, false, { "byte turn critical;" })
 wait("the syntax error", function()
   for _, now in ipairs(vim.diagnostic.get(buffer)) do
     if now.severity == vim.diagnostic.severity.ERROR then return true end

@@ -20,6 +20,7 @@ use crate::run::Surroundings;
 use crate::safety::event_trace;
 use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerChoice, Settings, Storage};
 use crate::task::{Checked, Task, limit_reached, missed, refused};
+use crate::unreached::unreached;
 use crate::watcher::Watcher;
 use crate::words::counted;
 use checkpoint::Belonging;
@@ -113,7 +114,7 @@ pub(crate) fn check(
     let mut checked = Checked {
         report: describe(planned, settings, delaying, &explored, sentence, seconds),
         counterexamples: Vec::new(),
-        findings: Vec::new(),
+        findings: never_executed(&task, &machine, &explored),
         failure: None,
     };
     // Other ways to draw runs know nothing of delays.
@@ -150,6 +151,16 @@ pub(crate) fn check(
         checked.report.reason = violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
     }
     checked
+}
+
+/// The statements that no run executes, if all runs were seen: who keeps to seals does not see all.
+fn never_executed(task: &Task<'_>, machine: &SearchedMachine, explored: &Explored) -> Vec<Finding> {
+    let outcome = &explored.found.outcome;
+    let all_seen = outcome.completeness == search::Completeness::Exhaustive && outcome.exactness.is_exact();
+    if !all_seen || task.loaded.is_sealed() {
+        return Vec::new();
+    }
+    unreached(task.program, &task.loaded.map, &|edge| machine.reached(edge))
 }
 
 /// Searches, or draws runs; and says what it means if nothing was found.
