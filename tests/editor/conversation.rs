@@ -74,6 +74,39 @@ fn an_edit_stops_a_search_at_once() {
     rests(&editor);
 }
 
+/// Too many states for a short look, and few enough to wait for.
+const LARGE: &str = "byte n[4];\nactive [4] proctype Count() { do :: n[_pid] < 9 -> n[_pid]++; assert(n[0] + n[1] + n[2] + n[3] < 100) :: n[_pid] == 9 -> n[_pid] = 0 od }\n";
+
+#[test]
+fn a_long_search_for_one_model_keeps_nobody_waiting_for_another() {
+    let editor = Editor::new();
+    let [long, failing, large] = ["long", "failing", "large"].map(uri);
+    let searched = |uri: &str, what: &str| {
+        editor.wait(what, |message| {
+            let (params, running) = (&message["params"], &message["params"]["running"]);
+            message["method"] == "fabius/status"
+                && params["uri"] == *uri
+                && running["tier"] != "quick"
+                && running["progress"]["states"].as_u64() > Some(0)
+        })
+    };
+    editor.open(&long, ENDLESS);
+    searched(&long, "a long search");
+    editor.open(&failing, FAILING);
+    editor.diagnostics(&failing, "the error in another model", |params| {
+        params["diagnostics"].as_array().is_some_and(|found| !found.is_empty())
+    });
+    // Another model needs a long search, too: the first one gives way, and goes on afterwards.
+    editor.open(&large, LARGE);
+    let settled = editor.settled(&large, 1);
+    assert_eq!(
+        (&settled["properties"][0]["state"], &settled["properties"][0]["exhaustive"]),
+        (&json!("holds"), &json!(true))
+    );
+    editor.forget();
+    searched(&long, "the long search, begun again");
+}
+
 /// The threads that worked are gone: the server uses no time any more.
 #[track_caller]
 fn rests(editor: &Editor) {

@@ -38,6 +38,33 @@ pub enum Work {
     Meet(Vec<Line>),
 }
 
+impl Work {
+    /// What it shares the processors with.
+    fn lane(&self) -> Lane {
+        match self {
+            Self::Meet(_) => Lane::Question,
+            Self::Check(Tier::Quick, _) => Lane::Look,
+            Self::Check(..) | Self::Survey | Self::Trial(_) => Lane::Search,
+        }
+    }
+
+    /// Nobody waits for it.
+    fn is_background(&self) -> bool {
+        matches!(self, Self::Survey | Self::Trial(_))
+    }
+}
+
+/// Work of one kind never waits for work of another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lane {
+    /// Somebody waits for the answer.
+    Question,
+    /// It is over in a moment.
+    Look,
+    /// It may take its whole budget.
+    Search,
+}
+
 /// So many questions that somebody waits for are looked into at the same time.
 const QUESTIONS_MAX: usize = 4;
 /// Whether two lines meet is looked for in so many states.
@@ -163,8 +190,26 @@ pub struct Checker {
     outlet: Outlet,
     at_once_max: usize,
     next: u64,
-    running: Vec<(RunId, Job, Cancel)>,
+    running: Vec<Going>,
     waiting: VecDeque<(RunId, Job)>,
+}
+
+/// Work on a thread.
+struct Going {
+    run: RunId,
+    job: Job,
+    cancel: Cancel,
+    /// It gave way to a search for another document, and is begun again when there is room.
+    gave_way: bool,
+}
+
+/// What became of work that is over.
+#[derive(Debug)]
+pub enum Ended {
+    /// It is done; this was the job, if it is known.
+    Done(Option<Job>),
+    /// It gave way, and waits for its turn to begin again: what it says of itself does not count.
+    GaveWay,
 }
 
 impl Checker {
@@ -173,42 +218,68 @@ impl Checker {
         Self { outlet, at_once_max: at_once_max.max(1), next: 0, running: Vec::new(), waiting: VecDeque::new() }
     }
 
-    /// Starts work as soon as there is room for it. A check goes before what nobody waits for.
+    /// Starts work as soon as there is room for it. A check goes before what nobody waits for; a search for the document that
+    /// was last looked at, before those for other documents, of which one gives way.
     pub fn start(&mut self, job: Job) -> RunId {
         self.next += 1;
         let run = RunId(self.next);
-        if matches!(job.work, Work::Check(..)) {
-            let background = self.running.iter().filter(|(_, job, _)| !matches!(job.work, Work::Check(..)));
-            background.for_each(|(_, _, cancel)| cancel.cancel());
-            let first = self.waiting.iter().position(|(_, job)| !matches!(job.work, Work::Check(..)));
-            self.waiting.insert(first.unwrap_or(self.waiting.len()), (run, job));
-        } else {
+        if job.work.is_background() {
             self.waiting.push_back((run, job));
+        } else {
+            let background = self.running.iter().filter(|going| going.job.work.is_background());
+            background.for_each(|going| going.cancel.cancel());
+            if !self.has_room(&job.work) {
+                self.make_way(&job);
+            }
+            self.waiting.push_front((run, job));
         }
         self.pump();
         run
     }
 
+    /// Interrupts the oldest search for another document.
+    fn make_way(&mut self, job: &Job) {
+        let mut others = self.running.iter_mut().filter(|going| {
+            let is_search = going.job.work.lane() == Lane::Search && job.work.lane() == Lane::Search;
+            is_search && going.job.document != job.document && going.cancel.requested().is_none()
+        });
+        if let Some(going) = others.next() {
+            going.cancel.cancel();
+            going.gave_way = true;
+        }
+    }
+
     /// Stops a run, or takes it from the queue; its last news may still come.
     pub fn cancel(&mut self, run: RunId) {
         self.waiting.retain(|(waiting, _)| *waiting != run);
-        for (_, _, cancel) in self.running.iter().filter(|(running, _, _)| *running == run) {
-            cancel.cancel();
+        for going in self.running.iter_mut().filter(|going| going.run == run) {
+            going.cancel.cancel();
+            going.gave_way = false;
         }
     }
 
     /// Stops everything.
     pub fn cancel_all(&mut self) {
         self.waiting.clear();
-        self.running.iter().for_each(|(_, _, cancel)| cancel.cancel());
+        for going in &mut self.running {
+            going.cancel.cancel();
+            going.gave_way = false;
+        }
     }
 
-    /// Makes room after a run, and gives its job back.
-    pub fn finished(&mut self, run: RunId) -> Option<Job> {
-        let at = self.running.iter().position(|(running, _, _)| *running == run)?;
-        let (_, job, _) = self.running.swap_remove(at);
+    /// Makes room after a run.
+    pub fn finished(&mut self, run: RunId) -> Ended {
+        let Some(at) = self.running.iter().position(|going| going.run == run) else { return Ended::Done(None) };
+        let Going { job, gave_way, .. } = self.running.remove(at);
+        let ended = if gave_way {
+            let first = self.waiting.iter().position(|(_, job)| job.work.is_background());
+            self.waiting.insert(first.unwrap_or(self.waiting.len()), (run, job));
+            Ended::GaveWay
+        } else {
+            Ended::Done(Some(job))
+        };
         self.pump();
-        Some(job)
+        ended
     }
 
     /// Whether nothing runs and nothing waits.
@@ -224,13 +295,11 @@ impl Checker {
         }
     }
 
-    /// Whether work can start now. Questions have room of their own; what was told to stop is as good as over.
+    /// Whether work can start now. What was told to stop is as good as over.
     fn has_room(&self, work: &Work) -> bool {
-        let is_question = |work: &Work| matches!(work, Work::Meet(_));
-        let alike = |(_, job, cancel): &&(RunId, Job, Cancel)| {
-            cancel.requested().is_none() && is_question(&job.work) == is_question(work)
-        };
-        let most = if is_question(work) { QUESTIONS_MAX } else { self.at_once_max };
+        let lane = work.lane();
+        let most = if lane == Lane::Question { QUESTIONS_MAX } else { self.at_once_max };
+        let alike = |going: &&Going| going.cancel.requested().is_none() && going.job.work.lane() == lane;
         self.running.iter().filter(alike).count() < most
     }
 
@@ -249,7 +318,7 @@ impl Checker {
             outlet(News { run, what });
         };
         let started = thread::Builder::new().name("check".to_owned()).stack_size(STACK_BYTES).spawn(work);
-        self.running.push((run, job, cancel));
+        self.running.push(Going { run, job, cancel, gave_way: false });
         if let Err(error) = started {
             let outcome = Err(format!("no thread could be started: {error}"));
             (self.outlet)(News { run, what: Told::Finished(Box::new(outcome)) });

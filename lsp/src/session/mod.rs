@@ -15,7 +15,7 @@ pub mod replay;
 pub mod results;
 pub mod trials;
 
-use checker::{Budget, Checker, Job, News, Outlet, RunId, Tier, Told, Work};
+use checker::{Budget, Checker, Ended, Job, News, Outlet, RunId, Tier, Told, Work};
 use edits::Edit;
 use fabius_engine::settings::SchedulerChoice;
 use fabius_engine::{Event, Goal, Line, Loaded, Meeting, Settings, Verdict};
@@ -456,7 +456,10 @@ impl Session {
     pub fn hear(&mut self, news: News) -> Vec<Notice> {
         let job = match news.what {
             Told::Event(_) => None,
-            _ => self.checker.finished(news.run),
+            _ => match self.checker.finished(news.run) {
+                Ended::Done(job) => job,
+                Ended::GaveWay => return Vec::new(),
+            },
         };
         if let Told::Met(meeting) = news.what {
             let loaded = job.map(|job| job.loaded);
