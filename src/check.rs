@@ -64,6 +64,17 @@ fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Inter
     let _timer = Timer::start(args.timeout, &cancel);
     let started = Instant::now();
     face.begin();
+    let mut settings = settings.clone();
+    if let Some(delaying) = &mut settings.delaying {
+        match args.question.delays.scheduler_for(path) {
+            Ok(scheduler) => delaying.scheduler = scheduler,
+            Err(why) => {
+                let _ = writeln!(anstream::stderr(), "error: {why}");
+                return exit::FAULTY;
+            }
+        }
+    }
+    let settings = &settings;
     let loaded = load(path, &args.question.define, settings);
     face.loaded(&loaded);
     let cache = if args.no_cache || args.events { None } else { Cache::of_user() };

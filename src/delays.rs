@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, Keeper, SampleKind, SchedulerChoice};
-use std::str::FromStr;
+use fabius_lsp::session::config::own_schedulers;
+use std::path::Path;
 
 /// More steps in each round if nobody says.
 const DEPTH_INCREMENT_DEFAULT: u32 = 100;
@@ -12,9 +13,9 @@ const DEPTH_INCREMENT_DEFAULT: u32 = 100;
 pub struct DelayFlags {
     /// Explore in the order of delays: how often a scheduler must be disturbed. `rtc` runs to completion what a step
     /// causes, `rr` goes round, `random` takes another order in each state, `priority` the most important process
-    /// (`priority:A,B` names the types that go first), `auto` picks what suits the model.
-    #[arg(long, value_name = "SCHEDULER", value_parser = SchedulerChoice::from_str, help_heading = "Delays")]
-    pub delay: Option<SchedulerChoice>,
+    /// (`priority:A,B` names the types that go first), `auto` picks what suits the model; or one that `fabius.toml` defines.
+    #[arg(long, value_name = "SCHEDULER", help_heading = "Delays")]
+    pub delay: Option<String>,
 
     /// What a search in the order of delays remembers: `fast` finds errors, `exact` proves that so many delays are safe.
     #[arg(long, value_enum, value_name = "MODE", requires = "delay", help_heading = "Delays")]
@@ -84,7 +85,19 @@ impl DelayFlags {
         drawn.then_some("--choice-bound does not go with --delay-mode sample: choices are drawn there, not counted")
     }
 
-    /// What the flags ask for.
+    /// The scheduler for a model, which may be one that its project defines.
+    ///
+    /// # Errors
+    /// If there is no such scheduler: which ones there are.
+    pub fn scheduler_for(&self, model: &Path) -> Result<SchedulerChoice, String> {
+        let Some(word) = &self.delay else { return Ok(SchedulerChoice::default()) };
+        match word.parse() {
+            Ok(known) => Ok(known),
+            Err(_) => SchedulerChoice::named(word, &own_schedulers(model)?),
+        }
+    }
+
+    /// What the flags ask for; a scheduler that a project defines is not known yet ([`Self::scheduler_for`]).
     pub fn settings(&self) -> Option<Delaying> {
         let mode = match self.delay_mode {
             None | Some(Mode::Fast) => DelayMode::Fast,
@@ -100,7 +113,7 @@ impl DelayFlags {
                 DelayMode::Sample(kind, self.runs)
             }
         };
-        let scheduler = self.delay.clone()?;
+        let scheduler = self.delay.as_deref()?.parse().unwrap_or_default();
         let (delays_max, choices_max, seed) = (self.max_delays, self.choice_bound, self.seed);
         Some(Delaying { scheduler, mode, delays_max, choices_max, seed, keeper: Keeper::default() })
     }
@@ -117,7 +130,7 @@ impl DelayFlags {
         let depth = self.depth_bound.map(|bound| format!("--depth-bound {bound}"));
         let increment = self.depth_increment.map(|more| format!("--depth-increment {more}"));
         let Some(delay) = &self.delay else { return depth.into_iter().chain(increment).collect() };
-        let mut words = vec![format!("--delay {}", written(delay))];
+        let mut words = vec![format!("--delay {delay}")];
         let word = |value: clap::builder::PossibleValue| value.get_name().to_owned();
         let mode = self.delay_mode.and_then(|mode| mode.to_possible_value()).map(word);
         words.extend(mode.map(|mode| format!("--delay-mode {mode}")));
@@ -133,28 +146,21 @@ impl DelayFlags {
     }
 }
 
-fn written(choice: &SchedulerChoice) -> String {
-    match choice {
-        SchedulerChoice::Auto => "auto".to_owned(),
-        SchedulerChoice::RunToCompletion => "rtc".to_owned(),
-        SchedulerChoice::RoundRobin => "rr".to_owned(),
-        SchedulerChoice::Random => "random".to_owned(),
-        SchedulerChoice::Priority(names) if names.is_empty() => "priority".to_owned(),
-        SchedulerChoice::Priority(names) => format!("priority:{}", names.join(",")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_what_was_read() {
+    fn the_usual_schedulers_need_no_file() {
+        let nowhere = Path::new("/nowhere/m.pml");
         for word in ["auto", "rtc", "rr", "random", "priority", "priority:A,B"] {
-            assert_eq!(SchedulerChoice::from_str(word).map(|choice| written(&choice)), Ok(word.to_owned()));
+            let flags = DelayFlags { delay: Some(word.to_owned()), ..DelayFlags::default() };
+            assert_eq!(flags.scheduler_for(nowhere), word.parse(), "{word}");
         }
         for bad in ["", "rtx", "rtc:A", ":", "PRIORITY"] {
-            assert!(SchedulerChoice::from_str(bad).is_err(), "{bad}");
+            let flags = DelayFlags { delay: Some(bad.to_owned()), ..DelayFlags::default() };
+            let why = flags.scheduler_for(nowhere).expect_err(bad);
+            assert!(why.contains("always there"), "{why}");
         }
     }
 }

@@ -21,7 +21,16 @@ pub fn run(args: &Explore) -> u8 {
         eprintln!("fabius: {}: {why}", args.file.display());
         return exit::FAULTY;
     }
-    let settings = settings(args);
+    let mut settings = settings(args);
+    if let Some(delaying) = &mut settings.delaying {
+        match args.question.delays.scheduler_for(&args.file) {
+            Ok(scheduler) => delaying.scheduler = scheduler,
+            Err(why) => {
+                eprintln!("fabius: {why}");
+                return exit::FAULTY;
+            }
+        }
+    }
     let (path, define, wanted) = (args.file.clone(), args.question.define.clone(), settings.clone());
     let start = Start {
         wish: Wish {

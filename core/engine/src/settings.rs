@@ -251,6 +251,80 @@ pub enum SchedulerChoice {
     Random,
     /// Processes of these types first, in this order; then by the priorities of the model.
     Priority(Vec<String>),
+    /// One that a project defines.
+    Own(Arc<OwnScheduler>),
+}
+
+/// A scheduler that a project defines: one of the usual ones, with an order of its own among processes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnScheduler {
+    /// Its name.
+    pub name: String,
+    /// Which of the usual ones.
+    pub base: SchedulerBase,
+    /// Types of processes, the most important first; those not named come after.
+    pub order: Vec<String>,
+    /// What is random, if anything; without it, as for others.
+    pub seed: Option<u64>,
+}
+
+/// The usual schedulers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SchedulerBase {
+    /// What a step causes happens next.
+    RunToCompletion,
+    /// One after the other, until blocked.
+    RoundRobin,
+    /// Another order in each state.
+    Random,
+    /// The most important process.
+    Priority,
+}
+
+impl FromStr for SchedulerBase {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "rtc" => Ok(Self::RunToCompletion),
+            "rr" => Ok(Self::RoundRobin),
+            "random" => Ok(Self::Random),
+            "priority" => Ok(Self::Priority),
+            _ => Err(format!("a scheduler cannot be based on `{text}`: rtc, rr, random and priority are known")),
+        }
+    }
+}
+
+impl SchedulerChoice {
+    /// The scheduler that a word names: one that is always there, or one of these.
+    ///
+    /// # Errors
+    /// What there is, and how to define one.
+    pub fn named(word: &str, own: &[OwnScheduler]) -> Result<Self, String> {
+        if let Ok(known) = word.parse() {
+            return Ok(known);
+        }
+        if let Some(own) = own.iter().find(|own| own.name == word) {
+            return Ok(Self::Own(Arc::new(own.clone())));
+        }
+        let theirs: Vec<String> = own.iter().map(|own| own.name.clone()).collect();
+        let there = match theirs.as_slice() {
+            [] => "fabius.toml defines none".to_owned(),
+            _ => format!("fabius.toml defines {}", theirs.join(", ")),
+        };
+        Err(format!(
+            "there is no scheduler `{word}`: auto, rtc, rr, random, priority and priority:TYPE,TYPE are always there, {there}\n\
+             help: to define it, write in fabius.toml, in the folder of the model or above it:\n\
+             \n    [schedulers.{}]\n    base = \"rtc\"                  # or rr, random, priority\n    \
+             order = [\"Server\", \"Client\"]  # types of processes, the most important first",
+            if is_bare(word) { word } else { "mine" }
+        ))
+    }
+}
+
+/// Whether a name may stand in a file of settings as it is.
+fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|sign| sign.is_ascii_alphanumeric() || "-_".contains(sign))
 }
 
 impl FromStr for SchedulerChoice {

@@ -7,9 +7,12 @@
 )]
 
 use fabius_base::Cancel;
-use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
+use fabius_engine::settings::{
+    DelayMode, Delaying, DepthBounding, OwnScheduler, SampleKind, SchedulerBase, SchedulerChoice,
+};
 use fabius_engine::{Cycles, Event, Outcome, Settings, Surroundings, Verdict, check, load};
 use fabius_testkit::corpus::Corpus;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Models with more states take too long without optimisation.
@@ -62,6 +65,46 @@ fn delaying(scheduler: SchedulerChoice, mode: DelayMode, delays_max: Option<u32>
     Settings { delaying: Some(delaying), properties, ..Settings::default() }
 }
 
+/// A scheduler that a project defines.
+fn own(base: &str, order: &[&str]) -> SchedulerChoice {
+    let (name, base) = ("mine".to_owned(), base.parse().expect("a base"));
+    let order = order.iter().map(|&name| name.to_owned()).collect();
+    SchedulerChoice::Own(Arc::new(OwnScheduler { name, base, order, seed: Some(3) }))
+}
+
+/// Two that count; who is first is for the scheduler to say.
+const FIRST: &str = "byte first;
+active proctype Old() { if :: first == 0 -> first = 1 :: else fi }
+active proctype Young() { if :: first == 0 -> first = 2; assert(false) :: else fi }";
+
+#[test]
+fn the_order_of_a_scheduler_decides_who_is_first() {
+    for base in ["rtc", "rr", "random", "priority"] {
+        for (order, delays) in [(["Young", "Old"], 0), (["Old", "Young"], 1)] {
+            let (outcome, _) = run(FIRST, &delaying(own(base, &order), DelayMode::Exact, None));
+            let property = &outcome.report.properties[0];
+            assert_eq!(property.verdict, Verdict::Violated);
+            let told = property.violations[0].delays.as_ref().map(Vec::len);
+            assert_eq!(told, Some(delays), "{base}, {order:?}: {}", property.reason);
+            assert!(property.reason.contains("under `mine`"), "{}", property.reason);
+        }
+    }
+    let (outcome, _) = run(FIRST, &delaying(own("rr", &["Yuong"]), DelayMode::Fast, None));
+    let finding = &outcome.report.findings[0];
+    assert_eq!((finding.code, finding.message.contains("`Yuong`")), ("F0504", true));
+}
+
+#[test]
+fn a_scheduler_that_is_not_there_says_what_is() {
+    let lazy = OwnScheduler { name: "lazy".to_owned(), base: SchedulerBase::RoundRobin, order: Vec::new(), seed: None };
+    assert!(matches!(SchedulerChoice::named("lazy", std::slice::from_ref(&lazy)), Ok(SchedulerChoice::Own(_))));
+    assert_eq!(SchedulerChoice::named("rr", std::slice::from_ref(&lazy)), Ok(SchedulerChoice::RoundRobin));
+    let why = SchedulerChoice::named("lzay", &[lazy]).expect_err("none");
+    for part in ["`lzay`", "rtc", "priority:TYPE", "defines lazy", "[schedulers.lzay]", "base = ", "order = "] {
+        assert!(why.contains(part), "{why}");
+    }
+}
+
 fn schedulers() -> Vec<SchedulerChoice> {
     vec![
         SchedulerChoice::Auto,
@@ -70,6 +113,10 @@ fn schedulers() -> Vec<SchedulerChoice> {
         SchedulerChoice::Random,
         SchedulerChoice::Priority(Vec::new()),
         SchedulerChoice::Priority(vec!["Worker".to_owned()]),
+        own("rtc", &["Boss", "Worker"]),
+        own("rr", &["Boss"]),
+        own("random", &["Worker"]),
+        own("priority", &[]),
     ]
 }
 
@@ -312,7 +359,7 @@ fn what_is_left_in_the_end_is_what_spin_knows() {
     for entry in &corpus.entries {
         let Some(spin) = entry.run("base").filter(|run| run.complete && run.stored < STATES_MAX) else { continue };
         let Ok(text) = std::fs::read_to_string(corpus.file(entry)) else { continue };
-        let scheduler = schedulers()[compared % 5].clone();
+        let scheduler = schedulers()[compared % 9].clone();
         let depth = Settings {
             depth_bounding: Some(DepthBounding { increment: 7, cut_off: None }),
             properties: vec!["safety".to_owned()],

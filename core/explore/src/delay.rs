@@ -12,7 +12,7 @@ const LONGER_MAX: usize = 10_000;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delays {
     /// The scheduler's name.
-    pub scheduler: &'static str,
+    pub scheduler: String,
     /// Where it is delayed.
     pub points: Vec<DelayPoint>,
     /// For each of them, the number of the step before which the process is held back.

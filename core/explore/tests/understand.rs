@@ -52,7 +52,7 @@ fn an_error_needs_some_delays_and_not_others() {
     let delaying = Delaying { scheduler: SchedulerChoice::RoundRobin, mode: DelayMode::Exact, ..Delaying::default() };
     let mut e = broken(LOST_WAKEUP, &Settings { delaying: Some(delaying), ..safety() });
     let delays = e.delays(&round_robin()).expect("they can be counted");
-    assert_eq!((delays.points.len(), delays.end, delays.scheduler), (1, RunEnd::Deadlock, "round-robin"));
+    assert_eq!((delays.points.len(), delays.end, delays.scheduler.as_str()), (1, RunEnd::Deadlock, "round-robin"));
     let same = e.with_delays(&round_robin(), &delays.points).expect("it can be run again");
     assert!(same.still && same.tip == tip(&e), "{same:?}");
     let (step, process) = (delays.steps[0], delays.points[0].process);

@@ -2,6 +2,7 @@
 
 use crate::session::config::definition;
 use crate::session::{Options, When};
+use fabius_engine::settings::SchedulerChoice;
 use serde::Deserialize;
 use std::time::Duration;
 use tower_lsp_server::ls_types::LSPAny;
@@ -53,7 +54,8 @@ impl Settings {
             options.budget.memory_bytes = mebibytes.saturating_mul(1 << 20);
         }
         options.hints = self.hints.unwrap_or(options.hints);
-        if let Some(Ok(scheduler)) = self.scheduler.as_deref().map(str::parse) {
+        let named = |word| SchedulerChoice::named(word, &options.own_schedulers);
+        if let Some(Ok(scheduler)) = self.scheduler.as_deref().map(named) {
             options.scheduler = scheduler;
         }
         if let Some(defines) = &self.defines {

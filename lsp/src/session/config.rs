@@ -3,9 +3,8 @@
 
 use super::{Options, When};
 use fabius_engine::Verdict;
-use fabius_engine::settings::SchedulerChoice;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,6 +22,8 @@ pub struct Config {
     pub properties: Option<Vec<String>>,
     /// When and how long checks run.
     pub check: Check,
+    /// Schedulers of the project's own, by name.
+    pub schedulers: BTreeMap<String, Scheduler>,
     /// By file name, by property: the verdict that is expected (`holds` or `violated`).
     pub expect: BTreeMap<String, BTreeMap<String, Expected>>,
 }
@@ -60,24 +61,64 @@ pub struct Check {
     /// Whether the reachable states are looked at for hints.
     pub hints: Option<bool>,
     /// Whose schedules the quick look disturbs, as for `fabius check --delay`.
-    #[serde(deserialize_with = "scheduler")]
-    pub scheduler: Option<SchedulerChoice>,
+    pub scheduler: Option<String>,
 }
 
-fn scheduler<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SchedulerChoice>, D::Error> {
-    let word = String::deserialize(from)?;
-    word.parse().map(Some).map_err(D::Error::custom)
+/// A scheduler of the project's own.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scheduler {
+    /// `rtc`, `rr`, `random` or `priority`.
+    pub base: String,
+    /// Types of processes, the most important first.
+    #[serde(default)]
+    pub order: Vec<String>,
+    /// The seed of one that is random.
+    pub seed: Option<u64>,
 }
 
 /// The file that is for a model, and what it says; an error says what is wrong with it.
 pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, String>)> {
     let path = model.ancestors().skip(1).map(|folder| folder.join(NAME)).find(|path| path.is_file())?;
     let text = super::files::read(&path)?;
-    let config = toml::from_str(&text).map_err(|wrong| wrong.to_string());
-    Some((path, config))
+    Some((path, read(&text)))
+}
+
+/// Reads a file.
+fn read(text: &str) -> Result<Config, String> {
+    let config: Config = toml::from_str(text).map_err(|wrong| wrong.to_string())?;
+    let own = config.own_schedulers()?;
+    config.check.scheduler.as_deref().map_or(Ok(()), |word| SchedulerChoice::named(word, &own).map(drop))?;
+    Ok(config)
+}
+
+/// The schedulers that are defined for a model, beside those that are always there.
+///
+/// # Errors
+/// What is wrong with the file that defines them.
+pub fn own_schedulers(model: &Path) -> Result<Vec<OwnScheduler>, String> {
+    let model = std::path::absolute(model).unwrap_or_else(|_| model.to_path_buf());
+    match find(&model) {
+        None => Ok(Vec::new()),
+        Some((path, config)) => {
+            config.and_then(|config| config.own_schedulers()).map_err(|why| format!("{}: {why}", path.display()))
+        }
+    }
 }
 
 impl Config {
+    /// The schedulers that it defines.
+    fn own_schedulers(&self) -> Result<Vec<OwnScheduler>, String> {
+        let own = |(name, scheduler): (&String, &Scheduler)| {
+            if name.parse::<SchedulerChoice>().is_ok() {
+                return Err(format!("schedulers.{name}: there is a scheduler of this name already; take another one"));
+            }
+            let base = scheduler.base.parse().map_err(|why| format!("schedulers.{name}: {why}"))?;
+            Ok(OwnScheduler { name: name.clone(), base, order: scheduler.order.clone(), seed: scheduler.seed })
+        };
+        self.schedulers.iter().map(own).collect()
+    }
+
     /// Puts what the file says over other options. `model` is the model's name.
     pub fn over(&self, mut options: Options, model: &str) -> Options {
         options.when = match self.check.when.as_deref() {
@@ -93,7 +134,10 @@ impl Config {
         budget.memory_bytes =
             self.check.memory_mebibytes.map_or(budget.memory_bytes, |mib| mib.saturating_mul(1 << 20));
         options.hints = self.check.hints.unwrap_or(options.hints);
-        options.scheduler = self.check.scheduler.clone().unwrap_or(options.scheduler);
+        options.own_schedulers = self.own_schedulers().unwrap_or_default();
+        let word = self.check.scheduler.as_deref();
+        let scheduler = word.and_then(|word| SchedulerChoice::named(word, &options.own_schedulers).ok());
+        options.scheduler = scheduler.unwrap_or(options.scheduler);
         if let Some(defines) = &self.defines {
             options.defines = defines.iter().map(|text| definition(text)).collect();
         }
@@ -134,9 +178,21 @@ mod tests {
     }
 
     #[test]
+    fn a_scheduler_of_ones_own_may_be_chosen() {
+        let text = "[schedulers.lazy]\nbase = \"rr\"\norder = [\"B\", \"A\"]\n[check]\nscheduler = \"lazy\"\n";
+        let config = read(text).unwrap();
+        let options = config.over(Options::default(), "/x/a.pml");
+        let SchedulerChoice::Own(own) = options.scheduler else { panic!("{:?}", options.scheduler) };
+        assert_eq!((own.name.as_str(), own.order.as_slice()), ("lazy", ["B".to_owned(), "A".to_owned()].as_slice()));
+    }
+
+    #[test]
     fn a_misspelt_key_is_an_error() {
         assert!(toml::from_str::<Config>("define = []").is_err());
-        assert!(toml::from_str::<Config>("[check]\nscheduler = \"fifo\"\n").is_err());
+        assert!(read("[check]\nscheduler = \"fifo\"\n").is_err());
+        assert!(read("[schedulers.fifo]\nbase = \"fifo\"\n").is_err());
+        assert!(read("[schedulers.fifo]\norder = []\n").is_err());
+        assert!(read("[schedulers.rr]\nbase = \"rtc\"\n").is_err());
         assert!(toml::from_str::<Config>("[expect.\"m.pml\"]\nsafety = \"undecided\"\n").is_err());
     }
 
@@ -146,7 +202,7 @@ mod tests {
         let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
         let keys =
             |value: &serde_json::Value| value["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(keys(&schema), ["check", "defines", "expect", "properties"]);
+        assert_eq!(keys(&schema), ["check", "defines", "expect", "properties", "schedulers"]);
         let check = keys(&schema["properties"]["check"]);
         assert_eq!(check, ["deep-seconds", "hints", "memory-mebibytes", "quick-milliseconds", "scheduler", "when"]);
     }

@@ -17,7 +17,7 @@ pub mod trials;
 
 use checker::{Budget, Checker, Ended, Job, News, Outlet, RunId, Tier, Told, Work};
 use edits::Edit;
-use fabius_engine::settings::SchedulerChoice;
+use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
 use fabius_engine::{Event, Goal, Line, Loaded, Meeting, Settings, Verdict};
 use reading::Reading;
 use results::Results;
@@ -54,6 +54,8 @@ pub struct Options {
     pub hints: bool,
     /// Whose schedules the short look disturbs.
     pub scheduler: SchedulerChoice,
+    /// Schedulers that the project defines.
+    pub own_schedulers: Vec<OwnScheduler>,
     /// By property, the verdict that is expected where the model itself says nothing.
     pub expect: BTreeMap<String, Verdict>,
 }
@@ -68,6 +70,7 @@ impl Default for Options {
             properties: Vec::new(),
             hints: true,
             scheduler: SchedulerChoice::default(),
+            own_schedulers: Vec::new(),
             expect: BTreeMap::new(),
         }
     }

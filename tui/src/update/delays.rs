@@ -27,7 +27,7 @@ pub(super) fn perform(model: &mut Model, act: Act) {
 /// Lets the next scheduler choose from here on.
 fn choose(model: &mut Model) -> Result<(Tone, String), String> {
     model.scheduling.scheduler = match &model.scheduling.scheduler {
-        SchedulerChoice::Auto | SchedulerChoice::Random | SchedulerChoice::Priority(_) => {
+        SchedulerChoice::Auto | SchedulerChoice::Random | SchedulerChoice::Priority(_) | SchedulerChoice::Own(_) => {
             SchedulerChoice::RunToCompletion
         }
         SchedulerChoice::RunToCompletion => SchedulerChoice::RoundRobin,

@@ -1,6 +1,6 @@
 //! The search for endless runs in the order of delays.
 
-use super::{Chosen, SharedScheduler, UnderScheduler, choose, under, with_scheduler};
+use super::{Chosen, SharedScheduler, UnderScheduler, choose, under, unknown_types, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::counterexample::confirm;
 use crate::event::Goal;
@@ -47,7 +47,7 @@ pub(crate) fn check(
     let mut checked = Checked {
         report: describe(planned, settings, &inquiry, &found, &chosen, ask, seconds),
         counterexamples: Vec::new(),
-        findings: Vec::new(),
+        findings: unknown_types(program, &chosen).into_iter().collect(),
         failure: None,
     };
     if let Some(found) = found.outcome.found {

@@ -18,18 +18,19 @@ use crate::plan::Planned;
 use crate::report::{DelayReport, PropertyReport, Stopped, Verdict, ViolationReport};
 use crate::run::Surroundings;
 use crate::safety::event_trace;
-use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerChoice, Settings, Storage};
+use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
 use crate::task::{Checked, Task, limit_reached, missed, refused};
 use crate::unreached::unreached;
 use crate::watcher::Watcher;
 use crate::words::counted;
 use checkpoint::Belonging;
-use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
+use fabius_base::{Code, Finding, Limits, SourceMap, Span, StopReason};
 use fabius_machine::Machine;
-use fabius_program::{Action, Move, Program, Watch, meaning::Fault};
+use fabius_program::{Action, Move, ProcessKind, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Reach, Round};
 use fabius_search::delay_bounded::{Keeping, Snapshot, Unusable};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler, Sealed};
+use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_witness::format::json;
 use fabius_witness::{HeldBack, Trace};
@@ -114,7 +115,10 @@ pub(crate) fn check(
     let mut checked = Checked {
         report: describe(planned, settings, delaying, &explored, sentence, seconds),
         counterexamples: Vec::new(),
-        findings: never_executed(&task, &machine, &explored),
+        findings: never_executed(&task, &machine, &explored)
+            .into_iter()
+            .chain(unknown_types(program, &chosen))
+            .collect(),
         failure: None,
     };
     // Other ways to draw runs know nothing of delays.
@@ -258,6 +262,18 @@ fn with_scheduler<T: UnderScheduler>(
         SchedulerChoice::Random => seal(machine, RandomOrder::new(seed), seals, work),
         SchedulerChoice::Priority(names) => seal(machine, Priority(ByName::new(reader, names)), seals, work),
         SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => seal(machine, RunToCompletion, seals, work),
+        SchedulerChoice::Own(own) => {
+            let ranking = ByName::new(reader, &own.order);
+            match own.base {
+                SchedulerBase::RunToCompletion => seal(machine, RankedRunToCompletion(ranking.only()), seals, work),
+                SchedulerBase::RoundRobin => seal(machine, RankedRoundRobin(ranking.only()), seals, work),
+                SchedulerBase::Priority => seal(machine, Priority(ranking), seals, work),
+                SchedulerBase::Random => {
+                    let random = RandomOrder::new(own.seed.unwrap_or(seed));
+                    seal(machine, RankedRandom { ranking: ranking.only(), random }, seals, work)
+                }
+            }
+        }
     }
 }
 
@@ -378,6 +394,25 @@ impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
     }
 }
 
+/// Says so where a scheduler names types of processes that the model has not.
+fn unknown_types(program: &Program, chosen: &Chosen) -> Option<Finding> {
+    let (names, who) = match &chosen.kind {
+        SchedulerChoice::Own(own) => (&own.order, format!("the scheduler `{}`", own.name)),
+        SchedulerChoice::Priority(names) => (names, "the scheduler".to_owned()),
+        _ => return None,
+    };
+    let processes = program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
+    let types: Vec<&str> = processes.map(|process| process.name.as_str()).collect();
+    let unknown = names.iter().filter(|name| !types.contains(&name.as_str()));
+    let unknown: Vec<String> = unknown.map(|name| format!("`{name}`")).collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    let headline = format!("{who} names {}, but this model has no such processes", unknown.join(", "));
+    let finding = Finding::new(Code::UnknownType, headline);
+    Some(finding.help(format!("types of processes in this model: {}", types.join(", "))))
+}
+
 /// The scheduler to use: the one that was asked for, or one that suits the model.
 fn choose(program: &Program, choice: &SchedulerChoice) -> Chosen {
     if *choice != SchedulerChoice::Auto {
@@ -401,13 +436,15 @@ fn choose(program: &Program, choice: &SchedulerChoice) -> Chosen {
 
 impl SchedulerChoice {
     /// The scheduler's full name.
-    fn name(&self) -> &'static str {
-        match self {
+    fn name(&self) -> String {
+        let name = match self {
             Self::Auto | Self::RunToCompletion => "run-to-completion",
             Self::RoundRobin => "round-robin",
             Self::Random => "a random order",
             Self::Priority(_) => "priorities",
-        }
+            Self::Own(own) => return format!("`{}`", own.name),
+        };
+        name.to_owned()
     }
 }
 
@@ -416,6 +453,8 @@ impl SchedulerChoice {
 struct ByName {
     machine: Machine,
     names: Vec<String>,
+    /// Those not in it are all equal.
+    only: bool,
 }
 
 impl std::fmt::Debug for ByName {
@@ -426,7 +465,14 @@ impl std::fmt::Debug for ByName {
 
 impl ByName {
     fn new(machine: Machine, names: &[String]) -> Self {
-        Self { machine, names: names.to_vec() }
+        Self { machine, names: names.to_vec(), only: false }
+    }
+}
+
+impl ByName {
+    /// The same, whatever the priorities of the model.
+    fn only(self) -> Self {
+        Self { only: true, ..self }
     }
 }
 
@@ -437,6 +483,7 @@ impl Ranking for ByName {
         let name = view.process_of(pid).map(|id| self.machine.program().process(id).name.as_str());
         match self.names.iter().position(|listed| Some(listed.as_str()) == name) {
             Some(place) => place as u32,
+            None if self.only => self.names.len() as u32,
             None => self.names.len() as u32 + 255 - u32::from(view.priority_of(pid).unwrap_or(1)),
         }
     }

@@ -27,7 +27,7 @@ pub struct Scheduling {
 
 impl Scheduling {
     /// The scheduler's name as people say it, for this model.
-    pub fn name(&self, ground: &Ground) -> &'static str {
+    pub fn name(&self, ground: &Ground) -> String {
         choose(&ground.program, &self.scheduler).kind.name()
     }
 }

@@ -27,6 +27,7 @@
 
 mod priority;
 mod random;
+mod ranked;
 mod round_robin;
 mod run_to_completion;
 mod sealed;
@@ -34,6 +35,7 @@ pub mod turns;
 
 pub use priority::{Priority, Ranking};
 pub use random::RandomOrder;
+pub use ranked::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 pub use round_robin::RoundRobin;
 pub use run_to_completion::RunToCompletion;
 pub use sealed::{SealKind, Sealed, SealedState, Seals};

@@ -5,6 +5,7 @@ use crate::truth::{Truth, everything, truth};
 use fabius_base::StopReason;
 use fabius_search::delay_bounded::{Deepening, DelayObserver, DelayOutcome, Reach, exact, fast};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{
     BitstateStore, Completeness, Model, Next, Observer, Settings, StopAt, Store, TreeStore, ViolationKind,
 };
@@ -61,6 +62,39 @@ fn with_each(toys: &Toys, seed: u64, check: Check<'_>) {
     one(toys, "run-to-completion", &RunToCompletion, check);
     one(toys, "random", &RandomOrder::new(seed), check);
     one(toys, "priority", &Priority(Fickle), check);
+    one(toys, "ranked round-robin", &RankedRoundRobin(Fickle), check);
+    one(toys, "ranked run-to-completion", &RankedRunToCompletion(Fickle), check);
+    one(toys, "ranked random", &RankedRandom { ranking: Fickle, random: RandomOrder::new(seed) }, check);
+}
+
+/// With one rank for all, the ranked schedulers are the usual ones.
+#[derive(Clone, Copy, Debug)]
+struct Equals;
+
+impl Ranking for Equals {
+    fn rank(&self, _: &[u32], _: u8) -> u32 {
+        0
+    }
+}
+
+#[test]
+fn schedulers_with_one_rank_for_all_are_the_usual_ones() {
+    for seed in 0..200 {
+        let toys = Toys::random(seed, false);
+        let figures = |found: Found| (found.rounds, found.pairs, found.outcome.statistics.matched, found.delays);
+        let all = Deepening::default();
+        let usual = [
+            run_exact(&toys, &RoundRobin, &all),
+            run_exact(&toys, &RunToCompletion, &all),
+            run_exact(&toys, &RandomOrder::new(seed), &all),
+        ];
+        let ranked = [
+            run_exact(&toys, &RankedRoundRobin(Equals), &all),
+            run_exact(&toys, &RankedRunToCompletion(Equals), &all),
+            run_exact(&toys, &RankedRandom { ranking: Equals, random: RandomOrder::new(seed) }, &all),
+        ];
+        assert_eq!(usual.map(figures), ranked.map(figures), "seed {seed}");
+    }
 }
 
 /// Walks the path of a violation with the scheduler's eyes closed: it must be a path, and end as it says.
