@@ -124,9 +124,14 @@ impl Terminal {
         signs.into_iter().filter(|(is_there, _)| *is_there).map(|(_, what)| what).collect()
     }
 
+    /// The number of the process.
+    pub fn process_id(&self) -> u32 {
+        self.child.process_id().expect("it runs")
+    }
+
     /// Sends a signal to the program: `TERM`, `HUP`, …
     pub fn signal(&self, name: &str) {
-        let id = self.child.process_id().expect("it runs").to_string();
+        let id = self.process_id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status().expect("kill runs");
         assert!(sent.success(), "kill -{name} {id}");
     }
