@@ -32,7 +32,6 @@ use std::time::{Duration, Instant};
 const TELL_EVERY: Duration = Duration::from_millis(100);
 /// The largest models of the corpus that Spin can search to the end: from 7 to 15 million states.
 const MODELS: &[&str] = &[
-    "spin-examples/priorities.pml",
     "olegdayo/practice-2-1_2.pml",
     "spin-examples/ex_ex_6.pml",
     "conc-queue/queue_cs.pml",
@@ -41,6 +40,7 @@ const MODELS: &[&str] = &[
     "beem/anderson.3.pml",
     "case-studies/i-protocol_i1.pml",
     "rkolovanov/models_n-processes-dijkstra.pml",
+    "case-studies/i-protocol_i2.pml",
     "spins-tests/peterson5.pml",
 ];
 /// Steps of the run that is scrolled.

@@ -27,6 +27,18 @@ active proctype Fast() {
 }
 ";
 
+/// Fails only if somebody is interrupted.
+const INTERRUPTED: &str = "\
+byte x;
+
+active [3] proctype P() {
+    byte t;
+    t = x;
+    x = t + 1;
+    assert(x == t + 1)
+}
+";
+
 /// Too much to search in a test; every cycle makes progress.
 const BIG: &str = "\
 byte a, b, c, d, e, f;
@@ -159,6 +171,27 @@ fn a_search_is_watched_halted_kept_and_stopped() {
     terminal.says("of the path of the search");
     terminal.keys("X`");
     terminal.says("progress: done");
+}
+
+#[test]
+fn a_search_that_ended_at_its_bound_goes_on_beyond_it() {
+    let (_scratch, path) = scratch(INTERRUPTED);
+    let mut terminal = explore(&path, &["--property", "safety", "--delay", "rr", "--max-delays", "0"]);
+    terminal.says("? safety");
+    terminal.keys("`+");
+    let found = terminal.says("✗ safety");
+    assert!(found.contains("1 ✓"), "{found}");
+}
+
+#[test]
+fn two_threads_show_the_path_of_one() {
+    let (_scratch, path) = scratch(BIG);
+    let mut terminal = explore(&path, &["--property", "safety", "--threads", "2"]);
+    terminal.keys("`");
+    terminal.until("a path, and where it is", |screen| {
+        let shown = text(screen);
+        shown.contains("several threads") && shown.contains("[0]") && shown.contains("██")
+    });
 }
 
 #[test]

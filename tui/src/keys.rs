@@ -152,7 +152,7 @@ pub const TABLE: &[Binding] = table![
     SEARCH Everywhere WatchScreen ["f2", "`"] "watch/drive" "From driving to watching the search, and back."
     SEARCH Watching Freeze ["f"] "freeze" "Keep the run that is shown, and step in it; the search goes on."
     SEARCH Watching Pause ["space"] "pause" "Halt the search, or let it go on."
-    SEARCH Watching Raise ["+"] "raise" "Allow the search ten times as many states, twice the memory, and more delays."
+    SEARCH Watching Raise ["+"] "raise" "Allow the search ten times as many states, twice the memory, and more delays; if it ended at its bound, go on beyond that."
     SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
     SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."
 

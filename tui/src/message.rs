@@ -49,8 +49,15 @@ pub enum Effect {
     Suspend,
     /// Read the model again.
     Load,
-    /// Check all properties; the number is that of the work.
-    Check(u64),
+    /// Check properties.
+    Check {
+        /// The number of the work.
+        work: u64,
+        /// These; empty for those that were asked for.
+        properties: Vec<String>,
+        /// Go on where the search before ended, if it was kept.
+        resume: bool,
+    },
     /// Search from a state.
     Search(u64, Box<fabius_explore::Errand>),
     /// Stop what runs.

@@ -222,6 +222,17 @@ pub struct Wish {
     pub check: bool,
 }
 
+impl Wish {
+    /// The settings for a check of these properties; of those that were asked for if there are none.
+    pub fn asking(&self, properties: Vec<String>) -> Settings {
+        let mut settings = self.settings.clone();
+        if !properties.is_empty() {
+            settings.properties = properties;
+        }
+        settings
+    }
+}
+
 /// What a finished check left.
 #[derive(Clone, Default, Debug)]
 pub struct Known {
@@ -332,13 +343,17 @@ impl Model {
         &mut self.cursors[panel.index()]
     }
 
-    /// Takes over what a check found.
+    /// Takes over what a check found; what is known of other properties stays.
     pub fn learn(&mut self, outcome: Outcome) {
+        let checked = |name: &String| outcome.report.properties.iter().any(|property| property.name == *name);
+        let mut examples = std::mem::take(&mut self.known.examples);
+        examples.retain(|(name, _)| !checked(name));
         let names = outcome.report.properties.iter().flat_map(|property| {
             let count = property.violations.len();
             std::iter::repeat_n(property.name.clone(), count)
         });
-        self.known.examples = names.zip(outcome.counterexamples).collect();
-        self.known.shown = 0;
+        let shown = examples.len();
+        examples.extend(names.zip(outcome.counterexamples));
+        self.known = Known { shown: if shown < examples.len() { shown } else { 0 }, examples };
     }
 }

@@ -62,13 +62,7 @@ pub fn run(start: Start) -> io::Result<()> {
     listen_to_signals(&send)?;
     input.listen(&send, start.panic_key);
     let files = watch_file(&model.wish.path, &send);
-    let mut outside = Outside {
-        send: send.clone(),
-        read: start.read,
-        work: Work::new(send),
-        input,
-        settings: model.wish.settings.clone(),
-    };
+    let mut outside = Outside { send: send.clone(), read: start.read, work: Work::new(send), input };
     outside.load();
     let ended = pictures(&mut model, &mut screen, &receive, &mut outside);
     outside.work.cancel();
@@ -131,7 +125,6 @@ struct Outside {
     read: Reader,
     work: Work,
     input: Input,
-    settings: fabius_engine::Settings,
 }
 
 impl Outside {
@@ -140,10 +133,9 @@ impl Outside {
             Effect::Quit => self.work.cancel(),
             Effect::Suspend => self.away(model, screen, suspend)?,
             Effect::Load => self.load(),
-            Effect::Check(number) => {
+            Effect::Check { work, properties, resume } => {
                 if let Some(loaded) = &model.loaded {
-                    self.settings = model.wish.settings.clone();
-                    self.work.check(number, Arc::clone(loaded), self.settings.clone());
+                    self.work.check(work, Arc::clone(loaded), model.wish.asking(properties), resume);
                 }
             }
             Effect::Search(number, errand) => self.work.search(number, *errand, model.wish.settings.clone()),

@@ -84,6 +84,8 @@ pub struct Watch {
     pub lamps: Vec<Lamp>,
     /// The memory that a search may use.
     pub memory_max: Option<u64>,
+    /// It is a search from the state where one is.
+    pub from_here: bool,
     /// Messages for the person, the last one of them: a search from here, a limit that was raised.
     pub remark: String,
 }
@@ -126,7 +128,7 @@ impl Watch {
             Event::Look { look, .. } => self.looked(look),
             Event::Rejected { cycle, .. } => self.rejected(cycle.reason),
             Event::PropertyDone { property } => {
-                if property.name == self.property && self.goal == Some(Goal::Violation) {
+                if property.name == self.property {
                     self.progress = Progress {
                         states: property.states,
                         transitions: property.transitions,

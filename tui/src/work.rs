@@ -3,12 +3,12 @@
 use crate::message::Message;
 use crate::run::{SEARCH_THREAD, STACK_BYTES};
 use fabius_base::Cancel;
-use fabius_engine::settings::Settings;
+use fabius_engine::settings::{DelayMode, Delaying, Settings};
 use fabius_engine::{Controls, Event, Loaded, Surroundings, check};
 use fabius_explore::Errand;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,11 +20,13 @@ pub(crate) struct Work {
     send: Sender<Message>,
     cancel: Cancel,
     controls: Controls,
+    /// Where the last search in the order of delays ended, if it had a bound that can be raised.
+    kept: Arc<Mutex<Option<Arc<[u8]>>>>,
 }
 
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
-        Self { send, cancel: Cancel::new(), controls: Controls::new() }
+        Self { send, cancel: Cancel::new(), controls: Controls::new(), kept: Arc::default() }
     }
 
     /// What can be done to the search that runs.
@@ -38,8 +40,17 @@ impl Work {
         self.controls.pause(false);
     }
 
-    /// Checks a model.
-    pub(crate) fn check(&mut self, number: u64, loaded: Arc<Loaded>, settings: Settings) {
+    /// Checks a model. A search that can be resumed is kept where it ends; `resume` goes on from what was kept.
+    pub(crate) fn check(&mut self, number: u64, loaded: Arc<Loaded>, mut settings: Settings, resume: bool) {
+        let from = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| resume);
+        let can_be_kept = can_be_resumed(&settings);
+        if let Some(delaying) = settings.delaying.as_mut().filter(|_| can_be_kept) {
+            let kept = Arc::clone(&self.kept);
+            delaying.keeper.resume = from.map(|bytes| ("the search before".to_owned(), bytes));
+            delaying.keeper.save = Some(Arc::new(move |bytes: &[u8]| {
+                *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes.into());
+            }));
+        }
         self.begin(number, move |around| Message::Checked(number, Box::new(check(&loaded, &settings, around))));
     }
 
@@ -70,6 +81,13 @@ impl Work {
             let _ = self.send.send(Message::Crashed(number, "no thread could be started for the search".to_owned()));
         }
     }
+}
+
+/// Whether a search with these settings can go on where it ended: one in the order of delays, up to so many, that
+/// remembers states only.
+pub(crate) fn can_be_resumed(settings: &Settings) -> bool {
+    let suits = |delaying: &Delaying| delaying.mode == DelayMode::Fast && delaying.delays_max.is_some();
+    !settings.keep_going && settings.delaying.as_ref().is_some_and(suits)
 }
 
 /// What a panic said.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fabius_engine::Settings;
+use fabius_engine::{Settings, Verdict};
 use fabius_tui::Theme;
 use fabius_tui::message::{Effect, Message};
 use support::Player;
@@ -108,6 +108,24 @@ fn a_livelock_is_a_ring() {
     insta::assert_snapshot!("ring_80", player.screen());
     player.keys("f2");
     insta::assert_snapshot!("watched_80", player.screen());
+}
+
+#[test]
+fn what_a_bound_left_undecided_is_searched_again_with_more_allowed() {
+    let settings = Settings {
+        limits: fabius_base::Limits { states_max: Some(5), ..fabius_base::Limits::default() },
+        ..Settings::default()
+    };
+    let mut player = Player::with(POLITE, FULL, settings, Theme::default());
+    player.keys("S f2");
+    let verdicts = |player: &Player| player.model.watch.lamps.iter().map(|lamp| lamp.verdict).collect::<Vec<_>>();
+    assert!(verdicts(&player).contains(&Some(Verdict::Undecided)), "{:?}", verdicts(&player));
+    let decided = verdicts(&player).len();
+    player.keys("+");
+    assert!(!verdicts(&player).contains(&Some(Verdict::Undecided)), "{:?}", verdicts(&player));
+    assert_eq!(verdicts(&player).len(), decided, "what was decided stays");
+    player.keys("+");
+    assert!(player.model.remark.text.contains("nothing was left undecided"), "{}", player.model.remark.text);
 }
 
 #[test]

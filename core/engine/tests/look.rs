@@ -3,6 +3,7 @@
 use fabius_base::Cancel;
 use fabius_engine::settings::{DelayMode, Delaying, DepthBounding};
 use fabius_engine::{Controls, Cycles, Event, Fairness, Look, Order, Outcome, Settings, Surroundings, check, load};
+use fabius_program::CLAIM_PID;
 use fabius_witness::states_along;
 use std::time::Duration;
 
@@ -39,7 +40,10 @@ fn watch(text: &str, settings: &Settings, whole: bool) -> Seen {
         Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
     let outcome = check(&loaded, settings, &mut around);
     for look in &looks {
-        let Some(moves) = &look.moves else { continue };
+        // A path beside a claim is no run of the system alone.
+        let Some(moves) = look.moves.as_ref().filter(|moves| moves.iter().all(|step| step.pid != CLAIM_PID)) else {
+            continue;
+        };
         let program = loaded.program.as_ref().expect("the model is good");
         let walked = states_along(program, moves).len();
         assert_eq!(walked, moves.len() + 1, "the path shown is a run: {:?}", look.path);
@@ -94,6 +98,19 @@ fn searches_for_livelocks_say_what_they_reject_and_why() {
 }
 
 #[test]
+fn several_threads_show_the_path_of_one_of_them() {
+    let accepting = format!("{COUNTERS}ltl ends {{ <> (a == 40 && b == 40) }}\n");
+    for (text, property) in [(COUNTERS, "safety"), (COUNTERS, "progress"), (&accepting, "ends")] {
+        let settings = Settings { threads: 2, properties: vec![property.to_owned()], keep_going: true, ..plain() };
+        for whole in [false, true] {
+            let seen = watch(text, &settings, whole);
+            assert!(seen.looks.iter().any(|look| !look.path.is_empty()), "{property}: {:?}", seen.looks.first());
+            assert!(!whole || seen.looks.iter().all(|look| look.from_initial), "{property}");
+        }
+    }
+}
+
+#[test]
 fn looking_changes_nothing() {
     let mut observe = |_| {};
     let loaded = load("model.pml", COUNTERS.to_owned(), &[], &mut |_, _| None, &plain());
@@ -125,6 +142,28 @@ fn limits_can_be_raised_and_lowered_while_a_search_runs() {
         Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut stop, controls: Some(&controls) };
     let outcome = check(&loaded, &settings, &mut around);
     assert_eq!(outcome.report.properties[0].states, 10_000);
+}
+
+#[test]
+fn several_threads_may_be_allowed_more_while_they_run() {
+    let states_max = Some(6_000);
+    let limits = fabius_base::Limits { states_max, ..fabius_base::Limits::default() };
+    let settings = Settings { threads: 2, limits, ..plain() };
+    let states = |raised: Option<u64>| {
+        let controls = Controls::new();
+        let mut raise = |event: Event| {
+            if let (Event::Progress { .. }, Some(_)) = (event, raised) {
+                controls.set_limits(fabius_base::Limits { states_max: raised, ..limits });
+            }
+        };
+        let loaded = load("model.pml", COUNTERS.to_owned(), &[], &mut |_, _| None, &settings);
+        let cancel = Cancel::new();
+        let mut around =
+            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut raise, controls: Some(&controls) };
+        check(&loaded, &settings, &mut around).report.properties[0].states
+    };
+    assert_eq!(states(None), 6_000);
+    assert_eq!(states(Some(9_000)), 9_000);
 }
 
 #[test]

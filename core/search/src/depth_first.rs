@@ -269,7 +269,8 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
         self.budget.look(&self.statistics, self.store.is_full(), self.observer)?;
         if let Some(wanted) = self.observer.curiosity() {
             let labels = self.stack.iter().filter_map(|frame| frame.label);
-            let look = Look { stack: self.stack.len() as u64, ..Look::at(Phase::DepthFirst).along(wanted, labels) };
+            let look = Look::at(Phase::DepthFirst).along_many(wanted, self.depth, labels);
+            let look = Look { stack: self.stack.len() as u64, ..look };
             self.observer.shown(look);
         }
         ControlFlow::Continue(())

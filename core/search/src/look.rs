@@ -114,6 +114,19 @@ impl<Label> Look<Label> {
         Self { path, before: labels.count() as u64, ..self }
     }
 
+    /// With the end of a path of so many labels: a long stack is not counted for somebody who sees the end of it.
+    pub(crate) fn along_many(
+        self,
+        wanted: Curiosity,
+        length: u64,
+        labels: impl DoubleEndedIterator<Item = Label>,
+    ) -> Self {
+        let mut path: Vec<Label> = labels.rev().take(wanted.labels_max).collect();
+        path.reverse();
+        let before = length.saturating_sub(path.len() as u64);
+        Self { path, before, ..self }
+    }
+
     /// With a way to the beginning of the path.
     pub(crate) fn led_by(mut self, lead: Vec<Label>) -> Self {
         self.path.splice(0..0, lead);

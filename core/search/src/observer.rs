@@ -1,6 +1,6 @@
 //! What a search is told, and whom it tells: limits, cancellation, progress.
 
-use crate::look::{Curiosity, Look, Phase, Rejected};
+use crate::look::{Curiosity, Look, Rejected};
 use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
 use fabius_base::{Cancel, Limits, StopReason};
 use std::fmt::Debug;
@@ -67,11 +67,14 @@ pub trait Observer<Label: Debug, Fault: Debug> {
 pub(crate) fn tell_together<L: Debug, F: Debug>(
     observer: &mut impl Observer<L, F>,
     statistics: &Statistics,
+    limits: &mut Limits,
+    show: &mut dyn FnMut(Curiosity) -> Look<L>,
 ) -> ControlFlow<StopReason> {
     observer.progress(statistics)?;
-    if observer.curiosity().is_some() {
-        observer.shown(Look::at(Phase::Together));
+    if let Some(wanted) = observer.curiosity() {
+        observer.shown(show(wanted));
     }
+    observer.change_limits(limits);
     ControlFlow::Continue(())
 }
 

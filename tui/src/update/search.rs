@@ -3,9 +3,11 @@
 use super::drive;
 use crate::keys::Act;
 use crate::message::Effect;
-use crate::model::{Cursor, Frozen, Model, Screen, Tone};
+use crate::model::{Cursor, Frozen, Known, Model, Screen, Tone};
 use crate::session::Session;
-use fabius_engine::{Event, Onward, Outcome, Verdict, as_walked, plan};
+use crate::watch::Lamp;
+use crate::work::can_be_resumed;
+use fabius_engine::{Event, Onward, Outcome, Settings, Verdict, as_walked, plan};
 use fabius_explore::{Exploration, NodeId};
 
 /// Raising a limit multiplies the states allowed by this.
@@ -29,6 +31,7 @@ pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
             effects.push(Effect::Pause(model.watch.paused));
         }
         Act::Raise if model.watch.running => raise(model, effects),
+        Act::Raise if !model.watch.lamps.is_empty() => raise_finished(model, effects),
         Act::Freeze => freeze(model, effects),
         _ => model.say(Tone::Plain, "no search runs; S checks all properties"),
     }
@@ -47,7 +50,8 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
         }
     };
     begin(model, &names);
-    effects.push(Effect::Check(model.work));
+    model.known = Known::default();
+    effects.push(Effect::Check { work: model.work, properties: Vec::new(), resume: false });
 }
 
 /// Looks for an error from where one is, with the holds in force.
@@ -61,6 +65,7 @@ fn search_here(model: &mut Model, effects: &mut Vec<Effect>) {
     let with = if held.is_empty() { String::new() } else { format!(" with {} held back", held.join(", ")) };
     let property = session.walk.ground().property.clone();
     begin(model, &[property]);
+    model.watch.from_here = true;
     model.watch.remark = format!("from step {step}{with}");
     model.say(Tone::Plain, format!("looking for an error from step {step}{with}; F2 shows the search"));
     effects.push(Effect::Search(model.work, Box::new(errand)));
@@ -72,10 +77,49 @@ fn begin(model: &mut Model, properties: &[String]) {
     model.watch.begin(&model.wish.settings, properties);
 }
 
-fn raise(model: &mut Model, effects: &mut Vec<Effect>) {
-    let limits = &mut model.wish.settings.limits;
+/// Allows more from now on: states, memory, delays, steps.
+fn allow_more(settings: &mut Settings) {
+    let limits = &mut settings.limits;
     limits.states_max = limits.states_max.map(|states| states.saturating_mul(MORE_STATES));
+    limits.depth_max = limits.depth_max.map(|depth| depth.saturating_mul(MORE_STATES));
     limits.memory_bytes_max = limits.memory_bytes_max.map(|bytes| bytes.saturating_mul(2));
+    if let Some(delays) = settings.delaying.as_mut().and_then(|delaying| delaying.delays_max.as_mut()) {
+        *delays = delays.saturating_add(MORE_DELAYS);
+    }
+    if let Some(steps) = settings.depth_bounding.as_mut().and_then(|bounding| bounding.cut_off.as_mut()) {
+        *steps = steps.saturating_mul(2);
+    }
+}
+
+/// Searches on, beyond the bounds at which a search ended that left something undecided.
+fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
+    let undecided = |lamp: &&Lamp| lamp.verdict == Some(Verdict::Undecided);
+    let names: Vec<String> = model.watch.lamps.iter().filter(undecided).map(|lamp| lamp.name.clone()).collect();
+    if names.is_empty() {
+        return model.say(Tone::Plain, "nothing was left undecided: no bound is to be raised");
+    }
+    if model.watch.from_here {
+        return model.say(Tone::Plain, "a search from a state has the bounds of all searches; s starts it anew");
+    }
+    allow_more(&mut model.wish.settings);
+    // Only the search that ended last is kept, and only if it was stopped by its bound.
+    let last = names.iter().all(|name| *name == model.watch.property);
+    let resume = last && can_be_resumed(&model.wish.settings);
+    let bound = model.wish.settings.delaying.as_ref().and_then(|delaying| delaying.delays_max);
+    let decided: Vec<Lamp> = model.watch.lamps.iter().filter(|lamp| !undecided(lamp)).cloned().collect();
+    begin(model, &names);
+    model.watch.lamps.extend(decided);
+    let said = match bound.filter(|_| resume) {
+        Some(bound) => format!("goes on where it ended, now up to {bound} delays"),
+        None => format!("{} anew, with more allowed: this search cannot be resumed", names.join(", ")),
+    };
+    model.say(Tone::Plain, said);
+    effects.push(Effect::Check { work: model.work, properties: names, resume });
+}
+
+fn raise(model: &mut Model, effects: &mut Vec<Effect>) {
+    allow_more(&mut model.wish.settings);
+    let limits = model.wish.settings.limits;
     model.watch.memory_max = limits.memory_bytes_max;
     let delays = model.watch.rounds.last().map_or(0, |round| round.bound) + MORE_DELAYS;
     let Some(bytes) = limits.memory_bytes_max else {
@@ -154,15 +198,20 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome) {
         .map(|property| property.name.as_str())
         .collect();
     let said = match (verdict, violated.as_slice()) {
+        (Verdict::Holds, _) if outcome.report.properties.len() < model.watch.lamps.len() => {
+            let names: Vec<&str> = outcome.report.properties.iter().map(|property| property.name.as_str()).collect();
+            format!("{} holds", names.join(", "))
+        }
         (Verdict::Holds, _) => "everything holds".to_owned(),
         (Verdict::Violated, names) => format!("violated: {}", names.join(", ")),
         _ => outcome.report.reason.clone(),
     };
+    let is_violated = !violated.is_empty();
     model.learn(outcome);
     if let Some(failure) = failure {
         return model.say(Tone::Bad, failure);
     }
-    if model.known.examples.is_empty() {
+    if !is_violated {
         let tone = if verdict == Verdict::Holds { Tone::Good } else { Tone::Plain };
         return model.say(tone, said);
     }

@@ -61,8 +61,9 @@ impl Player {
             Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
         let settings = self.model.wish.settings.clone();
         let done = match effect {
-            Effect::Check(work) => {
+            Effect::Check { work, properties, .. } => {
                 let loaded = self.model.loaded.clone().expect("a model was read");
+                let settings = self.model.wish.asking(properties);
                 Message::Checked(work, Box::new(check(&loaded, &settings, &mut around)))
             }
             Effect::Search(work, errand) => Message::Searched(work, Box::new(errand.run(&settings, &mut around))),

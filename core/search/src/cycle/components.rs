@@ -600,7 +600,7 @@ where
         let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
         let whole = other.unwrap_or(pass);
         let phase = if other.is_some() { Phase::Regions } else { Phase::Components };
-        let look = Look::at(phase).along(wanted, whole.walk.labels());
+        let look = Look::at(phase).along_many(wanted, whole.walk.depth(), whole.walk.labels());
         let look = Look {
             from_initial: self.seed == 0,
             stack: whole.walk.len() as u64,

@@ -259,7 +259,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     fn look(&mut self) -> Run<M::Label, M::Fault> {
         self.watch.look(self.memory_bytes(), self.store.is_full())?;
         let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
-        let look = Look::at(Phase::WithoutProgress).along(wanted, self.walk.labels());
+        let look = Look::at(Phase::WithoutProgress).along_many(wanted, self.walk.depth(), self.walk.labels());
         let look = Look {
             from_initial: self.seed == 0,
             stack: self.walk.len() as u64,

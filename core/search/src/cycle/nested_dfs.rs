@@ -402,7 +402,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     fn look(&mut self, phase: Phase) -> Run<M::Label, M::Fault> {
         self.watch.look(self.memory_bytes(), self.store.is_full())?;
         if let Some(wanted) = self.watch.curiosity() {
-            let look = Look::at(phase).along(wanted, self.walk.labels());
+            let look = Look::at(phase).along_many(wanted, self.walk.depth(), self.walk.labels());
             self.watch.show(Look { stack: self.walk.len() as u64, ..look });
         }
         ControlFlow::Continue(())

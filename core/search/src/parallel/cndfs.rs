@@ -34,14 +34,14 @@
 
 use super::Joint;
 use super::store::{BITS, Key};
-use super::team::{Run, Team};
+use super::team::{Run, Show, Team};
 use super::walk::{Arrival, Passing, Step, UNCOUNTED, Walk};
 use crate::cycle::outcome::{CycleOutcome, End, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::Statistics;
 use crate::store::Exactness;
-use fabius_base::StopReason;
+use fabius_base::{Limits, StopReason};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -97,7 +97,9 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let team = Team::<(), Why<M>>::new(models.len(), 0, seed, settings);
-    let mut watch = |statistics: &Statistics| tell_together(observer, statistics);
+    let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
+        tell_together(observer, statistics, limits, show)
+    };
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let mut search = Cndfs {
             walk: Walk::new(thread, &team, model, (passing, Some(Marks::ACCEPTING)), watch),

@@ -34,14 +34,14 @@ use super::Joint;
 use super::pool::Turn;
 use super::queue::Queue;
 use super::store::{BITS, Key};
-use super::team::{Run, Team};
+use super::team::{Run, Show, Team};
 use super::walk::{Arrival, Passing, Start, Step, UNCOUNTED, Walk};
 use crate::cycle::outcome::{CycleOutcome, End, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::Statistics;
 use crate::store::Exactness;
-use fabius_base::StopReason;
+use fabius_base::{Limits, StopReason};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,7 +121,9 @@ where
 {
     let team = Team::<Work, Reason<M>>::new(models.len(), 0, seed, settings);
     let has_promoted = AtomicBool::new(false);
-    let mut watch = |statistics: &Statistics| tell_together(observer, statistics);
+    let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
+        tell_together(observer, statistics, limits, show)
+    };
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let mut search = DfsFifo {
             walk: Walk::new(thread, &team, model, (passing, None), watch),

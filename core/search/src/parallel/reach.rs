@@ -16,14 +16,14 @@
 
 use super::Joint;
 use super::pool::Turn;
-use super::team::{Run, Team};
+use super::team::{Run, Show, Team};
 use super::trace::Trace;
 use super::walk::{Passing, Start, Step, Walk};
 use crate::model::Model;
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
 use crate::store::Exactness;
-use fabius_base::StopReason;
+use fabius_base::{Limits, StopReason};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -86,9 +86,9 @@ where
     let team = Team::<Start, Halt>::new(models.len(), stock, seed, settings);
     let reports = Reports::<M>::default();
     let mut listed = Listed { violations: Vec::new(), by_key: HashMap::new() };
-    let mut watch = |statistics: &Statistics| {
+    let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         listed.add(&reports, observer);
-        tell_together(observer, statistics)
+        tell_together(observer, statistics, limits, show)
     };
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let walk = Walk::new(thread, &team, model, (passing, None), watch);

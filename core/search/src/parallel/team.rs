@@ -5,9 +5,10 @@ use super::pool::Pool;
 use super::slots::Apart;
 use super::store::SharedStore;
 use super::trace::Traces;
+use crate::look::{Curiosity, Look};
 use crate::observer::Settings;
 use crate::outcome::Statistics;
-use fabius_base::StopReason;
+use fabius_base::{Limits, StopReason};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,6 +39,9 @@ pub(super) struct Team<'a, T, E> {
     pub(super) seed: u64,
     /// States stored, counted only if they are limited.
     states: Apart<AtomicU64>,
+    /// The limits, which whoever watches may change; the largest number is none.
+    states_max: AtomicU64,
+    memory_bytes_max: AtomicU64,
     shares: Box<[Apart<Mutex<Share>>]>,
     /// Why the search ended, if not because all was done.
     end: Mutex<Option<E>>,
@@ -46,8 +50,12 @@ pub(super) struct Team<'a, T, E> {
 /// Why a thread ends before all is done: for a reason of its own, or because others say so.
 pub(super) type Run<E, T = ()> = ControlFlow<Option<E>, T>;
 
-/// Is shown the counters of all threads now and then, and may stop the search.
-pub(super) type Watch<'a, 'b> = &'a mut (dyn FnMut(&Statistics) -> ControlFlow<StopReason> + 'b);
+/// Shows what the caller's thread is at.
+pub(super) type Show<'a, L> = &'a mut dyn FnMut(Curiosity) -> Look<L>;
+
+/// Is shown the counters of all threads now and then, may change the limits, may have a look, and may stop the search.
+pub(super) type Watch<'a, 'b, L> =
+    &'a mut (dyn FnMut(&Statistics, &mut Limits, Show<'_, L>) -> ControlFlow<StopReason> + 'b);
 
 impl<'a, T, E> Team<'a, T, E> {
     pub(super) fn new(threads: usize, stock: usize, seed: u64, settings: &'a Settings) -> Self {
@@ -59,6 +67,8 @@ impl<'a, T, E> Team<'a, T, E> {
             threads,
             seed,
             states: Apart::default(),
+            states_max: AtomicU64::new(settings.limits.states_max.unwrap_or(u64::MAX)),
+            memory_bytes_max: AtomicU64::new(settings.limits.memory_bytes_max.unwrap_or(u64::MAX)),
             shares: std::iter::repeat_with(Apart::default).take(threads).collect(),
             end: Mutex::new(None),
         }
@@ -69,8 +79,24 @@ impl<'a, T, E> Team<'a, T, E> {
     pub(super) fn may_store(&self) -> bool {
         match self.settings.limits.states_max {
             None => true,
-            Some(max) => self.states.0.fetch_add(1, Ordering::Relaxed) < max,
+            Some(_) => self.states.0.fetch_add(1, Ordering::Relaxed) < self.states_max.load(Ordering::Relaxed),
         }
+    }
+
+    /// How much may be used now.
+    pub(super) fn limits(&self) -> Limits {
+        let limit = |limit: &AtomicU64| Some(limit.load(Ordering::Relaxed)).filter(|max| *max != u64::MAX);
+        Limits {
+            states_max: limit(&self.states_max),
+            memory_bytes_max: limit(&self.memory_bytes_max),
+            ..self.settings.limits
+        }
+    }
+
+    /// Changes how much may be used.
+    pub(super) fn set_limits(&self, limits: &Limits) {
+        self.states_max.store(limits.states_max.unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.memory_bytes_max.store(limits.memory_bytes_max.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Says what a thread did up to now.
@@ -122,13 +148,13 @@ impl<'a, T, E> Team<'a, T, E> {
 impl<T: Send, E: Send + From<StopReason>> Team<'_, T, E> {
     /// Has each of the models worked on by a thread of its own, the first one by the caller's, which also
     /// watches. Returns why the search ended, if not because all was done.
-    pub(super) fn work<M: Send>(
+    pub(super) fn work<M: Send, L>(
         &self,
         models: &mut [M],
-        watch: Watch<'_, '_>,
-        work: impl Fn(usize, &mut M, Option<Watch<'_, '_>>) -> Run<E> + Sync,
+        watch: Watch<'_, '_, L>,
+        work: impl Fn(usize, &mut M, Option<Watch<'_, '_, L>>) -> Run<E> + Sync,
     ) -> Option<E> {
-        let work = |thread: usize, model: &mut M, watch: Option<Watch<'_, '_>>| {
+        let work = |thread: usize, model: &mut M, watch: Option<Watch<'_, '_, L>>| {
             let _guard = StopIfPanicking(&self.pool);
             if let ControlFlow::Break(Some(why)) = work(thread, model, watch) {
                 self.end(why);

@@ -15,9 +15,10 @@
 
 use super::arena::Portion;
 use super::store::{Access, Key};
-use super::team::{Run, Share, Team, Watch};
+use super::team::{Run, Share, Show, Team, Watch};
 use super::trace::Trace;
 use crate::depth_first::{TRANSIENT_PASSES_MAX, TRANSIENT_RUN_MAX};
+use crate::look::{Curiosity, Look, Phase};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::position::Position;
 use crate::store::Class;
@@ -92,7 +93,7 @@ pub(super) struct Walk<'a, M: Model, T, E> {
     portion: Portion,
     random: Random,
     steps_left: u32,
-    watch: Option<Watch<'a, 'a>>,
+    watch: Option<Watch<'a, 'a, M::Label>>,
 }
 
 /// A state on the stack.
@@ -193,7 +194,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
         team: &'a Team<'a, T, E>,
         model: &'a mut M,
         (passing, apart): (Passing, Option<Marks>),
-        watch: Option<Watch<'a, '_>>,
+        watch: Option<Watch<'a, '_, M::Label>>,
     ) -> Self {
         Self {
             thread,
@@ -218,7 +219,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
             portion: Portion::default(),
             random: Random::new(team.seed ^ (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
             steps_left: 0,
-            watch: watch.map(|watch| watch as Watch<'_, '_>),
+            watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
         }
     }
 
@@ -667,7 +668,23 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
         self.steps_left = STEPS_PER_LOOK;
         self.access.leave_if_asked();
         self.publish();
-        look_around(self.team, &mut self.watch)
+        let mut watch = self.watch.take();
+        let run = look_around(self.team, &mut watch, &mut |wanted| self.shown(wanted));
+        self.watch = watch;
+        run
+    }
+
+    /// What this thread is at.
+    fn shown(&mut self, wanted: Curiosity) -> Look<M::Label> {
+        let start = self.stack.first().and_then(|frame| frame.trace).unwrap_or(Trace::START);
+        let labels = self.stack.iter().filter_map(|frame| frame.label);
+        let look = Look::at(Phase::Together);
+        let look = if wanted.whole { look.along(wanted, labels) } else { look.along_many(wanted, self.depth, labels) };
+        let look = Look { stack: self.stack.len() as u64, from_initial: start == Trace::START, ..look };
+        if look.from_initial || !wanted.whole {
+            return look;
+        }
+        look.led_by(self.team.traces.execute(start, self.model))
     }
 
     /// Waits for a turn of the pool, with so much work for the next level.
@@ -677,7 +694,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
         let (team, watch) = (self.team, &mut self.watch);
         let mut stop = None;
         let is_watching = watch.is_some();
-        let look_around = || match look_around(team, watch) {
+        let look_around = || match look_around(team, watch, &mut |_| Look::at(Phase::Together)) {
             ControlFlow::Continue(()) => ControlFlow::Continue(()),
             ControlFlow::Break(why) => {
                 stop = why;
@@ -707,7 +724,11 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
 }
 
 /// Whether there is a reason to stop.
-fn look_around<T, E: From<StopReason>>(team: &Team<'_, T, E>, watch: &mut Option<Watch<'_, '_>>) -> Run<E> {
+fn look_around<T, E: From<StopReason>, L>(
+    team: &Team<'_, T, E>,
+    watch: &mut Option<Watch<'_, '_, L>>,
+    show: Show<'_, L>,
+) -> Run<E> {
     let stop = |reason: StopReason| ControlFlow::Break(Some(reason.into()));
     if team.pool.is_stopped() {
         return ControlFlow::Break(None);
@@ -715,7 +736,8 @@ fn look_around<T, E: From<StopReason>>(team: &Team<'_, T, E>, watch: &mut Option
     if let Some(reason) = team.settings.cancel.requested() {
         return stop(reason);
     }
-    let limit = team.settings.limits.memory_bytes_max;
+    let mut limits = team.limits();
+    let limit = limits.memory_bytes_max;
     if team.is_full() {
         return stop(StopReason::Memory);
     }
@@ -727,7 +749,11 @@ fn look_around<T, E: From<StopReason>>(team: &Team<'_, T, E>, watch: &mut Option
         return stop(StopReason::Memory);
     }
     match watch {
-        Some(watch) => watch(&statistics).map_break(|reason| Some(reason.into())),
+        Some(watch) => {
+            let run = watch(&statistics, &mut limits, show);
+            team.set_limits(&limits);
+            run.map_break(|reason| Some(reason.into()))
+        }
         None => ControlFlow::Continue(()),
     }
 }
