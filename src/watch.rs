@@ -20,10 +20,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 /// Events that come so close together are one.
 const PAUSE: Duration = Duration::from_millis(30);
+/// An editor that saves by renaming takes the old file away before the new one is there; one that is away for longer is gone.
+const GONE: Duration = Duration::from_millis(100);
 
 /// What wakes the loop.
 enum Woken {
@@ -40,13 +43,17 @@ pub fn run(args: &Watch) -> u8 {
     let outlet = Arc::new(move |told| drop(news.send(Woken::News(Box::new(told)))));
     let flags = args.clone();
     let session = Session::new(Box::new(move |options| chosen(&flags, options)), outlet);
-    let mut seen = Seen { session, texts: BTreeMap::new(), looks: BTreeMap::new(), heading: String::new() };
+    let mut seen = Seen { session, texts: BTreeMap::new(), looks: BTreeMap::new(), told_of: None, held: Vec::new() };
     let watcher = notify::recommended_watcher(move |_| drop(wake.send(Woken::Files)));
     let Ok(mut watcher) = watcher else {
         eprintln!("fabius: the file system cannot be watched here");
         return exit::INTERNAL;
     };
     for path in &args.paths {
+        if !path.exists() {
+            eprintln!("fabius: there is no {}", path.display());
+            return exit::FAULTY;
+        }
         // A file that is saved by renaming is another file afterwards, so its folder is watched.
         let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(Path::new(".")) };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -56,6 +63,10 @@ pub fn run(args: &Watch) -> u8 {
         }
     }
     seen.look(&args.paths);
+    if !args.once {
+        let models = counted(seen.session.documents().count() as u64, "model");
+        eprintln!("fabius: watching {models}; Ctrl-C ends");
+    }
     while !(args.once && seen.session.is_idle()) {
         match woken.recv() {
             Ok(Woken::News(news)) => seen.hear(*news),
@@ -100,8 +111,10 @@ struct Seen {
     texts: BTreeMap<PathBuf, String>,
     /// By model, what its last look found out.
     looks: BTreeMap<String, Look>,
-    /// The model that the last line was about.
-    heading: String,
+    /// The model that the lines printed now are about, until all that is to be said of it was said.
+    told_of: Option<String>,
+    /// The lines of other models, which wait for that.
+    held: Vec<(String, Vec<String>)>,
 }
 
 /// What a look at a model found out.
@@ -120,6 +133,7 @@ impl Seen {
     fn look(&mut self, paths: &[PathBuf]) {
         let mut included: Vec<String> = Vec::new();
         let models = models(paths);
+        self.forget_gone(&models);
         for path in &models {
             let name = path.display().to_string();
             let Ok(text) = files::read(path) else { continue };
@@ -149,6 +163,59 @@ impl Seen {
         self.look_at_included(included, &models);
     }
 
+    /// Models that are not there any more are not checked any more.
+    fn forget_gone(&mut self, models: &[PathBuf]) {
+        let known = self.session.documents().map(|(name, _)| PathBuf::from(name));
+        let gone: Vec<PathBuf> = known.filter(|path| !models.contains(path)).collect();
+        if !gone.is_empty() {
+            thread::sleep(GONE);
+        }
+        for path in gone.into_iter().filter(|path| !path.exists()) {
+            let name = path.display().to_string();
+            self.session.close(&name);
+            self.texts.remove(&path);
+            self.begin(&name);
+            self.tell(&name, format!("  {} the file is gone", paint(UNSURE, "?")));
+            self.end(&name);
+        }
+    }
+
+    /// Whatever was still to be said of a model is out of date.
+    fn begin(&mut self, name: &str) {
+        let look = self.looks.entry(name.to_owned()).or_default();
+        look.told.clear();
+        look.code = 0;
+        self.held.retain(|(model, _)| model != name);
+        self.told_of.take_if(|model| model == name);
+    }
+
+    /// Prints a line about a model, below its name; while another one is told of, it waits.
+    fn tell(&mut self, name: &str, line: String) {
+        if self.told_of.as_ref().is_some_and(|model| model != name) {
+            match self.held.iter_mut().find(|(model, _)| model == name) {
+                Some((_, lines)) => lines.push(line),
+                None => self.held.push((name.to_owned(), vec![line])),
+            }
+            return;
+        }
+        if self.told_of.is_none() {
+            println!("{}", paint(STRONG, name));
+            self.told_of = Some(name.to_owned());
+        }
+        println!("{line}");
+    }
+
+    /// All that is to be said of a model was said: what waits is printed.
+    fn end(&mut self, name: &str) {
+        self.told_of.take_if(|model| model == name);
+        while self.told_of.is_none() && !self.held.is_empty() {
+            let (model, lines) = self.held.remove(0);
+            lines.into_iter().for_each(|line| self.tell(&model, line));
+            let goes_on = self.session.document(&model).is_some_and(|document| document.run.is_some());
+            self.told_of.take_if(|_| !goes_on);
+        }
+    }
+
     /// A changed part makes every model that includes it another one.
     fn look_at_included(&mut self, names: Vec<String>, models: &[PathBuf]) {
         for name in names {
@@ -172,10 +239,9 @@ impl Seen {
     /// A model was saved: what is not known of it is checked, the rest is told.
     fn save(&mut self, name: &str) {
         let checkable = self.session.reading(name).is_some_and(|reading| reading.loaded.checkable().is_some());
-        let look = self.looks.entry(name.to_owned()).or_default();
-        look.told.clear();
-        look.code = if checkable { 0 } else { exit::FAULTY };
-        self.heading.clear();
+        if checkable {
+            self.begin(name);
+        }
         self.session.save(name);
         if self.session.document(name).is_some_and(|document| document.run.is_none()) {
             self.show_rest(name);
@@ -191,18 +257,22 @@ impl Seen {
             if errors.peek().is_none() {
                 continue;
             }
-            println!("{}", paint(STRONG, name));
+            self.begin(name);
             for finding in errors {
                 let place = finding.span().map(|span| reading.map().position(span).to_string()).unwrap_or_default();
-                println!("  {} {place}: {}", paint(BAD, "✗"), finding.headline);
+                self.tell(name, format!("  {} {place}: {}", paint(BAD, "✗"), finding.headline));
             }
+            if let Some(look) = self.looks.get_mut(name) {
+                look.code = exit::FAULTY;
+            }
+            self.end(name);
         }
     }
 
     fn hear(&mut self, news: News) {
         for notice in self.session.hear(news) {
             match notice {
-                Notice::Decided(name, property) => self.show(&name, &property),
+                Notice::Decided(name, property) => self.show(&name, &property, true),
                 Notice::Settled(name) => self.show_rest(&name),
                 Notice::Failed(name, failure) => eprintln!("{name}: {failure}"),
                 Notice::Changed(_) | Notice::Progress(_) | Notice::Hints(_) | Notice::Met(..) => {}
@@ -217,31 +287,32 @@ impl Seen {
         let names: Vec<String> = known.map(|known| known.report.name.clone()).collect();
         for property in names {
             if self.looks.get(name).is_none_or(|look| !look.told.contains(&property)) {
-                self.show(name, &property);
+                self.show(name, &property, false);
             }
         }
+        self.end(name);
     }
 
-    /// One line for a property.
-    fn show(&mut self, name: &str, property: &str) {
+    /// One line for a property, and whether it was searched for it.
+    fn show(&mut self, name: &str, property: &str, searched: bool) {
         let Some(document) = self.session.document(name) else { return };
         let Some(known) = document.results.of(property).filter(|known| !known.stale) else { return };
-        if self.heading != name {
-            println!("{}", paint(STRONG, name));
-            self.heading = name.to_owned();
-        }
         let report = PropertyReport { expected: document.expected(property), ..known.report.clone() };
-        let look = self.looks.entry(name.to_owned()).or_default();
-        println!("  {}", line(&report, look.before.get(property)));
         let example = known.counterexamples.first();
-        if let Some((span, example)) = example.and_then(|example| Some((example.finding.span()?, example))) {
+        let place = example.and_then(|example| {
+            let place = known.reading.map().position(example.finding.span()?);
             let steps = counted(example.trace.len() as u64, "step");
-            let place = known.reading.map().position(span);
-            println!("      {}", paint(FAINT, format!("{place}, {}, {steps}", example.report.kind.sentence())));
-        }
+            Some(format!("      {}", paint(FAINT, format!("{place}, {}, {steps}", example.report.kind.sentence()))))
+        });
+        let look = self.looks.entry(name.to_owned()).or_default();
+        let line = line(&report, look.before.get(property), searched);
         look.code = exit::worse(look.code, exit::of_property(&report));
         look.told.insert(property.to_owned());
         look.before.insert(property.to_owned(), report);
+        self.tell(name, format!("  {line}"));
+        if let Some(place) = place {
+            self.tell(name, place);
+        }
     }
 }
 
@@ -254,8 +325,8 @@ fn word_of(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What is known about a property, and what changed.
-fn line(now: &PropertyReport, before: Option<&PropertyReport>) -> String {
+/// What is known about a property, and what changed; where nothing was searched, nothing could.
+fn line(now: &PropertyReport, before: Option<&PropertyReport>, searched: bool) -> String {
     let (mark, style) = match (now.verdict, now.is_as_expected()) {
         (_, Some(true)) | (Verdict::Holds, None) => ("✓", GOOD),
         (Verdict::Undecided, _) => ("?", UNSURE),
@@ -272,6 +343,10 @@ fn line(now: &PropertyReport, before: Option<&PropertyReport>) -> String {
         (_, None) => {}
     }
     let Some(before) = before else { return text };
+    if !searched {
+        text.push_str(&paint(FAINT, " · unchanged"));
+        return text;
+    }
     let changed = match (before.verdict, now.verdict) {
         (Verdict::Violated, Verdict::Holds) => Some("fixed"),
         (Verdict::Holds, Verdict::Violated) => Some("broken"),
@@ -328,12 +403,13 @@ mod tests {
     #[test]
     fn a_line_says_what_changed() {
         let (bad, good) = (report(Verdict::Violated, 10), report(Verdict::Holds, 1_223));
-        assert_eq!(plain(&line(&good, None)), "✓ p2: holds, 1 223 states");
-        assert_eq!(plain(&line(&good, Some(&bad))), "✓ p2: holds, 1 223 states · fixed · +1 213 states");
-        assert_eq!(plain(&line(&bad, Some(&good))), "✗ p2: violated, 10 states · broken · −1 213 states");
+        assert_eq!(plain(&line(&good, None, true)), "✓ p2: holds, 1 223 states");
+        assert_eq!(plain(&line(&good, Some(&bad), true)), "✓ p2: holds, 1 223 states · fixed · +1 213 states");
+        assert_eq!(plain(&line(&bad, Some(&good), true)), "✗ p2: violated, 10 states · broken · −1 213 states");
+        assert_eq!(plain(&line(&good, Some(&good), false)), "✓ p2: holds, 1 223 states · unchanged");
         let meant = PropertyReport { expected: Some(Verdict::Violated), ..bad.clone() };
-        assert_eq!(plain(&line(&meant, Some(&bad))), "✓ p2: violated, 10 states (as expected)");
+        assert_eq!(plain(&line(&meant, Some(&bad), true)), "✓ p2: violated, 10 states (as expected)");
         let surprise = PropertyReport { expected: Some(Verdict::Violated), ..good };
-        assert_eq!(plain(&line(&surprise, None)), "✗ p2: holds, 1 223 states (violated was expected)");
+        assert_eq!(plain(&line(&surprise, None, true)), "✗ p2: holds, 1 223 states (violated was expected)");
     }
 }

@@ -1,0 +1,148 @@
+//! `fabius watch` as somebody with any editor meets it: files are saved, lines come.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
+
+use fabius_testkit::scratch::Scratch;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+/// Longer than this nothing may take, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const FAILING: &str = "\
+byte turn, critical;
+active [2] proctype Worker() {
+    turn = _pid;
+    critical++;
+    assert(critical == 1);
+    critical--
+}
+ltl p2 { [] (critical < 2) }
+ltl p3 { [] (turn < 2) }
+";
+
+/// The same, mended.
+fn mended() -> String {
+    FAILING.replace("    critical++;", "    atomic { critical == 0; critical++ };")
+}
+
+/// A watch in a folder.
+struct Watched {
+    process: Child,
+    lines: Receiver<String>,
+}
+
+impl Watched {
+    fn start(folder: &Path, what: &str) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_fabius"))
+            .args(["watch", what])
+            .current_dir(folder)
+            .env("FABIUS_CACHE", "off")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, lines) = mpsc::channel();
+        let stdout = BufReader::new(process.stdout.take().unwrap());
+        thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        // What is said there ends with what is watched; from then on, saving is seen.
+        let mut ready = String::new();
+        BufReader::new(process.stderr.take().unwrap()).read_line(&mut ready).unwrap();
+        assert!(ready.contains("watching "), "{ready}");
+        Self { process, lines }
+    }
+
+    /// The next lines, so many.
+    fn next(&self, count: usize) -> Vec<String> {
+        let next = |_| self.lines.recv_timeout(PATIENCE).expect("a line comes");
+        (0..count).map(next).collect()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Saves as some editors do: a new file takes the place of the old one.
+fn save_by_renaming(path: &Path, text: &str) {
+    let beside = path.with_extension("new");
+    fs::write(&beside, text).unwrap();
+    fs::rename(&beside, path).unwrap();
+}
+
+#[test]
+fn each_save_has_a_line_for_each_property_that_says_what_changed() {
+    let scratch = Scratch::new().unwrap();
+    let model = scratch.path().join("m.pml");
+    fs::write(&model, FAILING).unwrap();
+    let watched = Watched::start(scratch.path(), "m.pml");
+    let first = watched.next(6);
+    assert_eq!(first[0], "m.pml");
+    assert!(first[1].starts_with("  ✗ safety: violated, "), "{first:?}");
+    assert!(first[2].starts_with("      m.pml:5:5, an assertion can fail, "), "{first:?}");
+    assert!(first[3].starts_with("  ✗ p2: violated, ") && first[5].starts_with("  ✓ p3: holds, "), "{first:?}");
+    save_by_renaming(&model, &mended());
+    let fixed = watched.next(4);
+    assert!(fixed[1].starts_with("  ✓ safety: holds, ") && fixed[1].contains(" · fixed · +"), "{fixed:?}");
+    assert!(fixed[2].contains(" p2: holds, ") && fixed[2].contains(" · fixed · +"), "{fixed:?}");
+    // Only the formula that changed is searched.
+    fs::write(&model, mended().replace("turn < 2", "turn < 1")).unwrap();
+    let broken = watched.next(5);
+    assert!(broken[1].starts_with("  ✗ p3: violated, ") && broken[1].contains(" · broken · −"), "{broken:?}");
+    assert!(broken[3].ends_with(" · unchanged") && broken[4].ends_with(" · unchanged"), "{broken:?}");
+}
+
+#[test]
+fn a_faulty_text_and_a_file_that_goes_are_told_and_come_back() {
+    let scratch = Scratch::new().unwrap();
+    let model = scratch.path().join("m.pml");
+    fs::write(&model, mended()).unwrap();
+    let watched = Watched::start(scratch.path(), "m.pml");
+    watched.next(4);
+    fs::write(&model, mended().replace("turn, critical", "turn critical")).unwrap();
+    let faulty = watched.next(2);
+    assert!(faulty[1].starts_with("  ✗ m.pml:1:11: expected "), "{faulty:?}");
+    fs::write(&model, mended()).unwrap();
+    let repaired = watched.next(4);
+    assert!(
+        repaired[1..].iter().all(|line| line.starts_with("  ✓ ") && line.ends_with(" · unchanged")),
+        "{repaired:?}"
+    );
+    fs::remove_file(&model).unwrap();
+    assert_eq!(watched.next(2), ["m.pml", "  ? the file is gone"]);
+    fs::write(&model, FAILING).unwrap();
+    let back = watched.next(6);
+    assert!(back[1].starts_with("  ✗ safety: violated, ") && back[1].contains(" · broken · −"), "{back:?}");
+}
+
+#[test]
+fn the_lines_of_several_models_do_not_mix() {
+    let scratch = Scratch::new().unwrap();
+    for name in ["a.pml", "b.pml", "c.pml"] {
+        fs::write(scratch.path().join(name), mended()).unwrap();
+    }
+    let watched = Watched::start(scratch.path(), ".");
+    let lines = watched.next(12);
+    for model in lines.chunks(4) {
+        assert!(model[0].ends_with(".pml"), "{lines:?}");
+        for (line, property) in model[1..].iter().zip(["safety", "p2", "p3"]) {
+            assert!(line.starts_with(&format!("  ✓ {property}: holds, ")), "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_not_watched() {
+    let output = Command::new(env!("CARGO_BIN_EXE_fabius")).args(["watch", "nowhere.pml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no nowhere.pml"), "{output:?}");
+}
