@@ -85,6 +85,7 @@ codes! {
     UnknownProperty = "F0502", Error, "no property has this name";
     Checkpoint = "F0503", Error, "a search cannot be kept or resumed";
     UnknownType = "F0504", Warning, "a scheduler names no process of the model";
+    SealsMeet = "F0505", Warning, "sealed stretches of different kinds meet";
     AssertionViolated = "F0601", Error, "an assertion can fail";
     InvalidEndState = "F0602", Error, "the processes can get stuck";
     EvaluationFailed = "F0603", Error, "a statement can have no result";

@@ -201,6 +201,30 @@ fn a_seal_forbids_the_delay_that_makes_the_race() {
 }
 
 #[test]
+fn seals_that_meet_are_told_with_both_places() {
+    let text = "chan c = [0] of { byte };
+active proctype First() {
+  /*@ seal rtc */ c!1;
+  c!2 /*@ unseal */
+}
+active proctype Second() {
+  c?_;
+  /*@ seal rr */ skip;
+  c?_ /*@ unseal */
+}";
+    for mode in [DelayMode::Fast, DelayMode::Exact, DelayMode::Sample(SampleKind::Delays, Some(3))] {
+        let settings = Settings { optimize: false, ..delaying(SchedulerChoice::RoundRobin, mode, Some(3)) };
+        let (outcome, _) = run(text, &settings);
+        let finding = outcome.report.findings.iter().find(|finding| finding.code == "F0505").expect("they meet");
+        assert!(finding.message.contains("Second[1] stands inside a stretch sealed by `rr`"), "{}", finding.message);
+        assert!(finding.message.contains("First[0] stands inside one sealed by `rtc`"), "{}", finding.message);
+        // Sealed in the same way they may meet.
+        let (outcome, _) = run(&text.replace("seal rr", "seal rtc"), &settings);
+        assert!(outcome.report.findings.iter().all(|finding| finding.code != "F0505"));
+    }
+}
+
+#[test]
 fn a_loop_says_what_it_costs() {
     for cycles in [Cycles::Map, Cycles::IterativeNestedDfs, Cycles::Components] {
         let settings = Settings {

@@ -1,6 +1,6 @@
 //! The search for endless runs in the order of delays.
 
-use super::{Chosen, SharedScheduler, UnderScheduler, choose, under, unknown_types, with_scheduler};
+use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, choose, under, unknown_types, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::counterexample::confirm;
 use crate::event::Goal;
@@ -42,12 +42,16 @@ pub(crate) fn check(
     let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
     let ask = ask(settings.cycles);
     let job = Job { delaying, settings, goal: inquiry.goal, ask };
-    let found = with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, (watcher, job));
+    let overlap = Overlap::default();
+    let found = with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, &overlap, (watcher, job));
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
         report: describe(planned, settings, &inquiry, &found, &chosen, ask, seconds),
         counterexamples: Vec::new(),
-        findings: unknown_types(program, &chosen).into_iter().collect(),
+        findings: unknown_types(program, &chosen)
+            .into_iter()
+            .chain(overlap.finding(&inquiry.program, &loaded.map))
+            .collect(),
         failure: None,
     };
     if let Some(found) = found.outcome.found {

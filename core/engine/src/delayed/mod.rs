@@ -34,7 +34,7 @@ use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToComplet
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_witness::format::json;
 use fabius_witness::{HeldBack, Trace};
-use seals::SealedPlaces;
+use seals::{Overlap, SealedPlaces};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -106,8 +106,9 @@ pub(crate) fn check(
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let (mode, store, limits) = (delaying.mode, settings.store, settings.limits);
     let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max, kept: kept.as_ref() };
+    let overlap = Overlap::default();
     let began = (around.now)();
-    let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, around) {
+    let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, &overlap, around) {
         Ok(explored) => explored,
         Err(Unusable) => return faulty(planned, checkpoint::foreign(&delaying.keeper)),
     };
@@ -118,6 +119,7 @@ pub(crate) fn check(
         findings: never_executed(&task, &machine, &explored)
             .into_iter()
             .chain(unknown_types(program, &chosen))
+            .chain(overlap.finding(program, &loaded.map))
             .collect(),
         failure: None,
     };
@@ -173,17 +175,19 @@ fn explore(
     machine: &mut SearchedMachine,
     chosen: &Chosen,
     order: Order<'_>,
+    overlap: &Overlap,
     around: &mut Surroundings<'_>,
 ) -> Result<(Explored, String), Unusable> {
     let delaying = order.delaying;
     if let DelayMode::Sample(kind, runs) = order.mode {
-        let drawn = samples::draw(task, machine, &chosen.kind, delaying, (kind, runs), around);
+        let drawn = samples::draw(task, machine, &chosen.kind, delaying, (kind, runs), (overlap, around));
         let sentence = samples::reason(&drawn, kind, delaying, chosen);
         let store_bytes = 0;
         return Ok((Explored { found: drawn.sampled.found, store_bytes, keys: drawn.keys }, sentence));
     }
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let explored = with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, Search { watcher, order })?;
+    let explored =
+        with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, overlap, Search { watcher, order })?;
     let sentence = reason(&explored, order, chosen);
     Ok((explored, sentence))
 }
@@ -223,7 +227,9 @@ fn fewer(
     let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: None, ..order };
     let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
     let search = Search { watcher, order };
-    let Ok(explored) = with_scheduler(task.loaded, machine, &chosen.kind, order.delaying.seed, search) else {
+    let Ok(explored) =
+        with_scheduler(task.loaded, machine, &chosen.kind, order.delaying.seed, &Overlap::default(), search)
+    else {
         return run;
     };
     let same = explored.keys.iter().position(|&other| other == key);
@@ -253,10 +259,11 @@ fn with_scheduler<T: UnderScheduler>(
     machine: &mut SearchedMachine,
     kind: &SchedulerChoice,
     seed: u64,
+    overlap: &Overlap,
     work: T,
 ) -> T::Result {
     let reader = machine.machine().clone();
-    let seals = SealedPlaces::new(&reader, &loaded.map, &loaded.seals);
+    let seals = SealedPlaces::new(&reader, &loaded.map, &loaded.seals).map(|seals| seals.telling(overlap));
     match kind {
         SchedulerChoice::RoundRobin => seal(machine, RoundRobin, seals, work),
         SchedulerChoice::Random => seal(machine, RandomOrder::new(seed), seals, work),

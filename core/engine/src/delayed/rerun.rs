@@ -3,7 +3,7 @@
 //! A delay is named by the process that it holds back and by which of its turns that would have been. So it keeps its
 //! meaning when the run before it changes.
 
-use super::{SharedScheduler, UnderScheduler, choose, with_scheduler};
+use super::{Overlap, SharedScheduler, UnderScheduler, choose, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::ground::Ground;
 use crate::load::Loaded;
@@ -148,7 +148,8 @@ fn under(
     let machine = SearchedMachine::new(Arc::clone(&ground.program), watch);
     let mut machine = machine.map_err(|refusal| refusal.to_string())?;
     let chosen = choose(&ground.program, &scheduling.scheduler);
-    with_scheduler(loaded, &mut machine, &chosen.kind, scheduling.seed, Walk { guide, steps_max })
+    let walk = Walk { guide, steps_max };
+    with_scheduler(loaded, &mut machine, &chosen.kind, scheduling.seed, &Overlap::default(), walk)
 }
 
 /// A run to be made.

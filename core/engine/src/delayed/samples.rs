@@ -1,6 +1,6 @@
 //! Single runs at random.
 
-use super::{Chosen, SharedScheduler, UnderScheduler, under, with_scheduler};
+use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, under, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::event::Goal;
 use crate::run::Surroundings;
@@ -77,13 +77,13 @@ pub(super) fn draw(
     chosen: &SchedulerChoice,
     delaying: &Delaying,
     (kind, runs): (SampleKind, Option<u64>),
-    around: &mut Surroundings<'_>,
+    (overlap, around): (&Overlap, &mut Surroundings<'_>),
 ) -> Drawn {
     let stop_at = if task.settings.keep_going { StopAt::Never } else { StopAt::First };
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let runs = runs.unwrap_or(RUNS_DEFAULT);
     let draw = Draw { watcher, task, delaying, kind, runs, stop_at };
-    with_scheduler(task.loaded, machine, chosen, delaying.seed, draw)
+    with_scheduler(task.loaded, machine, chosen, delaying.seed, overlap, draw)
 }
 
 /// One sentence about runs in which nothing was found.

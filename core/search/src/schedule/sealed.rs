@@ -9,13 +9,11 @@
 //! It ends as soon as no process stands inside one.
 //!
 //! Where stretches of different kinds overlap, because another process enters one, the kind that was first stays; that is
-//! most likely a mistake, and counted ([`Sealed::overlaps`]).
+//! most likely a mistake, and told ([`Seals::meet`]).
 
 use super::round_robin::Ring;
 use super::{Order, RoundRobin, RunToCompletion, Scheduler, Situation, Step};
 use std::fmt::Debug;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How processes are scheduled in a sealed stretch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -33,6 +31,11 @@ pub trait Seals: Debug {
 
     /// Number of processes of a state.
     fn process_count(&self, state: &[u32]) -> usize;
+
+    /// Is told of a state in which two processes stand inside stretches of different kinds; that of the first one counts.
+    fn meet(&self, state: &[u32], first: u8, other: u8) {
+        let _ = (state, first, other);
+    }
 }
 
 /// A scheduler with sealed stretches.
@@ -40,8 +43,6 @@ pub trait Seals: Debug {
 pub struct Sealed<D, S> {
     scheduler: D,
     seals: S,
-    /// Copies count together.
-    overlaps: Arc<AtomicU64>,
 }
 
 /// The state of a [`Sealed`] scheduler.
@@ -61,12 +62,12 @@ enum Fixed {
 impl<D, S> Sealed<D, S> {
     /// Seals stretches of a scheduler.
     pub fn new(scheduler: D, seals: S) -> Self {
-        Self { scheduler, seals, overlaps: Arc::default() }
+        Self { scheduler, seals }
     }
 
-    /// How often a stretch of one kind was entered inside one of the other kind.
-    pub fn overlaps(&self) -> u64 {
-        self.overlaps.load(Ordering::Relaxed)
+    /// Where the stretches are.
+    pub fn seals(&self) -> &S {
+        &self.seals
     }
 }
 
@@ -115,13 +116,19 @@ impl<D, S: Seals> Sealed<D, S> {
     /// The kind of the stretch that somebody stands inside of: `first`, if it is one of several.
     fn kind(&self, state: &[u32], first: Option<SealKind>) -> Option<SealKind> {
         let count = self.seals.process_count(state).min(255) as u8;
-        let mut kind = None;
-        for inside in (0..count).filter_map(|process| self.seals.inside(state, process)) {
-            if kind.is_some_and(|kind| kind != inside) {
-                self.overlaps.fetch_add(1, Ordering::Relaxed);
+        let inside = || (0..count).filter_map(|process| Some((process, self.seals.inside(state, process)?)));
+        let (mut kind, mut several) = (None, false);
+        for (_, here) in inside() {
+            several |= kind.is_some_and(|kind| kind != here);
+            if kind.is_none() || first == Some(here) {
+                kind = Some(here);
             }
-            if kind.is_none() || first == Some(inside) {
-                kind = Some(inside);
+        }
+        if several {
+            let counts = inside().find(|(_, here)| Some(*here) == kind);
+            let other = inside().find(|(_, here)| Some(*here) != kind);
+            if let (Some((first, _)), Some((other, _))) = (counts, other) {
+                self.seals.meet(state, first, other);
             }
         }
         kind
