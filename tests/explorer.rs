@@ -195,6 +195,21 @@ fn two_threads_show_the_path_of_one() {
 }
 
 #[test]
+fn a_long_run_is_told_of_and_can_be_stopped() {
+    let (_scratch, path) = scratch("byte x; active [2] proctype P() { do :: x = 1 - x od }");
+    let mut terminal = explore(&path, &["--no-check"]);
+    terminal.says("step 0 of 0");
+    terminal.keys("cx == 7\r");
+    terminal.says("steps so far; esc stops");
+    // Whoever steps now is told why not.
+    terminal.keys("n");
+    terminal.keys("\x1b");
+    terminal.says("steps: interrupted");
+    terminal.keys("u");
+    terminal.says("step 0 of 0");
+}
+
+#[test]
 fn another_size_leaves_nothing_of_the_old_one() {
     let (_scratch, path) = scratch(RACE);
     let mut terminal = explore(&path, &["--no-check"]);

@@ -143,7 +143,7 @@ pub const TABLE: &[Binding] = table![
     UNDERSTAND Driving Why ["W"] "why" "Why the process that is marked cannot go on, and who could change that."
     UNDERSTAND Driving Writers ["w"] "who wrote" "Who wrote the value that is marked, back through the channels."
     UNDERSTAND Driving Essential ["e"] "essential" "Show only the steps without which the error does not happen, or all again."
-    UNDERSTAND Driving OtherTrace ["t"] "other run" "The run to the error that was found; if several were found (--keep-going), the next one."
+    UNDERSTAND Driving OtherTrace ["t"] "other run" "Another run to the same error: the shortest, the one with the fewest changes of process, with the fewest delays; then the next error that was found."
     UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, or its loop as a ring."
     UNDERSTAND Driving Unchanged ["v"] "changed only" "Show only the values that the last step changed."
 

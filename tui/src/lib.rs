@@ -22,6 +22,7 @@ pub mod keys;
 pub mod layout;
 pub mod message;
 pub mod model;
+pub mod ride;
 pub mod run;
 pub mod session;
 pub mod theme;

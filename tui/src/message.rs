@@ -1,6 +1,8 @@
 //! What the outside tells the explorer, and what it asks of the outside.
 
-use fabius_engine::{Event, Loaded, Onward, Outcome};
+use crate::ride::Ride;
+use fabius_engine::{Counterexample, Event, Loaded, Onward, Outcome};
+use fabius_explore::{Elsewhere, Exploration, Other, Stop};
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,6 +26,12 @@ pub enum Message {
     Checked(u64, Box<Outcome>),
     /// A search from a state is over.
     Searched(u64, Box<Result<Onward, String>>),
+    /// A search for another run to the error is over; which one was wanted.
+    Found(u64, Other, Box<Result<Option<Counterexample>, String>>),
+    /// A run has gone so many steps; the number is that of the run.
+    Rides(u64, usize),
+    /// A run is over: where it led, and why it ended.
+    Ran(u64, Box<(Exploration, Stop)>),
     /// A search failed.
     Crashed(u64, String),
     /// The file of the model was written.
@@ -60,6 +68,12 @@ pub enum Effect {
     },
     /// Search from a state.
     Search(u64, Box<fabius_explore::Errand>),
+    /// Look for another run to the error.
+    Seek(u64, Box<Elsewhere>),
+    /// Run; the number is that of the run.
+    Ride(u64, Box<Ride>),
+    /// Stop the run.
+    StopRide,
     /// Stop what runs.
     Cancel,
     /// Halt what runs, or let it go on.

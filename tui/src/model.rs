@@ -1,10 +1,12 @@
 //! All that the screen shows: plain data. [`crate::update`] changes it, [`crate::view`] draws it.
 
+use crate::message::Message;
 use crate::session::Session;
 use crate::theme::Theme;
 use crate::watch::Watch;
 use fabius_engine::settings::Settings;
 use fabius_engine::{Counterexample, Loaded, Look, Outcome, Scheduling};
+use fabius_explore::Other;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -198,6 +200,15 @@ pub struct Remark {
     pub tone: Tone,
 }
 
+/// A run that is under way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Riding {
+    /// What it goes on for, in words.
+    pub what: String,
+    /// The number of the step that it started after.
+    pub from: usize,
+}
+
 /// A path of a search that is kept, to step in it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Frozen {
@@ -294,6 +305,16 @@ pub struct Model {
     pub mouse: bool,
     /// The number of the work that runs, or ran last.
     pub work: u64,
+    /// The run that is under way.
+    pub ride: Option<Riding>,
+    /// The number of the run that is under way, or was last.
+    pub rides: u64,
+    /// What came while a run was under way and has to wait for it.
+    pub later: Vec<Message>,
+    /// The other run to the error that is looked for.
+    pub seeking: Option<Other>,
+    /// The other run that is looked for next.
+    pub next_other: usize,
     /// Who chooses, where a scheduler does.
     pub scheduling: Scheduling,
     /// The seed of the next random run.
@@ -327,6 +348,11 @@ impl Model {
             known: Known::default(),
             mouse: true,
             work: 0,
+            ride: None,
+            rides: 0,
+            later: Vec::new(),
+            seeking: None,
+            next_other: 0,
             scheduling: Scheduling::default(),
             seed: 1,
             quits: false,

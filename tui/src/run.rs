@@ -139,6 +139,9 @@ impl Outside {
                 }
             }
             Effect::Search(number, errand) => self.work.search(number, *errand, model.wish.settings.clone()),
+            Effect::Seek(number, search) => self.work.seek(number, *search, model.wish.settings.clone()),
+            Effect::Ride(number, ride) => self.work.ride(number, *ride),
+            Effect::StopRide => self.work.stop_ride(),
             Effect::Cancel => self.work.cancel(),
             Effect::Pause(paused) => self.work.controls().pause(paused),
             Effect::Raise { memory_bytes_max, states_max, delays } => {

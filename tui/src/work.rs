@@ -1,11 +1,12 @@
 //! Searches on threads of their own.
 
 use crate::message::Message;
+use crate::ride::Ride;
 use crate::run::{SEARCH_THREAD, STACK_BYTES};
 use fabius_base::Cancel;
 use fabius_engine::settings::{DelayMode, Delaying, Settings};
 use fabius_engine::{Controls, Event, Loaded, Surroundings, check};
-use fabius_explore::Errand;
+use fabius_explore::{Elsewhere, Errand};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,13 +21,15 @@ pub(crate) struct Work {
     send: Sender<Message>,
     cancel: Cancel,
     controls: Controls,
+    /// Stops the run that is under way.
+    riding: Cancel,
     /// Where the last search in the order of delays ended, if it had a bound that can be raised.
     kept: Arc<Mutex<Option<Arc<[u8]>>>>,
 }
 
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
-        Self { send, cancel: Cancel::new(), controls: Controls::new(), kept: Arc::default() }
+        Self { send, cancel: Cancel::new(), controls: Controls::new(), riding: Cancel::new(), kept: Arc::default() }
     }
 
     /// What can be done to the search that runs.
@@ -59,13 +62,56 @@ impl Work {
         self.begin(number, move |around| Message::Searched(number, Box::new(errand.run(&settings, around))));
     }
 
+    /// Looks for another run to an error. What it is at is not told.
+    pub(crate) fn seek(&mut self, number: u64, search: Elsewhere, settings: Settings) {
+        self.begin_for(0, number, move |around| {
+            Message::Found(number, search.which(), Box::new(search.run(&settings, around)))
+        });
+    }
+
+    /// Runs.
+    pub(crate) fn ride(&mut self, number: u64, ride: Ride) {
+        self.riding.cancel();
+        self.riding = Cancel::new();
+        let (send, cancel) = (self.send.clone(), self.riding.clone());
+        let running = move || {
+            let mut told = Instant::now();
+            let mut tell = |steps: usize| {
+                if TELL_EVERY < told.elapsed() {
+                    told = Instant::now();
+                    let _ = send.send(Message::Rides(number, steps));
+                }
+            };
+            let ran = ride.run(&cancel, &mut tell);
+            let _ = send.send(Message::Ran(number, Box::new(ran)));
+        };
+        if thread::Builder::new().stack_size(STACK_BYTES).spawn(running).is_err() {
+            let _ = self.send.send(Message::Crashed(0, "no thread could be started for the run".to_owned()));
+        }
+    }
+
+    /// Stops the run.
+    pub(crate) fn stop_ride(&self) {
+        self.riding.cancel();
+    }
+
     /// Stops what runs, and does something else on a thread of its own.
     fn begin(&mut self, number: u64, act: impl FnOnce(&mut Surroundings<'_>) -> Message + Send + 'static) {
+        self.begin_for(number, number, act);
+    }
+
+    /// The same; what it tells is told as of work `told_as`.
+    fn begin_for(
+        &mut self,
+        told_as: u64,
+        number: u64,
+        act: impl FnOnce(&mut Surroundings<'_>) -> Message + Send + 'static,
+    ) {
         self.cancel();
         (self.cancel, self.controls) = (Cancel::new(), Controls::new());
         let (send, cancel, controls) = (self.send.clone(), self.cancel.clone(), self.controls.clone());
         let searching = move || {
-            let mut teller = Teller::new(number, send.clone(), controls.clone());
+            let mut teller = Teller::new(told_as, send.clone(), controls.clone());
             let began = Instant::now();
             controls.ask(false);
             let done = panic::catch_unwind(AssertUnwindSafe(|| {

@@ -185,6 +185,26 @@ fn a_scheduler_chooses_and_a_delay_makes_the_error_come_and_go() {
 }
 
 #[test]
+fn other_runs_to_an_error_that_was_reached_by_hand_are_found() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("t");
+    assert!(player.model.remark.text.contains("does not end in an error"), "{}", player.model.remark.text);
+    // Slow, Fast, Slow, Fast: three changes of process, and there is no run with fewer.
+    player.keys("1 1 2 1");
+    assert!(player.model.remark.text.contains("goes wrong"), "{}", player.model.remark.text);
+    for which in ["the shortest", "the fewest changes of process", "the fewest delays"] {
+        player.keys("t");
+        let said = player.model.remark.text.clone();
+        assert!(said.starts_with(which) && !said.contains("no such run"), "{said}");
+        let session = player.model.session.as_ref().expect("a walk");
+        assert!(session.walk.error_of_line().is_some_and(|error| error.contains("assert")), "{said}");
+        assert_eq!(session.walk.switches(), 3, "{said}");
+    }
+    player.keys("t");
+    assert!(player.model.remark.text.contains("were looked for"), "{}", player.model.remark.text);
+}
+
+#[test]
 fn only_the_essential_steps_are_shown() {
     let idle = format!("{RACE}active proctype Idle() {{ byte i; i = 1; i = 2; i = 3 }}\n");
     let mut player = Player::open(&idle, FULL);

@@ -15,6 +15,37 @@ use std::sync::Arc;
 /// Where a state came from: the number of the one before, and the step.
 type Origin = (u32, Option<Move>);
 
+/// A run of a ground that somebody made by hand, as the counterexample that it is: its last step is faulty, or, without a
+/// fault, nothing can move after it although something should.
+///
+/// # Errors
+/// If the run does not show that, in a sentence.
+pub fn as_counterexample(
+    loaded: &Loaded,
+    ground: &Ground,
+    path: Vec<Move>,
+    fault: Option<Fault>,
+) -> Result<Counterexample, String> {
+    let wrong = fault.map_or(Wrong::InvalidEnd, Wrong::Fault);
+    confirm(loaded, &ground.program, as_it_is(wrong, path, ground.watch))
+}
+
+/// A run to an error, to be told as it is.
+fn as_it_is(wrong: Wrong, path: Vec<Move>, watch: Watch) -> Found {
+    Found {
+        wrong,
+        path,
+        watch,
+        fairness: RunFairness::Unfair,
+        fair_runs: None,
+        property: None,
+        written: None,
+        count: 1,
+        shortest: false,
+        as_found: true,
+    }
+}
+
 /// A run that goes wrong as `like` does, with the fewest changes of process; `None` if none is found within so many
 /// states.
 ///
@@ -39,19 +70,7 @@ pub fn calmest(
         }
         let Some(errors) = hunt.expand(state, last, origin) else { continue };
         for (wrong, path) in errors {
-            let found = Found {
-                wrong,
-                path,
-                watch,
-                fairness: RunFairness::Unfair,
-                fair_runs: None,
-                property: None,
-                written: None,
-                count: 1,
-                shortest: false,
-                as_found: true,
-            };
-            let found = confirm(loaded, &ground.program, found)?;
+            let found = confirm(loaded, &ground.program, as_it_is(wrong, path, watch))?;
             if found.report.kind == like.report.kind && found.finding.span() == like.finding.span() {
                 return Ok(Some(found));
             }

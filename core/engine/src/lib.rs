@@ -37,7 +37,7 @@ mod unreached;
 mod watcher;
 
 pub use adapter::SearchedMachine;
-pub use calmest::calmest;
+pub use calmest::{as_counterexample, calmest};
 pub use condition::condition;
 pub use counterexample::Counterexample;
 pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};

@@ -3,9 +3,11 @@
 use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
-use fabius_engine::{Counterexample, DelayMode, Delaying, Order, Settings, Surroundings, calmest, check};
+use fabius_engine::{Counterexample, DelayMode, Delaying, Ground, Loaded, Order, Settings, Surroundings};
+use fabius_engine::{as_counterexample, calmest, check};
 use fabius_witness::{Claim, Step, essential, reads};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The reference interpreter may take so many steps to find out which ones matter.
 const ESSENTIAL_STEPS_MAX: u64 = 100_000;
@@ -49,6 +51,20 @@ pub enum Other {
     FewestDelays,
 }
 
+impl Other {
+    /// All, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Shortest, Self::FewestSwitches, Self::FewestDelays];
+
+    /// It in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Shortest => "the shortest",
+            Self::FewestSwitches => "the fewest changes of process",
+            Self::FewestDelays => "the fewest delays",
+        }
+    }
+}
+
 impl Exploration {
     /// What the line shows.
     fn shown(&self) -> Claim {
@@ -86,42 +102,23 @@ impl Exploration {
         chain.found
     }
 
-    /// Looks for another run to the error at the end of the line. `Ok(None)`: none was found within the limits of the
-    /// settings, or none is better.
+    /// What a search for another run to the error at the end of the line needs, however one came to that.
     ///
     /// # Errors
-    /// If the line shows no error of safety, or the model cannot be searched: in a sentence.
-    pub fn other_run(
-        &self,
-        which: Other,
-        like: &Counterexample,
-        settings: &Settings,
-        around: &mut Surroundings<'_>,
-    ) -> Result<Option<Counterexample>, String> {
-        if like.loop_start.is_some() {
-            return Err("other runs are looked for to errors of safety only".to_owned());
-        }
-        let settings = Settings { properties: vec!["safety".to_owned()], keep_going: true, ..settings.clone() };
-        let settings = match which {
-            Other::Shortest => Settings { search: Order::BreadthFirst, delaying: None, ..settings },
-            Other::FewestSwitches => {
-                let states_max = settings.limits.states_max.unwrap_or(u64::MAX);
-                let states_max = usize::try_from(states_max).unwrap_or(usize::MAX);
-                return calmest(self.loaded(), self.ground(), like, states_max, around.cancel);
-            }
-            Other::FewestDelays => {
-                let delaying = Delaying { mode: DelayMode::Exact, ..Delaying::default() };
-                Settings { delaying: Some(delaying), ..settings }
-            }
+    /// If the line shows no error of safety, in a sentence.
+    pub fn elsewhere(&self, which: Other) -> Result<Elsewhere, String> {
+        let tip = self.line().last().copied().unwrap_or(NodeId::ROOT);
+        let fault = match self.shown() {
+            Claim::Fault(fault) => Some(fault),
+            Claim::InvalidEnd => None,
+            Claim::Cycle { .. } => return Err("other runs are looked for to errors of safety only".to_owned()),
+            Claim::Reaches => return Err("this run does not end in an error".to_owned()),
         };
-        let outcome = check(self.loaded(), &settings, around);
-        if let Some(failure) = outcome.failure {
-            return Err(failure);
+        if self.ground().watch.claim.is_some() {
+            return Err("other runs are looked for where no claim is watched".to_owned());
         }
-        let same = |other: &Counterexample| {
-            other.report.kind == like.report.kind && other.finding.span() == like.finding.span()
-        };
-        Ok(outcome.counterexamples.into_iter().find(same))
+        let like = as_counterexample(self.loaded(), self.ground(), self.path(tip), fault)?;
+        Ok(Elsewhere { loaded: Arc::clone(self.loaded()), ground: self.ground().clone(), which, like })
     }
 
     /// How often the process changes on the line.
@@ -139,6 +136,50 @@ impl Exploration {
             Claim::Cycle { .. } => Some("the run never ends".to_owned()),
             Claim::Reaches => None,
         }
+    }
+}
+
+/// A search for another run to an error, to be taken to another thread.
+#[derive(Clone, Debug)]
+pub struct Elsewhere {
+    loaded: Arc<Loaded>,
+    ground: Ground,
+    which: Other,
+    like: Counterexample,
+}
+
+impl Elsewhere {
+    /// Searches. `Ok(None)`: none was found within the limits of the settings.
+    ///
+    /// # Errors
+    /// If the model cannot be searched, in a sentence.
+    pub fn run(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<Option<Counterexample>, String> {
+        let settings = Settings { properties: vec!["safety".to_owned()], keep_going: true, ..settings.clone() };
+        let settings = match self.which {
+            Other::Shortest => Settings { search: Order::BreadthFirst, delaying: None, ..settings },
+            Other::FewestSwitches => {
+                let states_max = settings.limits.states_max.unwrap_or(u64::MAX);
+                let states_max = usize::try_from(states_max).unwrap_or(usize::MAX);
+                return calmest(&self.loaded, &self.ground, &self.like, states_max, around.cancel);
+            }
+            Other::FewestDelays => {
+                let delaying = Delaying { mode: DelayMode::Exact, ..Delaying::default() };
+                Settings { delaying: Some(delaying), ..settings }
+            }
+        };
+        let outcome = check(&self.loaded, &settings, around);
+        if let Some(failure) = outcome.failure {
+            return Err(failure);
+        }
+        let same = |other: &Counterexample| {
+            other.report.kind == self.like.report.kind && other.finding.span() == self.like.finding.span()
+        };
+        Ok(outcome.counterexamples.into_iter().find(same))
+    }
+
+    /// Which other run is looked for.
+    pub fn which(&self) -> Other {
+        self.which
     }
 }
 

@@ -28,7 +28,7 @@
 //! * **Delays** under a scheduler: [`Exploration::delays`] (where the line delays it), [`Exploration::toggle_delay`] (does
 //!   the error still happen?), [`Exploration::needed_delays`] (which ones it needs), [`Exploration::let_choose`].
 //! * **Understanding**: [`Exploration::essential`] (*6 of 37*), [`Exploration::writers`] (who wrote a value, back through
-//!   messages), [`Exploration::explain_loop`], [`Exploration::explain_deadlock`], [`Exploration::other_run`].
+//!   messages), [`Exploration::explain_loop`], [`Exploration::explain_deadlock`], [`Exploration::elsewhere`] (other runs to the same error).
 //! * **Files**: [`Exploration::save`] and [`Exploration::reopen`], also onto a model that was edited since;
 //!   [`Exploration::of_trail`] for Spin's trails.
 
@@ -52,7 +52,7 @@ pub use drive::{Place, RunLimits, Stop, Way};
 pub use errand::Errand;
 pub use file::{Reopened, TraceFile};
 pub use hold::{Hold, Seal, Until};
-pub use insight::{Essential, Other, Write};
+pub use insight::{Elsewhere, Essential, Other, Write};
 pub use scene::{Arrow, ProcessScene, Role, Value};
 pub use session::{Exploration, Lasso};
 pub use story::sentence;

@@ -4,18 +4,19 @@ use crate::choice::Choice;
 use crate::hold::{Hold, Seal, Until};
 use crate::tree::{NodeId, Situation, Tree, rest};
 use fabius_engine::{Counterexample, Ground, Loaded, Settings};
-use fabius_program::{CLAIM_PID, Move};
+use fabius_program::{CLAIM_PID, Move, Program};
 use fabius_witness::{
     Claim, Ending, Outcome, Snapshot, Standing, State, Step, describe, ending, moves, snapshot, standings, step,
 };
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// So many actions can be taken back.
 const UNDO_MAX: usize = 10_000;
 
 /// A walk through a model; see the top of the crate.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Exploration {
     loaded: Arc<Loaded>,
     ground: Ground,
@@ -461,14 +462,32 @@ impl Exploration {
     /// If its run is not one of this ground, in a sentence.
     pub fn adopt_counterexample(&mut self, example: &Counterexample) -> Result<NodeId, String> {
         self.acting(|this| {
-            let end = this.adopt(&example.path)?;
+            // The run of the program as it is written, if that is what is walked through; else the one that was searched.
+            let told = this.tells_of(example).then(|| example.trace.steps.iter().map(|step| step.taken).collect());
+            let loop_start = match (&told, example.trace.claim) {
+                (Some(_), Claim::Cycle { start, .. }) => Some(start),
+                (Some(_), _) => None,
+                (None, _) => example.loop_start,
+            };
+            let path: Vec<Move> = told.unwrap_or_else(|| example.path.clone());
+            let end = this.adopt(&path)?;
             this.mark_error(end);
-            if let Some(start) = example.loop_start {
+            if let Some(start) = loop_start {
                 let start = this.tree.way_to(end).get(start).copied();
                 start.into_iter().for_each(|start| this.remember_loop(end, start));
             }
             Ok(end)
         })
+    }
+
+    /// Whether the trace of a counterexample tells of the program that is walked through, and of what is watched here.
+    fn tells_of(&self, example: &Counterexample) -> bool {
+        let hash = |program: &Program| {
+            let mut hasher = DefaultHasher::new();
+            program.hash(&mut hasher);
+            hasher.finish()
+        };
+        example.watch == self.ground.watch && hash(&example.told) == hash(&self.ground.program)
     }
 
     /// Says that something is wrong at a node: the marks of choices that lead there will say so.

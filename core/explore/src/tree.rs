@@ -58,7 +58,7 @@ pub(crate) struct Situation {
 }
 
 /// Everything that was tried.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tree {
     program: Arc<Program>,
     nodes: Vec<Node>,
@@ -67,7 +67,7 @@ pub(crate) struct Tree {
     kept: RefCell<Kept>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Kept {
     for_good: HashMap<u32, Arc<Situation>>,
     recent: HashMap<u32, Arc<Situation>>,

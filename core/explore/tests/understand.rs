@@ -154,7 +154,8 @@ fn other_runs_to_the_same_error_are_found() {
     for which in [Other::Shortest, Other::FewestSwitches, Other::FewestDelays] {
         let settings = Settings { limits, ..Settings::default() };
         let other =
-            e.other_run(which, example, &settings, &mut around).expect("it can be searched").expect("there is one");
+            e.elsewhere(which).and_then(|search| search.run(&settings, &mut around)).expect("it can be searched");
+        let other = other.expect("there is one");
         assert_eq!(other.finding.span(), example.finding.span());
         let path: Vec<_> = other.trace.steps.iter().map(|step| step.taken).collect();
         let end = e.adopt(&path).expect("it is a run of the same program");
@@ -167,6 +168,25 @@ fn other_runs_to_the_same_error_are_found() {
         }
         e.follow(kept);
     }
+}
+
+#[test]
+fn other_runs_are_found_to_an_error_that_was_reached_by_hand() {
+    let loaded = read(PETERSON);
+    let deep = Settings { search: fabius_engine::Order::DepthFirst, ..safety() };
+    let outcome = checked(&loaded, &deep);
+    let example = outcome.counterexamples.first().expect("the model is broken");
+    let mut e = Exploration::of_model(loaded, None).expect("it can be walked");
+    assert!(e.elsewhere(Other::Shortest).is_err_and(|why| why.contains("does not end in an error")));
+    for step in &example.trace.steps {
+        e.take(step.taken).expect("it is a step of this model");
+    }
+    let cancel = Cancel::new();
+    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    let search = e.elsewhere(Other::Shortest).expect("it ends in an error");
+    let other = search.run(&Settings::default(), &mut around).expect("it can be searched").expect("there is one");
+    let end = e.adopt_counterexample(&other).expect("it is told of the same program");
+    assert!(e.number(end) <= e.number(e.here()) && e.leads_to_error(end));
 }
 
 #[test]

@@ -3,15 +3,14 @@
 use super::{perform as perform_any, prompt};
 use crate::keys::Act;
 use crate::message::Effect;
-use crate::model::{Cursor, Model, Panel, Question, Screen, Tone, TraceTab};
+use crate::model::{Cursor, Model, Panel, Question, Riding, Screen, Tone, TraceTab};
+use crate::ride::{Goal, Ride};
 use crate::session::Session;
 use fabius_engine::Loaded;
-use fabius_explore::{Exploration, NodeId, RunLimits, Seal, Stop, TraceFile, Until, Way};
+use fabius_engine::words::grouped;
+use fabius_explore::{Exploration, NodeId, Seal, Stop, TraceFile, Until};
 use std::path::Path;
 use std::sync::Arc;
-
-/// A run that is to be seen at once is at most so long.
-const STEPS_MAX: usize = 20_000;
 
 /// Does what a key stands for on the driving screen.
 pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut Vec<Effect>) {
@@ -19,8 +18,9 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::TraceTab => next_tab(model),
         Act::Unchanged => model.changed_only = !model.changed_only,
         Act::Open => prompt::ask(model, Question::Open, ""),
-        Act::Enter => enter(model, effects),
+        Act::Enter if model.ride.is_none() || model.screen == Screen::Watch => enter(model, effects),
         _ if model.session.is_none() => model.say(Tone::Bad, "there is no model to walk through"),
+        _ if model.ride.is_some() && !looks_only(act) => model.say(Tone::Plain, "a run is under way; esc stops it"),
         Act::Forward => forward(model),
         Act::Back => step_back(model),
         Act::Choice => choose(model, index),
@@ -42,7 +42,7 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::Why => super::card::show_why(model),
         Act::Writers => super::card::show_writers(model),
         Act::Essential => essential(model),
-        Act::OtherTrace => other_run(model),
+        Act::OtherTrace => super::search::seek(model, effects),
         Act::Scheduler | Act::ToggleDelay | Act::Needed => super::delays::perform(model, act),
         Act::Save => {
             let name = model.wish.path.with_extension("run.json");
@@ -288,26 +288,47 @@ fn bookmark(model: &mut Model) {
     prompt::ask(model, Question::Bookmark, &proposal);
 }
 
-/// Runs, and says why the run ended.
-pub(super) fn run(model: &mut Model, act: impl FnOnce(&mut Exploration) -> Stop) {
+/// Whether a key only looks at what is there.
+fn looks_only(act: Act) -> bool {
+    matches!(act, Act::Why | Act::Writers | Act::Save)
+}
+
+/// Starts a run; it goes on beside what is shown.
+pub(super) fn ride(model: &mut Model, goal: Goal, what: String, effects: &mut Vec<Effect>) {
+    let Some(session) = &model.session else { return };
+    let (walk, from) = (session.walk.clone(), session.walk.number(session.walk.here()));
+    model.rides += 1;
+    model.say(Tone::Plain, format!("{what}; esc stops"));
+    model.ride = Some(Riding { what, from });
+    effects.push(Effect::Ride(model.rides, Box::new(Ride { walk, goal })));
+}
+
+/// A run has gone so far.
+pub(super) fn rides(model: &mut Model, number: u64, steps: usize) {
+    if let Some(ride) = model.ride.as_ref().filter(|_| number == model.rides) {
+        let said = format!("{}: {} steps so far; esc stops", ride.what, grouped(steps as u64));
+        model.say(Tone::Plain, said);
+    }
+}
+
+/// A run is over: says why, and does what had to wait for it.
+pub(super) fn ran(model: &mut Model, number: u64, (walk, stop): (Exploration, Stop), effects: &mut Vec<Effect>) {
+    let Some(ride) = model.ride.take_if(|_| number == model.rides) else { return };
     let Some(session) = &mut model.session else { return };
-    let before = session.walk.number(session.walk.here());
-    let stop = act(&mut session.walk);
-    let after = session.walk.number(session.walk.here());
+    session.walk = walk;
+    session.essential = None;
+    let steps = session.walk.number(session.walk.here()).saturating_sub(ride.from);
     arrived(model);
     let tone = match stop {
         Stop::Fault | Stop::Deadlock => Tone::Bad,
         Stop::Reached | Stop::End => Tone::Good,
         _ => Tone::Plain,
     };
-    let steps = after.saturating_sub(before);
     let plural = if steps == 1 { "" } else { "s" };
-    model.say(tone, format!("{steps} step{plural}: {}", stop.sentence()));
-}
-
-/// What bounds a run that a person waits for.
-pub(super) fn limits() -> RunLimits<'static> {
-    RunLimits { steps_max: STEPS_MAX, cancel: None }
+    model.say(tone, format!("{}: {} step{plural}: {}", ride.what, grouped(steps as u64), stop.sentence()));
+    for message in std::mem::take(&mut model.later) {
+        effects.extend(super::update(model, message));
+    }
 }
 
 fn enter(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -319,7 +340,7 @@ fn enter(model: &mut Model, effects: &mut Vec<Effect>) {
         Panel::Choices => choose(model, cursors[Panel::Choices.index()].at),
         Panel::Processes => move_process(model),
         Panel::Variables => perform_any(model, Act::Writers, 0, effects),
-        Panel::Source => run_to_line(model, cursors[Panel::Source.index()].at as u32 + 1),
+        Panel::Source => run_to_line(model, cursors[Panel::Source.index()].at as u32 + 1, effects),
         Panel::Trace => {
             let Some(session) = &model.session else { return };
             let node = match model.tab {
@@ -354,15 +375,13 @@ fn move_process(model: &mut Model) {
     }
 }
 
-fn run_to_line(model: &mut Model, line: u32) {
-    let Some(session) = &mut model.session else { return };
+fn run_to_line(model: &mut Model, line: u32, effects: &mut Vec<Effect>) {
+    let Some(session) = &model.session else { return };
     let Some(place) = session.walk.place(&model.source.name, line) else {
         return model.say(Tone::Plain, "no process stops on this line or after it");
     };
-    run(model, |walk| walk.run_to(&place, Way::Line, &limits()));
-    let place = place.line;
-    let said = format!("line {place}: {}", model.remark.text);
-    model.remark.text = said;
+    let what = format!("to line {}", place.line);
+    ride(model, Goal::Line(place), what, effects);
 }
 
 fn next_tab(model: &mut Model) {
@@ -392,22 +411,6 @@ fn essential(model: &mut Model) {
     session.essential = Some(std::iter::once(NodeId::ROOT).chain(essential.nodes).collect());
     arrived(model);
     model.say(Tone::Plain, format!("{count} of {} steps are essential; e shows all again", essential.of));
-}
-
-/// Another run to the same error.
-fn other_run(model: &mut Model) {
-    let count = model.known.examples.len();
-    if count == 0 {
-        return model.say(Tone::Plain, "no run to an error is known; S checks all properties");
-    }
-    model.known.shown = (model.known.shown + 1) % count;
-    super::search::show_example(model);
-    if let Some(session) = &mut model.session {
-        session.walk.go(NodeId::ROOT);
-    }
-    let said = std::mem::take(&mut model.remark);
-    arrived(model);
-    model.remark = said;
 }
 
 pub(super) fn edit(model: &mut Model, effects: &mut Vec<Effect>) {

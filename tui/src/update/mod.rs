@@ -20,6 +20,10 @@ use std::sync::Arc;
 /// Changes the model, and says what is to be done outside.
 pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
     let mut effects = Vec::new();
+    if model.ride.is_some() && waits_for_ride(&message) {
+        model.later.push(message);
+        return effects;
+    }
     match message {
         Message::Key(key) if key.kind != KeyEventKind::Release => press(model, key, &mut effects),
         Message::Key(_) => {}
@@ -31,9 +35,12 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Told(..) => {}
         Message::Checked(work, outcome) if work == model.work => search::checked(model, *outcome),
         Message::Searched(work, result) if work == model.work => search::searched(model, *result),
-        Message::Checked(..) | Message::Searched(..) => {}
+        Message::Found(work, which, result) if work == model.work => search::found(model, which, *result),
+        Message::Checked(..) | Message::Searched(..) | Message::Found(..) => {}
+        Message::Rides(number, steps) => drive::rides(model, number, steps),
+        Message::Ran(number, ran) => drive::ran(model, number, *ran, &mut effects),
         Message::Crashed(work, why) => search::crashed(model, work, why),
-        Message::FileChanged => effects.push(Effect::Load),
+        Message::FileChanged => effects.extend([Effect::StopRide, Effect::Load]),
         Message::Read(path, text) => drive::opened(model, &path, text),
         Message::Written(path, Ok(())) => model.say(Tone::Good, format!("saved as {}", path.display())),
         Message::Written(path, Err(why)) => model.say(Tone::Bad, format!("{} was not saved: {why}", path.display())),
@@ -44,6 +51,12 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
     }
     settle(model);
     effects
+}
+
+/// Whether something would change the walk, which a run is about to change.
+fn waits_for_ride(message: &Message) -> bool {
+    use Message::{Checked, Found, Loaded, Read, Searched};
+    matches!(message, Checked(..) | Searched(..) | Found(..) | Loaded(_) | Read(..))
 }
 
 pub(crate) use drive::name_of;
@@ -71,7 +84,7 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::Quit => quit(model, effects),
         Act::Suspend => effects.push(Effect::Suspend),
         Act::Help => model.overlay = Some(Overlay::Help(0)),
-        Act::Escape => escape(model),
+        Act::Escape => escape(model, effects),
         Act::Zoom => model.zoom = !model.zoom,
         Act::Mouse => {
             model.mouse = !model.mouse;
@@ -94,8 +107,12 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
     }
 }
 
-fn escape(model: &mut Model) {
-    if model.frozen.take().is_some() {
+fn escape(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.ride.is_some() {
+        effects.push(Effect::StopRide);
+    } else if model.seeking.is_some() {
+        effects.push(Effect::Cancel);
+    } else if model.frozen.take().is_some() {
         model.say(Tone::Plain, "the path moves again");
     } else if model.zoom {
         model.zoom = false;

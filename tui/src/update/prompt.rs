@@ -3,12 +3,13 @@
 use super::drive;
 use crate::message::Effect;
 use crate::model::{Model, Overlay, Prompt, Question, Tone};
-use fabius_explore::{Until, Way};
+use crate::ride::Goal;
+use fabius_explore::Until;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::PathBuf;
 
 /// So many random steps may be asked for.
-const RANDOM_MAX: usize = 100_000;
+const RANDOM_MAX: usize = 1_000_000;
 
 /// Asks.
 pub(super) fn ask(model: &mut Model, asks: Question, text: &str) {
@@ -80,13 +81,12 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
         Question::Until => {
             let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
             let condition = walk.condition(text)?;
-            drive::run(model, |walk| walk.run_until(&condition, Way::Line, &drive::limits()));
+            drive::ride(model, Goal::Until(condition), format!("until `{text}`"), effects);
         }
         Question::Random => {
             let steps = number(text)?.min(RANDOM_MAX);
             model.seed = model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let seed = model.seed;
-            drive::run(model, |walk| walk.run_randomly(steps, seed, None));
+            drive::ride(model, Goal::Random { steps, seed: model.seed }, "at random".to_owned(), effects);
         }
         Question::HoldUntil(pid) => {
             let walk = &model.session.as_ref().ok_or("there is no model")?.walk;

@@ -7,8 +7,8 @@ use crate::model::{Cursor, Frozen, Known, Model, Screen, Tone};
 use crate::session::Session;
 use crate::watch::Lamp;
 use crate::work::can_be_resumed;
-use fabius_engine::{Event, Onward, Outcome, Settings, Verdict, as_walked, plan};
-use fabius_explore::{Exploration, NodeId};
+use fabius_engine::{Counterexample, Event, Onward, Outcome, Settings, Verdict, as_walked, plan};
+use fabius_explore::{Exploration, NodeId, Other};
 
 /// Raising a limit multiplies the states allowed by this.
 const MORE_STATES: u64 = 10;
@@ -22,7 +22,7 @@ pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
         }
         Act::CheckAll => check_all(model, effects),
         Act::SearchHere => search_here(model, effects),
-        Act::Cancel if model.watch.running => {
+        Act::Cancel if model.watch.running || model.seeking.is_some() => {
             effects.push(Effect::Cancel);
             model.say(Tone::Plain, "stopping; what was found out stays");
         }
@@ -74,6 +74,8 @@ fn search_here(model: &mut Model, effects: &mut Vec<Effect>) {
 fn begin(model: &mut Model, properties: &[String]) {
     model.work += 1;
     model.frozen = None;
+    model.seeking = None;
+    model.next_other = 0;
     model.watch.begin(&model.wish.settings, properties);
 }
 
@@ -254,6 +256,80 @@ pub(super) fn show_example(model: &mut Model) {
     let what = example.report.kind.sentence();
     let text = format!("{property}: {what}, after {steps} step{plural}{more}; n walks along");
     model.say(Tone::Bad, text);
+}
+
+/// Looks for another run to the error at the end of the run: the shortest one, the one with the fewest changes of process,
+/// the one with the fewest delays, and in the end for the next error that is known.
+pub(super) fn seek(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.watch.running || model.seeking.is_some() {
+        return model.say(Tone::Plain, "a search runs; X stops it");
+    }
+    let which = Other::ALL.get(model.next_other).copied();
+    let search = match (&model.session, which) {
+        (Some(session), Some(which)) => session.walk.elsewhere(which),
+        _ => Err("all other runs to this error were looked for".to_owned()),
+    };
+    match search {
+        Ok(search) => {
+            model.work += 1;
+            model.seeking = which;
+            model.say(Tone::Plain, format!("looks for {}; esc stops", search.which().words()));
+            effects.push(Effect::Seek(model.work, Box::new(search)));
+        }
+        Err(why) => {
+            model.next_other = 0;
+            let count = model.known.examples.len();
+            if count == 0 {
+                return model.say(Tone::Plain, format!("{why}; S checks all properties"));
+            }
+            let on_it = model.session.as_ref().is_some_and(|session| session.walk.error_of_line().is_some());
+            model.known.shown = (model.known.shown + usize::from(on_it)) % count;
+            show_example(model);
+            go_to_start(model);
+        }
+    }
+}
+
+fn go_to_start(model: &mut Model) {
+    if let Some(session) = &mut model.session {
+        session.walk.go(NodeId::ROOT);
+    }
+    let said = std::mem::take(&mut model.remark);
+    drive::arrived(model);
+    model.remark = said;
+}
+
+/// A search for another run to the error is over.
+pub(super) fn found(model: &mut Model, which: Other, result: Result<Option<Counterexample>, String>) {
+    model.seeking = None;
+    model.next_other += 1;
+    let next = Other::ALL.get(model.next_other).map_or("the next error", |other| other.words());
+    let words = which.words();
+    let Some(session) = &mut model.session else { return };
+    let example = match result {
+        Ok(Some(example)) => example,
+        Ok(None) => return model.say(Tone::Plain, format!("{words}: no such run was found; t looks for {next}")),
+        Err(why) => return model.say(Tone::Bad, format!("{words}: {why}")),
+    };
+    let tip = |session: &Session| session.walk.line().last().copied().unwrap_or(NodeId::ROOT);
+    let before = (tip(session), session.walk.number(tip(session)), session.walk.switches());
+    match session.walk.adopt_counterexample(&example) {
+        Ok(tip) => session.walk.follow(tip),
+        Err(why) => return model.say(Tone::Bad, format!("{words}: {why}")),
+    };
+    session.essential = None;
+    let (steps, switches) = (session.walk.number(tip(session)), session.walk.switches());
+    let delays = example.report.delays.as_ref().map_or(String::new(), |delays| format!(", {} delays", delays.len()));
+    let said = if tip(session) == before.0 {
+        format!("{words}: the run shown is it{delays}; t looks for {next}")
+    } else {
+        let (steps_before, switches_before) = (before.1, before.2);
+        format!(
+            "{words}: {steps} steps, {switches} changes of process{delays} (before: {steps_before}, {switches_before}); t looks for {next}"
+        )
+    };
+    go_to_start(model);
+    model.say(Tone::Good, said);
 }
 
 /// A search from a state is over.

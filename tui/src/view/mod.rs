@@ -171,25 +171,33 @@ fn remark(model: &Model, buffer: &mut Buffer, area: Rect) {
     put(buffer, area, 0, &Line::from(vec![span(format!("{sign} "), style), span(text, style)]), theme);
 }
 
-/// The keys that are most useful now.
+/// The keys that are most useful now: as many as fit as a whole. How to get help and out always stands at the end.
 fn footer(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
-    let ascii = theme.ascii;
-    let mut spans = vec![span(" ", theme.quiet())];
-    // How to get help and out always stands at the end.
-    let last = Line::from(vec![
-        span("?", theme.accent().patch(theme.strong())),
-        span(" help   ", theme.quiet()),
-        span("q", theme.accent().patch(theme.strong())),
-        span(" quit ", theme.quiet()),
-    ]);
-    let room = usize::from(area.width).saturating_sub(width_of(&last) + 2);
-    let mut used = 1;
+    let item = |key: &str, says: &str, after: &'static str| {
+        let key = span(key.to_owned(), theme.accent().patch(theme.strong()));
+        Line::from(vec![key, span(format!(" {says}"), theme.quiet()), span(after, theme.quiet())])
+    };
+    let help = item("?", "help", "");
+    let quit = item("q", "quit", "");
+    let room = usize::from(area.width);
+    let mut last = vec![span(" ", theme.quiet())];
+    for (item, gap) in [(help, "   "), (quit, " ")] {
+        let used: usize = last.iter().map(|part| width(&part.content)).sum();
+        if used + width_of(&item) + gap.len() <= room / 2 {
+            last.extend(item.spans);
+            last.push(span(gap, theme.quiet()));
+        }
+    }
+    let last = Line::from(last);
+    let room = room.saturating_sub(width_of(&last));
+    let mut spans = Vec::new();
+    let mut used = 0;
     for act in keys::hints(model.screen, model.panel) {
         let Some(binding) = keys::binding(model.screen, *act) else { continue };
         let key = match act {
-            Act::Choice => keys::shown_keys(binding, ascii),
-            _ => keys::shown(binding.keys[0], ascii).to_owned(),
+            Act::Choice => keys::shown_keys(binding, theme.ascii),
+            _ => keys::shown(binding.keys[0], theme.ascii).to_owned(),
         };
         let short = match act {
             Act::WatchScreen if model.screen == Screen::Watch => "drive",
@@ -197,18 +205,18 @@ fn footer(model: &Model, buffer: &mut Buffer, area: Rect) {
             Act::Enter => entering(model.panel),
             _ => binding.short,
         };
-        used += width(&key) + width(short) + 4;
-        if used > room + 3 && spans.len() > 1 {
+        let gap = if spans.is_empty() { " " } else { "   " };
+        let next = item(&key, short, "");
+        used += width(gap) + width_of(&next);
+        if used > room {
             break;
         }
-        spans.push(span(key, theme.accent().patch(theme.strong())));
-        spans.push(span(format!(" {short}   "), theme.quiet()));
+        spans.push(span(gap, theme.quiet()));
+        spans.extend(next.spans);
     }
-    put(buffer, Rect { width: area.width.min(room as u16 + 2), ..area }, 0, &Line::from(spans), theme);
-    if room > 12 {
-        let columns = width_of(&last) as u16;
-        put(buffer, Rect { x: area.right() - columns, width: columns, ..area }, 0, &last, theme);
-    }
+    put(buffer, Rect { width: room as u16, ..area }, 0, &Line::from(spans), theme);
+    let columns = width_of(&last) as u16;
+    put(buffer, Rect { x: area.right() - columns, width: columns, ..area }, 0, &last, theme);
 }
 
 /// What enter does in a panel.

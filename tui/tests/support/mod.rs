@@ -67,6 +67,10 @@ impl Player {
                 Message::Checked(work, Box::new(check(&loaded, &settings, &mut around)))
             }
             Effect::Search(work, errand) => Message::Searched(work, Box::new(errand.run(&settings, &mut around))),
+            Effect::Seek(work, search) => {
+                Message::Found(work, search.which(), Box::new(search.run(&settings, &mut around)))
+            }
+            Effect::Ride(number, ride) => Message::Ran(number, Box::new(ride.run(&cancel, &mut |_| {}))),
             other => return self.effects.push(other),
         };
         let work = self.model.work;
