@@ -96,7 +96,7 @@ describe("a model in a real VS Code", () => {
     await panel.locator("#step-1.chosen").waitFor();
     await panel.locator("#step-7").click();
     // The process that moves next is shown, with its own variables.
-    await code.see('.debug-variables .monaco-list-row[aria-label*="other"][aria-label*="0"]');
+    await code.see('.debug-variables .monaco-list-row[aria-label*="other"][aria-label*="1"]');
     await code.until("the debugger is where the trace is", async () => {
       const frame = code.locator(".debug-top-stack-frame-line");
       return (await frame.count()) > 0 && (await topLine(code)) === 18;
