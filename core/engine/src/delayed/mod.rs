@@ -670,7 +670,7 @@ fn violated(
     let fewest = match (first.fewest_delays, choices) {
         // Nothing is fewer than none.
         (Some(true), Some(choices)) if !delays.is_empty() => {
-            format!(", and not with fewer and at most {}", counted(u64::from(choices), "choice"))
+            format!(", and not with fewer within {}", counted(u64::from(choices), "choice"))
         }
         (Some(true), _) => ", and not with fewer".to_owned(),
         _ => String::new(),
