@@ -25,16 +25,18 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 pub fn run(args: &Check) -> u8 {
     let interrupts = Interrupts::listen();
     let mut settings = settings(args);
+    let delays = &args.question.delays;
+    let contradiction = delays.contradiction().map(str::to_owned).or_else(|| args.checkpoints.contradiction(delays));
+    if let Some(why) = contradiction {
+        let _ = writeln!(anstream::stderr(), "error: {why}");
+        return exit::FAULTY;
+    }
     match args.checkpoints.keeper() {
         Ok(keeper) => settings.delaying.iter_mut().for_each(|delaying| delaying.keeper.clone_from(&keeper)),
         Err(why) => {
             let _ = writeln!(anstream::stderr(), "error: {why}");
             return exit::FAULTY;
         }
-    }
-    if let Some(why) = args.question.delays.contradiction() {
-        let _ = writeln!(anstream::stderr(), "error: {why}");
-        return exit::FAULTY;
     }
     let mut face = Face::new(args);
     let mut worst = 0;

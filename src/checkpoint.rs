@@ -1,5 +1,6 @@
 //! The flags that keep a search in the order of delays in a file, and the file.
 
+use crate::delays::DelayFlags;
 use clap::Args;
 use fabius_engine::settings::{Keeper, Save};
 use std::io::Write as _;
@@ -10,15 +11,30 @@ use std::sync::Arc;
 #[derive(Args, Debug, Clone, Default)]
 pub struct CheckpointFlags {
     /// Keep the search in this file, after each round and where it ends, so that it can go on another day.
-    #[arg(long, value_name = "FILE", requires = "delay", conflicts_with = "keep_going", help_heading = "Delays")]
+    #[arg(long, value_name = "FILE", conflicts_with = "keep_going", help_heading = "Delays")]
     pub checkpoint: Option<PathBuf>,
 
     /// Go on where the search ended that was kept in this file; may be combined with --checkpoint, also of the same file.
-    #[arg(long, value_name = "FILE", requires = "delay", conflicts_with = "keep_going", help_heading = "Delays")]
+    #[arg(long, value_name = "FILE", conflicts_with = "keep_going", help_heading = "Delays")]
     pub resume: Option<PathBuf>,
 }
 
 impl CheckpointFlags {
+    /// Why a search cannot be kept that is not one in the order of delays, if that is asked for.
+    pub fn contradiction(&self, delays: &DelayFlags) -> Option<String> {
+        if delays.delay.is_some() || (self.checkpoint.is_none() && self.resume.is_none()) {
+            return None;
+        }
+        let what = match delays.depth() {
+            Some(_) => "a search in the order of depth",
+            None => "a search without `--delay`",
+        };
+        Some(format!(
+            "{what} cannot be kept in a checkpoint (F0503)\n\
+             help: what can be kept is a search for violations of safety with `--delay SCHEDULER` and `--delay-mode fast`"
+        ))
+    }
+
     /// What is kept, and what to go on from.
     ///
     /// # Errors

@@ -128,6 +128,34 @@ fn a_wrong_command_line_is_a_faulty_input() {
 }
 
 #[test]
+fn flags_that_do_not_go_together_are_refused_with_the_reason() {
+    for (args, why) in [
+        (&["--depth-bound", "9", "--checkpoint", "search"][..], "in the order of depth cannot be kept"),
+        (&["--resume", "search"], "without `--delay` cannot be kept"),
+        (&["--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"], "--choice-bound does not go with"),
+        (&["--delay", "fifo"], "there is no scheduler `fifo`"),
+    ] {
+        let run = check(&[&["holds.pml"], args].concat()).expect(3);
+        assert!(run.err.contains(why) && run.out.is_empty(), "{}{}", run.out, run.err);
+    }
+}
+
+#[test]
+fn a_scheduler_may_be_defined_beside_the_model() {
+    let scratch = Scratch::new("schedulers");
+    let text = b"byte x; active proctype A() { x = 1 } active proctype B() { assert(x == 1) }";
+    let model = scratch.file("m.pml", text);
+    scratch.file("fabius.toml", b"[schedulers.a-last]\nbase = \"rr\"\norder = [\"B\", \"A\"]\n");
+    check(&["--delay", "rr", "--delay-mode", "exact", &model]).expect(1).says("1 delay,");
+    check(&["--delay", "a-last", "--delay-mode", "exact", &model]).expect(1).says("0 delays,").says("under `a-last`");
+    let run = check(&["--delay", "last", &model]).expect(3);
+    assert!(run.err.contains("fabius.toml defines a-last"), "{}", run.err);
+    scratch.file("fabius.toml", b"[schedulers.mine]\nbase = \"fifo\"\n");
+    let run = check(&["--delay", "mine", &model]).expect(3);
+    assert!(run.err.contains("cannot be based on `fifo`"), "{}", run.err);
+}
+
+#[test]
 fn completions_and_manual_page_can_be_printed() {
     for shell in ["bash", "zsh", "fish"] {
         run(&["completions", shell]).expect(0).says("keep-going");

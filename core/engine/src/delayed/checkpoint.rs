@@ -8,7 +8,7 @@ use super::Chosen;
 use super::seals::SealedPlaces;
 use crate::meaning::meaning;
 use crate::settings::{Delaying, Keeper, Settings};
-use fabius_base::{Code, Finding};
+use fabius_base::{Code, Finding, Severity};
 use fabius_program::Program;
 use fabius_search::delay_bounded::Snapshot;
 use std::fmt::Write;
@@ -109,6 +109,15 @@ pub(super) fn unsuited(delaying: &Delaying, keep_going: bool) -> Option<Finding>
     };
     let finding = Finding::new(Code::Checkpoint, format!("{what} cannot be kept in a checkpoint"));
     Some(finding.help("leave out `--checkpoint` and `--resume`, or search with `--delay-mode fast`"))
+}
+
+/// Says that a search for endless runs is not kept, where keeping was asked for.
+pub(super) fn not_kept(delaying: &Delaying, property: &str) -> Option<Finding> {
+    let headline = format!("the search for endless runs that violate `{property}` is not kept in a checkpoint");
+    let finding = Finding { severity: Severity::Note, ..Finding::new(Code::Checkpoint, headline) };
+    let asked = delaying.keeper.is_asked_for();
+    asked
+        .then(|| finding.help("only the search for violations of safety is; `--property safety` leaves out the others"))
 }
 
 /// A checkpoint that cannot be used.

@@ -1,5 +1,6 @@
 //! The search for endless runs in the order of delays.
 
+use super::checkpoint::not_kept;
 use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, choose, under, unknown_types, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::counterexample::confirm;
@@ -51,6 +52,7 @@ pub(crate) fn check(
         findings: unknown_types(program, &chosen)
             .into_iter()
             .chain(overlap.finding(&inquiry.program, &loaded.map))
+            .chain(not_kept(delaying, &planned.name))
             .collect(),
         failure: None,
     };

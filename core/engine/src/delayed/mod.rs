@@ -116,11 +116,7 @@ pub(crate) fn check(
     let mut checked = Checked {
         report: describe(planned, settings, delaying, &explored, sentence, seconds),
         counterexamples: Vec::new(),
-        findings: never_executed(&task, &machine, &explored)
-            .into_iter()
-            .chain(unknown_types(program, &chosen))
-            .chain(overlap.finding(program, &loaded.map))
-            .collect(),
+        findings: noticed(&task, &machine, &explored, &chosen, &overlap),
         failure: None,
     };
     // Other ways to draw runs know nothing of delays.
@@ -399,6 +395,20 @@ impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
         (self.around.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });
         ControlFlow::Continue(())
     }
+}
+
+/// What a search noticed beside violations.
+fn noticed(
+    task: &Task<'_>,
+    machine: &SearchedMachine,
+    explored: &Explored,
+    chosen: &Chosen,
+    overlap: &Overlap,
+) -> Vec<Finding> {
+    let mut findings = never_executed(task, machine, explored);
+    findings.extend(unknown_types(task.program, chosen));
+    findings.extend(overlap.finding(task.program, &task.loaded.map));
+    findings
 }
 
 /// Says so where a scheduler names types of processes that the model has not.
