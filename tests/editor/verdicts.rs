@@ -98,6 +98,46 @@ ltl served { [] (asked -> <> given) }
 ";
 
 #[test]
+fn the_moves_of_a_claim_are_no_steps_of_the_model() {
+    let editor = Editor::new();
+    let uri = uri("claim");
+    editor.open(&uri, ENDLESSLY);
+    let found = editor.diagnostics(&uri, "the violation", |params| says(params, "never ends"));
+    let one = &found["diagnostics"][0];
+    assert!(one["message"].as_str().unwrap().contains("3 steps, 2 processes"), "{one}");
+    // The formula stands in line 8: none of the three steps is there.
+    let told = one["relatedInformation"].as_array().unwrap().iter();
+    let steps: Vec<u64> = told
+        .filter(|place| place["message"].as_str().is_some_and(|message| message.contains(". ")))
+        .filter_map(|place| place["location"]["range"]["start"]["line"].as_u64())
+        .collect();
+    assert_eq!(steps, [1, 4, 4], "{one}");
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9, "character": 0 } });
+    editor.settled(&uri, 1);
+    let hints = editor.request("textDocument/inlayHint", json!({ "textDocument": { "uri": uri }, "range": range }));
+    let rounds: Vec<(u64, &str)> = hints
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|hint| {
+            let label = hint["label"].as_str().filter(|label| label.contains('⟳'))?;
+            Some((hint["position"]["line"].as_u64()?, label))
+        })
+        .collect();
+    assert_eq!(rounds, [(4, " ⟳1")], "{hints}");
+}
+
+#[test]
+fn a_deadlock_at_the_start_is_told_as_one() {
+    let editor = Editor::new();
+    let uri = uri("start");
+    editor.open(&uri, "chan a = [0] of { byte };\nactive proctype P() { a ! 1 }\n");
+    let found = editor.diagnostics(&uri, "the deadlock", |params| says(params, "get stuck"));
+    let message = first(&found)["message"].as_str().unwrap().lines().next().unwrap().to_owned();
+    assert_eq!(message, "the processes can get stuck: at the start");
+}
+
+#[test]
 fn a_known_loop_is_tried_after_an_edit() {
     let editor = Editor::new();
     let uri = uri("lasso");

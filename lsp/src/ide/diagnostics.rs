@@ -205,13 +205,13 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
 /// What goes wrong, in one line.
 fn headline(known: &Known, example: &Counterexample) -> String {
     let trace = &example.trace;
-    let mut pids: Vec<u8> = trace.steps.iter().map(|step| step.actor.pid).collect();
+    let mut pids: Vec<u8> = trace.taken().map(|step| step.actor.pid).collect();
     pids.sort_unstable();
     pids.dedup();
-    let steps = counted(trace.steps.len() as u64, "step");
-    let processes = match pids.len() {
-        1 => "1 process".to_owned(),
-        many => format!("{many} processes"),
+    let way = match pids.len() {
+        0 => "at the start".to_owned(),
+        1 => format!("{}, 1 process", counted(trace.len() as u64, "step")),
+        many => format!("{}, {many} processes", counted(trace.len() as u64, "step")),
     };
     let property = match known.report.name.as_str() {
         "safety" | "progress" | "acceptance" => String::new(),
@@ -219,35 +219,34 @@ fn headline(known: &Known, example: &Counterexample) -> String {
     };
     let text = &example.finding.headline;
     let text = text.split(": after ").next().unwrap_or(text);
-    format!("{property}{text}: {steps}, {processes}")
+    format!("{property}{text}: {way}")
 }
 
 /// The steps that matter most, in order, and how many there are beside them.
 fn key_steps(trace: &Trace, at: &dyn Fn(Span) -> Place) -> Vec<(Place, String)> {
     let chosen = chosen_steps(trace);
     let mut told: Vec<(Place, String)> = Vec::new();
-    for &index in &chosen {
-        let step = &trace.steps[index];
+    for step in &chosen {
         let mark = match trace.cycle_start {
             Some(start) if start <= step.number => "⟳",
             _ => "",
         };
         told.push((at(step.fault_span), format!("{mark}{}. {}", step.number, sentence(step))));
     }
-    let more = trace.steps.len() - chosen.len();
+    let more = trace.len() - chosen.len();
     if let (Some((place, _)), true) = (told.last().cloned(), more > 0) {
         told.push((place, format!("… {} more", counted(more as u64, "step"))));
     }
     told
 }
 
-/// The numbers of the steps to tell: the last ones, steps that start the loop, that change what the last
-/// step looks at, and steps at which another process goes on.
-fn chosen_steps(trace: &Trace) -> Vec<usize> {
-    let steps = &trace.steps;
+/// The steps to tell: the last ones, steps that start the loop, that change what the last step looks at, and steps at
+/// which another process goes on. The moves of a claim are none of them: nobody wrote these.
+fn chosen_steps(trace: &Trace) -> Vec<&Step> {
+    let steps: Vec<&Step> = trace.taken().collect();
     let last_text = steps.last().map_or("", |step| step.actor.text.as_str());
     let weight = |index: usize| -> u32 {
-        let step = &steps[index];
+        let step = steps[index];
         let late = steps.len() - index <= LAST_STEPS;
         let loop_start = trace.cycle_start.is_some_and(|start| step.number == start);
         let matters = step.changes.iter().any(|change| {
@@ -269,7 +268,7 @@ fn chosen_steps(trace: &Trace) -> Vec<usize> {
     order.sort_by_key(|&index| (std::cmp::Reverse(weight(index)), std::cmp::Reverse(index)));
     order.truncate(KEY_STEPS_MAX);
     order.sort_unstable();
-    order
+    order.into_iter().map(|index| steps[index]).collect()
 }
 
 /// Whether a word occurs in a statement.

@@ -90,12 +90,13 @@ fn is_process(kind: SymbolKind) -> bool {
 pub fn title(known: &Known) -> String {
     let states = counted(known.report.states, "state");
     let old = if known.stale { " (before the last edits)" } else { "" };
-    let steps = known.counterexamples.first().map_or(0, |example| example.trace.steps.len() as u64);
+    let steps = known.counterexamples.first().map_or(0, |example| example.trace.len() as u64);
     match known.report.verdict {
         Verdict::Holds if known.report.exhaustive => format!("✓ holds, {states}{old}"),
         Verdict::Holds => format!("✓ no error, {states}, not a proof{old}"),
         Verdict::Violated => match &known.replayed {
             Some(replayed) if known.stale => format!("✗ {}", replayed.words()),
+            _ if steps == 0 => format!("✗ fails at the start{old}"),
             _ => format!("✗ fails in {}{old}", counted(steps, "step")),
         },
         Verdict::Undecided => format!("? {}{old}", known.words_if_undecided()),

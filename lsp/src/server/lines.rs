@@ -21,7 +21,7 @@ pub fn lines(server: &MainLoop, name: &str) -> Value {
     let line_of = |at: usize| document.text.byte_to_line(at.min(document.text.len_bytes())) as u32;
     for known in &document.results.known {
         for (index, example) in known.counterexamples.iter().enumerate().take(1) {
-            for step in &example.trace.steps {
+            for step in example.trace.taken() {
                 let (file, range) = known.place(step.fault_span, name);
                 if file != name {
                     continue;

@@ -151,6 +151,7 @@ fn violated(known: &Known) -> String {
     let (what, steps) = (example.report.kind.sentence(), example.trace.len());
     match example.trace.cycle_start {
         Some(start) => format!("{what}: {}, loop of {}", counted(steps as u64, "step"), steps + 1 - start),
+        None if steps == 0 => format!("{what}: at the start"),
         None => format!("{what}: {}", counted(steps as u64, "step")),
     }
 }

@@ -229,9 +229,10 @@ impl Walk<'_> {
         let known = self.index.symbols.iter().filter(|symbol| {
             symbol.kind == SymbolKind::Constant && symbol.parameters.first().is_some_and(|own| *own == set)
         });
-        let mut value = known.count() as i32;
-        for name in &mtype.names {
-            value += 1;
+        // The last name has the least number.
+        let greatest = (known.count() + mtype.names.len()) as i32;
+        for (at, name) in mtype.names.iter().enumerate() {
+            let value = greatest - at as i32;
             let mut symbol = Symbol::new(name, SymbolKind::Constant);
             symbol.detail = format!("mtype{set} {} = {value}", name.text);
             (symbol.value, symbol.parameters) = (Some(value), vec![set.clone()]);
@@ -302,7 +303,8 @@ impl Walk<'_> {
         let mut fields = Vec::new();
         match &declarator.initial {
             Some(Initializer::Expr(value)) => {
-                detail = format!("{detail} = {}", self.map.text(value.span));
+                let written = written_value(self.map, &declarator.name);
+                detail = format!("{detail} = {}", written.unwrap_or_else(|| self.map.text(value.span)));
                 self.expr(value, Role::Read);
             }
             Some(Initializer::Channel { capacity, fields: types, span }) => {
@@ -550,6 +552,26 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// The value of a declaration as it was written, macros and all; `None` if it does not stand right behind the name.
+fn written_value<'m>(map: &'m SourceMap, name: &Name) -> Option<&'m str> {
+    let shown = map.user_span(name.span);
+    let rest = map.file(shown.file).text.get(shown.end as usize..)?;
+    let value = rest.trim_start().strip_prefix('=').filter(|_| shown == name.span)?;
+    let mut depth = 0_u32;
+    let ends = |letter: char| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' | '}' if depth == 0 => return true,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && matches!(letter, ',' | ';' | '\n' | '\r') || letter == '/'
+    };
+    let value = value.trim_start();
+    let end = value.find(ends).unwrap_or(value.len());
+    Some(value[..end].trim_end()).filter(|value| !value.is_empty())
 }
 
 /// A type as it is written.
