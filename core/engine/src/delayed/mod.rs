@@ -126,19 +126,7 @@ pub(crate) fn check(
         let first = Run::new(violation, &explored.found.delays[index], mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = fewer(&task, &mut machine, first, key, &chosen, order, around);
-        let found = Found {
-            wrong: Wrong::from(violation.kind),
-            path: run.path,
-            watch,
-            fairness: fabius_witness::RunFairness::Unfair,
-            fair_runs: None,
-            written: None,
-            property: None,
-            count: violation.count,
-            shortest: false,
-            as_found: true,
-        };
-        match confirm(loaded, program, found) {
+        match confirm(loaded, program, to_confirm(violation, run.path, watch)) {
             Ok(mut counterexample) => {
                 if delays_count {
                     mark(&mut counterexample, program, &loaded.map, &run.delays, run.fewest);
@@ -153,6 +141,22 @@ pub(crate) fn check(
         checked.report.reason = violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
     }
     checked
+}
+
+/// A run to a violation, as it was found.
+fn to_confirm(violation: &Violation<Move, Fault>, path: Vec<Move>, watch: Watch) -> Found {
+    Found {
+        wrong: Wrong::from(violation.kind),
+        path,
+        watch,
+        fairness: fabius_witness::RunFairness::Unfair,
+        fair_runs: None,
+        written: None,
+        property: None,
+        count: violation.count,
+        shortest: false,
+        as_found: true,
+    }
 }
 
 /// The statements that no run executes, if all runs were seen: who keeps to seals does not see all.
