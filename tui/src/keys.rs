@@ -160,7 +160,7 @@ pub const TABLE: &[Binding] = table![
     SCREEN Everywhere PreviousPanel ["shift-tab"] "panel before" "To the panel before."
     SCREEN Everywhere Zoom ["z"] "zoom" "The panel that is marked on the whole screen, and back."
     SCREEN Everywhere Mouse ["m"] "mouse" "Let the mouse go, or take it again. With the shift key, text can always be marked."
-    SCREEN Driving Save ["ctrl-s"] "save" "Save the run with its holds and bookmarks to a file."
+    SCREEN Driving Save ["ctrl-s"] "save" "Save the run and what else was tried, with holds and bookmarks, to a file."
     SCREEN Driving Open ["ctrl-o"] "open" "Open a run: a trail of Spin, or one that was saved."
     SCREEN Everywhere Edit ["E"] "editor" "Open the editor ($VISUAL or $EDITOR) at the line that is shown."
     SCREEN Everywhere Help ["?", "f1"] "help" "This help."

@@ -1,4 +1,4 @@
-//! Runs as files: the steps of a line by what they are, with holds and names, so that they can be walked again, also in a
+//! Runs as files: the steps of a line and of what else was tried by what they are, with holds and names, so that they can be walked again, also in a
 //! model that was edited since.
 //!
 //! The file is JSON, described in `docs/schema/trace.schema.json`.
@@ -36,7 +36,10 @@ pub struct TraceFile {
     /// `round_robin` or `run_to_completion`: delays are forbidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealed: Option<SealFile>,
-    /// Names of states: after so many steps.
+    /// What else was tried: steps that branch off from states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    branches: Vec<BranchFile>,
+    /// Names of states, by their numbers: after so many steps of the line; those of branches follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<NameFile>,
     /// The statements of the model: what is not among them is new.
@@ -64,6 +67,14 @@ struct HoldFile {
     others: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     condition: Option<String>,
+}
+
+/// States are numbered: first those of the line, from 0, then those of each branch after its steps, in order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BranchFile {
+    from: usize,
+    steps: Vec<StepFile>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -101,6 +112,24 @@ impl StatementFile {
     }
 }
 
+impl StepFile {
+    fn new(step: NamedStep) -> Self {
+        Self {
+            pid: step.pid,
+            statement: StatementFile::new(step.statement),
+            partner: step.partner.map(|(pid, statement)| (pid, StatementFile::new(statement))),
+        }
+    }
+
+    fn named(&self) -> NamedStep {
+        NamedStep {
+            pid: self.pid,
+            statement: self.statement.identity(),
+            partner: self.partner.as_ref().map(|(pid, statement)| (*pid, statement.identity())),
+        }
+    }
+}
+
 impl TraceFile {
     /// Reads a file.
     ///
@@ -125,25 +154,92 @@ impl TraceFile {
     }
 
     fn named(&self) -> Vec<NamedStep> {
-        let named = |step: &StepFile| NamedStep {
-            pid: step.pid,
-            statement: step.statement.identity(),
-            partner: step.partner.as_ref().map(|(pid, statement)| (*pid, statement.identity())),
-        };
-        self.steps.iter().map(named).collect()
+        self.steps.iter().map(StepFile::named).collect()
     }
 }
 
 impl Exploration {
-    /// The line as a file, with where one is, holds and names.
+    /// The numbers of all nodes in a file, and what branches off from the line.
+    fn branches(&self) -> (Vec<usize>, Vec<BranchFile>) {
+        let program = &self.ground().program;
+        let mut numbers = vec![usize::MAX; self.size()];
+        for (number, node) in self.line().iter().enumerate() {
+            numbers[node.0 as usize] = number;
+        }
+        let (mut next, mut branches) = (self.line().len(), Vec::new());
+        // A node comes after its parent, so that has a number already.
+        for first in (0..self.size()).filter_map(|node| u32::try_from(node).ok()).map(NodeId) {
+            if numbers[first.0 as usize] != usize::MAX {
+                continue;
+            }
+            let from = self.parent(first).map_or(0, |parent| numbers[parent.0 as usize]);
+            let (mut node, mut moves) = (Some(first), Vec::new());
+            while let Some(here) = node {
+                numbers[here.0 as usize] = next;
+                next += 1;
+                moves.extend(self.tree.step(here));
+                node = self.children(here).into_iter().find(|child| numbers[child.0 as usize] == usize::MAX);
+            }
+            let steps = name_steps(program, &moves).into_iter().map(StepFile::new).collect();
+            branches.push(BranchFile { from, steps });
+        }
+        (numbers, branches)
+    }
+
+    /// Tries again what else was tried. The nodes by their numbers, as far as all steps of the file came through.
+    fn branch_again(
+        &mut self,
+        file: &TraceFile,
+        known: &[Identity],
+        line_is_whole: bool,
+        remarks: &mut Vec<String>,
+    ) -> Result<Vec<Option<NodeId>>, String> {
+        let (program, watch) = (Arc::clone(&self.ground().program), self.ground().watch);
+        let line = self.line().to_vec();
+        let mut nodes: Vec<Option<NodeId>> = (0..=file.steps.len()).map(|number| line.get(number).copied()).collect();
+        // The steps from the initial state to each number.
+        let mut ways: Vec<Vec<NamedStep>> = Vec::new();
+        let line_steps = file.named();
+        let mut stopped = 0;
+        let mut firsts = Vec::new();
+        for branch in &file.branches {
+            let first = nodes.len();
+            let mut way = match branch.from.checked_sub(file.steps.len() + 1) {
+                None => line_steps[..branch.from].to_vec(),
+                Some(_) => {
+                    let of = firsts.iter().rposition(|first| *first <= branch.from);
+                    let Some((of, start)) = of.and_then(|of| Some((of, *firsts.get(of)?))) else {
+                        return Err("a branch of this run starts nowhere".to_owned());
+                    };
+                    let steps = file.branches[of].steps.len();
+                    let after = branch.from - start + 1;
+                    let before = ways[of].len() - steps;
+                    ways[of].get(..before.saturating_add(after)).ok_or("a branch of this run starts nowhere")?.to_vec()
+                }
+            };
+            way.extend(branch.steps.iter().map(StepFile::named));
+            let traced = retrace(&program, watch, &way, known)?;
+            let end = self.adopt(&traced.path)?;
+            let is_whole = line_is_whole && traced.blocked.is_none() && traced.path.len() == way.len();
+            stopped += usize::from(traced.blocked.is_some());
+            let reached = self.tree.way_to(end);
+            let from = way.len() - branch.steps.len();
+            nodes.extend((1..=branch.steps.len()).map(|at| reached.get(from + at).copied().filter(|_| is_whole)));
+            firsts.push(first);
+            ways.push(way);
+        }
+        match stopped {
+            0 => {}
+            1 => remarks.push("one other branch stops earlier".to_owned()),
+            count => remarks.push(format!("{count} other branches stop earlier")),
+        }
+        Ok(nodes)
+    }
+
+    /// The line as a file, with what else was tried, where one is, holds and names.
     pub fn save(&self) -> TraceFile {
         let program = &self.ground().program;
         let tip = self.line().last().copied().unwrap_or(NodeId::ROOT);
-        let step = |step: NamedStep| StepFile {
-            pid: step.pid,
-            statement: StatementFile::new(step.statement),
-            partner: step.partner.map(|(pid, statement)| (pid, StatementFile::new(statement))),
-        };
         let hold = |hold: &Hold| {
             let (others, condition) = match &hold.until {
                 Until::Released => (None, None),
@@ -152,15 +248,16 @@ impl Exploration {
             };
             HoldFile { pid: hold.pid, others, condition }
         };
-        let on_line = |(node, name): (NodeId, &str)| {
-            let after = self.line().iter().position(|other| *other == node)?;
+        let (numbers, branches) = self.branches();
+        let named = |(node, name): (NodeId, &str)| {
+            let after = *numbers.get(node.0 as usize)?;
             Some(NameFile { after, name: name.to_owned() })
         };
         TraceFile {
             fabius_trace: VERSION,
             model: self.loaded().name.clone(),
             property: self.ground().property.clone(),
-            steps: name_steps(program, &self.path(tip)).into_iter().map(step).collect(),
+            steps: name_steps(program, &self.path(tip)).into_iter().map(StepFile::new).collect(),
             here: self.depth(self.here()),
             loop_start: self.lasso().map(|lasso| self.depth(lasso.start)),
             holds: self.all_holds().iter().map(hold).collect(),
@@ -168,7 +265,8 @@ impl Exploration {
                 Seal::RoundRobin => SealFile::RoundRobin,
                 Seal::RunToCompletion => SealFile::RunToCompletion,
             }),
-            names: self.names().filter_map(on_line).collect(),
+            branches,
+            names: self.names().filter_map(named).collect(),
             statements: statements(program).into_iter().map(StatementFile::new).collect(),
         }
     }
@@ -205,8 +303,9 @@ impl Exploration {
             let start = new.line().get(start).copied().filter(|start| new.same_state(*start, end));
             start.into_iter().for_each(|start| new.remember_loop(end, start));
         }
+        let nodes = new.branch_again(file, &known, whole, &mut remarks)?;
         for name in &file.names {
-            if let Some(node) = new.line().get(name.after).copied() {
+            if let Some(node) = nodes.get(name.after).copied().flatten() {
                 new.set_name(node, &name.name);
             }
         }

@@ -190,6 +190,33 @@ fn other_runs_are_found_to_an_error_that_was_reached_by_hand() {
 }
 
 #[test]
+fn what_else_was_tried_is_saved_too() {
+    let loaded = read(PETERSON);
+    let mut e = Exploration::of_model(Arc::clone(&loaded), None).expect("it can be walked");
+    for seed in 0..6 {
+        e.go(NodeId((seed * 3 % e.size() as u64) as u32));
+        e.run_randomly(5, seed, None);
+        e.set_name(e.here(), &format!("way {seed}"));
+    }
+    let file = TraceFile::read(&e.save().text()).expect("it can be read");
+    let (again, told) = Exploration::reopen(loaded, &file).expect("it can be opened");
+    assert_eq!(told.remarks, Vec::<String>::new());
+    assert_eq!(again.size(), e.size());
+    assert!(e.line().len() < e.size(), "there is more than the line");
+    let named = |e: &Exploration| {
+        let mut names: Vec<_> = e.names().map(|(node, name)| (name.to_owned(), e.path(node))).collect();
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        names
+    };
+    assert_eq!(named(&again), named(&e));
+    assert_eq!((again.path(again.here()), again.path(tip(&again))), (e.path(e.here()), e.path(tip(&e))));
+    assert_eq!(again.save().text().len(), file.text().len(), "it is saved alike");
+    let bad = file.text().replacen("\"from\": ", "\"from\": 9999", 1);
+    let bad = TraceFile::read(&bad).expect("it can be read");
+    assert!(Exploration::reopen(read(PETERSON), &bad).is_err_and(|why| why.contains("nowhere")));
+}
+
+#[test]
 fn a_saved_run_comes_back_as_it_was() {
     let loaded = read(LOST_WAKEUP);
     let mut e = broken(LOST_WAKEUP, &safety());
