@@ -200,12 +200,12 @@ fn bounds_rise_until_the_time_is_up() {
                 && (tier == "deep" || message["params"]["running"]["bound"].as_u64() >= Some(1))
         });
     }
-    let progress = editor.wait("progress that says how far", |message| {
+    editor.wait("progress that says how far", |message| {
         message["method"] == "$/progress"
-            && message["params"]["value"]["message"].as_str().is_some_and(|told| told.contains("no error up to"))
+            && message["params"]["value"]["message"]
+                .as_str()
+                .is_some_and(|told| told.starts_with("safety: no error up to ") && told.contains("/s, depth "))
     });
-    let told = progress["params"]["value"]["message"].as_str().unwrap();
-    assert!(told.starts_with("safety: no error up to ") && told.contains("/s, depth "), "{told}");
     let status = editor.settled(&uri, 1);
     let safety = &status["properties"][0];
     assert_eq!((&safety["state"], &safety["exhaustive"]), (&json!("undecided"), &json!(false)), "{status}");
