@@ -148,7 +148,8 @@ fn forecast(theme: Theme, watch: &Watch) -> Vec<Line<'static>> {
             let (low, high) = forecast.states;
             let left = format!("{} to {} left", duration(forecast.seconds.0), duration(forecast.seconds.1));
             lines.push(figure(theme, "forecast", plain(format!("{} to {} states", rounded(low), rounded(high)))));
-            let bytes = format!("{left}, {} to {}", memory(forecast.bytes.0), memory(forecast.bytes.1));
+            lines.push(figure(theme, "", plain(left)));
+            let bytes = format!("{} to {}", memory(forecast.bytes.0), memory(forecast.bytes.1));
             lines.push(figure(theme, "", plain(bytes)));
         }
         None => {
@@ -222,7 +223,7 @@ fn bounds(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
 
 fn cycles(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
     let Some(look) = &watch.look else {
-        let said = if watch.running { "none was met yet" } else { "it was over before it could be looked at" };
+        let said = if watch.running { "none was met yet" } else { "over before one could look" };
         put(buffer, area, 0, &Line::from(span(said, theme.quiet())), theme);
         return;
     };
