@@ -193,6 +193,9 @@ fn a_seal_forbids_the_delay_that_makes_the_race() {
         let (outcome, _) = run(SEALED, &delaying(SchedulerChoice::RoundRobin, mode, Some(5)));
         assert_ne!(outcome.report.verdict, Verdict::Violated, "{}", outcome.report.reason);
     }
+    let (outcome, _) = run(SEALED, &delaying(SchedulerChoice::RoundRobin, DelayMode::Fast, None));
+    let reason = &outcome.report.reason;
+    assert!(reason.starts_with("safe under every schedule that keeps to the seals: "), "{reason}");
     // Nobody else pays heed to the comment.
     let (outcome, _) = run(SEALED, &Settings::default());
     assert_eq!(outcome.report.verdict, Verdict::Violated);

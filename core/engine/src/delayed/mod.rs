@@ -188,7 +188,7 @@ fn explore(
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let explored =
         with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, overlap, Search { watcher, order })?;
-    let sentence = reason(&explored, order, chosen);
+    let sentence = reason(&explored, order, chosen, task.loaded.is_sealed());
     Ok((explored, sentence))
 }
 
@@ -609,17 +609,20 @@ fn describe(
 }
 
 /// One sentence that says what the verdict rests on, if nothing was found.
-fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen) -> String {
+fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen, is_sealed: bool) -> String {
     let (outcome, exact) = (&explored.found.outcome, order.mode == DelayMode::Exact);
     let choices = order.delaying.choices_max;
     let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
     let under = under(chosen);
     match explored.found.reach {
         Reach::EverySchedule if outcome.exactness.is_exact() => {
-            let all = "safe under every schedule: no assertion can fail, no invalid end state, no evaluation error";
+            let which = if is_sealed { " that keeps to the seals" } else { "" };
+            let all = format!(
+                "safe under every schedule{which}: no assertion can fail, no invalid end state, no evaluation error"
+            );
             match exact {
                 true => format!("{all}; {} with the scheduler's", counted(explored.found.pairs, "state")),
-                false => all.to_owned(),
+                false => all,
             }
         }
         Reach::EverySchedule => {
