@@ -128,6 +128,16 @@ struct Look {
     code: u8,
 }
 
+/// Reads a file. An editor that saves in place empties it first; one that stays empty for longer is empty.
+fn read_whole(path: &Path) -> Result<String, String> {
+    let text = files::read(path)?;
+    if !text.is_empty() {
+        return Ok(text);
+    }
+    thread::sleep(GONE);
+    files::read(path)
+}
+
 impl Seen {
     /// Looks at all files, and checks those that are not what they were.
     fn look(&mut self, paths: &[PathBuf]) {
@@ -136,7 +146,7 @@ impl Seen {
         self.forget_gone(&models);
         for path in &models {
             let name = path.display().to_string();
-            let Ok(text) = files::read(path) else { continue };
+            let Ok(text) = read_whole(path) else { continue };
             if self.texts.get(path) == Some(&text) {
                 continue;
             }
