@@ -28,6 +28,11 @@ const PAUSE: Duration = Duration::from_millis(30);
 /// An editor that saves by renaming takes the old file away before the new one is there; one that is away for longer is gone.
 const GONE: Duration = Duration::from_millis(100);
 
+/// A file that does not change for so long is written.
+const STILL: Duration = Duration::from_millis(10);
+/// So often it is looked at whether a file is written.
+const LOOKS_MAX: usize = 20;
+
 /// What wakes the loop.
 enum Woken {
     /// Something happened in the file system.
@@ -128,14 +133,20 @@ struct Look {
     code: u8,
 }
 
-/// Reads a file. An editor that saves in place empties it first; one that stays empty for longer is empty.
-fn read_whole(path: &Path) -> Result<String, String> {
-    let text = files::read(path)?;
-    if !text.is_empty() {
-        return Ok(text);
+/// Reads a file that may be written at this moment: it counts once it reads the same twice. One that stays empty is empty.
+fn read_whole(path: &Path, known: Option<&String>) -> Result<String, String> {
+    let mut text = files::read(path)?;
+    for _ in 0..LOOKS_MAX {
+        if known == Some(&text) {
+            break;
+        }
+        thread::sleep(STILL);
+        let before = std::mem::replace(&mut text, files::read(path)?);
+        if before == text && !text.is_empty() {
+            break;
+        }
     }
-    thread::sleep(GONE);
-    files::read(path)
+    Ok(text)
 }
 
 impl Seen {
@@ -146,7 +157,7 @@ impl Seen {
         self.forget_gone(&models);
         for path in &models {
             let name = path.display().to_string();
-            let Ok(text) = read_whole(path) else { continue };
+            let Ok(text) = read_whole(path, self.texts.get(path)) else { continue };
             if self.texts.get(path) == Some(&text) {
                 continue;
             }
