@@ -1,7 +1,7 @@
 //! Verdicts in the editor: when they come, what they say, what an edit does to them.
 
 use super::client::Editor;
-use super::{FAILING, MENDED, uri};
+use super::{ENDLESS, FAILING, MENDED, uri};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -441,6 +441,42 @@ fn coverage_follows_the_text() {
     assert_eq!((lines(&moved, true), lines(&moved, false)), (vec![3, 5, 5], vec![6, 6]), "{moved}");
     editor.replace(&uri, 3, &text.replace("x = 1;", "x = 5;"));
     assert!(coverage().is_null());
+}
+
+#[test]
+fn coverage_comes_while_another_model_is_searched() {
+    let editor = Editor::new();
+    let [long, small] = ["long", "small"].map(uri);
+    let searched = |params: &Value| params["uri"] == *long && params["running"]["tier"] == "deep";
+    editor.open(&long, ENDLESS);
+    editor.wait("a long search", |message| message["method"] == "fabius/status" && searched(&message["params"]));
+    editor.open(&small, FAILING);
+    editor.wait("the survey", |message| {
+        let params = &message["params"];
+        message["method"] == "fabius/status" && params["uri"] == *small && params["survey"].is_object()
+    });
+    let status = editor.request("fabius/properties", json!({ "uri": long }));
+    assert!(!status["running"].is_null(), "{status}");
+}
+
+#[test]
+fn coverage_comes_for_whoever_asks_although_nobody_wants_hints() {
+    let editor = Editor::new();
+    let uri = uri("asked");
+    editor.notify("workspace/didChangeConfiguration", json!({ "settings": { "fabius": { "hints": false } } }));
+    editor.open(&uri, FAILING);
+    let status = editor.settled(&uri, 1);
+    assert_eq!((&status["survey"], &status["surveying"]), (&Value::Null, &json!(false)), "{status}");
+    editor.forget();
+    let status = editor.request("fabius/survey", json!({ "uri": uri }));
+    assert_eq!((&status["survey"], &status["surveying"]), (&Value::Null, &json!(true)), "{status}");
+    let over = editor.wait("the end of the survey", |message| {
+        message["method"] == "fabius/status" && message["params"]["surveying"] == false
+    });
+    assert_eq!(over["params"]["survey"]["exhaustive"], true, "{over}");
+    // What is there is not looked for again.
+    let status = editor.request("fabius/survey", json!({ "uri": uri }));
+    assert_eq!(status["surveying"], false, "{status}");
 }
 
 #[test]

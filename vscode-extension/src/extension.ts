@@ -28,7 +28,11 @@ export function activate(context: vscode.ExtensionContext): Api {
   const began = performance.now();
   const store = new Store();
   const server = new Server(context, {
-    status: (status) => { store.take(status); },
+    status: (status) => {
+      // What is told of a document that was closed meanwhile would outlive it, and count for the next one of its name.
+      const uri = vscode.Uri.parse(status.uri).toString();
+      if (vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri)) store.take(status);
+    },
     stopped: () => { store.clear(); },
     command: (name, argument) => carryOut(stepThrough, name, argument as Which | undefined),
   });

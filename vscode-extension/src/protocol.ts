@@ -53,6 +53,8 @@ export interface Status {
   properties: PropertyStatus[];
   /** The reachable states were looked at for coverage: so many, and whether these are all. */
   survey?: { states: number; exhaustive: boolean } | null;
+  /** They are being looked at. */
+  surveying?: boolean;
 }
 
 export type Mark =

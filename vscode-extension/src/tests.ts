@@ -159,8 +159,7 @@ export class Tests implements vscode.Disposable {
     await this.store.until(uri, () => true, token);
     run.started(item);
     const began = Date.now();
-    const first = await this.server.request<Status>("fabius/run", { uri: uri.toString(), property: label });
-    this.store.take(first);
+    await this.server.request("fabius/run", { uri: uri.toString(), property: label });
     const done = await this.store.until(uri, (status) => settled(status, label), token);
     const property = this.store.property(uri, label);
     if (!done || !property) {
@@ -268,8 +267,8 @@ export class Tests implements vscode.Disposable {
   private async cover(run: vscode.TestRun, models: string[], token: vscode.CancellationToken): Promise<void> {
     for (const model of models) {
       const uri = vscode.Uri.parse(model);
-      const seen = (status: Status): boolean => status.survey !== undefined && status.survey !== null;
-      if (!(await this.store.until(uri, seen, token))) continue;
+      await this.server.request("fabius/survey", { uri: model });
+      if (!(await this.store.until(uri, (status) => !status.surveying, token))) continue;
       for (const coverage of await loadCoverage(this.server, uri)) run.addCoverage(coverage);
     }
   }

@@ -7,6 +7,7 @@ use super::main_loop::{MainLoop, read};
 use super::names::{name_of, uri_of};
 use super::service::error;
 use super::status;
+use crate::session::Notice;
 use crate::session::checker::{RunId, Tier};
 use fabius_engine::{Counterexample, Line, Loaded, Meeting, snapshot_after};
 use fabius_explore::Exploration;
@@ -19,7 +20,7 @@ use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
 /// The requests, for clients that want to know.
-pub const METHODS: [&str; 9] = [
+pub const METHODS: [&str; 10] = [
     "fabius/properties",
     "fabius/lines",
     "fabius/trace",
@@ -28,6 +29,7 @@ pub const METHODS: [&str; 9] = [
     "fabius/why",
     "fabius/run",
     "fabius/stop",
+    "fabius/survey",
     MEET,
 ];
 
@@ -104,6 +106,7 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
         "fabius/why" => why(server, &name, &about)?,
         "fabius/run" => run(server, &name, &about),
         "fabius/stop" => stop(server, &name),
+        "fabius/survey" => survey(server, &name),
         _ => return Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
     })
 }
@@ -134,13 +137,31 @@ fn properties(server: &mut MainLoop, name: &str) -> Value {
 
 fn run(server: &mut MainLoop, name: &str, about: &About) -> Value {
     server.session.check_again(name, about.property.as_deref(), Tier::Quick);
+    begun(server, name)
+}
+
+/// The status, which is told before the answer too: whoever waits for the end of what was begun finds the notifications
+/// in order, and needs not weigh the answer against those that came meanwhile.
+fn begun(server: &mut MainLoop, name: &str) -> Value {
+    server.show(vec![Notice::Hints(name.to_owned())]);
     properties(server, name)
 }
 
 fn stop(server: &mut MainLoop, name: &str) -> Value {
     server.session.stop(name);
-    server.show(vec![crate::session::Notice::Settled(name.to_owned())]);
+    server.show(vec![Notice::Settled(name.to_owned())]);
     properties(server, name)
+}
+
+/// Looks at the reachable states, unless that was done for the present text or is being done.
+fn survey(server: &mut MainLoop, name: &str) -> Value {
+    let _ = server.session.reading(name);
+    if server.session.document(name).is_some_and(|document| lines::coverage(document).is_none())
+        && !server.session.is_surveying(name)
+    {
+        server.session.survey(name);
+    }
+    begun(server, name)
 }
 
 /// The counterexample that a request is about.

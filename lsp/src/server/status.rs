@@ -198,5 +198,6 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
         "running": running,
         "properties": told.collect::<Vec<Value>>(),
         "survey": coverage(document).map(|(survey, ..)| json!({ "states": survey.states, "exhaustive": survey.exhaustive })),
+        "surveying": session.is_surveying(name),
     })
 }

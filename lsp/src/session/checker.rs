@@ -44,13 +44,9 @@ impl Work {
         match self {
             Self::Meet(_) => Lane::Question,
             Self::Check(Tier::Quick, _) => Lane::Look,
-            Self::Check(..) | Self::Survey | Self::Trial(_) => Lane::Search,
+            Self::Check(..) => Lane::Search,
+            Self::Survey | Self::Trial(_) => Lane::Aside,
         }
-    }
-
-    /// Nobody waits for it.
-    fn is_background(&self) -> bool {
-        matches!(self, Self::Survey | Self::Trial(_))
     }
 }
 
@@ -63,6 +59,8 @@ enum Lane {
     Look,
     /// It may take its whole budget.
     Search,
+    /// It is short, and nobody waits at the screen for it: it goes beside searches, but not beside looks.
+    Aside,
 }
 
 /// So many questions that somebody waits for are looked into at the same time.
@@ -182,6 +180,17 @@ pub enum Told {
     Met(Box<Option<Meeting>>),
 }
 
+impl Told {
+    /// Work ended in a panic, which said this.
+    fn failed(work: &Work, said: String) -> Self {
+        match work {
+            Work::Survey => Self::Surveyed(Box::new(None)),
+            Work::Meet(_) => Self::Met(Box::new(None)),
+            Work::Check(..) | Work::Trial(_) => Self::Finished(Box::new(Err(said))),
+        }
+    }
+}
+
 /// Who is told; called on the thread of a check.
 pub type Outlet = Arc<dyn Fn(News) + Send + Sync>;
 
@@ -199,8 +208,25 @@ struct Going {
     run: RunId,
     job: Job,
     cancel: Cancel,
-    /// It gave way to a search for another document, and is begun again when there is room.
+    /// It gave way to something more urgent, and is begun again when there is room.
     gave_way: bool,
+}
+
+impl Going {
+    /// Nobody told it to stop.
+    fn is_on(&self) -> bool {
+        self.cancel.requested().is_none()
+    }
+
+    fn stop(&mut self) {
+        self.cancel.cancel();
+        self.gave_way = false;
+    }
+
+    fn give_way(&mut self) {
+        self.cancel.cancel();
+        self.gave_way = true;
+    }
 }
 
 /// What became of work that is over.
@@ -218,53 +244,69 @@ impl Checker {
         Self { outlet, at_once_max: at_once_max.max(1), next: 0, running: Vec::new(), waiting: VecDeque::new() }
     }
 
-    /// Starts work as soon as there is room for it. A check goes before what nobody waits for; a search for the document that
-    /// was last looked at, before those for other documents, of which one gives way.
+    /// Starts work as soon as there is room for it. A search for the document that was last looked at goes before those for
+    /// other documents, of which one gives way; what is done aside gives way to looks and questions.
     pub fn start(&mut self, job: Job) -> RunId {
         self.next += 1;
         let run = RunId(self.next);
-        if job.work.is_background() {
-            self.waiting.push_back((run, job));
-        } else {
-            let background = self.running.iter().filter(|going| going.job.work.is_background());
-            background.for_each(|going| going.cancel.cancel());
-            if !self.has_room(&job.work) {
-                self.make_way(&job);
+        self.drop_outdated_by(&job);
+        match job.work.lane() {
+            Lane::Aside => self.waiting.push_back((run, job)),
+            lane => {
+                if lane == Lane::Search && !self.has_room(lane) {
+                    self.make_way(&job);
+                }
+                if lane != Lane::Search {
+                    self.going_in(Lane::Aside).for_each(Going::give_way);
+                }
+                self.waiting.push_front((run, job));
             }
-            self.waiting.push_front((run, job));
         }
         self.pump();
         run
     }
 
+    /// A new survey takes the place of the one before; a check of a document, that of trials of what it was.
+    fn drop_outdated_by(&mut self, job: &Job) {
+        let outdated = |old: &Job| match (&job.work, &old.work) {
+            (Work::Survey, Work::Survey) | (Work::Check(..), Work::Trial(_)) => old.document == job.document,
+            _ => false,
+        };
+        self.running.iter_mut().filter(|going| outdated(&going.job)).for_each(Going::stop);
+        if job.work == Work::Survey {
+            self.waiting.retain(|(_, old)| !outdated(old));
+        }
+    }
+
+    /// Whether a survey of a document is under way or waits.
+    pub fn is_surveying(&self, document: &str) -> bool {
+        let wanted = |job: &Job| job.work == Work::Survey && job.document == document;
+        let going = self.running.iter().any(|going| wanted(&going.job) && (going.gave_way || going.is_on()));
+        going || self.waiting.iter().any(|(_, job)| wanted(job))
+    }
+
+    /// What goes on in a lane.
+    fn going_in(&mut self, lane: Lane) -> impl Iterator<Item = &mut Going> {
+        self.running.iter_mut().filter(move |going| going.job.work.lane() == lane && going.is_on())
+    }
+
     /// Interrupts the oldest search for another document.
     fn make_way(&mut self, job: &Job) {
-        let mut others = self.running.iter_mut().filter(|going| {
-            let is_search = going.job.work.lane() == Lane::Search && job.work.lane() == Lane::Search;
-            is_search && going.job.document != job.document && going.cancel.requested().is_none()
-        });
-        if let Some(going) = others.next() {
-            going.cancel.cancel();
-            going.gave_way = true;
+        if let Some(going) = self.going_in(Lane::Search).find(|going| going.job.document != job.document) {
+            going.give_way();
         }
     }
 
     /// Stops a run, or takes it from the queue; its last news may still come.
     pub fn cancel(&mut self, run: RunId) {
         self.waiting.retain(|(waiting, _)| *waiting != run);
-        for going in self.running.iter_mut().filter(|going| going.run == run) {
-            going.cancel.cancel();
-            going.gave_way = false;
-        }
+        self.running.iter_mut().filter(|going| going.run == run).for_each(Going::stop);
     }
 
     /// Stops everything.
     pub fn cancel_all(&mut self) {
         self.waiting.clear();
-        for going in &mut self.running {
-            going.cancel.cancel();
-            going.gave_way = false;
-        }
+        self.running.iter_mut().for_each(Going::stop);
     }
 
     /// Makes room after a run.
@@ -272,7 +314,7 @@ impl Checker {
         let Some(at) = self.running.iter().position(|going| going.run == run) else { return Ended::Done(None) };
         let Going { job, gave_way, .. } = self.running.remove(at);
         let ended = if gave_way {
-            let first = self.waiting.iter().position(|(_, job)| job.work.is_background());
+            let first = self.waiting.iter().position(|(_, job)| job.work.lane() == Lane::Aside);
             self.waiting.insert(first.unwrap_or(self.waiting.len()), (run, job));
             Ended::GaveWay
         } else {
@@ -289,18 +331,23 @@ impl Checker {
 
     /// Starts what waits, as far as there is room.
     fn pump(&mut self) {
-        while let Some(at) = self.waiting.iter().position(|(_, job)| self.has_room(&job.work)) {
+        while let Some(at) = self.waiting.iter().position(|(_, job)| self.has_room(job.work.lane())) {
             let Some((run, job)) = self.waiting.remove(at) else { return };
             self.run(run, job);
         }
     }
 
     /// Whether work can start now. What was told to stop is as good as over.
-    fn has_room(&self, work: &Work) -> bool {
-        let lane = work.lane();
-        let most = if lane == Lane::Question { QUESTIONS_MAX } else { self.at_once_max };
-        let alike = |going: &&Going| going.cancel.requested().is_none() && going.job.work.lane() == lane;
-        self.running.iter().filter(alike).count() < most
+    fn has_room(&self, lane: Lane) -> bool {
+        let going = |lane: Lane| {
+            let alike = |going: &&Going| going.is_on() && going.job.work.lane() == lane;
+            self.running.iter().filter(alike).count()
+        };
+        match lane {
+            Lane::Question => going(lane) < QUESTIONS_MAX,
+            Lane::Look | Lane::Search => going(lane) < self.at_once_max,
+            Lane::Aside => going(Lane::Question) + going(Lane::Look) + going(Lane::Aside) == 0,
+        }
     }
 
     /// Starts work on a thread of its own.
@@ -309,11 +356,13 @@ impl Checker {
         let outlet = Arc::clone(&self.outlet);
         let (theirs, stop) = (job.clone(), cancel.clone());
         let work = move || {
-            let what = match &theirs.work {
+            // Whatever happens, it is told that the work is over: what nobody knows to be over keeps its place for ever.
+            let done = panic::catch_unwind(AssertUnwindSafe(|| match &theirs.work {
                 Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
-                Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(check(run, &theirs, &stop, &outlet))),
+                Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &outlet)))),
                 Work::Meet(lines) => Told::Met(Box::new(meet(&theirs, lines, &stop))),
-            };
+            }));
+            let what = done.unwrap_or_else(|panic| Told::failed(&theirs.work, said(&*panic)));
             drop(theirs);
             outlet(News { run, what });
         };
@@ -327,7 +376,7 @@ impl Checker {
 }
 
 /// Runs a check to its end.
-fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outcome, String> {
+fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Outcome {
     let started = Instant::now();
     let allowed = time_for(job);
     let mut next_progress = Duration::ZERO;
@@ -360,17 +409,17 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Result<Outc
     // A proof is one in whichever order the states were looked at.
     let proved = Settings { delaying: None, ..settings.clone() };
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&job.loaded, &proved)) {
-        return Ok(known);
+        return known;
     }
     let mut around = Surroundings { cancel, now: &|| started.elapsed(), observe: &mut observe, controls: None };
-    let checked = panic::catch_unwind(AssertUnwindSafe(|| fabius_engine::check(&job.loaded, &settings, &mut around)));
-    if let (Ok(outcome), Some(cache)) = (&checked, &cache) {
-        cache.remember(&job.loaded, &proved, outcome);
+    let outcome = fabius_engine::check(&job.loaded, &settings, &mut around);
+    if let Some(cache) = &cache {
+        cache.remember(&job.loaded, &proved, &outcome);
     }
     if let Some(round) = untold_round {
         outlet(News { run, what: Told::Event(Box::new(round)) });
     }
-    checked.map_err(|panic| said(&*panic))
+    outcome
 }
 
 /// How long work may take. Where safety has one tier more after the deep one, that has its share of the time.
@@ -402,18 +451,14 @@ fn settings(job: &Job) -> Settings {
 /// Looks at the reachable states for a while.
 fn look_around(job: &Job, cancel: &Cancel) -> Option<(Survey, Vec<Finding>)> {
     let began = Instant::now();
-    let seen = || {
-        let survey = fabius_engine::survey(&job.loaded, limits(job, SURVEY_STATES_MAX), cancel)?;
-        Some((survey, fabius_engine::hints(&job.loaded, &|| began.elapsed(), cancel)))
-    };
-    let seen = panic::catch_unwind(AssertUnwindSafe(seen)).ok().flatten()?;
-    cancel.requested().is_none().then_some(seen)
+    let survey = fabius_engine::survey(&job.loaded, limits(job, SURVEY_STATES_MAX), cancel)?;
+    let hints = fabius_engine::hints(&job.loaded, &|| began.elapsed(), cancel);
+    cancel.requested().is_none().then_some((survey, hints))
 }
 
 /// Looks whether places can be reached at once.
 fn meet(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<Meeting> {
-    let found = || fabius_engine::meet(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel);
-    panic::catch_unwind(AssertUnwindSafe(found)).ok().flatten()
+    fabius_engine::meet(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel)
 }
 
 fn limits(job: &Job, states_max: u64) -> Limits {
@@ -425,4 +470,62 @@ fn limits(job: &Job, states_max: u64) -> Limits {
 pub fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    fn job(document: &str, work: Work) -> Job {
+        let text = "byte n[3];\nactive [3] proctype P() { do :: n[_pid] < 200 -> n[_pid]++ od }\n";
+        let loaded = fabius_engine::load(document, text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+        let budget = Budget { quick: Duration::from_millis(50), ..Budget::default() };
+        Job {
+            document: document.to_owned(),
+            loaded: Arc::new(loaded),
+            work,
+            seen: 0,
+            budget,
+            scheduler: SchedulerChoice::default(),
+        }
+    }
+
+    #[test]
+    fn a_survey_that_gives_way_is_begun_again() {
+        let (sender, news) = mpsc::channel();
+        let mut checker = Checker::new(Arc::new(move |told| drop(sender.send(told))), 1);
+        let survey = checker.start(job("a", Work::Survey));
+        let look = checker.start(job("b", Work::Check(Tier::Quick, SAFETY.to_owned())));
+        assert!(checker.is_surveying("a") && !checker.is_surveying("b"));
+        let mut over = Vec::new();
+        while !checker.is_idle() {
+            let News { run, what } = news.recv().unwrap();
+            if matches!(what, Told::Event(_)) || matches!(checker.finished(run), Ended::GaveWay) {
+                continue;
+            }
+            over.push(run);
+            if let Told::Surveyed(found) = what {
+                assert!(found.is_some());
+            }
+        }
+        over.sort();
+        assert_eq!(over, [survey, look]);
+        assert!(!checker.is_surveying("a"));
+    }
+
+    #[test]
+    fn a_new_survey_takes_the_place_of_the_one_before() {
+        let (sender, news) = mpsc::channel();
+        let mut checker = Checker::new(Arc::new(move |told| drop(sender.send(told))), 1);
+        let runs: Vec<RunId> = (0..3).map(|_| checker.start(job("a", Work::Survey))).collect();
+        let mut found = Vec::new();
+        while !checker.is_idle() {
+            let News { run, what } = news.recv().unwrap();
+            if let (Ended::Done(_), Told::Surveyed(survey)) = (checker.finished(run), what) {
+                found.extend(survey.map(|_| run));
+            }
+        }
+        assert_eq!(found.last(), runs.last(), "{found:?} of {runs:?}");
+    }
 }

@@ -17,8 +17,9 @@ pub mod trials;
 
 use checker::{Budget, Checker, Ended, Job, News, Outlet, RunId, Tier, Told, Work};
 use edits::Edit;
+use fabius_base::Finding;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{Event, Goal, Line, Loaded, Meeting, Settings, Verdict};
+use fabius_engine::{Event, Goal, Line, Loaded, Meeting, Settings, Survey, Verdict};
 use reading::Reading;
 use results::Results;
 use ropey::Rope;
@@ -528,14 +529,23 @@ impl Session {
         notices
     }
 
-    /// Looks at the reachable states in the background, for hints.
+    /// Looks at the reachable states in the background, if hints are wanted.
     fn look_around(&mut self, name: &str) {
-        let Some(reading) = self.reading(name) else { return };
-        if !self.documents.get(name).is_some_and(|document| document.options.hints) {
-            return;
+        if self.documents.get(name).is_some_and(|document| document.options.hints) {
+            self.survey(name);
         }
-        let loaded = Arc::clone(&reading.loaded);
-        self.start_beside(name, loaded, Work::Survey);
+    }
+
+    /// Looks at the reachable states of a document in the background; [`Notice::Hints`] tells that it is over.
+    pub fn survey(&mut self, name: &str) {
+        if let Some(reading) = self.reading(name) {
+            self.start_beside(name, Arc::clone(&reading.loaded), Work::Survey);
+        }
+    }
+
+    /// Whether [`Self::survey`] is under way for a document.
+    pub fn is_surveying(&self, name: &str) -> bool {
+        self.checker.is_surveying(name)
     }
 
     /// Looks whether lines of a document can be reached at once; [`Notice::Met`] brings the answer.
@@ -551,27 +561,36 @@ impl Session {
 
     /// Work that nobody waited for is done; if the model is another one by now, it was in vain.
     fn background_done(&mut self, job: &Job, what: Told) -> Vec<Notice> {
-        let Some(document) = self.documents.get_mut(&job.document) else { return Vec::new() };
-        let name = job.document.clone();
+        let name = &job.document;
         match (what, &job.work) {
-            (Told::Surveyed(survey), Work::Survey) => {
-                let present =
-                    document.reading.as_ref().is_some_and(|reading| Arc::ptr_eq(&reading.loaded, &job.loaded));
-                if let (Some((survey, hints)), true) = (*survey, present) {
-                    document.results.survey = Some(survey);
-                    document.results.surveyed = document.reading.clone();
-                    return match document.results.take_hints(hints) {
-                        true => vec![Notice::Hints(name.clone()), Notice::Changed(name)],
-                        false => vec![Notice::Hints(name)],
-                    };
+            (Told::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
+            (Told::Finished(outcome), Work::Trial(number)) => {
+                if let Some(document) = self.documents.get_mut(name) {
+                    document.trials.finished(*number, outcome.ok(), job);
                 }
                 Vec::new()
             }
-            (Told::Finished(outcome), Work::Trial(number)) => {
-                document.trials.finished(*number, outcome.ok(), job);
-                Vec::new()
-            }
             _ => Vec::new(),
+        }
+    }
+
+    /// The reachable states of a document were looked at, as its text was then.
+    fn surveyed(&mut self, name: &str, then: &Arc<Loaded>, survey: Option<(Survey, Vec<Finding>)>) -> Vec<Notice> {
+        let Some(document) = self.documents.get_mut(name) else { return Vec::new() };
+        let over = Notice::Hints(name.to_owned());
+        let (Some((survey, hints)), Some(present)) = (survey, document.reading.clone()) else { return vec![over] };
+        if !Arc::ptr_eq(&present.loaded, then) {
+            // After an edit that changes the meaning there comes a check, which looks again by itself.
+            if document.results.missing(&present).is_empty() {
+                self.survey(name);
+            }
+            return vec![over];
+        }
+        document.results.survey = Some(survey);
+        document.results.surveyed = Some(present);
+        match document.results.take_hints(hints) {
+            true => vec![over, Notice::Changed(name.to_owned())],
+            false => vec![over],
         }
     }
 

@@ -67,6 +67,7 @@ describe("a workbench with several models", () => {
     await code.see('.tab.active[aria-label*="safety.txt"]');
     await code.see('.monaco-editor .view-line:has-text("this assertion can fail")');
     await code.command("View: Close Editor");
+    await code.gone('.tab[aria-label*="safety.txt"]');
   });
 
   test("the walkthrough leads to an example and its bug", async () => {
@@ -78,6 +79,7 @@ describe("a workbench with several models", () => {
     await code.see('.tab.active[aria-label*="mutex.pml"]');
     await code.see(ERROR, 1);
     await code.command("View: Close All Editors");
+    await code.gone(".tab");
   });
 
   test("coverage tells which statements some run executes", async () => {

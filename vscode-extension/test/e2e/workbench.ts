@@ -151,14 +151,40 @@ export class Workbench {
       );
       return found;
     } catch (error) {
-      this.failures += 1;
-      await this.screenshot(`failed-${this.failures}`).catch(() => undefined);
-      throw error;
+      throw await this.failed(`waited in vain for ${selector}`, error);
     }
   }
 
   async gone(selector: string): Promise<void> {
-    await this.page.waitForFunction((css) => document.querySelector(css) === null, selector, { timeout: PATIENCE });
+    try {
+      await this.page.waitForFunction((css) => document.querySelector(css) === null, selector, { timeout: PATIENCE });
+    } catch (error) {
+      throw await this.failed(`waited in vain for the end of ${selector}`, error);
+    }
+  }
+
+  /** An error that says what can be seen instead; there is a picture of it, too. */
+  private async failed(what: string, cause: unknown): Promise<Error> {
+    this.failures += 1;
+    const picture = `failed-${this.failures}`;
+    await this.screenshot(picture).catch(() => undefined);
+    const parts = {
+      tabs: ".tab",
+      status: ".statusbar-item",
+      input: ".quick-input-widget",
+      dialogs: ".monaco-dialog-box",
+      notifications: ".notification-list-item",
+      rows: ".monaco-list-row",
+      focus: ":focus",
+    };
+    const read = async ([name, selector]: [string, string]): Promise<string> => {
+      const texts = await this.page.locator(`${selector}:visible`).evaluateAll((found) =>
+        found.map((one) => (one.getAttribute("aria-label") ?? one.textContent).replace(/\s+/g, " ").trim()),
+      );
+      return `  ${name}: ${texts.filter((text) => text).join(" | ").slice(0, 1500)}`;
+    };
+    const seen = await Promise.all(Object.entries(parts).map(read)).catch(() => ["  nothing: the page is gone"]);
+    return new Error([`${what}; ${picture}.png shows it, and there is`, ...seen].join("\n"), { cause });
   }
 
   /** Waits until something that is looked at again and again is so. */
@@ -166,7 +192,7 @@ export class Workbench {
     const end = Date.now() + PATIENCE;
     for (;;) {
       if (await holds()) return;
-      if (Date.now() > end) throw new Error(`waited in vain for: ${what}`);
+      if (Date.now() > end) throw await this.failed(`waited in vain for ${what}`, undefined);
       await this.page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => { resolve(undefined); }); }));
     }
   }
@@ -187,7 +213,7 @@ export class Workbench {
         await attempt(timeout);
         return;
       } catch (error) {
-        if (Date.now() > end) throw new Error(`could not ${what}`, { cause: error });
+        if (Date.now() > end) throw await this.failed(`could not ${what}`, error);
         await this.press("Escape");
       }
     }
