@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { StepThrough } from "./debug";
-import type { PropertyStatus, Which } from "./protocol";
+import type { PropertyStatus, Status, Which } from "./protocol";
 import { short, sign } from "./pure/words";
 import type { Runs } from "./runs";
 import { type Server, serverPath } from "./server";
@@ -65,10 +65,10 @@ export function commands({ context, store, server, panels, runs, stepThrough }: 
     registered.push(vscode.commands.registerCommand(name, command));
   };
 
-  on("fabius.checkModel", ({ uri }) => check(server, uri));
-  on("fabius.checkProperty", ({ uri, property }) => check(server, uri, property));
+  on("fabius.checkModel", ({ uri }) => check(store, server, uri));
+  on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
   on("fabius.stopChecking", async ({ uri }) => {
-    await server.request("fabius/stop", { uri: uri.toString() });
+    store.take(await server.request<Status>("fabius/stop", { uri: uri.toString() }));
   });
   on("fabius.stepThrough", async (about) => {
     await ready(store, about.uri);
@@ -122,9 +122,9 @@ async function ready(store: Store, uri: vscode.Uri): Promise<void> {
   await store.until(uri, (status) => status.running === null || status.properties.some((one) => one.counterexamples > 0));
 }
 
-async function check(server: Server, uri: vscode.Uri, property?: string): Promise<void> {
+async function check(store: Store, server: Server, uri: vscode.Uri, property?: string): Promise<void> {
   await vscode.workspace.openTextDocument(uri);
-  await server.request("fabius/run", { uri: uri.toString(), property });
+  store.take(await server.request<Status>("fabius/run", { uri: uri.toString(), property }));
 }
 
 /** Does something with a counterexample; without one it says why there is none. */

@@ -49,6 +49,8 @@ export interface Running {
 export interface Status {
   uri: string;
   version: number;
+  /** A later one has a greater number. */
+  serial: number;
   running: Running | null;
   properties: PropertyStatus[];
   /** The reachable states were looked at for coverage: so many, and whether these are all. */

@@ -13,11 +13,14 @@ export class Store implements vscode.Disposable {
   /** Nothing is known about a model any more, or about none. */
   readonly onForget = this.emptied.event;
 
-  /** Takes in what the server says; what is older than what is known is left out. */
+  /**
+   * Takes in what the server says, in a notification or an answer. The two may overtake each other: what is older than
+   * what is known is left out.
+   */
   take(status: Status): void {
     const uri = vscode.Uri.parse(status.uri).toString();
     const before = this.known.get(uri);
-    if (before && status.version < before.version) return;
+    if (before && status.serial < before.serial) return;
     const taken = { ...status, uri };
     this.known.set(uri, taken);
     this.changed.fire(taken);

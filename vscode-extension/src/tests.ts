@@ -159,7 +159,7 @@ export class Tests implements vscode.Disposable {
     await this.store.until(uri, () => true, token);
     run.started(item);
     const began = Date.now();
-    await this.server.request("fabius/run", { uri: uri.toString(), property: label });
+    this.store.take(await this.server.request<Status>("fabius/run", { uri: uri.toString(), property: label }));
     const done = await this.store.until(uri, (status) => settled(status, label), token);
     const property = this.store.property(uri, label);
     if (!done || !property) {
@@ -267,7 +267,7 @@ export class Tests implements vscode.Disposable {
   private async cover(run: vscode.TestRun, models: string[], token: vscode.CancellationToken): Promise<void> {
     for (const model of models) {
       const uri = vscode.Uri.parse(model);
-      await this.server.request("fabius/survey", { uri: model });
+      this.store.take(await this.server.request<Status>("fabius/survey", { uri: model }));
       if (!(await this.store.until(uri, (status) => !status.surveying, token))) continue;
       for (const coverage of await loadCoverage(this.server, uri)) run.addCoverage(coverage);
     }

@@ -65,6 +65,8 @@ pub struct MainLoop {
     bars: ProgressBars,
     /// Of each model, the files for which diagnostics were published.
     published: BTreeMap<String, BTreeSet<String>>,
+    /// The number of the last status that was told.
+    serial: u64,
 }
 
 impl MainLoop {
@@ -88,6 +90,7 @@ impl MainLoop {
             inbox,
             bars: ProgressBars::default(),
             published: BTreeMap::new(),
+            serial: 0,
         }
     }
 
@@ -402,10 +405,18 @@ impl MainLoop {
         if !self.able.status {
             return;
         }
-        let _ = self.session.reading(name);
-        if let Some(document) = self.session.document(name) {
-            self.client.notify("fabius/status", status::status(&self.session, self.encoding, name, document));
+        if let Some(status) = self.status(name) {
+            self.client.notify("fabius/status", status);
         }
+    }
+
+    /// All that is known about a document, for a notification or an answer. These take different ways to the client and may
+    /// overtake each other, so each has a number of its own.
+    pub fn status(&mut self, name: &str) -> Option<lsp::LSPAny> {
+        let _ = self.session.reading(name);
+        let document = self.session.document(name)?;
+        self.serial += 1;
+        Some(status::status(&self.session, self.encoding, (name, document), self.serial))
     }
 
     /// Asks the client to ask again for what depends on results. Nobody waits for its answer.

@@ -6,7 +6,6 @@ use super::lines;
 use super::main_loop::{MainLoop, read};
 use super::names::{name_of, uri_of};
 use super::service::error;
-use super::status;
 use crate::session::Notice;
 use crate::session::checker::{RunId, Tier};
 use fabius_engine::{Counterexample, Line, Loaded, Meeting, snapshot_after};
@@ -130,20 +129,11 @@ pub fn command(server: &mut MainLoop, params: &lsp::ExecuteCommandParams) -> Res
 }
 
 fn properties(server: &mut MainLoop, name: &str) -> Value {
-    let _ = server.session.reading(name);
-    let (session, encoding) = (&server.session, server.encoding);
-    session.document(name).map_or(Value::Null, |document| status::status(session, encoding, name, document))
+    server.status(name).unwrap_or(Value::Null)
 }
 
 fn run(server: &mut MainLoop, name: &str, about: &About) -> Value {
     server.session.check_again(name, about.property.as_deref(), Tier::Quick);
-    begun(server, name)
-}
-
-/// The status, which is told before the answer too: whoever waits for the end of what was begun finds the notifications
-/// in order, and needs not weigh the answer against those that came meanwhile.
-fn begun(server: &mut MainLoop, name: &str) -> Value {
-    server.show(vec![Notice::Hints(name.to_owned())]);
     properties(server, name)
 }
 
@@ -161,7 +151,7 @@ fn survey(server: &mut MainLoop, name: &str) -> Value {
     {
         server.session.survey(name);
     }
-    begun(server, name)
+    properties(server, name)
 }
 
 /// The counterexample that a request is about.

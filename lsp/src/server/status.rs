@@ -156,8 +156,9 @@ fn violated(known: &Known) -> String {
     }
 }
 
-/// The state of all properties of a document, as our own requests and notifications tell it.
-pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Document) -> Value {
+/// The state of all properties of a document, as our own requests and notifications tell it; a later one has a greater
+/// number.
+pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &Document), serial: u64) -> Value {
     let reading = document.present();
     let properties = reading.map(|reading| reading.properties()).unwrap_or_default();
     let range = |property: &str| {
@@ -195,6 +196,7 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
     json!({
         "uri": uri_of(name),
         "version": document.version,
+        "serial": serial,
         "running": running,
         "properties": told.collect::<Vec<Value>>(),
         "survey": coverage(document).map(|(survey, ..)| json!({ "states": survey.states, "exhaustive": survey.exhaustive })),

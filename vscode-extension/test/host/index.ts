@@ -79,6 +79,16 @@ async function expectations(api: Api): Promise<void> {
   assert.equal(item.range?.start.line, 10);
 }
 
+/** An answer that a notification overtook changes nothing. */
+function order(api: Api): void {
+  const uri = file("lock.pml");
+  const now = api.store.of(uri);
+  assert.ok(now);
+  const late: Status = { ...now, serial: now.serial - 1, running: { property: "safety", tier: "quick", progress: null } };
+  api.store.take(late);
+  assert.equal(api.store.of(uri)?.running, null);
+}
+
 async function coverage(api: Api): Promise<void> {
   const uri = file("lock.pml");
   assert.ok(await api.store.until(uri, (status) => Boolean(status.survey)));
@@ -136,6 +146,7 @@ export async function run(): Promise<void> {
     const parts: [string, () => Promise<void>][] = [
       ["verdicts", () => verdicts(api)],
       ["expectations", () => expectations(api)],
+      ["order", () => { order(api); return Promise.resolve(); }],
       ["coverage", () => coverage(api)],
       ["exports", () => exports_(api)],
       ["marks", () => marks(api)],

@@ -9,7 +9,7 @@ function property(name: string, state: State, more: Partial<PropertyStatus> = {}
   return { name, kind: null, state, verdict, exhaustive, stale: state === "stale", summary: null, states: null, counterexamples: 0, replay: null, ...more };
 }
 
-const status = (properties: PropertyStatus[], running: Status["running"] = null): Status => ({ uri: "file:///m.pml", version: 1, running, properties });
+const status = (properties: PropertyStatus[], running: Status["running"] = null): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running, properties });
 
 test("thousands are apart", () => {
   assert.equal(grouped(7), "7");
