@@ -179,6 +179,10 @@ export class Tests implements vscode.Disposable {
       run.passed(item, ms);
       return;
     }
+    if (outcome === "skipped") {
+      run.skipped(item);
+      return;
+    }
     const told = await this.message(item, property, message);
     if (outcome === "failed") run.failed(item, told, ms);
     else run.errored(item, told, ms);

@@ -86,18 +86,21 @@ export function settled(status: Status, name: string): boolean {
   return property.state === "violated" || (property.state === "holds" && property.exhaustive);
 }
 
-export type Judgement = { outcome: "passed" | "failed" | "errored"; message: string };
+export type Judgement = { outcome: "passed" | "failed" | "skipped" | "errored"; message: string };
 
-/** A verdict as the outcome of a test. What is expected may be a violation. */
+/**
+ * A verdict as the outcome of a test. What is expected may be a violation. What was not searched to the end, for whatever
+ * reason, neither passed nor failed; a model that cannot be checked is an error.
+ */
 export function judge(property: PropertyStatus): Judgement {
   const summary = property.summary ?? "nothing is known about it";
   const { expected, state } = property;
   if (state === "violated" || state === "holds") {
-    if (!expected && state === "holds" && !property.exhaustive) return { outcome: "errored", message: summary };
+    if (!expected && state === "holds" && !property.exhaustive) return { outcome: "skipped", message: summary };
     if ((expected ?? "holds") === state) return { outcome: "passed", message: summary };
     const wish = expected ? ` (${expected} was expected)` : "";
     return { outcome: "failed", message: `${summary}${wish}` };
   }
   if (expected === state) return { outcome: "passed", message: summary };
-  return { outcome: "errored", message: summary };
+  return { outcome: state === "undecided" ? "skipped" : "errored", message: summary };
 }

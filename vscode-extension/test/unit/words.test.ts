@@ -32,9 +32,10 @@ test("many properties are counted, and the worst is named", () => {
 test("nothing looks like success that is not a proof", () => {
   assert.equal(sign(property("p", "holds", { exhaustive: false })), "○");
   assert.equal(sign(property("p", "stale", { verdict: "holds" })), "…");
-  assert.equal(judge(property("p", "holds", { exhaustive: false })).outcome, "errored");
-  assert.equal(judge(property("p", "undecided")).outcome, "errored");
+  assert.equal(judge(property("p", "holds", { exhaustive: false })).outcome, "skipped");
+  assert.equal(judge(property("p", "undecided")).outcome, "skipped");
   assert.equal(judge(property("p", "unknown")).outcome, "errored");
+  assert.equal(judge(property("p", "faulty")).outcome, "errored");
 });
 
 test("a verdict that is expected passes, and its opposite fails", () => {
