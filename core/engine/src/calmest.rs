@@ -8,7 +8,6 @@ use crate::load::Loaded;
 use fabius_base::Cancel;
 use fabius_program::{Move, Watch, meaning::Fault};
 use fabius_search::{Ending, Model, Next};
-use fabius_witness::RunFairness;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -32,18 +31,7 @@ pub fn as_counterexample(
 
 /// A run to an error, to be told as it is.
 fn as_it_is(wrong: Wrong, path: Vec<Move>, watch: Watch) -> Found {
-    Found {
-        wrong,
-        path,
-        watch,
-        fairness: RunFairness::Unfair,
-        fair_runs: None,
-        property: None,
-        written: None,
-        count: 1,
-        shortest: false,
-        as_found: true,
-    }
+    Found { as_found: true, ..Found::new(wrong, path, watch) }
 }
 
 /// A run that goes wrong as `like` does, with the fewest changes of process; `None` if none is found within so many

@@ -63,6 +63,22 @@ impl Wrong {
 }
 
 impl Found {
+    /// A path that goes wrong, found once: whoever runs it need not be fair, and calmer and shorter ones may be told instead.
+    pub(crate) fn new(wrong: Wrong, path: Vec<Move>, watch: Watch) -> Self {
+        Self {
+            wrong,
+            path,
+            watch,
+            fairness: RunFairness::Unfair,
+            fair_runs: None,
+            written: None,
+            property: None,
+            count: 1,
+            shortest: false,
+            as_found: false,
+        }
+    }
+
     /// What the reference interpreter is to confirm.
     fn claim(&self) -> Claim {
         match self.wrong {

@@ -1,10 +1,10 @@
 //! The searches in the order of depth: for violations of safety, and for endless runs.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Found, Wrong, confirm};
+use crate::counterexample::{Found, Wrong};
 use crate::delayed::{in_figures, what_runs_do};
 use crate::event::Goal;
-use crate::liveness::{Inquiry, inquire, unanswered};
+use crate::liveness::{Inquiry, pose};
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict};
@@ -20,7 +20,6 @@ use fabius_search::delay_bounded::Reach;
 use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, depth_bounded, depth_bounded_cycles};
 use fabius_search::iterative_map::DeepCycles;
 use fabius_search::{self as search, Completeness, StopAt};
-use fabius_witness::RunFairness;
 use std::sync::Arc;
 
 /// Searches runs of ever more steps, and confirms what was found.
@@ -45,29 +44,11 @@ pub(crate) fn check(
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
     let found = depth_bounded(&mut machine, &mut watcher, &search_settings, &bounds);
     let seconds = ((around.now)() - began).as_secs_f64();
-    let mut checked = Checked {
-        report: describe(planned, settings, &found, seconds),
-        counterexamples: Vec::new(),
-        findings: Vec::new(),
-        failure: None,
-    };
+    let mut checked = Checked::of(describe(planned, settings, &found, seconds));
     for violation in &found.outcome.violations {
-        let found = Found {
-            wrong: Wrong::from(violation.kind),
-            path: violation.path.clone(),
-            watch,
-            fairness: RunFairness::Unfair,
-            fair_runs: None,
-            written: None,
-            property: None,
-            count: violation.count,
-            shortest: false,
-            as_found: false,
-        };
-        match confirm(loaded, program, found) {
-            Ok(counterexample) => checked.add(planned, counterexample, around),
-            Err(failure) => checked.failure = checked.failure.or(Some(failure)),
-        }
+        let found = Found::new(violation.kind.into(), violation.path.clone(), watch);
+        let found = Found { count: violation.count, ..found };
+        checked.confirm(loaded, program, planned, found, around);
     }
     checked
 }
@@ -81,13 +62,9 @@ pub(crate) fn check_cycles(
     depth: &DepthBounding,
     around: &mut Surroundings<'_>,
 ) -> Checked {
-    let inquiry = match inquire(program, planned, settings) {
-        Ok(inquiry) => inquiry,
-        Err(finding) => return unanswered(planned, *finding),
-    };
-    let mut machine = match SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch) {
-        Ok(machine) => machine,
-        Err(refusal) => return refused(planned, program, refusal),
+    let (inquiry, mut machine) = match pose(program, planned, settings) {
+        Ok(posed) => posed,
+        Err(checked) => return *checked,
     };
     let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
     let began = (around.now)();
@@ -98,18 +75,10 @@ pub(crate) fn check_cycles(
     let found = depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal);
     let seconds = ((around.now)() - began).as_secs_f64();
     let reason = endless_reason(&inquiry, &found, settings);
-    let mut checked = Checked {
-        report: in_figures(planned, &found, "depth-bounded-scc", reason, seconds),
-        counterexamples: Vec::new(),
-        findings: Vec::new(),
-        failure: None,
-    };
+    let mut checked = Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds));
     if let Some(found) = found.outcome.found {
         let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
-        match confirm(loaded, &inquiry.program, found) {
-            Ok(counterexample) => checked.add(planned, counterexample, around),
-            Err(failure) => checked.failure = Some(failure),
-        }
+        checked.confirm(loaded, &inquiry.program, planned, found, around);
     }
     checked
 }

@@ -1,7 +1,7 @@
 //! Checks of endless runs: livelocks, acceptance cycles, formulas and claims.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Found, Wrong, confirm};
+use crate::counterexample::{Found, Wrong};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question};
@@ -82,13 +82,9 @@ pub(crate) fn check(
     settings: &Settings,
     around: &mut Surroundings<'_>,
 ) -> Checked {
-    let inquiry = match inquire(program, planned, settings) {
-        Ok(inquiry) => inquiry,
-        Err(finding) => return unanswered(planned, *finding),
-    };
-    let mut machine = match SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch) {
-        Ok(machine) => machine,
-        Err(refusal) => return refused(planned, program, refusal),
+    let (inquiry, mut machine) = match pose(program, planned, settings) {
+        Ok(posed) => posed,
+        Err(checked) => return *checked,
     };
     let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
     let began = (around.now)();
@@ -99,24 +95,32 @@ pub(crate) fn check(
         _ => explore(&task, &inquiry, &mut machine, watcher),
     };
     let seconds = ((around.now)() - began).as_secs_f64();
-    let mut checked = Checked {
-        report: PropertyReport {
-            reduction: told(&reduction),
-            ..describe(planned, settings, &inquiry, &outcome, store_bytes, seconds)
-        },
-        counterexamples: Vec::new(),
-        findings: Vec::new(),
-        failure: None,
-    };
+    let mut checked = Checked::of(PropertyReport {
+        reduction: told(&reduction),
+        ..describe(planned, settings, &inquiry, &outcome, store_bytes, seconds)
+    });
     if let Some(found) = outcome.found {
         let fair_runs = fair_runs(&task, &inquiry, &mut machine, outcome.statistics.states, around);
         let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
-        match confirm(loaded, &inquiry.program, Found { fair_runs, ..found }) {
-            Ok(counterexample) => checked.add(planned, counterexample, around),
-            Err(failure) => checked.failure = Some(failure),
-        }
+        checked.confirm(loaded, &inquiry.program, planned, Found { fair_runs, ..found }, around);
     }
     checked
+}
+
+/// Puts a question into the form in which a search answers it, and makes the machine to be searched.
+///
+/// # Errors
+/// What is to be reported instead, if the question makes no sense or no machine can run the model.
+pub(crate) fn pose(
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+) -> Result<(Inquiry, SearchedMachine), Box<Checked>> {
+    let inquiry =
+        inquire(program, planned, settings).map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
+    let machine = SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch)
+        .map_err(|refusal| Box::new(refused(planned, program, refusal)))?;
+    Ok((inquiry, machine))
 }
 
 /// Puts a question into the form in which a search answers it.
@@ -435,11 +439,4 @@ fn reason(inquiry: &Inquiry, outcome: &CycleFound, settings: &Settings) -> Strin
             format!("no {run}, as far as {states} tell; this is not a proof: {limit}")
         }
     }
-}
-
-/// A property that no search can answer.
-pub(crate) fn unanswered(planned: &Planned, finding: Finding) -> Checked {
-    let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
-    report.verdict = Verdict::Faulty;
-    Checked { report, counterexamples: Vec::new(), findings: vec![finding], failure: None }
 }

@@ -14,7 +14,6 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
-use fabius_witness::RunFairness;
 use std::sync::Arc;
 
 /// What a search from a state found.
@@ -91,17 +90,9 @@ fn safety(
     let settings = search::Settings { limits: task.settings.limits, stop_at: StopAt::First, cancel };
     let mut watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let outcome = search::breadth_first(&mut machine, &mut TreeStore::new(), &mut watcher, &settings);
-    let found = outcome.violations.first().map(|violation| Found {
-        wrong: Wrong::from(violation.kind),
-        path: path.iter().chain(&violation.path).copied().collect(),
-        watch,
-        fairness: RunFairness::Unfair,
-        fair_runs: None,
-        property: None,
-        written: None,
-        count: violation.count,
-        shortest: false,
-        as_found: true,
+    let found = outcome.violations.first().map(|violation| {
+        let path = path.iter().chain(&violation.path).copied().collect();
+        Found { count: violation.count, as_found: true, ..Found::new(violation.kind.into(), path, watch) }
     });
     Ok((found, outcome.statistics, outcome.completeness))
 }

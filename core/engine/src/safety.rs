@@ -1,7 +1,7 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Found, Wrong, confirm};
+use crate::counterexample::{Found, Wrong};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::Planned;
@@ -19,7 +19,6 @@ use fabius_search::reduce::OffStack;
 use fabius_search::{
     self as search, BitstateStore, Completeness, FingerprintStore, Model, Statistics, StopAt, TreeStore,
 };
-use fabius_witness::RunFairness;
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -67,12 +66,7 @@ pub(crate) fn check(
     let (explored, reduction) = explore_or_reduce(&task, &mut machine, stop_at, around);
     let seconds = ((around.now)() - began).as_secs_f64();
     let outcome = &explored.outcome;
-    let mut checked = Checked {
-        report: PropertyReport { reduction, ..describe(planned, settings, &explored, seconds) },
-        counterexamples: Vec::new(),
-        findings: Vec::new(),
-        failure: None,
-    };
+    let mut checked = Checked::of(PropertyReport { reduction, ..describe(planned, settings, &explored, seconds) });
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON {
@@ -80,22 +74,13 @@ pub(crate) fn check(
     }
     for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
         let found = Found {
-            wrong: violation.kind.into(),
-            path: violation.path.clone(),
-            watch,
-            fairness: RunFairness::Unfair,
-            fair_runs: None,
-            written: None,
-            property: None,
-            count: violation.count,
             shortest: settings.search == Order::BreadthFirst,
             as_found: settings.search == Order::DepthFirst || CALMED_RUNS_MAX <= index,
+            count: violation.count,
+            ..Found::new(violation.kind.into(), violation.path.clone(), watch)
         };
         let found = shorter(&task, &mut machine, found, key, &outcome.statistics, around);
-        match confirm(loaded, program, found) {
-            Ok(counterexample) => checked.add(planned, counterexample, around),
-            Err(failure) => checked.failure = checked.failure.or(Some(failure)),
-        }
+        checked.confirm(loaded, program, planned, found, around);
     }
     checked
 }

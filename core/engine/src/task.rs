@@ -1,6 +1,6 @@
 //! What every kind of check is given, and what it leaves behind.
 
-use crate::counterexample::Counterexample;
+use crate::counterexample::{Counterexample, Found, confirm};
 use crate::event::Event;
 use crate::load::Loaded;
 use crate::plan::Planned;
@@ -13,6 +13,7 @@ use fabius_machine::Refusal;
 use fabius_program::{Program, Variable};
 use fabius_search::Completeness;
 use fabius_search::store::Exactness;
+use std::sync::Arc;
 
 /// What the search left behind.
 pub(crate) struct Checked {
@@ -31,6 +32,33 @@ pub(crate) struct Task<'a> {
 }
 
 impl Checked {
+    /// What is known before anything that was found is confirmed.
+    pub(crate) fn of(report: PropertyReport) -> Self {
+        Self { report, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
+    }
+
+    /// A check that came to nothing, since something is wrong with the question.
+    pub(crate) fn faulty(planned: &Planned, finding: Finding) -> Self {
+        let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
+        report.verdict = Verdict::Faulty;
+        Self { findings: vec![finding], ..Self::of(report) }
+    }
+
+    /// Adds what a search found, once it is confirmed; of what is not, the first failure is kept.
+    pub(crate) fn confirm(
+        &mut self,
+        loaded: &Loaded,
+        program: &Arc<Program>,
+        planned: &Planned,
+        found: Found,
+        around: &mut Surroundings<'_>,
+    ) {
+        match confirm(loaded, program, found) {
+            Ok(counterexample) => self.add(planned, counterexample, around),
+            Err(failure) => self.failure = self.failure.take().or(Some(failure)),
+        }
+    }
+
     /// Adds a counterexample, and tells of it.
     pub(crate) fn add(&mut self, planned: &Planned, counterexample: Counterexample, around: &mut Surroundings<'_>) {
         let violation = counterexample.report.clone();
@@ -56,7 +84,7 @@ pub(crate) fn refused(planned: &Planned, program: &Program, refusal: Refusal) ->
         Refusal::TooLarge | Refusal::TooDeep => (vec![finding], None),
         Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
     };
-    Checked { report, counterexamples: Vec::new(), findings, failure }
+    Checked { findings, failure, ..Checked::of(report) }
 }
 
 pub(crate) fn times(count: u64) -> String {

@@ -3,20 +3,19 @@
 use super::checkpoint::not_kept;
 use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, choose, under, unknown_types, with_scheduler};
 use crate::adapter::SearchedMachine;
-use crate::counterexample::confirm;
 use crate::event::Goal;
-use crate::liveness::{Inquiry, inquire, unanswered};
+use crate::liveness::{Inquiry, pose};
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict, ViolationClass};
 use crate::run::Surroundings;
 use crate::settings::{Cycles, Delaying, Settings};
-use crate::task::{Checked, Task, limit_reached, refused};
+use crate::task::{Checked, Task, limit_reached};
 use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Deepening, Reach};
-use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles, iterative_map_together};
 use fabius_search::{self as search, Completeness, StopAt};
 use std::sync::Arc;
 
@@ -29,13 +28,9 @@ pub(crate) fn check(
     delaying: &Delaying,
     around: &mut Surroundings<'_>,
 ) -> Checked {
-    let inquiry = match inquire(program, planned, settings) {
-        Ok(inquiry) => inquiry,
-        Err(finding) => return unanswered(planned, *finding),
-    };
-    let mut machine = match SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch) {
-        Ok(machine) => machine,
-        Err(refusal) => return refused(planned, program, refusal),
+    let (inquiry, mut machine) = match pose(program, planned, settings) {
+        Ok(posed) => posed,
+        Err(checked) => return *checked,
     };
     let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
     let chosen = choose(program, &delaying.scheduler);
@@ -47,21 +42,16 @@ pub(crate) fn check(
     let found = with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, &overlap, (watcher, job));
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
-        report: describe(planned, settings, &inquiry, &found, &chosen, ask, seconds),
-        counterexamples: Vec::new(),
         findings: unknown_types(program, &chosen)
             .into_iter()
             .chain(overlap.finding(&inquiry.program, &loaded.map))
             .chain(not_kept(delaying, &planned.name))
             .collect(),
-        failure: None,
+        ..Checked::of(describe(planned, settings, &inquiry, &found, &chosen, ask, seconds))
     };
     if let Some(found) = found.outcome.found {
-        match confirm(loaded, &inquiry.program, inquiry.describe(found, inquiry.as_written(loaded, planned, settings)))
-        {
-            Ok(counterexample) => checked.add(planned, counterexample, around),
-            Err(failure) => checked.failure = Some(failure),
-        }
+        let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
+        checked.confirm(loaded, &inquiry.program, planned, found, around);
     }
     checked
 }
@@ -93,7 +83,14 @@ impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
         let deepening = Deepening { last: job.delaying.delays_max, ..Deepening::default() };
         if 1 < job.settings.threads && job.ask == Ask::Map {
             let mut team = machine.team(job.settings.threads);
-            let found = iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &deepening, job.goal);
+            let found = iterative_map_together(
+                &mut team,
+                scheduler,
+                &mut watcher,
+                &settings,
+                &deepening,
+                (job.goal, ALONE_MAX),
+            );
             team.iter().for_each(|member| machine.learn(member));
             if let Some(found) = found {
                 return found;

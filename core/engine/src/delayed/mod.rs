@@ -10,7 +10,7 @@ pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Counterexample, Found, Wrong, confirm};
+use crate::counterexample::{Counterexample, Found, confirm};
 use crate::event::{Event, Goal};
 use crate::load::Loaded;
 use crate::look::Controls;
@@ -101,7 +101,7 @@ pub(crate) fn check(
     let chosen = choose(program, &delaying.scheduler);
     let kept = match kept(loaded, program, planned, &machine, &chosen, settings, delaying) {
         Ok(kept) => kept,
-        Err(finding) => return faulty(planned, *finding),
+        Err(finding) => return Checked::faulty(planned, *finding),
     };
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let (mode, store, limits) = (delaying.mode, settings.store, settings.limits);
@@ -110,14 +110,12 @@ pub(crate) fn check(
     let began = (around.now)();
     let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, &overlap, around) {
         Ok(explored) => explored,
-        Err(Unusable) => return faulty(planned, checkpoint::foreign(&delaying.keeper)),
+        Err(Unusable) => return Checked::faulty(planned, checkpoint::foreign(&delaying.keeper)),
     };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
-        report: describe(planned, settings, delaying, &explored, sentence, seconds),
-        counterexamples: Vec::new(),
         findings: noticed(&task, &machine, &explored, &chosen, &overlap),
-        failure: None,
+        ..Checked::of(describe(planned, settings, delaying, &explored, sentence, seconds))
     };
     // Other ways to draw runs know nothing of delays.
     let delays_count = !matches!(mode, DelayMode::Sample(kind, _) if kind != SampleKind::Delays);
@@ -126,7 +124,8 @@ pub(crate) fn check(
         let first = Run::new(violation, &explored.found.delays[index], mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = fewer(&task, &mut machine, first, key, &chosen, order, around);
-        match confirm(loaded, program, to_confirm(violation, run.path, watch)) {
+        let found = Found::new(violation.kind.into(), run.path, watch);
+        match confirm(loaded, program, Found { count: violation.count, as_found: true, ..found }) {
             Ok(mut counterexample) => {
                 if delays_count {
                     mark(&mut counterexample, program, &loaded.map, &run.delays, run.fewest);
@@ -141,22 +140,6 @@ pub(crate) fn check(
         checked.report.reason = violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
     }
     checked
-}
-
-/// A run to a violation, as it was found.
-fn to_confirm(violation: &Violation<Move, Fault>, path: Vec<Move>, watch: Watch) -> Found {
-    Found {
-        wrong: Wrong::from(violation.kind),
-        path,
-        watch,
-        fairness: fabius_witness::RunFairness::Unfair,
-        fair_runs: None,
-        written: None,
-        property: None,
-        count: violation.count,
-        shortest: false,
-        as_found: true,
-    }
 }
 
 /// The statements that no run executes, if all runs were seen: who keeps to seals does not see all.
@@ -379,13 +362,6 @@ fn kept(
         }
     };
     Ok(Some(Kept { belonging, from }))
-}
-
-/// A search that was not begun, because of what it was asked.
-fn faulty(planned: &Planned, finding: Finding) -> Checked {
-    let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
-    report.verdict = Verdict::Faulty;
-    Checked { report, counterexamples: Vec::new(), findings: vec![finding], failure: None }
 }
 
 impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
