@@ -17,7 +17,7 @@ use fabius_program::{Move, ProgressOn, Watch, meaning::Fault};
 use fabius_search::cycle::Goal;
 use fabius_search::delay_bounded::{Deepening, DelayObserver, Reach, exact, fast};
 use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, Keep, Revisit, depth_bounded};
-use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, Observer, Quiet, Settings, Statistics, TreeStore};
 use std::fmt::Write as _;
@@ -256,7 +256,14 @@ fn endless(models: &Models) -> String {
                 let (scheduler, all) = (RandomOrder::new(0), Deepening::default());
                 let began = Instant::now();
                 let (quiet, settings) = (&mut Quiet, settings());
-                let found = iterative_map_together(&mut models, &scheduler, quiet, &settings, &all, Goal::Livelock);
+                let found = iterative_map_together(
+                    &mut models,
+                    &scheduler,
+                    quiet,
+                    &settings,
+                    &all,
+                    (Goal::Livelock, ALONE_MAX),
+                );
                 (found.expect("there are models"), began.elapsed().as_secs_f64())
             };
             let walked = |count: fn(&fabius_search::iterative_map::CycleRound) -> u64| {

@@ -282,12 +282,18 @@ where
         self.observer.shown(look);
     }
 
+    /// Whether the bound allows edges of a state that are not there yet.
+    pub fn is_to_be_expanded(&self, state: u32) -> bool {
+        let progress = &self.nodes[state as usize].progress;
+        !progress.complete && progress.delays <= self.bound
+    }
+
     /// Makes all edges of a state that the bound allows be there.
     pub fn expand(&mut self, state: u32) -> ControlFlow<Halt> {
-        let mut progress = self.nodes[state as usize].progress.clone();
-        if progress.complete || self.bound < progress.delays {
+        if !self.is_to_be_expanded(state) {
             return ControlFlow::Continue(());
         }
+        let mut progress = self.nodes[state as usize].progress.clone();
         let mut words = Vec::new();
         self.known().recall(state, &mut words);
         let full = self.store.is_full();

@@ -86,14 +86,29 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
+    round_of_at_most(usize::MAX, graph, maps, round).map_continue(drop)
+}
+
+/// As [`round`], unless there are so many states before its end: then it leaves off. Whether it came to its end.
+pub(super) fn round_of_at_most<M, D, O>(
+    states_max: usize,
+    graph: &mut Graph<'_, M, D, O>,
+    maps: &mut Maps,
+    round: &mut CycleRound,
+) -> ControlFlow<End, bool>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
     maps.grow(graph.nodes.len());
     if graph.nodes.len() == 1 && maps.map[0].is_none() {
         maps.map[0] = Some(NULL);
     }
     for state in graph.frontier() {
         // States that this round discovers are calculated when they are.
-        if maps.map[state as usize].is_some() {
-            calculate(graph, maps, state, round)?;
+        if maps.map[state as usize].is_some() && !calculate(states_max, graph, maps, state, round)? {
+            return ControlFlow::Continue(false);
         }
     }
     settle(graph, maps, round)?;
@@ -101,15 +116,17 @@ where
     let mut refining = Refining::new(graph, &mut maps.parts, 1, Phase::Refine);
     let refined = refining.refine(round);
     round.refined += refining.walked;
-    refined
+    refined.map_continue(|()| true)
 }
 
+/// Calculates from a state on; whether all of it, before there are so many states.
 fn calculate<M, D, O>(
+    states_max: usize,
     graph: &mut Graph<'_, M, D, O>,
     maps: &mut Maps,
     start: u32,
     round: &mut CycleRound,
-) -> ControlFlow<End>
+) -> ControlFlow<End, bool>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -120,6 +137,9 @@ where
         let (from, index) = (*state, *next);
         *next += 1;
         if index == 0 {
+            if states_max <= graph.nodes.len() {
+                return ControlFlow::Continue(false);
+            }
             graph.expand(from).map_break(End::Halted)?;
             maps.grow(graph.nodes.len());
             if 2 * maps.settled_at <= graph.nodes.len() {
@@ -145,7 +165,7 @@ where
             maps.raised.push(edge.to);
         }
     }
-    ControlFlow::Continue(())
+    ControlFlow::Continue(true)
 }
 
 /// Has the raised states hand on their values, the greatest first. States never visited get theirs when they are.

@@ -39,6 +39,8 @@ use map::Maps;
 use std::ops::ControlFlow;
 use together::Others;
 
+pub use together::ALONE_MAX;
+
 /// How cycles are looked for in what is there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Ask {
@@ -122,16 +124,16 @@ where
 /// As [`iterative_cycles`] by maximal accepting predecessors, with one thread for each of the models; they must be the
 /// same. Each thread has its own copy of the scheduler. The first of them is the caller's thread, and the only one that speaks to the observer.
 ///
-/// States, edges and rounds do not depend on how many threads there are, nor on their pace, and neither does whether a cycle is
-/// found; only which of several in a round is. They may be others than those of [`iterative_cycles`], which goes strictly depth
-/// first.
+/// Up to `alone_max` states (usually [`ALONE_MAX`]) the caller's thread works alone, as in [`iterative_cycles`]: strictly depth
+/// first, and what it finds is the same. From then on states are expanded in another order. States, edges and rounds do not
+/// depend on how many threads there are, nor on their pace, and neither does the cycle that is found, if they are several.
 pub fn iterative_map_together<M, D, O>(
     models: &mut [M],
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
     deepening: &Deepening,
-    goal: Goal,
+    (goal, alone_max): (Goal, usize),
 ) -> Option<DeepCycles<M::Label, M::Fault>>
 where
     M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
@@ -141,7 +143,8 @@ where
     let (model, others) = models.split_first_mut()?;
     let mut graph = Graph::new(model, scheduler, observer, settings, goal);
     let mut others = Others::new(others, scheduler, settings.cancel.clone());
-    let searched = deepen(&mut graph, deepening, false, |graph, round| together::round(graph, &mut others, round));
+    let searched =
+        deepen(&mut graph, deepening, false, |graph, round| together::round(graph, (&mut others, alone_max), round));
     Some(conclude(graph, searched))
 }
 

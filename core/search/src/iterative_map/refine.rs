@@ -268,7 +268,7 @@ where
         ControlFlow::Continue(())
     }
 
-    /// Accepting targets first, then whatever was raised, step by step.
+    /// Accepting targets first, then whatever was raised, step by step, until nothing is.
     fn calculate_together(&mut self) -> ControlFlow<End> {
         for &state in &self.parts.members {
             *self.parts.entering[state as usize].get_mut() = 0;
@@ -297,14 +297,30 @@ where
                     let value = parts.fine[state as usize].load(Ordering::Relaxed);
                     for edge in parts.inside(edges, state, parts.part_of(state)) {
                         stepped.edges += 1;
-                        if edge.accept && edge.to + 1 == value {
-                            stepped.closing = stepped.closing.or(Some(Closing { from: state, to: edge.to }));
-                        }
                         raise(parts, edge.to, value, stepped);
                     }
                 }
             })?;
         }
+        self.look_for_closing()
+    }
+
+    /// Looks for a cycle once the values are final. What is met on the way there depends on the pace of the threads, and so would
+    /// the states that a search needs.
+    fn look_for_closing(&mut self) -> ControlFlow<End> {
+        let members = std::mem::take(&mut self.parts.members);
+        self.step(&members, |parts, edges, hand, stepped| {
+            for &from in hand {
+                let value = parts.fine[from as usize].load(Ordering::Relaxed);
+                for Edge { to, accept, .. } in parts.inside(edges, from, parts.part_of(from)) {
+                    stepped.edges += 1;
+                    if accept && to + 1 == value {
+                        stepped.closing = stepped.closing.or(Some(Closing { from, to }));
+                    }
+                }
+            }
+        })?;
+        self.parts.members = members;
         ControlFlow::Continue(())
     }
 }

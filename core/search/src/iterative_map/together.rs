@@ -6,13 +6,15 @@
 //! ([`super::refine`]), again by all threads.
 //!
 //! How large a batch is, and which states are in it, does not depend on the number of threads nor on their pace. So the
-//! states, their numbers, the edges and the rounds are the same for two threads and for ten, and from run to run; only which of several
-//! cycles of a round is shown may differ.
+//! states, their numbers, the edges, the rounds and the cycle that is found are the same for two threads and for ten, and from run
+//! to run.
 //!
-//! The paper says of its parallel version only that it was easy on top of a parallel search; this one is ours. It may find a
-//! cycle later than one thread does, which looks for it with each edge.
+//! The paper says of its parallel version only that it was easy on top of a parallel search; this one is ours. It looks for
+//! cycles when the states have doubled, one thread with each edge. So up to [`ALONE_MAX`] states one thread works alone:
+//! most cycles are found there, with the states that it needs, and systems that small are no work for several.
 
 use super::graph::{Graph, Known, Progress};
+use super::map::{self, Maps};
 use super::refine::{Parts, Refining};
 use super::{CycleRound, End};
 use crate::delay_bounded::{DelayObserver, scheduled};
@@ -25,12 +27,12 @@ use fabius_base::Cancel;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+/// Up to so many states one thread works alone, if nobody wants it otherwise.
+pub const ALONE_MAX: usize = 8192;
 /// States in a batch, at most.
 const BATCH_MAX: usize = 1024;
 /// Smaller batches are expanded by the caller alone: to start a thread takes longer.
 const DEALT_OUT_MIN: usize = 64;
-/// No cycle is looked for in fewer states before the end of the round.
-const CHECKED_MIN: usize = 64;
 /// All states belong to the one part in which predecessors are calculated first.
 const WHOLE: u32 = u32::MAX;
 /// A thread looks whether it is to stop once for so many steps.
@@ -40,6 +42,8 @@ const STEPS_PER_LOOK: u32 = 1024;
 pub(super) struct Others<'m, M: Processes, D> {
     members: Vec<Member<'m, M, D>>,
     cancel: Cancel,
+    /// What the caller's thread found out while it worked alone.
+    maps: Maps,
     parts: Parts,
 }
 
@@ -80,7 +84,12 @@ type ExpandedOf<M, D> =
 impl<'m, M: Processes, D: Clone> Others<'m, M, D> {
     pub fn new(models: &'m mut [M], scheduler: &D, cancel: Cancel) -> Self {
         let member = |model| Member { model, lister: Lister::new(), scheduler: scheduler.clone() };
-        Self { members: models.iter_mut().map(member).collect(), cancel, parts: Parts::default() }
+        Self {
+            members: models.iter_mut().map(member).collect(),
+            cancel,
+            maps: Maps::default(),
+            parts: Parts::default(),
+        }
     }
 }
 
@@ -93,7 +102,7 @@ impl<M: Processes, D> Others<'_, M, D> {
 /// Calculates and refines what a bound allows.
 pub(super) fn round<M, D, O>(
     graph: &mut Graph<'_, M, D, O>,
-    others: &mut Others<'_, M, D>,
+    (others, alone_max): (&mut Others<'_, M, D>, usize),
     round: &mut CycleRound,
 ) -> ControlFlow<End>
 where
@@ -101,8 +110,12 @@ where
     D: Scheduler<M::Label, State: Send + Sync> + Send,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut waiting: Vec<_> = graph.frontier().into_iter().rev().map(|state| Waiting { state, met: None }).collect();
-    let mut checked_at = graph.nodes.len().max(CHECKED_MIN / 2);
+    if graph.nodes.len() < alone_max && map::round_of_at_most(alone_max, graph, &mut others.maps, round)? {
+        return ControlFlow::Continue(());
+    }
+    let to_do = graph.frontier().into_iter().rev().filter(|&state| graph.is_to_be_expanded(state));
+    let mut waiting: Vec<_> = to_do.map(|state| Waiting { state, met: None }).collect();
+    let mut checked_at = graph.nodes.len();
     while !waiting.is_empty() {
         // Half of what waits, the youngest first: nearly depth-first, and enough for all.
         let size = waiting.len().div_ceil(2).min(BATCH_MAX);

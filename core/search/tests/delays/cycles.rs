@@ -5,7 +5,7 @@ use crate::truth::expand;
 use fabius_base::{Limits, StopReason};
 use fabius_search::cycle::{Found, Goal};
 use fabius_search::delay_bounded::{Deepening, Reach};
-use fabius_search::iterative_map::{Ask, DeepCycles, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, Marks, Model, Next, Quiet, Settings};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,16 +31,17 @@ fn search<D: Scheduler<Label>>(
     iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening, question)
 }
 
-/// Maximal accepting predecessors by so many threads.
+/// Maximal accepting predecessors by so many threads, from so many states on.
 fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     toys: &Toys,
     scheduler: &D,
     deepening: &Deepening,
     goal: Goal,
-    threads: usize,
+    (threads, alone_max): (usize, usize),
 ) -> DeepCycles<Label, u32> {
     let mut models = vec![toys.clone(); threads];
-    let found = iterative_map_together(&mut models, scheduler, &mut Quiet, &Settings::default(), deepening, goal);
+    let question = (goal, alone_max);
+    let found = iterative_map_together(&mut models, scheduler, &mut Quiet, &Settings::default(), deepening, question);
     found.expect("there are models")
 }
 
@@ -134,6 +135,17 @@ fn settled(model: &mut Toys, state: &[u32], wanted: Label) -> Vec<u32> {
     free
 }
 
+/// What a search without bounds found must be what the definition says, and a lasso must be a run. Whether there is one.
+pub fn assert_right(toys: &Toys, goal: Goal, truth: bool, found: &DeepCycles<Label, u32>, context: &str) -> bool {
+    match &found.outcome.found {
+        Some(Found::Lasso { stem, cycle }) => walk(toys, goal, stem, cycle),
+        Some(other) => panic!("{context}: {other:?}"),
+        None => assert_eq!(found.reach == Reach::EverySchedule, found.endless_turns == 0, "{context}"),
+    }
+    assert_eq!(found.outcome.found.is_some(), truth, "{context}");
+    truth
+}
+
 #[test]
 fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
     let (mut with, mut without, mut endless) = (0, 0, 0);
@@ -143,21 +155,13 @@ fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
             let truth = has_cycle(&edges(&toys, goal));
             let mut check = |name: &str, ask: Ask, found: DeepCycles<Label, u32>| {
                 let context = format!("seed {seed}, {name}, {goal:?}, {ask:?}");
-                match &found.outcome.found {
-                    Some(Found::Lasso { stem, cycle }) => {
-                        assert!(truth, "{context}");
-                        walk(&toys, goal, stem, cycle);
-                        with += 1;
-                    }
-                    Some(other) => panic!("{context}: {other:?}"),
-                    None => {
-                        assert!(!truth, "{context}");
-                        let proved = found.reach == Reach::EverySchedule;
-                        assert_eq!(proved, found.outcome.completeness == Completeness::Exhaustive, "{context}");
-                        assert_eq!(proved, found.endless_turns == 0, "{context}");
-                        endless += usize::from(!proved);
-                        without += 1;
-                    }
+                if assert_right(&toys, goal, truth, &found, &context) {
+                    with += 1;
+                } else {
+                    let proved = found.reach == Reach::EverySchedule;
+                    assert_eq!(proved, found.outcome.completeness == Completeness::Exhaustive, "{context}");
+                    endless += usize::from(!proved);
+                    without += 1;
                 }
             };
             for ask in ASKS {
@@ -182,13 +186,15 @@ fn several_threads_agree_with_the_definition_and_with_each_other() {
         let goal = GOALS[seed as usize % 2];
         let truth = has_cycle(&edges(&toys, goal));
         let all = Deepening { first: seed as u32 % 3, increment: 1 + seed as u32 % 2, last: None, choices: None };
+        // Some join at once, some in the middle.
+        let alone_max = if seed % 4 < 2 { 0 } else { 1 + seed as usize % 11 };
         let search = |threads| match seed % 3 {
-            0 => together(&toys, &RoundRobin, &all, goal, threads),
-            1 => together(&toys, &RunToCompletion, &all, goal, threads),
-            _ => together(&toys, &RandomOrder::new(seed), &all, goal, threads),
+            0 => together(&toys, &RoundRobin, &all, goal, (threads, alone_max)),
+            1 => together(&toys, &RunToCompletion, &all, goal, (threads, alone_max)),
+            _ => together(&toys, &RandomOrder::new(seed), &all, goal, (threads, alone_max)),
         };
         let alone = search(1);
-        for found in [2, 4].map(search) {
+        let [two, four] = [2, 4].map(search).map(|found| {
             assert_eq!(found.outcome.found.is_some(), alone.outcome.found.is_some(), "seed {seed}");
             let figures = |found: &DeepCycles<Label, u32>| {
                 let rounds: Vec<_> =
@@ -196,22 +202,30 @@ fn several_threads_agree_with_the_definition_and_with_each_other() {
                 (found.reach, rounds, found.outcome.statistics.states, found.outcome.statistics.matched)
             };
             assert_eq!(figures(&found), figures(&alone), "seed {seed}");
-        }
-        match &alone.outcome.found {
-            Some(Found::Lasso { stem, cycle }) => {
-                assert!(truth, "seed {seed}");
-                walk(&toys, goal, stem, cycle);
-                with += 1;
-            }
-            Some(other) => panic!("seed {seed}: {other:?}"),
-            None => {
-                assert!(!truth, "seed {seed}");
-                assert_eq!(alone.reach == Reach::EverySchedule, alone.endless_turns == 0, "seed {seed}");
-                without += 1;
-            }
+            found
+        });
+        assert_eq!(two.outcome.found, four.outcome.found, "seed {seed}");
+        match assert_right(&toys, goal, truth, &alone, &format!("seed {seed}")) {
+            true => with += 1,
+            false => without += 1,
         }
     }
     assert!(with > 500 && without > 500, "{with} with a cycle, {without} without");
+}
+
+/// As long as one thread works alone it finds what a single one finds, with the same states.
+#[test]
+fn small_systems_are_searched_as_by_one_thread() {
+    let mut with = 0;
+    for seed in 0..PROGRAMS {
+        let toys = program(seed);
+        let goal = GOALS[seed as usize % 2];
+        let all = Deepening::default();
+        let alone = search(&toys, &RoundRobin, &all, (goal, Ask::Map));
+        assert_eq!(together(&toys, &RoundRobin, &all, goal, (3, ALONE_MAX)), alone, "seed {seed}");
+        with += usize::from(alone.outcome.found.is_some());
+    }
+    assert!(with > 50, "{with} with a cycle");
 }
 
 /// Large enough that batches, steps and parts are dealt out to the threads. The counters begin again, so everything is
@@ -225,7 +239,7 @@ fn several_threads_share_large_systems() {
         toys.rules.push(Rule { from: last.to, to: 0, marks: progress, ..last });
         for (goal, cyclic) in [(Goal::AcceptanceCycle, accepting), (Goal::Livelock, true)] {
             for threads in [1, 2, 4] {
-                let found = together(&toys, &RoundRobin, &Deepening::default(), goal, threads);
+                let found = together(&toys, &RoundRobin, &Deepening::default(), goal, (threads, 0));
                 assert_eq!(found.outcome.found.is_some(), cyclic, "{goal:?}, {threads} threads");
                 if let Some(Found::Lasso { stem, cycle }) = &found.outcome.found {
                     walk(&toys, goal, stem, cycle);
@@ -239,7 +253,7 @@ fn several_threads_share_large_systems() {
         // Without a way back there is no loop: everything is trimmed.
         toys.rules.pop();
         for threads in [1, 2, 4] {
-            let found = together(&toys, &RunToCompletion, &Deepening::default(), Goal::Livelock, threads);
+            let found = together(&toys, &RunToCompletion, &Deepening::default(), Goal::Livelock, (threads, 100));
             assert_eq!(found.outcome.found, None);
             assert_eq!(found.outcome.statistics.states, 9_u64.pow(4));
         }
@@ -252,7 +266,8 @@ fn limits_end_a_search_by_several_threads() {
     let run = |settings: &Settings| {
         let mut models = vec![toys.clone(); 3];
         let all = Deepening::default();
-        iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, Goal::Livelock).expect("models")
+        iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, (Goal::Livelock, 64))
+            .expect("models")
     };
     let limits = Limits { states_max: Some(500), ..Limits::default() };
     let found = run(&Settings { limits, ..Settings::default() });
@@ -322,7 +337,7 @@ fn a_chain_of_loops_is_refined_in_at_most_as_many_passes_as_it_has_loops() {
         assert_eq!(found.outcome.found, None);
         let walked: u64 = found.rounds.iter().map(|round| round.refined).sum();
         assert!(walked <= 16 * u64::from(length * length), "{walked} edges walked, backwards {backwards}");
-        let together = together(&toys, &RoundRobin, &Deepening::default(), Goal::AcceptanceCycle, 2);
+        let together = together(&toys, &RoundRobin, &Deepening::default(), Goal::AcceptanceCycle, (2, 0));
         assert_eq!(together.outcome.found, None);
         assert_eq!(together.reach, Reach::EverySchedule);
     }

@@ -1,6 +1,6 @@
 //! What is reached within so many steps.
 
-use crate::cycles::{Edges, edges, has_cycle, program, walk};
+use crate::cycles::{Edges, assert_right, edges, has_cycle, program};
 use crate::programs::{Label, Toys};
 use crate::truth::expand;
 use fabius_base::StopReason;
@@ -325,21 +325,16 @@ fn endless_runs_are_found_at_the_smallest_depth_that_holds_one() {
         // One step at a time: the first round that can find it does. The first round has a bound of 1.
         let found = cycles(&toys, 1, None, goal);
         let bound = found.rounds.last().map_or(0, |round| round.bound);
-        match (&found.outcome.found, least) {
-            (Some(Found::Lasso { stem, cycle }), Some(least)) => {
-                assert_eq!(bound, least.max(1), "{context}");
-                walk(&toys, goal, stem, cycle);
-                let path = [stem.as_slice(), cycle].concat();
-                assert!(deepest(&toys, &distances, &path) <= bound, "{context}");
-                with += 1;
-                deep += u32::from(1 < least);
-            }
-            (None, None) => {
-                assert_eq!(found.reach == Reach::EverySchedule, found.endless_turns == 0, "{context}");
-                assert_eq!(found.outcome.statistics.states as usize, distances.len(), "{context}");
-                without += 1;
-            }
-            other => panic!("{context}: {other:?}"),
+        assert_right(&toys, goal, least.is_some(), &found, &context);
+        if let (Some(Found::Lasso { stem, cycle }), Some(least)) = (&found.outcome.found, least) {
+            assert_eq!(bound, least.max(1), "{context}");
+            let path = [stem.as_slice(), cycle].concat();
+            assert!(deepest(&toys, &distances, &path) <= bound, "{context}");
+            with += 1;
+            deep += u32::from(1 < least);
+        } else {
+            assert_eq!(found.outcome.statistics.states as usize, distances.len(), "{context}");
+            without += 1;
         }
         // Whatever the increment, up to a cut-off: found if and only if it lies within.
         for (increment, cut_off) in [(1, 2), (2, 3), (3, 5), (100, last.max(1))] {

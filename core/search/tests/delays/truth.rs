@@ -86,6 +86,20 @@ pub struct Truth {
     pub stuck: BTreeMap<Vec<u32>, u32>,
 }
 
+/// The scheduler's state after a way was gone from a state, to one in which these can move.
+fn scheduled<D: Scheduler<Label>>(
+    scheduler: &D,
+    before: &D::State,
+    (from, way): (Situation<'_>, &Way),
+    enabled: &ProcessSet,
+) -> D::State {
+    let mut schedule = before.clone();
+    let after = Situation { state: &way.target, enabled };
+    let step = Step { process: Some(way.process), labels: &way.labels, partners: &way.partners, before: from, after };
+    scheduler.step(&mut schedule, &step);
+    schedule
+}
+
 /// Dijkstra by rounds, over explicit pairs.
 pub fn truth<M, D>(model: &mut M, scheduler: &D, delays_max: u32) -> Truth
 where
@@ -117,16 +131,8 @@ where
             }
             for way in expanded.ways.iter().filter(|way| way.process == process) {
                 let after = known.entry(way.target.clone()).or_insert_with(|| expand(model, &way.target));
-                let mut schedule = schedule.clone();
-                let step = Step {
-                    process: Some(process),
-                    labels: &way.labels,
-                    partners: &way.partners,
-                    before: Situation { state: &state, enabled: &expanded.enabled },
-                    after: Situation { state: &way.target, enabled: &after.enabled },
-                };
-                scheduler.step(&mut schedule, &step);
-                round.push((way.target.clone(), schedule));
+                let before = Situation { state: &state, enabled: &expanded.enabled };
+                round.push((way.target.clone(), scheduled(scheduler, &schedule, (before, way), &after.enabled)));
             }
             if expanded.enabled.len() > 1 && !scheduler.is_sealed(&schedule) {
                 let mut delayed = schedule;
@@ -187,15 +193,8 @@ where
         }
         for way in expanded.ways.iter().filter(|way| way.process == process) {
             let after = expand(model, &way.target);
-            let mut schedule = schedule.clone();
-            let step = Step {
-                process: Some(process),
-                labels: &way.labels,
-                partners: &way.partners,
-                before: Situation { state: &state, enabled: &expanded.enabled },
-                after: Situation { state: &way.target, enabled: &after.enabled },
-            };
-            scheduler.step(&mut schedule, &step);
+            let before = Situation { state: &state, enabled: &expanded.enabled };
+            let schedule = scheduled(scheduler, &schedule, (before, way), &after.enabled);
             waiting.push((way.target.clone(), schedule, delays, choices + u32::from(way.choice)));
         }
         if expanded.enabled.len() > 1 && !scheduler.is_sealed(&schedule) {
