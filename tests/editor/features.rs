@@ -226,6 +226,25 @@ fn formatting_is_done_once() {
 }
 
 #[test]
+fn an_option_is_put_below_the_one_before_it() {
+    let editor = Editor::new();
+    let uri = uri("typed");
+    editor.open(&uri, "init {\n  do\n  :: skip;\n     skip\n     ::\n}\n");
+    let typed = |line: u32, character: u32, key: &str| {
+        let params = json!({
+            "textDocument": { "uri": uri },
+            "position": { "line": line, "character": character },
+            "ch": key,
+            "options": { "tabSize": 4, "insertSpaces": true },
+        });
+        editor.request("textDocument/onTypeFormatting", params)
+    };
+    let range = json!({ "start": { "line": 4, "character": 0 }, "end": { "line": 4, "character": 5 } });
+    assert_eq!(typed(4, 7, ":"), json!([{ "range": range, "newText": "  " }]));
+    assert_eq!(typed(2, 4, ":"), json!([]));
+}
+
+#[test]
 fn calls_go_both_ways() {
     let (editor, uri) = opened("calls");
     let item = editor.request("textDocument/prepareCallHierarchy", place(&uri, "Asker(byte", 0))[0].clone();

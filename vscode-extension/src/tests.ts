@@ -1,5 +1,6 @@
 // The Test Explorer: each property of each model is a test.
 
+import * as path from "node:path";
 import * as vscode from "vscode";
 import { loadCoverage, ModelCoverage } from "./coverage";
 import type { StepThrough } from "./debug";
@@ -52,11 +53,20 @@ export class Tests implements vscode.Disposable {
     const watcher = vscode.workspace.createFileSystemWatcher(PATTERN, false, true, false);
     watcher.onDidCreate((uri) => this.model(uri));
     watcher.onDidDelete((uri) => { controller.items.delete(uri.toString()); });
-    this.disposables.push(watcher, store.onChange((status) => { this.follow(status); }));
+    this.disposables.push(
+      watcher,
+      store.onChange((status) => { this.follow(status); }),
+      store.onForget((uri) => { if (uri !== undefined) this.closed(uri); }),
+    );
   }
 
   private async discover(): Promise<void> {
     for (const uri of await vscode.workspace.findFiles(PATTERN, "**/node_modules/**")) this.model(uri);
+  }
+
+  /** A model from elsewhere is listed as long as it is open. */
+  private closed(uri: string): void {
+    if (!vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri))) this.controller.items.delete(uri);
   }
 
   /** The item of a model. */
@@ -64,7 +74,9 @@ export class Tests implements vscode.Disposable {
     const id = uri.toString();
     const known = this.controller.items.get(id);
     if (known) return known;
-    const item = this.controller.createTestItem(id, vscode.workspace.asRelativePath(uri), uri);
+    const inside = vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+    const item = this.controller.createTestItem(id, inside ? vscode.workspace.asRelativePath(uri) : path.basename(uri.path), uri);
+    if (!inside) item.description = path.dirname(uri.path);
     item.canResolveChildren = true;
     this.controller.items.add(item);
     return item;

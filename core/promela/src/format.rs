@@ -28,6 +28,15 @@ pub enum Indent {
     Tab,
 }
 
+impl Style {
+    fn margin(self, depth: usize) -> String {
+        match self.indent {
+            Indent::Spaces(width) => " ".repeat(width * depth),
+            Indent::Tab => "\t".repeat(depth),
+        }
+    }
+}
+
 impl Default for Style {
     fn default() -> Self {
         Self { indent: Indent::Spaces(4) }
@@ -45,7 +54,7 @@ pub struct Replacement {
 
 /// The replacements of white space that format a text; they do not overlap and are in order.
 pub fn format(text: &str, style: Style) -> Vec<Replacement> {
-    let mut formatter = Formatter { text, style, nesting: Vec::new(), out: Vec::new(), continued: false };
+    let mut formatter = Formatter { text, style, nesting: Nesting::default(), out: Vec::new(), continued: false };
     let all = pieces(text);
     let mut lines = Lines { pieces: &all, at: 0 };
     let mut empty_before = true;
@@ -56,6 +65,49 @@ pub fn format(text: &str, style: Style) -> Vec<Replacement> {
     }
     formatter.end(&all);
     formatter.out
+}
+
+/// Puts a line whose first word was just typed, up to `at`, below what that word belongs to: `::` below the option before it or
+/// its `if` or `do`, `fi`, `od` and `}` below what they end. Whatever margins the text has are kept, so it is no matter
+/// whether they are those of [`format`].
+pub fn align(text: &str, at: usize, style: Style) -> Option<Replacement> {
+    let line = line_start(text, at);
+    let word = text[line..at].trim_start_matches([' ', '\t']);
+    if !matches!(word, "::" | "od" | "fi" | "}") {
+        return None;
+    }
+    let all = pieces(text);
+    all.iter().find(|piece| piece.range.end == at && piece.is_code())?;
+    let old = &text[line..at - word.len()];
+    let mut nesting = Nesting::default();
+    for piece in all.iter().take_while(|piece| piece.range.end <= line) {
+        nesting.take(piece, text);
+    }
+    let (outer, inner) = nesting.0.split_at(nesting.around(word).len());
+    let above = match (word, inner, outer) {
+        ("::", [(Open::Option, option)], [.., (Open::Choice, choice)]) => {
+            let heads_its_line = text[line_start(text, *option)..*option].trim_start_matches([' ', '\t']).is_empty();
+            if heads_its_line { *option } else { *choice }
+        }
+        ("::", [], [.., (Open::Choice, begin)])
+        | ("fi" | "od", [(Open::Choice, begin), ..], _)
+        | ("}", [(Open::Brace, begin), ..], _) => *begin,
+        _ => return None,
+    };
+    let start = line_start(text, above);
+    let shown = text[start..].trim_start_matches([' ', '\t']);
+    let margin = &text[start..text.len() - shown.len()];
+    // What begins behind the `::` of an option or behind a label stands one deeper than that line.
+    let first: Vec<&Piece> = all.iter().skip_while(|piece| piece.range.start < start + margin.len()).take(3).collect();
+    let first: Vec<&Piece> = first.into_iter().filter(|piece| piece.kind != PieceKind::Blank).collect();
+    let deeper = start + margin.len() < above && (shown.starts_with("::") || is_label(&first, text));
+    let new = format!("{margin}{}", style.margin(usize::from(deeper)));
+    (new != old).then(|| Replacement { range: line..line + old.len(), text: new })
+}
+
+/// Where the line of a byte begins.
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
 /// A text with replacements made.
@@ -89,7 +141,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What is open around a line.
+/// What is open around a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Open {
     Brace,
@@ -99,10 +151,64 @@ enum Open {
     Option,
 }
 
+/// All that is open around a place, from outside to inside, each with the byte at which it begins.
+#[derive(Default)]
+struct Nesting(Vec<(Open, usize)>);
+
+impl Nesting {
+    /// Keeps track of what is open.
+    fn take(&mut self, piece: &Piece, text: &str) {
+        let at = piece.range.start;
+        match (piece.kind, piece.text(text)) {
+            (PieceKind::Word, "if" | "do") => self.0.push((Open::Choice, at)),
+            (PieceKind::Word, "fi" | "od") => self.close(Open::Choice),
+            (PieceKind::Mark, "{") => self.0.push((Open::Brace, at)),
+            (PieceKind::Mark, "}") => self.close(Open::Brace),
+            (PieceKind::Mark, "(" | "[") => self.0.push((Open::Paren, at)),
+            (PieceKind::Mark, ")" | "]") => self.close(Open::Paren),
+            (PieceKind::Mark, "::") => {
+                if self.innermost() == Some(Open::Option) {
+                    self.0.pop();
+                }
+                if self.innermost() == Some(Open::Choice) {
+                    self.0.push((Open::Option, at));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Closes the innermost of its kind, if it is not outside of a brace that is still open.
+    fn close(&mut self, open: Open) {
+        let barrier = |other: Open| other == Open::Brace && open != Open::Brace;
+        let Some(at) = self.0.iter().rposition(|&(other, _)| other == open || barrier(other)) else { return };
+        if self.0[at].0 == open {
+            self.0.truncate(at);
+        }
+    }
+
+    fn innermost(&self) -> Option<Open> {
+        self.0.last().map(|(open, _)| *open)
+    }
+
+    /// What is open around the line that begins with a piece, besides what that piece ends.
+    fn around(&self, head: &str) -> &[(Open, usize)] {
+        let mut nesting = self.0.as_slice();
+        let ended = matches!(head, "::" | "fi" | "od" | "}" | ")" | "]");
+        if let ([rest @ .., (Open::Option, _)], true) = (nesting, ended) {
+            nesting = rest;
+        }
+        match (head, nesting) {
+            ("fi" | "od", [rest @ .., (Open::Choice, _)]) | ("}" | ")" | "]", [rest @ .., _]) => rest,
+            _ => nesting,
+        }
+    }
+}
+
 struct Formatter<'a> {
     text: &'a str,
     style: Style,
-    nesting: Vec<Open>,
+    nesting: Nesting,
     out: Vec<Replacement>,
     /// The line before does not end a statement.
     continued: bool,
@@ -129,19 +235,19 @@ impl Formatter<'_> {
         };
         *empty_before = first && head.kind == PieceKind::LineEnd;
         if head.kind == PieceKind::Directive || joined {
-            shown.iter().filter(|piece| piece.is_code()).for_each(|piece| self.nest(piece));
+            shown.iter().filter(|piece| piece.is_code()).for_each(|piece| self.nesting.take(piece, self.text));
             self.trim_end(&shown, content_end);
             return;
         }
         let depth = self.depth_of(&shown);
-        let margin = self.margin(depth);
+        let margin = self.style.margin(depth);
         self.replace(start..head.range.start, &margin);
         for (at, pair) in shown.windows(2).enumerate() {
-            self.nest(pair[0]);
+            self.nesting.take(pair[0], self.text);
             self.between(&shown, at, pair[0], pair[1]);
         }
         if let Some(last) = shown.last() {
-            self.nest(last);
+            self.nesting.take(last, self.text);
         }
         self.continued = shown.iter().rev().find(|piece| piece.is_code()).is_some_and(|last| self.continues(last));
         self.trim_end(&shown, content_end);
@@ -156,38 +262,16 @@ impl Formatter<'_> {
     /// How deep a line stands, by what is open before it and by what it begins with.
     fn depth_of(&self, shown: &[&Piece]) -> usize {
         let head = shown.first().map_or("", |piece| piece.text(self.text));
-        let mut nesting = self.nesting.as_slice();
-        let drop_option = |nesting: &mut &[Open]| {
-            if let [rest @ .., Open::Option] = nesting {
-                *nesting = rest;
-            }
-        };
-        let mut outdent = 0;
-        match head {
-            "::" => drop_option(&mut nesting),
-            "fi" | "od" => {
-                drop_option(&mut nesting);
-                if let [rest @ .., Open::Choice] = nesting {
-                    nesting = rest;
-                }
-            }
-            "}" | ")" | "]" => {
-                drop_option(&mut nesting);
-                if let [rest @ .., _] = nesting {
-                    nesting = rest;
-                }
-            }
-            _ if is_label(shown, self.text) => outdent = 1,
-            _ => {}
-        }
+        let nesting = self.nesting.around(head);
+        let outdent = usize::from(is_label(shown, self.text));
         // `if` and its options stand at the same depth; an option and a brace are one deeper.
-        let depth = nesting.iter().filter(|open| **open != Open::Choice).count().saturating_sub(outdent);
+        let depth = nesting.iter().filter(|(open, _)| *open != Open::Choice).count().saturating_sub(outdent);
         let ends = matches!(head, "}" | ")" | "]" | "::" | "fi" | "od" | "{" | "->");
         depth + usize::from(self.continued && !ends && !self.inside_paren())
     }
 
     fn inside_paren(&self) -> bool {
-        self.nesting.last() == Some(&Open::Paren)
+        self.nesting.innermost() == Some(Open::Paren)
     }
 
     /// Whether a line that ends with this piece goes on in the next one.
@@ -213,43 +297,6 @@ impl Formatter<'_> {
                 | "&"
                 | "^"
         ) && !self.inside_paren()
-    }
-
-    fn margin(&self, depth: usize) -> String {
-        match self.style.indent {
-            Indent::Spaces(width) => " ".repeat(width * depth),
-            Indent::Tab => "\t".repeat(depth),
-        }
-    }
-
-    /// Keeps track of what is open.
-    fn nest(&mut self, piece: &Piece) {
-        match (piece.kind, piece.text(self.text)) {
-            (PieceKind::Word, "if" | "do") => self.nesting.push(Open::Choice),
-            (PieceKind::Word, "fi" | "od") => self.close(Open::Choice),
-            (PieceKind::Mark, "{") => self.nesting.push(Open::Brace),
-            (PieceKind::Mark, "}") => self.close(Open::Brace),
-            (PieceKind::Mark, "(" | "[") => self.nesting.push(Open::Paren),
-            (PieceKind::Mark, ")" | "]") => self.close(Open::Paren),
-            (PieceKind::Mark, "::") => {
-                if self.nesting.last() == Some(&Open::Option) {
-                    self.nesting.pop();
-                }
-                if self.nesting.last() == Some(&Open::Choice) {
-                    self.nesting.push(Open::Option);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Closes the innermost of its kind, if it is not outside of a brace that is still open.
-    fn close(&mut self, open: Open) {
-        let barrier = |other: &Open| *other == Open::Brace && open != Open::Brace;
-        let Some(at) = self.nesting.iter().rposition(|other| *other == open || barrier(other)) else { return };
-        if self.nesting[at] == open {
-            self.nesting.truncate(at);
-        }
     }
 
     fn between(&mut self, line: &[&Piece], at: usize, left: &Piece, right: &Piece) {
@@ -330,7 +377,34 @@ fn spacing(line: &[&Piece], at: usize, text: &str) -> Spacing {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
+
     use super::*;
+
+    /// A text with a line that ends at `|`, which was just typed, aligned.
+    fn aligned(text: &str) -> String {
+        let (before, after) = text.split_once('|').unwrap();
+        let whole = format!("{before}{after}");
+        apply(&whole, align(&whole, before.len(), Style::default()).as_slice())
+    }
+
+    #[test]
+    fn what_was_just_typed_stands_below_what_it_belongs_to() {
+        assert_eq!(aligned("    do\n        ::|"), "    do\n    ::");
+        assert_eq!(aligned("do\n  :: a;\n     b\n     ::|\nx"), "do\n  :: a;\n     b\n  ::\nx");
+        assert_eq!(aligned("do\n  :: a;\n     b\n     od|"), "do\n  :: a;\n     b\nod");
+        assert_eq!(aligned("\tif\n\t:: a ->\n\t\tif\n\t\t:: b\n\tfi|"), "\tif\n\t:: a ->\n\t\tif\n\t\t:: b\n\t\tfi");
+        assert_eq!(aligned("proctype P()\n{\n  x\n  }|"), "proctype P()\n{\n  x\n}");
+        assert_eq!(aligned("do\n:: atomic {\n      x\n      }|"), "do\n:: atomic {\n      x\n    }");
+        assert_eq!(aligned("do\n:: a -> if\n::|"), "do\n:: a -> if\n    ::");
+    }
+
+    #[test]
+    fn what_belongs_to_nothing_stays_where_it_is() {
+        for text in ["    ::|", "  od|", " }|", "do\n:: x; ::|", "/* do\n   ::| */", "do\n  :: (\n ::|"] {
+            assert_eq!(aligned(text), text.replace('|', ""));
+        }
+    }
 
     fn formatted(text: &str) -> String {
         apply(text, &format(text, Style::default()))

@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test reads the corpus")]
 
 use fabius_base::SourceMap;
-use fabius_promela::format::{Style, apply, format};
+use fabius_promela::format::{Style, align, apply, format};
 use fabius_promela::{Loader, Options, lower, parse};
 use std::path::{Path, PathBuf};
 
@@ -63,4 +63,42 @@ fn formatting_changes_no_meaning() {
         }
     }
     assert!(compared >= 10, "only {compared} of {seen} models could be compared");
+}
+
+/// The lines that begin with what is aligned when it is typed, each with the byte after that word.
+fn aligned_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut end = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        end += line.len();
+        let head = line.trim_start_matches([' ', '\t']);
+        let word = ["::", "od", "fi", "}"].into_iter().find(|word| head.starts_with(word))?;
+        Some((end - head.len() + word.len(), line))
+    })
+}
+
+/// Lines that stand elsewhere than typing would put them, of so many.
+fn moved(text: &str) -> (Vec<&str>, usize) {
+    let all: Vec<(usize, &str)> = aligned_lines(text).collect();
+    let moved = all.iter().filter(|(at, _)| align(text, *at, Style::default()).is_some());
+    (moved.map(|(_, line)| *line).collect(), all.len())
+}
+
+#[test]
+fn what_is_typed_is_put_where_formatting_puts_it() {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let (mut strayed, mut seen) = (Vec::new(), 0);
+    for path in models() {
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if path.parent() == Some(&own) {
+            // Nor are lines moved where somebody indents in another way, as we do.
+            assert_eq!(moved(&text).0, Vec::<&str>::new(), "{}", path.display());
+        }
+        let text = apply(&text, &format(&text, Style::default()));
+        let (lines, all) = moved(&text);
+        strayed.extend(lines.into_iter().map(str::to_owned));
+        seen += all;
+    }
+    // Where macros hold halves of statements, nobody can tell what belongs to what.
+    assert!(100 < seen && strayed.len() * 200 <= seen, "{} of {seen}: {strayed:?}", strayed.len());
 }

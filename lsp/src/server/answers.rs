@@ -270,14 +270,29 @@ pub fn format_range(server: &mut MainLoop, params: &lsp::DocumentRangeFormatting
     Some(formatted(&context, &params.options, &range))
 }
 
+pub fn format_typed(server: &mut MainLoop, params: &lsp::DocumentOnTypeFormattingParams) -> Option<Vec<Value>> {
+    let context = Context::of(server, &params.text_document_position.text_document.uri)?;
+    let at = context.offset(params.text_document_position.position);
+    let edit = formatter::align(context.view().text(), at, style(&params.options));
+    Some(edit.iter().map(|edit| replacement(&context, edit)).collect())
+}
+
 fn formatted(context: &Context<'_>, options: &lsp::FormattingOptions, within: &Range<usize>) -> Vec<Value> {
+    let found = formatter::format(context.view().text(), style(options));
+    let wanted = found.iter().filter(|edit| within.start <= edit.range.start && edit.range.end <= within.end);
+    wanted.map(|edit| replacement(context, edit)).collect()
+}
+
+fn style(options: &lsp::FormattingOptions) -> formatter::Style {
     let indent = match options.insert_spaces {
         true => formatter::Indent::Spaces(options.tab_size.clamp(1, 16) as usize),
         false => formatter::Indent::Tab,
     };
-    let found = formatter::format(context.view().text(), formatter::Style { indent });
-    let wanted = found.iter().filter(|edit| within.start <= edit.range.start && edit.range.end <= within.end);
-    wanted.map(|edit| json!({ "range": context.range(&edit.range), "newText": edit.text })).collect()
+    formatter::Style { indent }
+}
+
+fn replacement(context: &Context<'_>, edit: &formatter::Replacement) -> Value {
+    json!({ "range": context.range(&edit.range), "newText": edit.text })
 }
 
 /// The protocol's word for a colour.

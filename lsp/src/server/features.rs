@@ -37,6 +37,7 @@ pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
             "selectionRangeProvider": true,
             "documentFormattingProvider": true,
             "documentRangeFormattingProvider": true,
+            "documentOnTypeFormattingProvider": { "firstTriggerCharacter": ":", "moreTriggerCharacter": ["d", "i", "}"] },
             "semanticTokensProvider": {
                 "legend": { "tokenTypes": Color::ALL.map(answers::token_type), "tokenModifiers": answers::MODIFIERS },
                 "range": true,
@@ -77,6 +78,7 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
         "textDocument/selectionRange" => json(answers::selections(server, &read(params)?)),
         "textDocument/formatting" => json(answers::format(server, &read(params)?)),
         "textDocument/rangeFormatting" => json(answers::format_range(server, &read(params)?)),
+        "textDocument/onTypeFormatting" => json(answers::format_typed(server, &read(params)?)),
         "textDocument/semanticTokens/full" => json(answers::tokens(server, &read(params)?)),
         "textDocument/semanticTokens/full/delta" => json(answers::tokens_delta(server, &read(params)?)),
         "textDocument/semanticTokens/range" => json(answers::tokens_range(server, &read(params)?)),

@@ -34,13 +34,16 @@ describe("a workbench with several models", () => {
     const written = mkdtempSync(path.join(tmpdir(), "fabius-models-"));
     const endless = path.join(written, "counters.pml");
     writeFileSync(endless, ENDLESS);
+    const typed = path.join(written, "typed.pml");
+    writeFileSync(typed, "/* typed in a test */\n");
     code = await Workbench.open(
       {
         "lock.pml": path.join(MODELS, "peterson_broken.pml"),
         "counters.pml": endless,
+        "typed.pml": typed,
         ...(NO_CORPUS ? {} : { "hyman.pml": HYMAN }),
       },
-      { settings: { "terminal.integrated.gpuAcceleration": "off", "fabius.deepSeconds": 3600 } },
+      { settings: { "terminal.integrated.gpuAcceleration": "off", "fabius.deepSeconds": 3600, "editor.quickSuggestions": false } },
     );
   });
 
@@ -87,6 +90,8 @@ describe("a workbench with several models", () => {
     await code.see(`${STATUS}:has-text("✗ safety fails")`);
     await code.command("Test: Run Tests with Coverage in Current File");
     await code.command("Testing: Focus on Test Coverage View");
+    // The example of the walkthrough was closed.
+    await code.gone('.test-explorer .monaco-list-row[aria-label*="mutex.pml"]');
     await code.see('.monaco-list-row:has-text("lock.pml"):has-text("100.00%")');
     await code.screenshot("coverage");
   });
@@ -105,6 +110,30 @@ describe("a workbench with several models", () => {
     await code.press("Alt+ArrowUp", "Control+s");
     await code.see('.test-explorer .monaco-list-row[aria-label*="lock.pml (Failed)"]');
     await code.command("Test: Stop Continuous Run");
+  });
+
+  test("options stand below each other while they are typed", async () => {
+    await code.command("View: Show Explorer");
+    await code.openFile("typed.pml");
+    await code.see(`${STATUS}:has-text("nothing to check")`);
+    await code.goTo(2, 1);
+    const { keyboard } = code.page;
+    /** Types a line; what has its place below another line gets there before the rest of it is typed. */
+    const line = async (number: number, margin: number, head: string, rest: string): Promise<void> => {
+      await keyboard.type(head);
+      await code.see(`.statusbar-item:has-text("Ln ${number}, Col ${margin + head.length + 1}")`);
+      await keyboard.type(rest);
+      await code.press("Enter");
+    };
+    await line(2, 0, "init {", "");
+    await line(3, 4, "do", "");
+    await line(4, 4, "::", " true ->");
+    await line(5, 8, "skip", "");
+    await line(6, 4, "::", " else ->");
+    await line(7, 8, "break", "");
+    await line(8, 4, "od", "");
+    await code.screenshot("typed");
+    await code.press("Control+s");
   });
 
   test("the buttons of the Properties view stop a search, and start it", async () => {
