@@ -63,6 +63,16 @@ impl Watched {
         let next = |_| self.lines.recv_timeout(PATIENCE).expect("a line comes");
         (0..count).map(next).collect()
     }
+
+    /// Lines up to one that says this; the same ones may come several times before.
+    fn until(&self, what: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        while !lines.last().is_some_and(|line: &String| line.contains(what)) {
+            let line = self.lines.recv_timeout(PATIENCE);
+            lines.push(line.unwrap_or_else(|_| panic!("nothing says {what}: {lines:?}")));
+        }
+        lines
+    }
 }
 
 impl Drop for Watched {
@@ -122,6 +132,75 @@ fn a_faulty_text_and_a_file_that_goes_are_told_and_come_back() {
     fs::write(&model, FAILING).unwrap();
     let back = watched.next(6);
     assert!(back[1].starts_with("  ✗ safety: violated, ") && back[1].contains(" · broken · −"), "{back:?}");
+}
+
+#[test]
+fn an_included_file_that_goes_and_comes_back_is_noticed_without_a_save_of_the_model() {
+    let scratch = Scratch::new().unwrap();
+    let folder = |name: &str| {
+        let folder = scratch.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        folder
+    };
+    // Beside the folder that is watched, and not there at first.
+    let (inner, outer) = (folder("models"), folder("parts"));
+    let part = outer.join("part.h");
+    let model = mended().replace("ltl p2", "#include \"../parts/part.h\"\nltl p2").replace("turn < 2", "turn < MOST");
+    fs::write(inner.join("m.pml"), model).unwrap();
+    let watched = Watched::start(&inner, "m.pml");
+    let missing = watched.next(2);
+    assert!(missing[1].starts_with("  ✗ m.pml:") && missing[1].contains("part.h"), "{missing:?}");
+    fs::write(&part, "#define MOST 2\n").unwrap();
+    watched.until(" p3: holds, ");
+    fs::write(&part, "#define MOST 1\n").unwrap();
+    let broken = watched.until(" · unchanged");
+    assert!(broken.iter().any(|line| line.contains(" p3: violated, ") && line.contains(" · broken")), "{broken:?}");
+    fs::remove_file(&part).unwrap();
+    let gone = watched.until("part.h");
+    assert!(gone.last().unwrap().starts_with("  ✗ m.pml:"), "{gone:?}");
+    save_by_renaming(&part, "#define MOST 2\n");
+    let back = watched.until(" p3: holds, ");
+    assert!(back.last().unwrap().contains(" · fixed"), "{back:?}");
+}
+
+#[test]
+fn the_last_of_many_quick_saves_is_told() {
+    let scratch = Scratch::new().unwrap();
+    let model = scratch.path().join("m.pml");
+    fs::write(&model, mended()).unwrap();
+    let watched = Watched::start(scratch.path(), "m.pml");
+    watched.next(4);
+    for round in 0..60 {
+        match round % 4 {
+            0 => fs::write(&model, FAILING).unwrap(),
+            1 => fs::write(&model, mended().replace("turn, critical", "turn critical")).unwrap(),
+            2 => save_by_renaming(&model, &mended()),
+            _ => fs::remove_file(&model).unwrap(),
+        }
+    }
+    fs::write(&model, mended().replace("ltl p3", "ltl the_end")).unwrap();
+    watched.until(" the_end: holds, ");
+}
+
+#[test]
+fn what_the_project_expects_is_read_again() {
+    let scratch = Scratch::new().unwrap();
+    let folder = scratch.path().join("models");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("m.pml"), mended()).unwrap();
+    let config = scratch.path().join("fabius.toml");
+    fs::write(&config, "[expect.\"m.pml\"]\np2 = \"violated\"\n").unwrap();
+    // It is found above the folder of the model, whatever the model is called here.
+    let watched = Watched::start(&folder, "m.pml");
+    let surprised = watched.until("(violated was expected)");
+    assert!(surprised.last().unwrap().starts_with("  ✗ p2: holds, "), "{surprised:?}");
+    watched.until(" p3: ");
+    fs::write(&config, "[expect.\"m.pml\"]\np2 = \"holds\"\n").unwrap();
+    let fine = watched.until("(as expected)");
+    assert!(fine.last().unwrap().starts_with("  ✓ p2: holds, "), "{fine:?}");
+    fs::write(&config, "[expected]\n").unwrap();
+    let wrong = watched.until("fabius.toml");
+    assert!(wrong.last().unwrap().starts_with("  ? "), "{wrong:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::place::View;
 use crate::session::reading::Reading;
 use fabius_engine::{Settings, load};
+use std::collections::BTreeSet;
 
 /// A model with marks.
 pub(crate) struct Fixture {
@@ -15,7 +16,7 @@ impl Fixture {
     /// Reads a model.
     pub(crate) fn new(text: &str) -> Self {
         let loaded = load("/test/model.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
-        Self { text: text.to_owned(), reading: Reading::new(loaded) }
+        Self { text: text.to_owned(), reading: Reading::new(loaded, BTreeSet::new()) }
     }
 
     /// The only file.

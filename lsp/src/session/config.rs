@@ -77,9 +77,15 @@ pub struct Scheduler {
     pub seed: Option<u64>,
 }
 
+/// Where the file for a model may be, the nearest place first.
+pub fn places(model: &Path) -> Vec<PathBuf> {
+    let model = std::path::absolute(model).unwrap_or_else(|_| model.to_path_buf());
+    model.ancestors().skip(1).map(|folder| folder.join(NAME)).collect()
+}
+
 /// The file that is for a model, and what it says; an error says what is wrong with it.
 pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, String>)> {
-    let path = model.ancestors().skip(1).map(|folder| folder.join(NAME)).find(|path| path.is_file())?;
+    let path = places(model).into_iter().find(|path| path.is_file())?;
     let text = super::files::read(&path)?;
     Some((path, read(&text)))
 }
@@ -97,8 +103,7 @@ fn read(text: &str) -> Result<Config, String> {
 /// # Errors
 /// What is wrong with the file that defines them.
 pub fn own_schedulers(model: &Path) -> Result<Vec<OwnScheduler>, String> {
-    let model = std::path::absolute(model).unwrap_or_else(|_| model.to_path_buf());
-    match find(&model) {
+    match find(model) {
         None => Ok(Vec::new()),
         Some((path, config)) => {
             config.and_then(|config| config.own_schedulers()).map_err(|why| format!("{}: {why}", path.display()))

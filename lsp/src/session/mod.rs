@@ -184,12 +184,17 @@ impl Session {
         ((self.overlay)(options), wrong)
     }
 
-    /// Looks again what is chosen for each document; those for which it matters are checked again.
+    /// Looks again what is chosen for each document; those for which it matters are checked again. Whatever else is chosen
+    /// otherwise now, there is something new to show.
     fn choose_again(&mut self) {
         let names: Vec<String> = self.documents.keys().cloned().collect();
         for name in names {
             let (options, wrong) = self.options_for(&name);
             let Some(document) = self.documents.get_mut(&name) else { continue };
+            if (&document.options, &document.wrong_config) == (&options, &wrong) {
+                continue;
+            }
+            self.fresh.insert(name.clone());
             let before = std::mem::replace(&mut document.options, options);
             document.wrong_config = wrong;
             let now = &document.options;
@@ -239,10 +244,10 @@ impl Session {
         self.forget_readings_with(name);
     }
 
-    /// What was read of a document or of a model that includes it must be read again.
+    /// What was read of a document or of a model that includes it, or would if it were there, must be read again.
     fn forget_readings_with(&mut self, name: &str) {
         for document in self.documents.values_mut() {
-            if document.reading.as_ref().is_some_and(|reading| reading.file(name).is_some()) {
+            if document.reading.as_ref().is_some_and(|reading| reading.depends_on(name)) {
                 document.reading = None;
             }
         }
@@ -282,7 +287,9 @@ impl Session {
         if let Some(reading) = &document.reading {
             return Some(Arc::clone(reading));
         }
-        let reading = Arc::new(Reading::new(self.read(name, document.text.to_string(), false)));
+        let mut asked = BTreeSet::new();
+        let loaded = self.read(name, document.text.to_string(), false, &mut asked);
+        let reading = Arc::new(Reading::new(loaded, asked));
         if let Some(document) = self.documents.get_mut(name) {
             document.reading = Some(Arc::clone(&reading));
             let edits = std::mem::take(&mut document.unread);
@@ -293,11 +300,12 @@ impl Session {
     }
 
     /// Reads a text. The optimisations take time and matter only to a search; places are the same with
-    /// and without them.
-    fn read(&self, name: &str, text: String, optimize: bool) -> Loaded {
+    /// and without them. The names of the files that the text asks for are put into `asked`.
+    fn read(&self, name: &str, text: String, optimize: bool, asked: &mut BTreeSet<String>) -> Loaded {
         let mut include = |including: &str, included: &str| {
             let path = files::beside(including, included);
             let name = path.display().to_string();
+            asked.insert(name.clone());
             let open = self.documents.get(&name).map(|document| document.text.to_string());
             open.or_else(|| files::read(Path::new(&name))).map(|text| (name, text))
         };
@@ -389,7 +397,7 @@ impl Session {
 
     fn start(&mut self, name: &str, reading: Arc<Reading>, tier: Tier, properties: Vec<String>) {
         let Some(document) = self.documents.get(name) else { return };
-        let loaded = Arc::new(self.read(name, document.text.to_string(), true));
+        let loaded = Arc::new(self.read(name, document.text.to_string(), true, &mut BTreeSet::new()));
         // A part that changed on the disk meanwhile would make places mean something else.
         let texts = |loaded: &Loaded| loaded.map.files().map(|(_, file)| Arc::clone(&file.text)).collect::<Vec<_>>();
         if texts(&loaded) != texts(&reading.loaded) {
@@ -608,7 +616,7 @@ impl Session {
         if self.documents.get(name).is_none_or(|document| document.trials.is_known(number)) {
             return;
         }
-        let loaded = Arc::new(self.read(name, text, true));
+        let loaded = Arc::new(self.read(name, text, true, &mut BTreeSet::new()));
         let Some(document) = self.documents.get_mut(name) else { return };
         document.trials.begin(number, loaded.checkable().is_some());
         if loaded.checkable().is_some() {

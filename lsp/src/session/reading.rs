@@ -3,6 +3,7 @@
 use fabius_base::{FileId, SourceMap, Span};
 use fabius_engine::{Loaded, Meaning, Written};
 use fabius_promela::query::{Index, Symbol, SymbolKind};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// One version of a model, read. It never changes, so that everyone may hold on to it.
@@ -10,14 +11,16 @@ use std::sync::{Arc, OnceLock};
 pub struct Reading {
     /// Texts, findings, syntax tree and program.
     pub loaded: Arc<Loaded>,
+    /// The files that the text asks for, whether they were there or not.
+    asked: BTreeSet<String>,
     written: OnceLock<Option<Written>>,
     index: OnceLock<Index>,
 }
 
 impl Reading {
-    /// Keeps what was read.
-    pub fn new(loaded: Loaded) -> Self {
-        Self { loaded: Arc::new(loaded), written: OnceLock::new(), index: OnceLock::new() }
+    /// Keeps what was read, and the names of the files that were asked for meanwhile.
+    pub fn new(loaded: Loaded, asked: BTreeSet<String>) -> Self {
+        Self { loaded: Arc::new(loaded), asked, written: OnceLock::new(), index: OnceLock::new() }
     }
 
     /// The model as it is written; `None` if the text is too wrong to be checked.
@@ -70,5 +73,15 @@ impl Reading {
     /// The file with a name, if it is part of the model.
     pub fn file(&self, name: &str) -> Option<FileId> {
         self.map().files().find(|(_, file)| &*file.name == name).map(|(id, _)| id)
+    }
+
+    /// The parts that the text asks for; no text for one that was not there.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.asked.iter().map(|name| (name.as_str(), self.file(name).map(|file| &*self.map().file(file).text)))
+    }
+
+    /// Whether another text of a file would make this another reading: it is part of the model, or it is missing there.
+    pub fn depends_on(&self, name: &str) -> bool {
+        self.asked.contains(name) || self.file(name).is_some()
     }
 }
