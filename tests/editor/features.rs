@@ -159,6 +159,28 @@ fn completion_knows_the_place() {
 }
 
 #[test]
+fn completion_reads_directives_and_inlines() {
+    let editor = Editor::new();
+    let uri = uri("directives");
+    let text = "#define N 3\n#define BOTH(one, two) (one && tw)\n#if N\n#endif\nbyte total;\n\
+                inline leave() { goto ou }\ninit { leave(); out: skip }\n";
+    editor.open(&uri, text);
+    let labels = |line: u32, character: u32| -> Vec<String> {
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } });
+        let answer = editor.request("textDocument/completion", params);
+        answer["items"].as_array().unwrap().iter().filter_map(|item| Some(item["label"].as_str()?.to_owned())).collect()
+    };
+    let body = labels(1, 33);
+    for word in ["one", "two", "total", "N"] {
+        assert!(body.iter().any(|label| label == word), "{word} is not in {body:?}");
+    }
+    assert_eq!(labels(2, 5), ["N", "BOTH"]);
+    assert_eq!(labels(1, 10), Vec::<String>::new());
+    assert!(labels(0, 3).contains(&"define".to_owned()));
+    assert_eq!(labels(5, 24), ["out"]);
+}
+
+#[test]
 fn signatures_follow_the_arguments() {
     let (editor, uri) = opened("signature");
     let help = |word, nth, into| {

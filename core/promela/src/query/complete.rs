@@ -1,7 +1,7 @@
 //! What may be written at a place.
 
 use super::keywords::{KEYWORD_HELP, SNIPPETS};
-use super::tokens::{Piece, PieceKind};
+use super::tokens::{Piece, PieceKind, pieces_inside};
 use super::{Index, SymbolId, SymbolKind};
 use fabius_base::FileId;
 use std::collections::HashSet;
@@ -43,14 +43,14 @@ pub fn complete(index: &Index, file: FileId, text: &str, at: usize) -> (Range<us
     let word = here.filter(|piece| piece.kind == PieceKind::Word);
     let replaced = word.map_or(at..at, |piece| piece.range.clone());
     if let Some(directive) = here.filter(|piece| piece.kind == PieceKind::Directive) {
-        return directives(text, directive, at);
+        return in_directive(index, text, directive, at);
     }
     let code: Vec<&Piece> =
         pieces.iter().filter(|piece| piece.is_code() && piece.range.end <= replaced.start).collect();
     let before = |back: usize| code.len().checked_sub(back + 1).map_or("", |at| code[at].text(text));
     let container = index.container_at(file, at);
     let found = match before(0) {
-        "goto" => names(index, index.members(container), |kind| kind == SymbolKind::Label),
+        "goto" => goals(index, container),
         "@" => {
             let process = process_before(index, &code, text);
             names(index, index.members(process), |kind| kind == SymbolKind::Label)
@@ -75,6 +75,13 @@ fn names(index: &Index, ids: impl Iterator<Item = SymbolId>, wanted: impl Fn(Sym
         Proposal { label: symbol.name.to_string(), kind: ProposalKind::Name(id), detail: symbol.detail.clone(), text }
     };
     ids.map(proposal).collect()
+}
+
+/// The labels to which a `goto` may lead: those of the process, from an inline those of any.
+fn goals(index: &Index, container: Option<SymbolId>) -> Vec<Proposal> {
+    let is_inline = container.is_some_and(|id| index.symbol(id).kind == SymbolKind::Inline);
+    let labels = |kind| kind == SymbolKind::Label;
+    if is_inline { names(index, index.ids(), labels) } else { names(index, index.members(container), labels) }
 }
 
 /// Names that can be seen at a place, keywords and snippets.
@@ -135,13 +142,36 @@ fn fields(index: &Index, file: FileId, code: &[&Piece], text: &str) -> Vec<Propo
     Vec::new()
 }
 
-/// The words that may stand behind `#`.
-fn directives(text: &str, directive: &Piece, at: usize) -> (Range<usize>, Vec<Proposal>) {
-    let line = &text[directive.range.start..at];
-    let typed = line.trim_start_matches('#').trim_start();
-    if !typed.chars().all(|c| c.is_ascii_alphabetic()) {
+/// Proposals inside of a directive: its first word, the names of macros where it asks for them, and whatever a macro may
+/// stand for.
+fn in_directive(index: &Index, text: &str, directive: &Piece, at: usize) -> (Range<usize>, Vec<Proposal>) {
+    let pieces = pieces_inside(text, directive.range.clone());
+    if pieces.iter().any(|piece| {
+        matches!(piece.kind, PieceKind::Comment | PieceKind::Text) && piece.range.start < at && at <= piece.range.end
+    }) {
         return (at..at, Vec::new());
     }
+    let code: Vec<&Piece> = pieces.iter().filter(|piece| piece.is_code()).collect();
+    let here =
+        code.iter().find(|piece| piece.kind == PieceKind::Word && piece.range.start < at && at <= piece.range.end);
+    let replaced = here.map_or(at..at, |piece| piece.range.clone());
+    let before: Vec<&Piece> = code.iter().copied().filter(|piece| piece.range.end <= replaced.start).collect();
+    let found = match *before.iter().map(|piece| piece.text(text)).collect::<Vec<_>>() {
+        [] | ["#"] => directive_words(),
+        ["#", "define"] | ["#", "include" | "error", ..] => Vec::new(),
+        ["#", "define", name, ..] => {
+            let own = index.named(name, &[SymbolKind::Macro]);
+            let is_free =
+                text[before[2].range.end..].starts_with('(') && before.iter().all(|piece| piece.text(text) != ")");
+            if is_free { Vec::new() } else { anything(index, own) }
+        }
+        _ => names(index, index.members(None), |kind| kind == SymbolKind::Macro),
+    };
+    (replaced, found)
+}
+
+/// The words that may stand behind `#`.
+fn directive_words() -> Vec<Proposal> {
     let words = ["define", "include", "ifdef", "ifndef", "if", "elif", "else", "endif", "undef", "error"];
     let proposal = |word: &&str| Proposal {
         label: (*word).to_owned(),
@@ -149,5 +179,5 @@ fn directives(text: &str, directive: &Piece, at: usize) -> (Range<usize>, Vec<Pr
         detail: format!("#{word}"),
         text: (*word).to_owned(),
     };
-    (at - typed.len()..at, words.iter().map(proposal).collect())
+    words.iter().map(proposal).collect()
 }

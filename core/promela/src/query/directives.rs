@@ -1,6 +1,6 @@
 //! Macros, from the directives of each file and from the expansions that happened.
 
-use super::tokens::{PieceKind, pieces_inside};
+use super::tokens::{Piece, PieceKind, pieces_inside};
 use super::{Index, Occurrence, Role, Symbol, SymbolId, SymbolKind};
 use crate::ast::Name;
 use fabius_base::{ExpansionId, ExpansionKind, FileId, SourceMap, Span};
@@ -58,11 +58,13 @@ fn directive(
             let Some(name) = words.next().filter(|piece| piece.kind == PieceKind::Word) else { return };
             let extent = Span::new(file, range.start as u32, range.end as u32);
             let id = define(index, macros, file, text, name.range.clone(), extent);
-            let symbol = index.symbol(id);
-            let parameters = symbol.parameters.clone();
-            for piece in words.filter(|piece| piece.kind == PieceKind::Word) {
-                if !parameters.iter().any(|parameter| parameter == piece.text(text)) {
-                    mentions.push((file, piece.range.clone()));
+            let own = parameters_of(index, file, text, (id, name.range.end), &pieces);
+            let listed: Vec<u32> = own.values().map(|&id| index.symbol(id).definition.start).collect();
+            let listed = |piece: &&Piece| listed.contains(&(piece.range.start as u32));
+            for piece in words.filter(|piece| piece.kind == PieceKind::Word && !listed(piece)) {
+                match own.get(piece.text(text)) {
+                    Some(&parameter) => index.occurrences.push(occurrence(file, &piece.range, parameter, Role::Read)),
+                    None => mentions.push((file, piece.range.clone())),
                 }
             }
         }
@@ -111,6 +113,32 @@ fn define(
         symbol.parameters = parameters(&text[name.end..extent.end as usize]);
     }
     id
+}
+
+/// The parameters of one definition of a macro, whose name ends at a byte. They mean something in that definition only.
+fn parameters_of<'a>(
+    index: &mut Index,
+    file: FileId,
+    text: &'a str,
+    (id, end): (SymbolId, usize),
+    pieces: &[Piece],
+) -> HashMap<&'a str, SymbolId> {
+    let mut own = HashMap::new();
+    if !text[end..].starts_with('(') {
+        return own;
+    }
+    let list = pieces.iter().filter(|piece| end <= piece.range.start).take_while(|piece| piece.text(text) != ")");
+    for piece in list.filter(|piece| piece.kind == PieceKind::Word) {
+        let word = piece.text(text);
+        let span = Span::new(file, piece.range.start as u32, piece.range.end as u32);
+        let mut symbol = Symbol::new(&Name { text: word.into(), span }, SymbolKind::InlineParameter);
+        symbol.container = Some(id);
+        symbol.detail = format!("{word} (parameter of macro {})", index.symbol(id).name);
+        let parameter = index.add(symbol);
+        index.occurrences.push(occurrence(file, &piece.range, parameter, Role::Definition));
+        own.insert(word, parameter);
+    }
+    own
 }
 
 /// The parameters of a macro whose name ends right before `rest`.
