@@ -1,7 +1,7 @@
 //! `fabius.toml` beside a model, and what earlier runs proved.
 
 use super::client::Editor;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -44,12 +44,77 @@ fn a_project_says_what_it_expects() {
     // The file changes: the model holds, which nobody expects.
     folder.write("fabius.toml", "defines = [\"N=3\"]\n[expect.\"m.pml\"]\nsafety = \"violated\"\n");
     let changed = format!("file://{}", folder.0.join("fabius.toml").display());
-    editor.notify("workspace/didChangeWatchedFiles", serde_json::json!({ "changes": [{ "uri": changed, "type": 2 }] }));
+    editor.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": changed, "type": 2 }] }));
     editor.diagnostics(&uri, "the surprise", |params| {
         params["diagnostics"][0]["message"]
             .as_str()
             .is_some_and(|message| message.contains("expects that it is violated"))
     });
+}
+
+#[test]
+fn an_editor_may_choose_a_scheduler_that_the_project_defines() {
+    let folder = Folder::new("scheduler");
+    // Whoever runs first fails first.
+    let text = "byte x, y;\n\
+                active proctype A() { x = 1; x = 2; assert(y != 0) }\n\
+                active proctype B() { y = 1; y = 2; assert(x != 0) }\n";
+    folder.write("fabius.toml", "[schedulers.late]\nbase = \"rtc\"\norder = [\"B\", \"A\"]\n");
+    let uri = folder.write("m.pml", text);
+    let choose = |scheduler: &str| {
+        let editor = Editor::new();
+        let settings = json!({ "fabius": { "scheduler": scheduler } });
+        editor.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
+        editor.open(&uri, text);
+        editor
+    };
+    let line = |editor: &Editor| {
+        let found = editor.diagnostics(&uri, "the violation", |params| {
+            params["diagnostics"].as_array().unwrap().iter().any(|one| one["severity"] == 1)
+        });
+        found["diagnostics"][0]["range"]["start"]["line"].as_u64()
+    };
+    assert_eq!(line(&choose("rtc")), Some(1));
+    assert_eq!(line(&choose("late")), Some(2));
+    // One that nobody defines is told, and the usual one is taken.
+    let editor = choose("early");
+    let said = editor.wait("a warning", |message| message["method"] == "window/showMessage");
+    assert!(said["params"]["message"].as_str().unwrap().contains("early"), "{said}");
+    assert_eq!(line(&editor), Some(1));
+}
+
+#[test]
+fn what_changes_on_the_disk_is_read_and_checked() {
+    let folder = Folder::new("files");
+    let text = "#include \"part.h\"\ninit { assert(LIMIT == 3) }\n";
+    let uri = folder.write("m.pml", text);
+    let able = json!({
+        "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } },
+        "textDocument": { "publishDiagnostics": { "relatedInformation": true } },
+    });
+    let editor = Editor::with(able);
+    let asked = editor.wait("a wish to hear of files", |message| message["method"] == "client/registerCapability");
+    let registration = &asked["params"]["registrations"][0];
+    assert_eq!(registration["method"], "workspace/didChangeWatchedFiles", "{asked}");
+    assert!(registration["registerOptions"]["watchers"][0]["globPattern"].as_str().unwrap().contains("fabius.toml"));
+    editor.open(&uri, text);
+    let first = |wanted: &str| {
+        editor.diagnostics(&uri, wanted, |params| {
+            params["diagnostics"][0]["message"].as_str().is_some_and(|message| message.contains(wanted))
+        });
+    };
+    first("cannot be found");
+    // A part that was not there comes, is changed, and goes.
+    let part = folder.write("part.h", "#define LIMIT 2\n");
+    let changed = |kind: u8| json!({ "changes": [{ "uri": part, "type": kind }] });
+    editor.notify("workspace/didChangeWatchedFiles", changed(1));
+    first("this assertion can fail");
+    folder.write("part.h", "#define LIMIT 3\n");
+    editor.notify("workspace/didChangeWatchedFiles", changed(2));
+    editor.diagnostics(&uri, "no complaint", |params| params["diagnostics"].as_array().unwrap().is_empty());
+    std::fs::remove_file(folder.0.join("part.h")).unwrap();
+    editor.notify("workspace/didChangeWatchedFiles", changed(3));
+    first("cannot be found");
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub enum Expected {
     Refreshed(&'static str),
     /// It is the client's settings.
     Settings,
+    /// The client tells of files from now on, or does not.
+    Registered,
     /// The client can show the progress of a document's check from now on.
     Progress(String),
 }

@@ -44,6 +44,8 @@ pub struct Abilities {
     pub configuration: bool,
     /// Understands snippets in completions.
     pub snippets: bool,
+    /// Tells of files that change on the disk when it is asked to.
+    pub watches: bool,
 }
 
 /// The state of the server.
@@ -67,7 +69,12 @@ pub struct MainLoop {
     published: BTreeMap<String, BTreeSet<String>>,
     /// The number of the last status that was told.
     serial: u64,
+    /// What was said to be wrong with what was chosen.
+    warned: BTreeSet<String>,
 }
+
+/// The files on the disk that matter: models, what they include, and what a project chooses.
+const FILES: &str = "**/{fabius.toml,*.pml,*.prom,*.promela,*.spin,*.h,*.inc}";
 
 impl MainLoop {
     /// A server that nobody has talked to yet.
@@ -91,6 +98,7 @@ impl MainLoop {
             bars: ProgressBars::default(),
             published: BTreeMap::new(),
             serial: 0,
+            warned: BTreeSet::new(),
         }
     }
 
@@ -185,6 +193,7 @@ impl MainLoop {
         let done = match method {
             "initialized" => {
                 self.ask_for_settings();
+                self.ask_for_files();
                 Ok(())
             }
             "textDocument/didOpen" => read(params).map(|params| self.opened(params)),
@@ -203,7 +212,7 @@ impl MainLoop {
                 Ok(())
             }
             "workspace/didChangeWatchedFiles" => read(params).map(|params: lsp::DidChangeWatchedFilesParams| {
-                params.changes.iter().for_each(|change| self.session.touched(&name_of(&change.uri)));
+                self.touched(&params);
             }),
             "$/cancelRequest" => {
                 self.cancelled(&params);
@@ -240,6 +249,7 @@ impl MainLoop {
             status: on(own.and_then(|own| own.get("status")?.as_bool())),
             configuration: on(workspace.and_then(|workspace| workspace.configuration)),
             snippets: on(completion.and_then(|item| item.snippet_support)),
+            watches: on(workspace.and_then(|workspace| workspace.did_change_watched_files?.dynamic_registration)),
         };
         if let Some(own) = own {
             self.set(Settings::read(own));
@@ -254,13 +264,51 @@ impl MainLoop {
         }
     }
 
+    /// Asks to be told of files that change on the disk: parts of models, and what projects choose.
+    fn ask_for_files(&mut self) {
+        if self.able.watches {
+            let watchers = json!([{ "globPattern": FILES }]);
+            let one = json!({
+                "id": "fabius-files",
+                "method": "workspace/didChangeWatchedFiles",
+                "registerOptions": { "watchers": watchers },
+            });
+            self.client.ask("client/registerCapability", json!({ "registrations": [one] }), Expected::Registered);
+        }
+    }
+
+    /// Files changed on the disk: like a save, for the models to which they belong.
+    fn touched(&mut self, params: &lsp::DidChangeWatchedFilesParams) {
+        params.changes.iter().for_each(|change| self.session.touched(&name_of(&change.uri)));
+        let notices = self.session.settle();
+        for notice in &notices {
+            if let Notice::Changed(name) = notice {
+                self.session.save(name);
+            }
+        }
+        self.show(notices);
+        self.warn();
+    }
+
     fn set(&mut self, settings: Settings) {
         self.session.set(Box::new(move |options| settings.over(options)));
+        self.warn();
+    }
+
+    /// Says what is wrong with what was chosen, once.
+    fn warn(&mut self) {
+        let documents = self.session.documents().map(|(_, document)| document);
+        let wrong = documents.flat_map(|document| [&document.wrong_config, &document.options.wrong]).flatten();
+        let wrong: BTreeSet<String> = wrong.cloned().collect();
+        for new in wrong.difference(&self.warned) {
+            self.client.notify("window/showMessage", json!({ "type": 2, "message": new }));
+        }
+        self.warned = wrong;
     }
 
     fn answered(&mut self, expected: Expected, value: &lsp::LSPAny) {
         match expected {
-            Expected::Refreshed(_) => {}
+            Expected::Refreshed(_) | Expected::Registered => {}
             Expected::Settings => match value.get(0) {
                 Some(lsp::LSPAny::Null) | None => {}
                 Some(own) => self.set(Settings::read(own)),
@@ -276,9 +324,7 @@ impl MainLoop {
         let document = params.text_document;
         let name = name_of(&document.uri);
         self.session.open(&name, document.version, &document.text);
-        if let Some(wrong) = self.session.document(&name).and_then(|document| document.wrong_config.clone()) {
-            self.client.notify("window/showMessage", json!({ "type": 2, "message": wrong }));
-        }
+        self.warn();
         self.session.save(&name);
     }
 

@@ -27,13 +27,22 @@ pub struct Settings {
     pub defines: Option<Vec<String>>,
     /// Names or kinds of the properties to check.
     pub properties: Option<Vec<String>>,
+    /// Why what was sent could not be read.
+    #[serde(skip)]
+    pub wrong: Option<String>,
 }
 
 impl Settings {
     /// Reads what a client sent: the settings themselves, or under the name `fabius`.
     pub fn read(value: &LSPAny) -> Self {
         let own = value.get("fabius").unwrap_or(value);
-        serde_json::from_value(own.clone()).unwrap_or_default()
+        if own.is_null() {
+            return Self::default();
+        }
+        serde_json::from_value(own.clone()).unwrap_or_else(|why| Self {
+            wrong: Some(format!("the settings of the editor are not used: {why}")),
+            ..Self::default()
+        })
     }
 
     /// Puts the settings over others.
@@ -54,9 +63,11 @@ impl Settings {
             options.budget.memory_bytes = mebibytes.saturating_mul(1 << 20);
         }
         options.hints = self.hints.unwrap_or(options.hints);
-        let named = |word| SchedulerChoice::named(word, &options.own_schedulers);
-        if let Some(Ok(scheduler)) = self.scheduler.as_deref().map(named) {
-            options.scheduler = scheduler;
+        options.wrong.clone_from(&self.wrong);
+        match self.scheduler.as_deref().map(|word| SchedulerChoice::named(word, &options.own_schedulers)) {
+            Some(Ok(scheduler)) => options.scheduler = scheduler,
+            Some(Err(why)) => options.wrong = Some(format!("the editor's setting `scheduler` is not used: {why}")),
+            None => {}
         }
         if let Some(defines) = &self.defines {
             options.defines = defines.iter().map(|define| definition(define)).collect();
@@ -71,7 +82,9 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fabius_engine::settings::{OwnScheduler, SchedulerBase};
     use serde_json::json;
+    use std::sync::Arc;
 
     #[test]
     fn settings_lie_over_the_defaults() {
@@ -84,9 +97,23 @@ mod tests {
     }
 
     #[test]
+    fn a_scheduler_that_the_project_defines_may_be_chosen() {
+        let (name, order) = ("lazy".to_owned(), vec!["B".to_owned()]);
+        let own = OwnScheduler { name, base: SchedulerBase::RoundRobin, order, seed: None };
+        let project = Options { own_schedulers: vec![own.clone()], ..Options::default() };
+        let options = Settings::read(&json!({ "scheduler": "lazy" })).over(project);
+        assert_eq!((options.scheduler, options.wrong), (SchedulerChoice::Own(Arc::new(own)), None));
+        let options = Settings::read(&json!({ "scheduler": "lazy" })).over(Options::default());
+        assert_eq!(options.scheduler, SchedulerChoice::default());
+        assert!(options.wrong.is_some_and(|why| why.contains("lazy")));
+    }
+
+    #[test]
     fn nonsense_changes_nothing() {
         for sent in [json!(null), json!([1]), json!({ "fabius": 3 }), json!({ "check": { "a": 1 } })] {
-            assert_eq!(Settings::read(&sent).over(Options::default()), Options::default());
+            let options = Settings::read(&sent).over(Options::default());
+            assert_eq!(options.wrong.is_some(), !sent.is_null(), "{sent}");
+            assert_eq!(Options { wrong: None, ..options }, Options::default());
         }
     }
 }

@@ -59,6 +59,8 @@ pub struct Options {
     pub own_schedulers: Vec<OwnScheduler>,
     /// By property, the verdict that is expected where the model itself says nothing.
     pub expect: BTreeMap<String, Verdict>,
+    /// What of all that was chosen cannot be used, and why.
+    pub wrong: Option<String>,
 }
 
 impl Default for Options {
@@ -73,6 +75,7 @@ impl Default for Options {
             scheduler: SchedulerChoice::default(),
             own_schedulers: Vec::new(),
             expect: BTreeMap::new(),
+            wrong: None,
         }
     }
 }
