@@ -198,6 +198,23 @@ fn signatures_follow_the_arguments() {
 }
 
 #[test]
+fn a_channel_that_is_passed_on_has_a_signature() {
+    let editor = Editor::new();
+    let uri = uri("passed");
+    let text = "mtype = { go };\nchan line = [1] of { mtype, byte };\ninline send(to) { to!go, }\n\
+                proctype Inner(byte n; chan in) { send(in) }\nproctype Outer(chan out) { run Inner(1, out); out!go, }\n\
+                init { run Outer(line) }\n";
+    editor.open(&uri, text);
+    for (line, character) in [(4, 53), (2, 24)] {
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } });
+        let help = editor.request("textDocument/signatureHelp", params);
+        let label = help["signatures"][0]["label"].as_str().unwrap_or_default();
+        assert!(label.ends_with(" ! mtype, byte"), "{line}: {help}");
+        assert_eq!(help["activeParameter"], 1, "{line}: {help}");
+    }
+}
+
+#[test]
 fn the_shape_of_the_text_is_known() {
     let (editor, uri) = opened("shape");
     let folds = editor.request("textDocument/foldingRange", document(&uri));

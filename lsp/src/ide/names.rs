@@ -135,6 +135,7 @@ mod tests {
             "#define TWICE(/*~d*/a) (/*~*/a + a)\nbyte x; init { x = TWICE(x) }",
             "#define TWICE(a) (a + a)\n#define THRICE(/*~d*/a) (/*~*/a + a + a)\nbyte x; init { x = THRICE(x) }",
             "byte /*~d*/x; init {\n#ifdef OTHER\n/*~*/x = 1\n#else\nskip\n#endif\n}",
+            "active proctype P() { /*~d*/l: skip }\n#define THERE (P[0]@/*~*/l && P[1]@l)\n",
             "init { byte /*~d*/x;\n#if 0\n/*~*/x = 1;\n#endif\nskip }",
             "inline f(/*~d*/a) {\n#if 0\n/*~*/a = 1\n#else\nskip\n#endif\n} init { f(_pid) }",
             "typedef T { byte /*~d*/f } T t; init {\n#if 0\nt./*~*/f = 1;\n#endif\nskip }",

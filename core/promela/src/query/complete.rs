@@ -43,23 +43,26 @@ pub fn complete(index: &Index, file: FileId, text: &str, at: usize) -> (Range<us
     let word = here.filter(|piece| piece.kind == PieceKind::Word);
     let replaced = word.map_or(at..at, |piece| piece.range.clone());
     if let Some(directive) = here.filter(|piece| piece.kind == PieceKind::Directive) {
-        return in_directive(index, text, directive, at);
+        return in_directive(index, file, text, directive, at);
     }
     let code: Vec<&Piece> =
         pieces.iter().filter(|piece| piece.is_code() && piece.range.end <= replaced.start).collect();
-    let before = |back: usize| code.len().checked_sub(back + 1).map_or("", |at| code[at].text(text));
-    let container = index.container_at(file, at);
-    let found = match before(0) {
+    let found = proposals(index, file, &code, text, index.container_at(file, at));
+    (replaced, found)
+}
+
+/// What may follow some code, in a process or inline.
+fn proposals(index: &Index, file: FileId, code: &[&Piece], text: &str, container: Option<SymbolId>) -> Vec<Proposal> {
+    match code.last().map_or("", |piece| piece.text(text)) {
         "goto" => goals(index, container),
         "@" => {
-            let process = process_before(index, &code, text);
+            let process = process_before(index, code, text);
             names(index, index.members(process), |kind| kind == SymbolKind::Label)
         }
-        "." => fields(index, file, &code, text),
+        "." => fields(index, file, code, text),
         "run" => names(index, index.members(None), |kind| kind == SymbolKind::Process),
         _ => anything(index, container),
-    };
-    (replaced, found)
+    }
 }
 
 fn names(index: &Index, ids: impl Iterator<Item = SymbolId>, wanted: impl Fn(SymbolKind) -> bool) -> Vec<Proposal> {
@@ -106,8 +109,8 @@ fn anything(index: &Index, container: Option<SymbolId>) -> Vec<Proposal> {
     found
 }
 
-/// The process whose name stands before `@`: `P@`, or `P[1]@`.
-fn process_before(index: &Index, code: &[&Piece], text: &str) -> Option<SymbolId> {
+/// The process whose name stands before `@`, with which some code ends: `P@`, or `P[1]@`.
+pub(super) fn process_before(index: &Index, code: &[&Piece], text: &str) -> Option<SymbolId> {
     let mut depth = 0_usize;
     for piece in code.iter().rev().skip(1) {
         match piece.text(text) {
@@ -144,7 +147,13 @@ fn fields(index: &Index, file: FileId, code: &[&Piece], text: &str) -> Vec<Propo
 
 /// Proposals inside of a directive: its first word, the names of macros where it asks for them, and whatever a macro may
 /// stand for.
-fn in_directive(index: &Index, text: &str, directive: &Piece, at: usize) -> (Range<usize>, Vec<Proposal>) {
+fn in_directive(
+    index: &Index,
+    file: FileId,
+    text: &str,
+    directive: &Piece,
+    at: usize,
+) -> (Range<usize>, Vec<Proposal>) {
     let pieces = pieces_inside(text, directive.range.clone());
     if pieces.iter().any(|piece| {
         matches!(piece.kind, PieceKind::Comment | PieceKind::Text) && piece.range.start < at && at <= piece.range.end
@@ -163,7 +172,7 @@ fn in_directive(index: &Index, text: &str, directive: &Piece, at: usize) -> (Ran
             let own = index.named(name, &[SymbolKind::Macro]);
             let is_free =
                 text[before[2].range.end..].starts_with('(') && before.iter().all(|piece| piece.text(text) != ")");
-            if is_free { Vec::new() } else { anything(index, own) }
+            if is_free { Vec::new() } else { proposals(index, file, &before, text, own) }
         }
         _ => names(index, index.members(None), |kind| kind == SymbolKind::Macro),
     };

@@ -1,6 +1,7 @@
 //! Names in text that no tree holds: bodies of inlines that nobody calls, bodies of macros that nobody uses, text
 //! that `#if` leaves out, text that is too faulty to be read. They are resolved by their spelling.
 
+use super::complete::process_before;
 use super::tokens::{Piece, PieceKind, pieces_inside};
 use super::{Index, Occurrence, Role, SymbolId, SymbolKind};
 use crate::token::KEYWORDS;
@@ -92,22 +93,27 @@ impl<'a> Leftover<'a> {
         rooms: &[(u32, u32, SymbolId)],
         found: &mut Vec<Occurrence>,
     ) {
-        let (mut last, mut before) = ("", "");
-        for piece in pieces.iter().filter(|piece| piece.is_code()) {
+        let code: Vec<&Piece> = pieces.iter().filter(|piece| piece.is_code()).collect();
+        let spelled_at = |at: Option<usize>| at.and_then(|at| code.get(at)).map_or("", |piece| piece.text(text));
+        for (at, piece) in code.iter().enumerate() {
             let (spelled, start, end) = (piece.text(text), piece.range.start as u32, piece.range.end as u32);
-            let owner = std::mem::replace(&mut before, std::mem::replace(&mut last, spelled));
             if piece.kind != PieceKind::Word || self.known.contains(&(file, start)) || is_keyword(spelled) {
                 continue;
             }
             // C code says `now.x` for a global variable.
-            let behind_dot = before == "." && owner != "now";
+            let behind_dot = spelled_at(at.checked_sub(1)) == "." && spelled_at(at.checked_sub(2)) != "now";
+            let behind_at = spelled_at(at.checked_sub(1)) == "@";
             let within =
                 rooms.iter().filter(|(from, to, _)| *from <= start && end <= *to).min_by_key(|room| room.1 - room.0);
             let within = within.map(|(.., id)| *id);
             let own = || self.members.get(&within?)?.get(spelled).copied();
-            let symbol = match behind_dot {
-                true => self.fields.get(spelled).copied().flatten(),
-                false => own().or_else(|| self.outside.get(spelled).copied()),
+            let symbol = if behind_dot {
+                self.fields.get(spelled).copied().flatten()
+            } else if behind_at {
+                let process = process_before(self.index, &code[..at], text);
+                process.and_then(|process| self.members.get(&process)?.get(spelled).copied())
+            } else {
+                own().or_else(|| self.outside.get(spelled).copied())
             };
             found.extend(symbol.map(|symbol| Occurrence { file, start, end, symbol, role: Role::Read, within }));
         }

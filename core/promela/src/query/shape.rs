@@ -1,7 +1,7 @@
 //! The shape of a text: what can be folded, and what a selection grows to.
 
 use super::Index;
-use super::tokens::PieceKind;
+use super::tokens::{Piece, PieceKind, pieces_inside};
 use fabius_base::FileId;
 use std::ops::Range;
 
@@ -50,6 +50,7 @@ pub fn selections(index: &Index, file: FileId, text: &str, at: usize) -> Vec<Ran
     let mut found: Vec<Range<usize>> = index.piece_at(file, at).map(|piece| piece.range.clone()).into_iter().collect();
     let own = index.stretches.iter().filter(|stretch| stretch.file == file);
     found.extend(own.map(|stretch| stretch.start as usize..stretch.end as usize).filter(holds));
+    found.extend(in_directive(index, file, text, at));
     found.push(0..text.len());
     found.sort_by_key(|range| (range.len(), range.start));
     found.dedup();
@@ -61,4 +62,67 @@ pub fn selections(index: &Index, file: FileId, text: &str, at: usize) -> Vec<Ran
         }
     }
     nested
+}
+
+/// What a selection in a directive grows to: the piece, what stands in parentheses around it, with them and without, and
+/// what a macro stands for.
+fn in_directive(index: &Index, file: FileId, text: &str, at: usize) -> Vec<Range<usize>> {
+    let is_around =
+        |piece: &&Piece| piece.kind == PieceKind::Directive && piece.range.start <= at && at <= piece.range.end;
+    let Some(directive) = index.pieces(file).iter().find(is_around) else { return Vec::new() };
+    let pieces = pieces_inside(text, directive.range.clone());
+    let code: Vec<&Piece> = pieces.iter().filter(|piece| piece.is_code()).collect();
+    let touches = |piece: &&&Piece| piece.range.start <= at && at <= piece.range.end;
+    let is_word = |piece: &&&Piece| piece.kind == PieceKind::Word;
+    let here = code.iter().filter(touches).find(is_word).or_else(|| code.iter().find(touches));
+    let mut found: Vec<Range<usize>> = here.map(|piece| piece.range.clone()).into_iter().collect();
+    let mut open: Vec<&Piece> = Vec::new();
+    for piece in &code {
+        match piece.text(text) {
+            "(" | "{" | "[" => open.push(piece),
+            ")" | "}" | "]" => {
+                let around = open
+                    .pop()
+                    .map(|first| first.range.clone())
+                    .filter(|first| first.start <= at && at <= piece.range.end);
+                if let Some(first) = around {
+                    found.push(first.start..piece.range.end);
+                    if first.end <= at && at <= piece.range.start {
+                        found.push(first.end..piece.range.start);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let spelled = |at: usize| code.get(at).map(|piece| piece.text(text));
+    if spelled(1) == Some("define") {
+        let has_list = code.get(2).is_some_and(|name| text[name.range.end..].starts_with('('));
+        let list_end = has_list.then(|| code.iter().position(|piece| piece.text(text) == ")")).flatten();
+        let body = code.get(list_end.unwrap_or(2) + 1).zip(code.last());
+        found.extend(
+            body.map(|(first, last)| first.range.start..last.range.end)
+                .filter(|body| body.contains(&at) || body.end == at),
+        );
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ast::Model;
+    use fabius_base::SourceMap;
+
+    #[test]
+    fn a_selection_grows_in_a_macro() {
+        let text = "#define SUM(a, b) ((a + b) % 3)\n";
+        let mut map = SourceMap::new();
+        let file = map.add_file("m.pml", text.to_owned());
+        let index = Index::new(&map, &Model::default());
+        let at = text.find("b)").unwrap_or(0);
+        let at = text[at + 1..].find("b)").map_or(0, |next| at + 1 + next);
+        let grown: Vec<&str> = selections(&index, file, text, at).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(grown, ["b", "a + b", "(a + b)", "(a + b) % 3", "((a + b) % 3)", text.trim_end(), text]);
+    }
 }

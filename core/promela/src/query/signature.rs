@@ -1,8 +1,10 @@
 //! The arguments of what is being called at a place, while they are written.
 
+use super::Role;
 use super::tokens::{Piece, PieceKind};
 use super::{Index, SymbolId, SymbolKind};
 use fabius_base::FileId;
+use std::collections::BTreeSet;
 
 /// A call that is being written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,15 +80,59 @@ fn channel_before<'a>(code: &[&'a Piece], text: &str) -> Option<&'a Piece> {
 fn message(index: &Index, file: FileId, name: &Piece, text: &str, mark: &str, active: usize) -> Option<Signature> {
     let word = name.text(text);
     let meaning = index.meanings(file, name.range.start).first().copied();
-    let symbol = meaning.filter(|&id| index.symbol(id).channel).or_else(|| {
+    let may_be_one = |id: &SymbolId| index.symbol(*id).channel || index.symbol(*id).kind == SymbolKind::InlineParameter;
+    let symbol = meaning.filter(may_be_one).or_else(|| {
         let container = index.container_at(file, name.range.start);
         let channel = |id: &SymbolId| index.symbol(*id).channel && &*index.symbol(*id).name == word;
         index.members(container).find(channel).or_else(|| index.members(None).find(channel))
     })?;
-    let parameters = index.symbol(symbol).parameters.clone();
-    if parameters.is_empty() {
-        return None;
-    }
+    let known = |id: &SymbolId| !index.symbol(*id).parameters.is_empty();
+    let channel = Some(symbol).filter(known).or_else(|| passed(index, file, text, symbol).into_iter().find(known))?;
+    let parameters = index.symbol(channel).parameters.clone();
     let label = format!("{word} {mark} {}", parameters.join(", "));
     Some(Signature { symbol, label, parameters, active })
+}
+
+/// What calls in this file give to a parameter, also through parameters of others.
+fn passed(index: &Index, file: FileId, text: &str, parameter: SymbolId) -> Vec<SymbolId> {
+    let (mut found, mut seen, mut waiting) = (Vec::new(), BTreeSet::new(), vec![parameter]);
+    while let Some(id) = waiting.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let symbol = index.symbol(id);
+        let is_parameter = matches!(symbol.kind, SymbolKind::Parameter | SymbolKind::InlineParameter);
+        let Some(owner) = symbol.container.filter(|_| is_parameter) else {
+            found.push(id);
+            continue;
+        };
+        let mut alike = index.members(Some(owner)).filter(|other| index.symbol(*other).kind == symbol.kind);
+        let Some(position) = alike.position(|other| other == id) else { continue };
+        let calls = index
+            .occurrences_in(file)
+            .iter()
+            .filter(|occurrence| occurrence.symbol == owner && matches!(occurrence.role, Role::Run | Role::Call));
+        let arguments = calls.filter_map(|call| argument(index, file, text, call.end as usize, position));
+        waiting.extend(arguments.flat_map(|argument| index.meanings(file, argument.range.start)));
+    }
+    found
+}
+
+/// The first word of an argument of a call, by its number; the name of what is called ends at a byte.
+fn argument<'a>(index: &'a Index, file: FileId, text: &str, end: usize, position: usize) -> Option<&'a Piece> {
+    let pieces = index.pieces(file);
+    let from = pieces.partition_point(|piece| piece.range.end <= end);
+    let (mut depth, mut number) = (0_usize, 0);
+    for piece in pieces[from..].iter().filter(|piece| piece.is_code()) {
+        match piece.text(text) {
+            "(" | "[" => depth += 1,
+            ")" | "]" if depth <= 1 => return None,
+            ")" | "]" => depth -= 1,
+            "," if depth == 1 => number += 1,
+            _ if depth == 1 && number == position => return (piece.kind == PieceKind::Word).then_some(piece),
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
 }
