@@ -20,6 +20,9 @@ const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
 
 /// The search with ever more delays before the deep one has this part of its time.
 const RISING_SHARE: u32 = 30;
+/// For loops it has this part. The search for loops that comes after it proves as fast as without it, so it only costs
+/// where there is none; where there is one that the short look does not find, it is several times as fast.
+const RISING_LOOPS_SHARE: u32 = 60;
 /// Time between two pieces of news about what is known so far: more often, whoever shows it would flicker.
 const ROUND_PAUSE: Duration = Duration::from_millis(500);
 /// The search with ever more delays after the deep one has this part of the time of both.
@@ -76,7 +79,7 @@ pub enum Tier {
     /// A short look; for violations of safety in the order of delays: what goes wrong under hardly disturbed schedules
     /// is found first.
     Quick,
-    /// Safety only: ever more delays, as long as the states are so few that a search of another kind would not be quicker.
+    /// Ever more delays, as long as the states are so few that a search of another kind would not be quicker.
     Rising,
     /// Everything, to the end or to the end of the budget; what shows nothing new is left out.
     Deep,
@@ -97,20 +100,26 @@ impl Tier {
 
     /// The tier that is for what this one left undecided about a property, after so many states.
     pub fn next(self, loaded: &Loaded, property: &str, states: u64) -> Option<Self> {
-        let by_delays = goes_by_delays(loaded, property);
         match self {
-            Self::Quick if by_delays && states < WHOLE_STATES_MAX => Some(Self::Rising),
+            Self::Quick if goes_by_delays(Self::Rising, loaded, property) && states < WHOLE_STATES_MAX => {
+                Some(Self::Rising)
+            }
             Self::Quick | Self::Rising => Some(Self::Deep),
-            Self::Deep if by_delays => Some(Self::Farther),
+            Self::Deep if goes_by_delays(Self::Farther, loaded, property) => Some(Self::Farther),
             Self::Deep | Self::Farther => None,
         }
     }
 }
 
-/// Whether a property is looked at in the order of delays. Loops are found sooner by the searches for loops, and where the
-/// text forbids delays, that order does not lead to every run.
-fn goes_by_delays(loaded: &Loaded, property: &str) -> bool {
-    property == SAFETY && !loaded.is_sealed()
+/// Whether a tier looks at a property in the order of delays. Most loops are found at once by the searches for loops, so
+/// these come first there. Where the text forbids delays, that order does not lead to every run.
+fn goes_by_delays(tier: Tier, loaded: &Loaded, property: &str) -> bool {
+    let by_delays = match tier {
+        Tier::Quick | Tier::Farther => property == SAFETY,
+        Tier::Rising => true,
+        Tier::Deep => false,
+    };
+    by_delays && !loaded.is_sealed()
 }
 
 /// The number of a run; a later run has a greater one.
@@ -427,8 +436,11 @@ fn time_for(job: &Job) -> Duration {
     let Budget { quick, deep, background, .. } = job.budget;
     match &job.work {
         Work::Check(Tier::Quick, _) => quick,
-        Work::Check(Tier::Rising, _) => deep / RISING_SHARE,
-        Work::Check(Tier::Deep, property) if goes_by_delays(&job.loaded, property) => deep - deep / FARTHER_SHARE,
+        Work::Check(Tier::Rising, property) if property == SAFETY => deep / RISING_SHARE,
+        Work::Check(Tier::Rising, _) => deep / RISING_LOOPS_SHARE,
+        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Farther, &job.loaded, property) => {
+            deep - deep / FARTHER_SHARE
+        }
         Work::Check(Tier::Deep, _) => deep,
         Work::Check(Tier::Farther, _) => deep / FARTHER_SHARE,
         Work::Survey | Work::Trial(_) | Work::Meet(_) => background,
@@ -438,12 +450,12 @@ fn time_for(job: &Job) -> Duration {
 fn settings(job: &Job) -> Settings {
     let limits = Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() };
     let Work::Check(tier, property) = &job.work else { return Settings { limits, ..Settings::default() } };
-    let by_delays = goes_by_delays(&job.loaded, property);
-    let delaying = (by_delays && *tier != Tier::Deep)
+    let delaying = goes_by_delays(*tier, &job.loaded, property)
         .then(|| Delaying { scheduler: job.scheduler.clone(), ..Delaying::default() });
     let states_max = (*tier == Tier::Rising).then_some(WHOLE_STATES_MAX);
     // Without the reduction it would see no more than the tier before.
-    let whole_states_max = if by_delays && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
+    let by_delays_before = goes_by_delays(Tier::Farther, &job.loaded, property);
+    let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
     Settings { delaying, properties, limits: Limits { states_max, ..limits }, whole_states_max, ..Settings::default() }
 }
@@ -489,6 +501,31 @@ mod tests {
             budget,
             scheduler: SchedulerChoice::default(),
         }
+    }
+
+    #[test]
+    fn what_the_short_look_leaves_undecided_is_looked_at_in_the_order_of_delays() {
+        let plain = job("a", Work::Survey).loaded;
+        let text = "active [2] proctype P() { byte x; /*@ seal rtc */ x++; x++ /*@ unseal */ }\n".to_owned();
+        let sealed = fabius_engine::load("b", text, &[], &mut |_, _| None, &Settings::default());
+        assert!(sealed.is_sealed() && !plain.is_sealed());
+        let after = |loaded: &Loaded, property: &str, states: u64| {
+            let mut tiers = vec![Tier::Quick];
+            tiers.extend(std::iter::successors(Tier::Quick.next(loaded, property, states), |tier| {
+                tier.next(loaded, property, states)
+            }));
+            tiers
+        };
+        let (few, many) = (10, WHOLE_STATES_MAX);
+        assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::Rising, Tier::Deep, Tier::Farther]);
+        assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Farther]);
+        assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::Rising, Tier::Deep]);
+        for property in [SAFETY, "p"] {
+            assert_eq!(after(&sealed, property, few), [Tier::Quick, Tier::Deep]);
+        }
+        // Loops are looked for by the searches for loops first, and last.
+        let delays = |tier| settings(&job("a", Work::Check(tier, "p".to_owned()))).delaying.is_some();
+        assert_eq!([Tier::Quick, Tier::Rising, Tier::Deep].map(delays), [false, true, false]);
     }
 
     #[test]
