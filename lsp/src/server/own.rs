@@ -15,6 +15,7 @@ use fabius_witness::format::text;
 use fabius_witness::{Snapshot, Standing};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
@@ -306,7 +307,7 @@ fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
         Format::Mermaid => fabius_witness::format::chart::mermaid(trace),
         Format::Trail => example.trail(&known.reading.loaded),
         Format::Run => {
-            let loaded = std::sync::Arc::clone(&known.reading.loaded);
+            let loaded = Arc::clone(&known.reading.loaded);
             let run = Exploration::of_counterexample(loaded, example, &known.report.name);
             run.map_err(|why| error(ErrorCode::InternalError, why))?.save().text()
         }
