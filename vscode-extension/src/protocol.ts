@@ -23,6 +23,8 @@ export interface PropertyStatus {
   stale: boolean;
   summary: string | null;
   states: number | null;
+  /** With so many delays a search found nothing. */
+  bound?: number | null;
   counterexamples: number;
   /** What became of the first counterexample in the present text. */
   replay: string | null;
@@ -41,6 +43,7 @@ export interface Progress {
 export interface Running {
   property: string;
   tier: "quick" | "rising" | "deep" | "farther";
+  /** With so many delays it found nothing so far. */
   bound?: number | null;
   progress: Progress | null;
 }

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { PropertyStatus, Running, State, Status } from "./protocol";
 import type { Store } from "./store";
-import { counted } from "./pure/words";
+import { counted, grouped, listed, noErrorUpTo } from "./pure/words";
 
 export interface PropertyNode {
   uri: string;
@@ -63,10 +63,11 @@ function propertyItem({ uri, property, running }: PropertyNode): vscode.TreeItem
   item.iconPath = notAll
     ? new vscode.ThemeIcon("pass", new vscode.ThemeColor("testing.iconQueued"))
     : new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-  const progress = running?.property === property.name ? running.progress : null;
-  const going = progress ? `${counted(progress.states, "state")}, depth ${progress.depth}` : "checking";
+  const own = running?.property === property.name ? running : null;
+  const { states, depth } = own?.progress ?? {};
+  const going = listed(noErrorUpTo(own?.bound), states !== undefined && counted(states, "state"), depth !== undefined && `depth ${grouped(depth)}`);
   const known = property.state === "unknown" ? "not checked yet" : (property.summary ?? "");
-  item.description = property.state === "running" ? going : [known, property.replay].filter(Boolean).join(" · ");
+  item.description = property.state === "running" ? going || "checking" : [known, property.replay].filter(Boolean).join(" · ");
   item.tooltip = `${property.name}: ${property.state}\n${item.description}`;
   item.contextValue = [
     "property",

@@ -32,26 +32,37 @@ export function sign(property: PropertyStatus): string {
   }
 }
 
+/** What a search in the order of delays has found out so far; nothing if there is none. */
+export function noErrorUpTo(bound: number | null | undefined): string {
+  return bound === null || bound === undefined ? "" : `no error up to ${counted(bound, "delay")}`;
+}
+
+/** What is there of some parts of a sentence. */
+export function listed(...parts: (string | false | null | undefined)[]): string {
+  return parts.filter(Boolean).join(", ");
+}
+
 /** What is known about a property, shortly. */
 export function short(property: PropertyStatus, running: Running | null): string {
-  if (property.state === "running") {
-    const progress = running?.property === property.name ? running.progress : null;
-    return progress ? `${property.name}, ${counted(progress.states, "state")}` : property.name;
+  const { name, state } = property;
+  if (state === "running") {
+    const own = running?.property === name ? running : null;
+    return listed(name, noErrorUpTo(own?.bound), own?.progress && counted(own.progress.states, "state"));
   }
-  const states = property.states === null ? "" : `, ${counted(property.states, "state")}`;
-  switch (property.state) {
+  const states = property.states !== null && counted(property.states, "state");
+  switch (state) {
     case "holds":
-      return `${property.name}, ${property.exhaustive ? "exhaustive" : "not a proof"}${states}`;
+      return listed(name, property.exhaustive ? "exhaustive" : "not a proof", states);
     case "violated":
-      return `${property.name} fails`;
+      return `${name} fails`;
     case "undecided":
-      return `${property.name}, undecided${states}`;
+      return listed(name, "undecided", noErrorUpTo(property.bound), states);
     case "stale":
-      return property.replay ? `${property.name}, ${property.replay}` : `${property.name}, edited since`;
+      return listed(name, property.replay ?? "edited since");
     case "faulty":
-      return `${property.name}, not checked`;
+      return listed(name, "not checked");
     case "unknown":
-      return property.name;
+      return name;
   }
 }
 

@@ -24,6 +24,13 @@ test("the line says what is known and what goes on", () => {
   assert.equal(statusLine(status([])), "– nothing to check");
 });
 
+test("what is known by delays is said while the search goes on, and where it had to end", () => {
+  const running = { property: "safety", tier: "rising", bound: 2, progress: { states: 1200, depth: 3, seconds: 1 } } as const;
+  assert.equal(statusLine(status([property("safety", "running")], running)), "⟳ safety, no error up to 2 delays, 1\u202f200 states");
+  const ended = property("safety", "undecided", { bound: 1, states: 5 });
+  assert.equal(statusLine(status([ended])), "? safety, undecided, no error up to 1 delay, 5 states");
+});
+
 test("many properties are counted, and the worst is named", () => {
   const many = ["a", "b", "c"].map((name) => property(name, "holds")).concat(property("d", "violated"));
   assert.equal(statusLine(status(many)), "✓ 3 ✗ 1 · ✗ d fails");
