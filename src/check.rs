@@ -32,7 +32,7 @@ pub fn run(args: &Check) -> u8 {
         return exit::FAULTY;
     }
     match args.checkpoints.keeper() {
-        Ok(keeper) => settings.delaying.iter_mut().for_each(|delaying| delaying.keeper.clone_from(&keeper)),
+        Ok(keeper) => settings.keeper = keeper,
         Err(why) => {
             let _ = writeln!(anstream::stderr(), "error: {why}");
             return exit::FAULTY;

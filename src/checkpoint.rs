@@ -1,4 +1,4 @@
-//! The flags that keep a search in the order of delays in a file, and the file.
+//! The flags that keep a search in the order of delays or of depth in a file, and the file.
 
 use crate::delays::DelayFlags;
 use clap::Args;
@@ -20,19 +20,17 @@ pub struct CheckpointFlags {
 }
 
 impl CheckpointFlags {
-    /// Why a search cannot be kept that is not one in the order of delays, if that is asked for.
+    /// Why a search cannot be kept that is neither one in the order of delays nor one in the order of depth, if that is asked for.
     pub fn contradiction(&self, delays: &DelayFlags) -> Option<String> {
-        if delays.delay.is_some() || (self.checkpoint.is_none() && self.resume.is_none()) {
+        let by_rounds = delays.delay.is_some() || delays.depth().is_some();
+        if by_rounds || (self.checkpoint.is_none() && self.resume.is_none()) {
             return None;
         }
-        let what = match delays.depth() {
-            Some(_) => "a search in the order of depth",
-            None => "a search without `--delay`",
-        };
-        Some(format!(
-            "{what} cannot be kept in a checkpoint (F0503)\n\
-             help: what can be kept is a search for violations of safety with `--delay SCHEDULER` and `--delay-mode fast`"
-        ))
+        Some(
+            "a search that goes by no rounds cannot be kept in a checkpoint (F0503)\n\
+             help: what can be kept are searches with `--delay SCHEDULER` or `--depth-bound STEPS`"
+                .to_owned(),
+        )
     }
 
     /// What is kept, and what to go on from.

@@ -1,7 +1,7 @@
 //! The flags of searches in the order of delays, and what they ask the engine for.
 
 use clap::{Args, ValueEnum};
-use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, Keeper, SampleKind, SchedulerChoice};
+use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
 use fabius_lsp::session::config::own_schedulers;
 use std::path::Path;
 
@@ -115,7 +115,7 @@ impl DelayFlags {
         };
         let scheduler = self.delay.as_deref()?.parse().unwrap_or_default();
         let (delays_max, choices_max, seed) = (self.max_delays, self.choice_bound, self.seed);
-        Some(Delaying { scheduler, mode, delays_max, choices_max, seed, keeper: Keeper::default() })
+        Some(Delaying { scheduler, mode, delays_max, choices_max, seed })
     }
 
     /// What the flags for depth ask for.

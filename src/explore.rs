@@ -13,6 +13,10 @@ const PANIC_KEY: &str = "FABIUS_TEST_PANIC_KEY";
 
 /// Explores until somebody quits.
 pub fn run(args: &Explore) -> u8 {
+    if let Some(why) = args.question.delays.contradiction() {
+        eprintln!("fabius: {why}");
+        return exit::FAULTY;
+    }
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         eprintln!("fabius: `explore` needs a terminal; `fabius check` prints what it finds");
         return exit::FAULTY;

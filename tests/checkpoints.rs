@@ -31,10 +31,13 @@ fn model(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models/families").join(name).display().to_string()
 }
 
-/// Checks safety; the exit code and the report.
+/// Checks safety, if the flags name no other property; the exit code and the report.
 fn check(flags: &[&str]) -> (i32, Value) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    command.env("FABIUS_CACHE", "off").args(["check", "--json", "--property", "safety"]).args(flags);
+    command.env("FABIUS_CACHE", "off").args(["check", "--json"]).args(flags);
+    if !flags.contains(&"--property") {
+        command.args(["--property", "safety"]);
+    }
     let output = command.stdin(Stdio::null()).output().expect("the binary runs");
     let report = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     let code = output.status.code().unwrap_or(-1);
@@ -90,6 +93,69 @@ fn an_error_is_found_by_whoever_resumes() {
 }
 
 #[test]
+fn what_is_proved_exactly_or_by_depth_in_pieces_is_the_same_proof() {
+    same(&["--delay", "rtc", "--delay-mode", "exact", "-DN=2", &model("german.pml")], 800);
+    same(&["--depth-bound", "1000", "--depth-increment", "7", "-DN=2", &model("german.pml")], 900);
+}
+
+#[test]
+fn an_error_at_some_depth_is_found_by_whoever_resumes() {
+    same(&["--depth-bound", "1000", "--depth-increment", "5", "-DN=3", "-DBUG", &model("lann.pml")], 200);
+}
+
+/// Between two rounds: with one delay, or step, more each time.
+fn rounds_add_up(flags: &[&str], bound: &str, bounds: [&str; 3]) {
+    let scratch = Scratch::new(&format!("rounds{bound}-{}", flags.len()));
+    let file = scratch.path("search");
+    let flags = [flags, &["--property", "progress"]].concat();
+    let (code, whole) = check(&[&flags[..], &[bound, bounds[2]]].concat());
+    check(&[&flags[..], &[bound, bounds[0], "--checkpoint", &file]].concat());
+    check(&[&flags[..], &[bound, bounds[1], "--checkpoint", &file, "--resume", &file]].concat());
+    let (resumed_code, resumed) = check(&[&flags[..], &[bound, bounds[2], "--resume", &file]].concat());
+    assert_eq!(resumed_code, code, "{flags:?}: {resumed}");
+    let (one, other) = (&resumed["properties"][0], &whole["properties"][0]);
+    for key in ["verdict", "states", "transitions", "matched", "reason", "search"] {
+        assert_eq!(one[key], other[key], "{flags:?}: {key}");
+    }
+}
+
+#[test]
+fn searches_for_endless_runs_go_on_between_rounds() {
+    let planning = model("elevator_planning.pml");
+    for cycles in ["map", "scc", "iterative-ndfs"] {
+        let flags = ["--delay", "random", "--cycles", cycles, "-DN=2", &planning];
+        rounds_add_up(&flags, "--max-delays", ["0", "1", "3"]);
+    }
+    let flags = ["--delay", "random", "--cycles", "map", "--threads", "2", "-DN=2", &planning];
+    rounds_add_up(&flags, "--max-delays", ["0", "1", "3"]);
+    rounds_add_up(&["--depth-increment", "10", "-DN=2", &planning], "--depth-bound", ["10", "20", "40"]);
+}
+
+#[test]
+fn a_file_holds_one_search_and_what_is_not_kept_is_told() {
+    let scratch = Scratch::new("one");
+    let (file, planning) = (scratch.path("search"), model("elevator_planning.pml"));
+    let flags = ["--delay", "rr", "--max-delays", "0", "-DN=2", "--checkpoint", &file, &planning];
+    let both = [&flags[..], &["--property", "safety", "--property", "progress"]].concat();
+    let (_, report) = check(&both);
+    let notes: Vec<&str> =
+        report["findings"].as_array().into_iter().flatten().filter_map(|found| found["message"].as_str()).collect();
+    assert!(notes.iter().any(|note| note.contains("is not kept in a checkpoint")), "{notes:?}");
+    // What was kept is the search for violations of safety.
+    let (code, report) = check(&[&flags[..5], &["--property", "progress", "--resume", &file, &planning]].concat());
+    assert_eq!(code, 3, "{report}");
+    let why = report["findings"][0]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("the model was another") || why.contains("the property was another"), "{why}");
+    for flags in [&["--keep-going"][..], &["--delay-mode", "sample"]] {
+        let drawn = flags.contains(&"sample");
+        let (code, report) = check(&[&["--delay", "rr", "-DN=2", &planning], flags, &["--resume", &file]].concat());
+        assert_eq!(code, 3, "{flags:?}: {report}");
+        let why = report["findings"][0]["message"].as_str().unwrap_or_default();
+        assert!(!drawn || why.contains("drawing runs"), "{flags:?}: {why}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_used_is_refused_with_the_reason() {
     let scratch = Scratch::new("refused");
     let file = scratch.path("search");
@@ -104,7 +170,9 @@ fn a_file_that_cannot_be_used_is_refused_with_the_reason() {
     assert!(refusal(&["--delay", "rtc", &lann]).contains("the model was another"));
     assert!(refusal(&["--delay", "rtc", "-DN=3", &german]).contains("the model was another"));
     assert!(refusal(&["--delay", "rr", "-DN=2", &german]).contains("the scheduler was another"));
-    assert!(refusal(&["--delay", "rtc", "--delay-mode", "exact", "-DN=2", &german]).contains("cannot be kept"));
+    let exact = ["--delay", "rtc", "--delay-mode", "exact", "-DN=2", &german];
+    assert!(refusal(&exact).contains("the kind of search was another"));
+    assert!(refusal(&["--depth-bound", "20", "-DN=2", &german]).contains("the kind of search was another"));
     let good = std::fs::read(&file).expect("it was written");
     std::fs::write(&file, &good[..good.len() / 2]).expect("written");
     assert!(refusal(&["--delay", "rtc", "-DN=2", &german]).contains("damaged"));

@@ -130,14 +130,16 @@ fn a_wrong_command_line_is_a_faulty_input() {
 #[test]
 fn flags_that_do_not_go_together_are_refused_with_the_reason() {
     for (args, why) in [
-        (&["--depth-bound", "9", "--checkpoint", "search"][..], "in the order of depth cannot be kept"),
-        (&["--resume", "search"], "without `--delay` cannot be kept"),
+        (&["--resume", "search"][..], "goes by no rounds cannot be kept"),
         (&["--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"], "--choice-bound does not go with"),
         (&["--delay", "fifo"], "there is no scheduler `fifo`"),
     ] {
         let run = check(&[&["holds.pml"], args].concat()).expect(3);
         assert!(run.err.contains(why) && run.out.is_empty(), "{}{}", run.out, run.err);
     }
+    let drawn = ["explore", "holds.pml", "--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"];
+    let explored = run(&drawn).expect(3);
+    assert!(explored.err.contains("--choice-bound does not go with"), "{}", explored.err);
 }
 
 #[test]

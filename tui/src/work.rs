@@ -46,11 +46,10 @@ impl Work {
     /// Checks a model. A search that can be resumed is kept where it ends; `resume` goes on from what was kept.
     pub(crate) fn check(&mut self, number: u64, loaded: Arc<Loaded>, mut settings: Settings, resume: bool) {
         let from = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| resume);
-        let can_be_kept = can_be_resumed(&settings);
-        if let Some(delaying) = settings.delaying.as_mut().filter(|_| can_be_kept) {
+        if can_be_resumed(&settings) {
             let kept = Arc::clone(&self.kept);
-            delaying.keeper.resume = from.map(|bytes| ("the search before".to_owned(), bytes));
-            delaying.keeper.save = Some(Arc::new(move |bytes: &[u8]| {
+            settings.keeper.resume = from.map(|bytes| ("the search before".to_owned(), bytes));
+            settings.keeper.save = Some(Arc::new(move |bytes: &[u8]| {
                 *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes.into());
             }));
         }
@@ -132,7 +131,7 @@ impl Work {
 /// Whether a search with these settings can go on where it ended: one in the order of delays, up to so many, that
 /// remembers states only.
 pub(crate) fn can_be_resumed(settings: &Settings) -> bool {
-    let suits = |delaying: &Delaying| delaying.mode == DelayMode::Fast && delaying.delays_max.is_some();
+    let suits = |delaying: &Delaying| !matches!(delaying.mode, DelayMode::Sample(..)) && delaying.delays_max.is_some();
     !settings.keep_going && settings.delaying.as_ref().is_some_and(suits)
 }
 

@@ -246,7 +246,9 @@ fn endless(models: &Models) -> String {
                 let deepening = Deepening { first, ..Deepening::default() };
                 let (scheduler, question) = (RandomOrder::new(0), (Goal::Livelock, ask));
                 let began = Instant::now();
-                let found = iterative_cycles(&mut machine, &scheduler, &mut Quiet, &settings(), &deepening, question);
+                let found =
+                    iterative_cycles(&mut machine, &scheduler, &mut Quiet, &settings(), &deepening, question, None);
+                let found = found.expect("there is nothing to go on from");
                 (found, began.elapsed().as_secs_f64())
             };
             let unbounded = run(u32::MAX - 1, Ask::NestedDfs);
@@ -256,14 +258,9 @@ fn endless(models: &Models) -> String {
                 let (scheduler, all) = (RandomOrder::new(0), Deepening::default());
                 let began = Instant::now();
                 let (quiet, settings) = (&mut Quiet, settings());
-                let found = iterative_map_together(
-                    &mut models,
-                    &scheduler,
-                    quiet,
-                    &settings,
-                    &all,
-                    (Goal::Livelock, ALONE_MAX),
-                );
+                let question = (Goal::Livelock, ALONE_MAX);
+                let found = iterative_map_together(&mut models, &scheduler, quiet, &settings, &all, question, None);
+                let found = found.expect("there is nothing to go on from");
                 (found.expect("there are models"), began.elapsed().as_secs_f64())
             };
             let walked = |count: fn(&fabius_search::iterative_map::CycleRound) -> u64| {

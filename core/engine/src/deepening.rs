@@ -1,6 +1,7 @@
 //! The searches in the order of depth: for violations of safety, and for endless runs.
 
 use crate::adapter::SearchedMachine;
+use crate::checkpoint::{Belonging, Kept};
 use crate::counterexample::{Found, Wrong};
 use crate::delayed::{in_figures, what_runs_do};
 use crate::event::Goal;
@@ -17,7 +18,8 @@ use crate::words::counted;
 use fabius_base::StopReason;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::Reach;
-use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, depth_bounded, depth_bounded_cycles};
+use fabius_search::depth_bounded::{DepthOutcome, DepthSettings};
+use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles, depth_bounded_kept};
 use fabius_search::iterative_map::DeepCycles;
 use fabius_search::{self as search, Completeness, StopAt};
 use std::sync::Arc;
@@ -42,7 +44,15 @@ pub(crate) fn check(
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let search_settings = search::Settings { limits: settings.limits, stop_at, cancel: watcher.around.cancel.clone() };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
-    let found = depth_bounded(&mut machine, &mut watcher, &search_settings, &bounds);
+    let kept = kept("depth-bounded", program, planned, settings, depth);
+    let found = kept.run(|keeping| match keeping {
+        None => Ok(depth_bounded(&mut machine, &mut watcher, &search_settings, &bounds)),
+        Some(keeping) => depth_bounded_kept(&mut machine, &mut watcher, &search_settings, &bounds, keeping),
+    });
+    let found = match found {
+        Ok(found) => found,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked::of(describe(planned, settings, &found, seconds));
     for violation in &found.outcome.violations {
@@ -72,7 +82,14 @@ pub(crate) fn check_cycles(
     let cancel = watcher.around.cancel.clone();
     let search_settings = search::Settings { limits: settings.limits, stop_at: StopAt::First, cancel };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
-    let found = depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal);
+    let kept = kept("depth-bounded-scc", &inquiry.program, planned, settings, depth);
+    let found = kept.run(|keeping| {
+        depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal, keeping)
+    });
+    let found = match found {
+        Ok(found) => found,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
     let seconds = ((around.now)() - began).as_secs_f64();
     let reason = endless_reason(&inquiry, &found, settings);
     let mut checked = Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds));
@@ -81,6 +98,21 @@ pub(crate) fn check_cycles(
         checked.confirm(loaded, &inquiry.program, planned, found, around);
     }
     checked
+}
+
+/// How a search in the order of depth is kept. It may go deeper when it goes on, with the same steps.
+fn kept<'a>(
+    kind: &str,
+    program: &Program,
+    planned: &Planned,
+    settings: &'a Settings,
+    depth: &DepthBounding,
+) -> Kept<'a> {
+    Kept::as_asked(&settings.keeper, || {
+        Belonging::new(kind, program, &planned.name, settings)
+            .with("what counts as progress", format!("{:?}", settings.progress))
+            .with("`--depth-increment`", depth.increment)
+    })
 }
 
 /// One sentence that says what a verdict on endless runs rests on.

@@ -14,6 +14,7 @@ pub mod words;
 
 mod adapter;
 mod calmest;
+mod checkpoint;
 mod condition;
 mod counterexample;
 mod deepening;

@@ -1,5 +1,6 @@
 //! From a loaded model to its report: plan, one property after the other, one verdict.
 
+use crate::checkpoint;
 use crate::counterexample::Counterexample;
 use crate::deepening;
 use crate::delayed;
@@ -10,8 +11,9 @@ use crate::look::Controls;
 use crate::plan::{Plan, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
-use crate::settings::{Fairness, Settings};
+use crate::settings::{Fairness, Keeper, Settings};
 use crate::starvation;
+use crate::task::Checked;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_program::Program;
 use std::sync::Arc;
@@ -89,8 +91,14 @@ fn check_all(
         failure: None,
     };
     for (index, planned) in plan.properties.iter().enumerate() {
-        let settings = &with_share(settings, plan.properties.len() - index, (around.now)());
+        let mut settings = with_share(settings, plan.properties.len() - index, (around.now)());
+        if let Some(note) = checkpoint::not_kept(&settings, planned, plan.properties.len()) {
+            settings.keeper = Keeper::default();
+            outcome.findings.push(note);
+        }
+        let settings = &settings;
         let found = match planned.question {
+            _ if let Some(finding) = checkpoint::unsuited(settings) => Checked::faulty(planned, *finding),
             Question::Safety if let Some(depth) = &settings.depth_bounding => {
                 deepening::check(loaded, program, planned, settings, depth, around)
             }

@@ -40,6 +40,8 @@ pub struct Settings {
     pub delaying: Option<Delaying>,
     /// Search in the order of depth, if at all.
     pub depth_bounding: Option<DepthBounding>,
+    /// Where a search in the order of delays or of depth is kept, and where it goes on.
+    pub keeper: Keeper,
     /// So many threads may search.
     pub threads: usize,
     /// How much a search may use.
@@ -65,6 +67,7 @@ impl Default for Settings {
             progress: Progress::default(),
             delaying: None,
             depth_bounding: None,
+            keeper: Keeper::default(),
             threads: 1,
             limits: Limits::default(),
             until: None,
@@ -194,11 +197,9 @@ pub struct Delaying {
     pub choices_max: Option<u32>,
     /// Of the random scheduler, and of samples.
     pub seed: u64,
-    /// Where the search is kept, and where it goes on.
-    pub keeper: Keeper,
 }
 
-/// Whoever keeps a search in the order of delays, so that another can go on where it ended.
+/// Whoever keeps a search, so that another can go on where it ended.
 #[derive(Clone, Default)]
 pub struct Keeper {
     /// A checkpoint to go on from, and its name.

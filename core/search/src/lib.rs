@@ -12,6 +12,7 @@
 //! wrapper around the memory of big tables, in [`store`].
 
 pub mod breadth_first;
+pub mod checkpoint;
 pub mod cycle;
 pub mod delay_bounded;
 pub mod depth_bounded;

@@ -1,8 +1,10 @@
 //! The search for endless runs in the order of delays.
 
-use super::checkpoint::not_kept;
-use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, choose, under, unknown_types, with_scheduler};
+use super::{
+    Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, under, unknown_types, with_scheduler,
+};
 use crate::adapter::SearchedMachine;
+use crate::checkpoint::{Belonging, Kept};
 use crate::event::Goal;
 use crate::liveness::{Inquiry, pose};
 use crate::load::Loaded;
@@ -13,6 +15,7 @@ use crate::settings::{Cycles, Delaying, Settings};
 use crate::task::{Checked, Task, limit_reached};
 use crate::watcher::Watcher;
 use crate::words::counted;
+use fabius_base::Finding;
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Deepening, Reach};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles, iterative_map_together};
@@ -37,15 +40,24 @@ pub(crate) fn check(
     let began = (around.now)();
     let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
     let ask = ask(settings.cycles);
-    let job = Job { delaying, settings, goal: inquiry.goal, ask };
+    let is_shared = 1 < settings.threads && ask == Ask::Map;
+    let kept = Kept::as_asked(&settings.keeper, || {
+        let kind = format!("{}{}", word(ask), if is_shared { " by several threads" } else { "" });
+        let belonging = Belonging::new(&kind, &inquiry.program, &planned.name, settings)
+            .with("what counts as progress", format!("{:?}", settings.progress));
+        belonging_to(belonging, loaded, &machine, &chosen, delaying)
+    });
+    let job = Job { delaying, settings, goal: inquiry.goal, ask, is_shared, kept: &kept };
     let overlap = Overlap::default();
-    let found = with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, &overlap, (watcher, job));
+    let found = match with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, &overlap, (watcher, job)) {
+        Ok(found) => found,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
         findings: unknown_types(program, &chosen)
             .into_iter()
             .chain(overlap.finding(&inquiry.program, &loaded.map))
-            .chain(not_kept(delaying, &planned.name))
             .collect(),
         ..Checked::of(describe(planned, settings, &inquiry, &found, &chosen, ask, seconds))
     };
@@ -71,32 +83,42 @@ struct Job<'a> {
     settings: &'a Settings,
     goal: search::cycle::Goal,
     ask: Ask,
+    /// Several threads search.
+    is_shared: bool,
+    kept: &'a Kept<'a>,
 }
 
 impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
-    type Result = DeepCycles<Move, Fault>;
+    type Result = Result<DeepCycles<Move, Fault>, Box<Finding>>;
 
     fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
         let (mut watcher, job) = self;
         let cancel = watcher.around.cancel.clone();
         let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
         let deepening = Deepening { last: job.delaying.delays_max, ..Deepening::default() };
-        if 1 < job.settings.threads && job.ask == Ask::Map {
+        if job.is_shared {
             let mut team = machine.team(job.settings.threads);
-            let found = iterative_map_together(
-                &mut team,
-                scheduler,
-                &mut watcher,
-                &settings,
-                &deepening,
-                (job.goal, ALONE_MAX),
-            );
+            let question = (job.goal, ALONE_MAX);
+            let found = job.kept.run(|keeping| {
+                iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &deepening, question, keeping)
+            });
             team.iter().for_each(|member| machine.learn(member));
-            if let Some(found) = found {
-                return found;
+            if let Some(found) = found? {
+                return Ok(found);
             }
         }
-        iterative_cycles(machine, scheduler, &mut watcher, &settings, &deepening, (job.goal, job.ask))
+        let question = (job.goal, job.ask);
+        job.kept
+            .run(|keeping| iterative_cycles(machine, scheduler, &mut watcher, &settings, &deepening, question, keeping))
+    }
+}
+
+/// The word for a search in reports.
+fn word(ask: Ask) -> &'static str {
+    match ask {
+        Ask::Map => "map",
+        Ask::NestedDfs => "iterative-ndfs",
+        Ask::Components => "iterative-scc",
     }
 }
 
@@ -109,12 +131,7 @@ fn describe(
     ask: Ask,
     seconds: f64,
 ) -> PropertyReport {
-    let search = match ask {
-        Ask::Map => "map",
-        Ask::NestedDfs => "iterative-ndfs",
-        Ask::Components => "iterative-scc",
-    };
-    in_figures(planned, found, search, reason(settings, inquiry, found, chosen), seconds)
+    in_figures(planned, found, word(ask), reason(settings, inquiry, found, chosen), seconds)
 }
 
 /// What a search for cycles that goes by rounds found out, in figures and one sentence.

@@ -1,6 +1,5 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
-mod checkpoint;
 mod cycles;
 mod rerun;
 mod samples;
@@ -10,6 +9,7 @@ pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::adapter::SearchedMachine;
+use crate::checkpoint::{Belonging, Kept};
 use crate::counterexample::{Counterexample, Found, confirm};
 use crate::event::{Event, Goal};
 use crate::load::Loaded;
@@ -23,12 +23,10 @@ use crate::task::{Checked, Task, limit_reached, missed, refused};
 use crate::unreached::unreached;
 use crate::watcher::Watcher;
 use crate::words::counted;
-use checkpoint::Belonging;
 use fabius_base::{Code, Finding, Limits, SourceMap, Span, StopReason};
 use fabius_machine::Machine;
 use fabius_program::{Action, Move, ProcessKind, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Reach, Round};
-use fabius_search::delay_bounded::{Keeping, Snapshot, Unusable};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler, Sealed};
 use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
@@ -68,13 +66,7 @@ struct Order<'a> {
     limits: Limits,
     stop_at: StopAt,
     last: Option<u32>,
-    kept: Option<&'a Kept>,
-}
-
-/// How a search is kept.
-struct Kept {
-    belonging: Belonging,
-    from: Option<Snapshot>,
+    kept: &'a Kept<'a>,
 }
 
 /// The scheduler's name as people say it, and why it was chosen if nobody did.
@@ -99,18 +91,18 @@ pub(crate) fn check(
         Err(refusal) => return refused(planned, program, refusal),
     };
     let chosen = choose(program, &delaying.scheduler);
-    let kept = match kept(loaded, program, planned, &machine, &chosen, settings, delaying) {
-        Ok(kept) => kept,
-        Err(finding) => return Checked::faulty(planned, *finding),
-    };
+    let kept = Kept::as_asked(&settings.keeper, || {
+        let belonging = Belonging::new(delaying.mode.as_str(), program, &planned.name, settings);
+        belonging_to(belonging, loaded, &machine, &chosen, delaying)
+    });
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let (mode, store, limits) = (delaying.mode, settings.store, settings.limits);
-    let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max, kept: kept.as_ref() };
+    let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max, kept: &kept };
     let overlap = Overlap::default();
     let began = (around.now)();
     let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, &overlap, around) {
         Ok(explored) => explored,
-        Err(Unusable) => return Checked::faulty(planned, checkpoint::foreign(&delaying.keeper)),
+        Err(finding) => return Checked::faulty(planned, *finding),
     };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
@@ -160,7 +152,7 @@ fn explore(
     order: Order<'_>,
     overlap: &Overlap,
     around: &mut Surroundings<'_>,
-) -> Result<(Explored, String), Unusable> {
+) -> Result<(Explored, String), Box<Finding>> {
     let delaying = order.delaying;
     if let DelayMode::Sample(kind, runs) = order.mode {
         let drawn = samples::draw(task, machine, &chosen.kind, delaying, (kind, runs), (overlap, around));
@@ -207,7 +199,7 @@ fn fewer(
     let states_max = Some(states.min(FEWER_STATES_FACTOR.saturating_mul(FEWER_STATES_MIN)));
     let limits = Limits { states_max, depth_max: None, ..order.limits };
     let last = Some(run.delays.len() as u32);
-    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: None, ..order };
+    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Kept::NOT, ..order };
     let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
     let search = Search { watcher, order };
     let Ok(explored) =
@@ -286,7 +278,7 @@ struct Search<'a, 'b, 'c> {
 }
 
 impl UnderScheduler for Search<'_, '_, '_> {
-    type Result = Result<Explored, Unusable>;
+    type Result = Result<Explored, Box<Finding>>;
 
     fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
         let Self { mut watcher, order } = self;
@@ -294,7 +286,12 @@ impl UnderScheduler for Search<'_, '_, '_> {
         let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
         let deepening = Deepening { last, choices: order.delaying.choices_max, ..Deepening::default() };
         if order.mode == DelayMode::Exact {
-            let found = delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening);
+            let found = order.kept.run(|keeping| match keeping {
+                None => Ok(delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening)),
+                Some(keeping) => {
+                    delay_bounded::exact_kept(machine, scheduler, &mut watcher, &settings, &deepening, keeping)
+                }
+            })?;
             let store_bytes = found.outcome.statistics.memory_bytes;
             return Ok(Explored { found, store_bytes, keys: watcher.keys });
         }
@@ -321,47 +318,30 @@ fn run_fast<D: Scheduler<Move>, S: Store>(
     mut store: S,
     watcher: &mut Watcher<'_, '_>,
     (order, settings, deepening): (Order<'_>, &search::Settings, &Deepening),
-) -> Result<(Outcome, u64), Unusable> {
-    let Some(kept) = order.kept else {
-        let found = delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening);
-        return Ok((found, store.memory_bytes()));
-    };
-    let mut keep = |snapshot: Snapshot| {
-        if let Some(save) = &order.delaying.keeper.save {
-            save(&kept.belonging.write(&snapshot));
+) -> Result<(Outcome, u64), Box<Finding>> {
+    let found = order.kept.run(|keeping| match keeping {
+        None => Ok(delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening)),
+        Some(keeping) => {
+            delay_bounded::fast_kept(machine, scheduler, &mut store, watcher, settings, deepening, keeping)
         }
-    };
-    let keeping = Keeping { from: kept.from.as_ref(), keep: &mut keep };
-    let found = delay_bounded::fast_kept(machine, scheduler, &mut store, watcher, settings, deepening, keeping)?;
+    })?;
     Ok((found, store.memory_bytes()))
 }
 
-/// How the search is to be kept, if at all, and where it goes on.
-fn kept(
+/// What a search in the order of delays depends on beside the model.
+fn belonging_to(
+    belonging: Belonging,
     loaded: &Loaded,
-    program: &Program,
-    planned: &Planned,
     machine: &SearchedMachine,
     chosen: &Chosen,
-    settings: &Settings,
     delaying: &Delaying,
-) -> Result<Option<Kept>, Box<Finding>> {
-    if !delaying.keeper.is_asked_for() {
-        return Ok(None);
-    }
-    if let Some(finding) = checkpoint::unsuited(delaying, settings.keep_going) {
-        return Err(Box::new(finding));
-    }
+) -> Belonging {
     let seals = SealedPlaces::new(machine.machine(), &loaded.map, &loaded.seals);
-    let belonging = Belonging::new(program, &planned.name, chosen, seals.as_ref(), settings, delaying);
-    let from = match &delaying.keeper.resume {
-        None => None,
-        Some((_, bytes)) => {
-            let refused = |why: String| Box::new(checkpoint::unusable(&delaying.keeper, &why));
-            Some(belonging.read(bytes).map_err(refused)?)
-        }
-    };
-    Ok(Some(Kept { belonging, from }))
+    belonging
+        .with("the scheduler", format!("{:?}", chosen.kind))
+        .with("the seed", delaying.seed)
+        .with("the bound on choices", delaying.choices_max.map_or("none".to_owned(), |most| most.to_string()))
+        .with_sum_of("the sealed stretches", &format!("{seals:?}"))
 }
 
 impl DelayObserver<Move, Fault> for Watcher<'_, '_> {

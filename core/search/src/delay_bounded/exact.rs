@@ -29,19 +29,21 @@
 //! If every process that can move in a state that was reached has been run there, more delays lead nowhere new: then
 //! the result holds for every schedule (as in Johnson, Wahl: *Delay-Bounded Scheduling Without Delay!*, CAV 2021).
 
+use super::checkpoint::ExactSnapshot;
 use super::replay::replay;
 use super::{Deepening, Delay, DelayObserver, DelayOutcome, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use super::{is_choice, scheduled};
+use crate::checkpoint::{Keeping, Unusable};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Statistics, ViolationKind, Violations};
+use crate::outcome::{Halt, Statistics, StopAt, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Situation, Turns};
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
 /// The observer is asked whether it wants to see something once for so many pairs.
@@ -62,40 +64,46 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let hidden = model.hidden_words();
-    let mut search = Exact {
-        listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
-        scheduler,
-        observer,
-        store: TreeStore::default(),
-        position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
-        states: States { hidden, ..States::default() },
-        schedules: Schedules::default(),
-        origins: Vec::new(),
-        settled: HashMap::new(),
-        now: Queue::default(),
-        choices: deepening.choices,
-        later: VecDeque::new(),
-        looks: 0,
-        turns: Turns::default(),
-        turns_after: Turns::default(),
-        finished: Vec::new(),
-        statistics: Statistics::default(),
-        violations: Violations::new(settings.stop_at),
-        delays: Vec::new(),
+    let mut search = Exact::new((model, scheduler, observer), settings, deepening);
+    let run = match search.begin() {
+        ControlFlow::Continue(()) => search.rounds(deepening, None),
+        stopped => stopped,
     };
-    let run = search.run(deepening);
-    search.look_at_memory();
-    // Without a bound on choices, what was run in every state is known, even if pairs are left.
-    let frontier = search.finished.last().map_or(u64::MAX, |round| round.frontier);
-    let is_whole = search.states.open == 0;
-    let left = (is_whole || search.choices.is_some() && frontier == 0, !is_whole);
-    let outcome = search.violations.conclude(run, search.store.exactness(), search.statistics);
-    DelayOutcome {
-        delays: search.delays,
-        pairs: search.settled.len() as u64,
-        ..DelayOutcome::conclude(outcome, search.finished, left)
+    search.conclude(run)
+}
+
+/// As [`exact`], from where a snapshot was taken, and taking others. Violations end it.
+///
+/// # Errors
+/// If the snapshot cannot be one of this search.
+pub fn exact_kept<M, D, O>(
+    model: &mut M,
+    scheduler: &D,
+    observer: &mut O,
+    settings: &Settings,
+    deepening: &Deepening,
+    keeping: Keeping<'_, ExactSnapshot>,
+) -> Result<DelayOutcome<M::Label, M::Fault>, Unusable>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
+    let mut search = Exact::new((model, scheduler, observer), &settings, deepening);
+    let begun = match keeping.from {
+        None => search.begin(),
+        Some(snapshot) => search.restore(snapshot)?,
+    };
+    let is_on_its_way = begun.is_continue();
+    let run = match begun {
+        ControlFlow::Continue(()) => search.rounds(deepening, Some(&mut *keeping.keep)),
+        stopped => stopped,
+    };
+    if is_on_its_way && matches!(run, ControlFlow::Break(Halt::Reason(_))) {
+        (keeping.keep)(search.snapshot());
     }
+    Ok(search.conclude(run))
 }
 
 struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
@@ -115,6 +123,9 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     /// So many choices in a run, at most.
     choices: Option<u32>,
     later: VecDeque<Pair>,
+    bound: u32,
+    /// The pair that is being looked at, and what there was before.
+    begun: Option<Begun>,
     looks: u64,
     turns: Turns<M::Label, M::Fault>,
     turns_after: Turns<M::Label, M::Fault>,
@@ -134,6 +145,14 @@ struct Pair {
     depth: u32,
     /// Choices on the way.
     choices: u32,
+}
+
+/// How things stood when a pair began to be looked at.
+#[derive(Clone, Copy)]
+struct Begun {
+    pair: u32,
+    origins: usize,
+    counters: Statistics,
 }
 
 impl Pair {
@@ -161,6 +180,11 @@ impl Queue {
         self.by_choices.iter_mut().find_map(VecDeque::pop_front)
     }
 
+    /// All, in the order in which they go.
+    fn iter(&self) -> impl Iterator<Item = &Pair> {
+        self.by_choices.iter().flatten()
+    }
+
     fn len(&self) -> usize {
         self.by_choices.iter().map(VecDeque::len).sum()
     }
@@ -170,47 +194,124 @@ impl Queue {
     }
 }
 
-impl<M, D, O> Exact<'_, M, D, O>
+impl<'a, M, D, O> Exact<'a, M, D, O>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    fn run(&mut self, deepening: &Deepening) -> ControlFlow<Halt> {
+    fn new(
+        (model, scheduler, observer): (&'a mut M, &'a D, &'a mut O),
+        settings: &'a Settings,
+        deepening: &Deepening,
+    ) -> Self {
+        let hidden = model.hidden_words();
+        Self {
+            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            scheduler,
+            observer,
+            store: TreeStore::default(),
+            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
+            states: States { hidden, ..States::default() },
+            schedules: Schedules::default(),
+            origins: Vec::new(),
+            settled: HashMap::new(),
+            now: Queue::default(),
+            choices: deepening.choices,
+            later: VecDeque::new(),
+            bound: 0,
+            begun: None,
+            looks: 0,
+            turns: Turns::default(),
+            turns_after: Turns::default(),
+            finished: Vec::new(),
+            statistics: Statistics::default(),
+            violations: Violations::new(settings.stop_at),
+            delays: Vec::new(),
+        }
+    }
+
+    fn conclude(mut self, run: ControlFlow<Halt>) -> DelayOutcome<M::Label, M::Fault> {
+        self.look_at_memory();
+        // Without a bound on choices, what was run in every state is known, even if pairs are left.
+        let frontier = self.finished.last().map_or(u64::MAX, |round| round.frontier);
+        let is_whole = self.states.open == 0;
+        let left = (is_whole || self.choices.is_some() && frontier == 0, !is_whole);
+        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
+        DelayOutcome {
+            delays: self.delays,
+            pairs: self.settled.len() as u64,
+            ..DelayOutcome::conclude(outcome, self.finished, left)
+        }
+    }
+
+    /// Queues the first pair.
+    fn begin(&mut self) -> ControlFlow<Halt> {
         let mut initial = Vec::new();
         if let Err(fault) = self.listing.model.initial(&mut initial) {
             return self.report(ViolationKind::Fault(fault), None, None);
         }
-        let state = self.number_of(&initial)?.0;
-        let start = self.scheduler.start(self.states.situation(state, &initial));
-        let schedule = self.schedules.number_of(start);
+        let first = self.first_pair(&initial)?;
         self.origins.push(Origin::NONE);
-        self.enqueue(Pair { state, schedule, number: 0, depth: 0, choices: 0 });
-        // Bounds between those asked for are searched, and not told of.
-        let (mut bound, mut asked) = (0, deepening.start());
+        self.enqueue(first);
+        ControlFlow::Continue(())
+    }
+
+    fn first_pair(&mut self, initial: &[u32]) -> ControlFlow<Halt, Pair> {
+        let state = self.number_of(initial)?.0;
+        let start = self.scheduler.start(self.states.situation(state, initial));
+        let schedule = self.schedules.number_of(start);
+        ControlFlow::Continue(Pair { state, schedule, number: 0, depth: 0, choices: 0 })
+    }
+
+    /// Goes on round by round.
+    fn rounds(&mut self, deepening: &Deepening, mut keep: Option<&mut dyn FnMut(ExactSnapshot)>) -> ControlFlow<Halt> {
+        loop {
+            let asked = match self.finished.last().map(|round| round.bound) {
+                None => Some(deepening.start()),
+                Some(last) => {
+                    // A round that was going on is searched to its end, whatever is left of it.
+                    let is_going_on = last < self.bound;
+                    deepening.as_wanted(self.observer).after(last).filter(|_| is_going_on || self.is_left())
+                }
+            };
+            let Some(asked) = asked else { return ControlFlow::Continue(()) };
+            self.search_up_to(asked)?;
+            let frontier = self.later.len() as u64;
+            let round = Round { bound: self.bound, states: self.statistics.states, frontier };
+            self.finished.push(round);
+            self.observer.round(&round).map_break(Halt::Reason)?;
+            if let Some(keep) = keep.as_mut().filter(|_| self.is_left()) {
+                keep(self.snapshot());
+            }
+        }
+    }
+
+    /// Whether more delays lead anywhere new.
+    fn is_left(&self) -> bool {
+        !self.later.is_empty() && self.states.open > 0
+    }
+
+    /// Settles what a bound allows. Bounds before it are searched, and not told of.
+    fn search_up_to(&mut self, asked: u32) -> ControlFlow<Halt> {
         loop {
             while let Some(pair) = self.now.pop() {
                 if self.settled.get(&pair.key()).is_some_and(|&fewest| fewest < pair.choices) {
                     continue;
                 }
+                self.begun = Some(Begun { pair: pair.number, origins: self.origins.len(), counters: self.statistics });
                 self.settle(pair)?;
+                self.begun = None;
                 if self.looks.is_multiple_of(SHOW_EVERY) {
-                    self.show(bound, pair);
+                    self.show(pair);
                 }
             }
             let settled = &self.settled;
             self.later.retain(|pair| settled.get(&pair.key()).is_none_or(|&fewest| pair.choices < fewest));
-            if bound == asked {
-                let frontier = self.later.len() as u64;
-                let round = Round { bound, states: self.statistics.states, frontier };
-                self.finished.push(round);
-                self.observer.round(&round).map_break(Halt::Reason)?;
-                match deepening.as_wanted(self.observer).after(bound).filter(|_| frontier > 0 && self.states.open > 0) {
-                    Some(next) => asked = next,
-                    None => return ControlFlow::Continue(()),
-                }
+            if asked <= self.bound {
+                return ControlFlow::Continue(());
             }
-            bound += 1;
+            self.bound += 1;
             for pair in std::mem::take(&mut self.later) {
                 if self.is_news(&pair) {
                     self.enqueue(pair);
@@ -299,17 +400,22 @@ where
             return ControlFlow::Continue(());
         }
         let target = self.turns.target(index).unwrap_or(&[]).to_vec();
-        let (state, inserted) = self.number_of(&target)?;
+        let (next, inserted) = self.successor(Pair { depth, ..pair }, index, &target)?;
         self.statistics.matched += u64::from(inserted == Inserted::Old);
-        let before = self.schedules.get(pair.schedule);
-        let situation = self.states.situation(state, &target);
-        let after = scheduled(self.scheduler, before, (&self.turns, index), situation);
-        let next = Pair { state, schedule: self.schedules.number_of(after), depth, ..pair };
         if self.is_news(&next) {
             let number = self.originate(Origin { parent: pair.number, turn: index as u32 })?;
             self.enqueue(Pair { number, ..next });
         }
         ControlFlow::Continue(())
+    }
+
+    /// The pair that a turn leads to, apart from its number, and whether its state was known.
+    fn successor(&mut self, pair: Pair, index: usize, target: &[u32]) -> ControlFlow<Halt, (Pair, Inserted)> {
+        let (state, inserted) = self.number_of(target)?;
+        let before = self.schedules.get(pair.schedule);
+        let situation = self.states.situation(state, target);
+        let after = scheduled(self.scheduler, before, (&self.turns, index), situation);
+        ControlFlow::Continue((Pair { state, schedule: self.schedules.number_of(after), ..pair }, inserted))
     }
 
     /// The number of a state, which is stored if it is new.
@@ -363,13 +469,13 @@ where
 
     /// Shows an observer who wants to see it what the search is at.
     #[cold]
-    fn show(&mut self, bound: u32, pair: Pair) {
+    fn show(&mut self, pair: Pair) {
         let Some(wanted) = self.observer.curiosity() else { return };
         let trail = Origin::trail(&self.origins, pair.number);
         let look = Look {
             before: u64::from(pair.depth),
             frontier: Some((self.now.len() + self.later.len()) as u64),
-            ..Look::at(Phase::Delays(bound))
+            ..Look::at(Phase::Delays(self.bound))
         };
         let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
             look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
@@ -388,6 +494,115 @@ where
         let local = pairs + schedules + self.states.memory_bytes();
         let now = self.store.memory_bytes() + self.position.memory_bytes() + local as u64;
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
+    }
+}
+
+/// Taking a snapshot, and going on from one.
+impl<M, D, O> Exact<'_, M, D, O>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    /// Where the search stands. A pair that was looked at only by half is looked at anew, and what came of it is left out.
+    fn snapshot(&self) -> ExactSnapshot {
+        let begun = self.begun.map(|begun| begun.pair);
+        let (origins, counters) = match self.begun {
+            Some(Begun { origins, counters, .. }) => (origins, counters),
+            None => (self.origins.len(), self.statistics),
+        };
+        let before = |pair: &Pair| Some(pair.number).filter(|&number| (number as usize) < origins);
+        let states = &self.states.nodes[..counters.states as usize];
+        ExactSnapshot {
+            bound: self.bound,
+            rounds: self.finished.clone(),
+            counters,
+            origins: self.origins[..origins].to_vec(),
+            now: begun.into_iter().chain(self.now.iter().filter_map(before)).collect(),
+            later: self.later.iter().filter_map(before).collect(),
+            waiting: states.iter().map(|node| node.waiting).collect(),
+        }
+    }
+
+    /// Finds all pairs of a snapshot again.
+    ///
+    /// Pairs that came of the same one follow each other, so its turns are listed once.
+    fn restore(&mut self, snapshot: &ExactSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+        (self.bound, self.finished) = (snapshot.bound, snapshot.rounds.clone());
+        let pairs = match self.walk(&snapshot.origins)? {
+            ControlFlow::Continue(pairs) => pairs,
+            ControlFlow::Break(halt) => return Ok(ControlFlow::Break(halt)),
+        };
+        let nodes = &mut self.states.nodes;
+        let fits = |(node, waiting): (&Node, &ProcessSet)| waiting.iter().all(|process| node.enabled.contains(process));
+        if nodes.len() != snapshot.waiting.len() || !nodes.iter().zip(&snapshot.waiting).all(fits) {
+            return Err(Unusable);
+        }
+        nodes.iter_mut().zip(&snapshot.waiting).for_each(|(node, waiting)| node.waiting = *waiting);
+        self.states.open = nodes.iter().filter(|node| !node.waiting.is_empty()).count() as u64;
+        // All but those that need another delay were queued at some time; those that never were are settled with fewer choices.
+        let later: HashSet<u32> = snapshot.later.iter().copied().collect();
+        for pair in pairs.iter().filter(|pair| !later.contains(&pair.number)) {
+            let fewest = self.settled.entry(pair.key()).or_insert(pair.choices);
+            *fewest = pair.choices.min(*fewest);
+        }
+        snapshot.now.iter().for_each(|&number| self.now.push(pairs[number as usize]));
+        self.later = snapshot.later.iter().map(|&number| pairs[number as usize]).collect();
+        self.origins.clone_from(&snapshot.origins);
+        self.statistics = snapshot.counters;
+        self.listing.lister.transient = snapshot.counters.transient;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Meets all pairs again, in the order of their numbers, and with them all states in theirs.
+    fn walk(&mut self, origins: &[Origin]) -> Result<ControlFlow<Halt, Vec<Pair>>, Unusable> {
+        let mut state = Vec::new();
+        if self.listing.model.initial(&mut state).is_err() || origins.is_empty() {
+            return Err(Unusable);
+        }
+        let mut pairs = match self.first_pair(&state) {
+            ControlFlow::Continue(first) => vec![first],
+            ControlFlow::Break(halt) => return Ok(ControlFlow::Break(halt)),
+        };
+        let mut listed = None;
+        for (number, &Origin { parent, turn }) in origins.iter().enumerate().skip(1) {
+            let from = pairs[parent as usize];
+            let pair = if turn == Origin::DELAY {
+                let mut schedule = self.schedules.get(from.schedule).clone();
+                self.scheduler.delay(&mut schedule);
+                Pair { schedule: self.schedules.number_of(schedule), ..from }
+            } else {
+                let is_listed = listed.replace(parent) == Some(parent);
+                match self.follow(from, turn as usize, is_listed)? {
+                    ControlFlow::Continue(pair) => pair,
+                    ControlFlow::Break(halt) => return Ok(ControlFlow::Break(halt)),
+                }
+            };
+            pairs.push(Pair { number: number as u32, ..pair });
+        }
+        Ok(ControlFlow::Continue(pairs))
+    }
+
+    /// The pair that a turn of another leads to.
+    fn follow(&mut self, from: Pair, index: usize, is_listed: bool) -> Result<ControlFlow<Halt, Pair>, Unusable> {
+        if !is_listed {
+            let mut state = Vec::new();
+            self.states.recall(&self.store, from.state, &mut state);
+            let listed = self.listing.list(&state, &mut self.turns, &mut self.statistics, false, self.observer);
+            if let ControlFlow::Break(halt) = listed {
+                return Ok(ControlFlow::Break(halt));
+            }
+        }
+        let mover = |turns: &Turns<_, _>| (index < turns.len()).then(|| turns.get(index).process);
+        let process = mover(&self.turns).ok_or(Unusable)?;
+        if process.is_some() && process != self.scheduler.next(self.schedules.get(from.schedule)) {
+            return Err(Unusable);
+        }
+        let target = self.turns.target(index).ok_or(Unusable)?.to_vec();
+        let depth = from.depth.saturating_add(self.turns.labels(index).len() as u32);
+        let choices = from.choices + u32::from(self.choices.is_some() && is_choice(&self.turns, index));
+        let successor = self.successor(Pair { depth, choices, ..from }, index, &target);
+        Ok(successor.map_continue(|(pair, _)| pair))
     }
 }
 

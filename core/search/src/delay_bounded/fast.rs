@@ -32,11 +32,12 @@
 //! missing on small random systems, and come in a later round). Once the frontier is empty, all are there. Nothing but
 //! a violation or an empty frontier is therefore proof of anything; for a bound, see [`super::exact`].
 
-use super::checkpoint::{Snapshot, Waiting};
+use super::checkpoint::{FastSnapshot, Waiting};
 use super::replay::replay;
 use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, is_choice, scheduled};
+use crate::checkpoint::{Keeping, Retraced, Unusable, Visit, retrace};
 use crate::look::{Look, Phase};
-use crate::model::{Ending, Model, Processes};
+use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Statistics, StopAt, ViolationKind, Violations};
 use crate::position::Position;
@@ -69,23 +70,11 @@ where
 {
     let mut search = Fast::new((model, scheduler, store, observer), settings, deepening);
     let run = match search.begin() {
-        ControlFlow::Continue(()) => search.rounds(deepening, &mut |_| ()),
+        ControlFlow::Continue(()) => search.rounds(deepening, None),
         stopped => stopped,
     };
     search.conclude(run)
 }
-
-/// What is to be kept of a search, and where it is to go on.
-pub struct Keeping<'a> {
-    /// Where it stood; without it, it starts at the beginning.
-    pub from: Option<&'a Snapshot>,
-    /// Is given a snapshot after each round that leaves something to do, and where the search ends before that.
-    pub keep: &'a mut dyn FnMut(Snapshot),
-}
-
-/// A snapshot does not belong to this model and scheduler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unusable;
 
 /// As [`fast`], from where a snapshot was taken, and taking others. Violations end it.
 ///
@@ -98,7 +87,7 @@ pub fn fast_kept<M, S, D, O>(
     observer: &mut O,
     settings: &Settings,
     deepening: &Deepening,
-    keeping: Keeping<'_>,
+    keeping: Keeping<'_, FastSnapshot>,
 ) -> Result<DelayOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
@@ -114,7 +103,7 @@ where
     };
     let is_on_its_way = begun.is_continue();
     let run = match begun {
-        ControlFlow::Continue(()) => search.rounds(deepening, keeping.keep),
+        ControlFlow::Continue(()) => search.rounds(deepening, Some(&mut *keeping.keep)),
         stopped => stopped,
     };
     let is_left = !search.frontier.is_empty() || run.is_break();
@@ -248,7 +237,7 @@ where
     }
 
     /// Goes on with what is on the stack, then round by round.
-    fn rounds(&mut self, deepening: &Deepening, keep: &mut dyn FnMut(Snapshot)) -> ControlFlow<Halt> {
+    fn rounds(&mut self, deepening: &Deepening, mut keep: Option<&mut dyn FnMut(FastSnapshot)>) -> ControlFlow<Halt> {
         loop {
             let is_finished = self.finished.last().is_some_and(|round| self.bound <= round.bound);
             let told = if is_finished { ControlFlow::Continue(()) } else { self.finish_round()? };
@@ -257,7 +246,9 @@ where
             self.bound = bound;
             (self.present, self.taken_up) = (std::mem::take(&mut self.frontier), 0);
             told?;
-            keep(self.snapshot());
+            if let Some(keep) = &mut keep {
+                keep(self.snapshot());
+            }
         }
     }
 
@@ -521,25 +512,24 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     /// Where the search stands.
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&self) -> FastSnapshot {
         // A state that was entered only by half is entered anew.
         let half = self.in_flight && self.stack.last().is_some();
         let mut now: Vec<Waiting> = self.stack.iter().rev().map(Frame::waiting).collect();
         let mut origins = self.origins.clone();
+        let mut counters = self.statistics;
         if half && let Some(top) = now.first_mut() {
             top.turn = top.turn.saturating_sub(1);
             let of_top = |origin: &Origin| origin.parent == top.number && origin.turn == top.turn;
             origins.pop_if(|origin| of_top(origin));
         }
+        counters.states = origins.len() as u64;
         now.extend(self.present.frames[self.taken_up..].iter().map(Frame::waiting));
-        Snapshot {
+        FastSnapshot {
             bound: self.bound,
             rounds: self.finished.clone(),
-            matched: self.statistics.matched,
-            transient: self.statistics.transient,
-            cut: self.statistics.cut,
+            counters,
             cut_off: self.cut_off,
-            depth: self.statistics.depth,
             origins,
             now,
             later: self.frontier.frames.iter().map(Frame::waiting).collect(),
@@ -547,83 +537,31 @@ where
     }
 
     /// Finds all states of a snapshot again.
-    fn restore(&mut self, snapshot: &Snapshot) -> Result<ControlFlow<Halt>, Unusable> {
-        let mut initial = Vec::new();
-        if self.listing.model.initial(&mut initial).is_err() || snapshot.origins.is_empty() {
-            return Err(Unusable);
+    fn restore(&mut self, snapshot: &FastSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+        let waiting = snapshot.now.iter().chain(&snapshot.later).map(|waiting| waiting.number).collect();
+        let mut again = Again { store: &mut *self.store, position: &mut self.position, waiting, aside: HashMap::new() };
+        let by = (&mut self.listing, self.scheduler);
+        let walked = retrace(by, &snapshot.origins, (&mut self.statistics, &mut *self.observer), &mut again)?;
+        if walked.is_break() {
+            return Ok(walked);
         }
-        let mut again = Again::new(snapshot);
-        if let ControlFlow::Break(halt) = self.walk(snapshot, initial, &mut again)? {
-            return Ok(ControlFlow::Break(halt));
-        }
-        self.present = self.shelf(&snapshot.now, &again)?;
-        self.frontier = self.shelf(&snapshot.later, &again)?;
+        let aside = again.aside;
+        self.present = self.shelf(&snapshot.now, &aside)?;
+        self.frontier = self.shelf(&snapshot.later, &aside)?;
         self.origins.clone_from(&snapshot.origins);
         self.finished.clone_from(&snapshot.rounds);
-        self.statistics = snapshot.counters();
-        self.listing.lister.transient = snapshot.transient;
+        self.statistics = snapshot.counters;
+        self.listing.lister.transient = snapshot.counters.transient;
         self.bound = snapshot.bound;
         self.cut_off = snapshot.cut_off;
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Walks the tree of a snapshot; puts every state into the store, and aside what is known of those that wait.
-    fn walk(
-        &mut self,
-        snapshot: &Snapshot,
-        initial: Vec<u32>,
-        again: &mut Again<D::State>,
-    ) -> Result<ControlFlow<Halt>, Unusable> {
-        let mut stack: Vec<Walked<M, D::State>> = Vec::new();
-        let mut spare: Vec<Turns<M::Label, M::Fault>> = Vec::new();
-        let mut state = initial;
-        let mut next = Some((0, None));
-        while let Some((number, turn)) = next {
-            self.position.advance(&state);
-            self.store.insert(&mut self.position, Class::Ordinary);
-            self.position.forget();
-            self.statistics.states += 1;
-            if again.matters(number) {
-                let mut turns = spare.pop().unwrap_or_default();
-                let full = self.store.is_full();
-                let listed = self.listing.list(&state, &mut turns, &mut self.statistics, full, self.observer);
-                if let ControlFlow::Break(halt) = listed {
-                    return Ok(ControlFlow::Break(halt));
-                }
-                let schedule = match (turn, stack.last()) {
-                    (Some(turn), Some((_, from, schedule))) => {
-                        let mut schedule = schedule.clone();
-                        hold_back(self.scheduler, &mut schedule, from, turn);
-                        scheduled(self.scheduler, &schedule, (from, turn), turns.situation())
-                    }
-                    _ => self.scheduler.start(turns.situation()),
-                };
-                again.put_aside(number, &state, &schedule);
-                stack.push((number, turns, schedule));
-            }
-            next = loop {
-                let Some((parent, turns, _)) = stack.last() else { break None };
-                let Some(child) = again.child_of(*parent) else {
-                    spare.extend(stack.pop().map(|(_, turns, _)| turns));
-                    continue;
-                };
-                let turn = snapshot.origins[child as usize].turn as usize;
-                if turns.len() <= turn {
-                    return Err(Unusable);
-                }
-                state.clear();
-                state.extend_from_slice(turns.target(turn).ok_or(Unusable)?);
-                break Some((child, Some(turn)));
-            };
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
     /// What waits, with the scheduler as it was.
-    fn shelf(&mut self, list: &[Waiting], again: &Again<D::State>) -> Result<Shelf<D::State>, Unusable> {
+    fn shelf(&mut self, list: &[Waiting], aside: &Aside<D::State>) -> Result<Shelf<D::State>, Unusable> {
         let mut shelf = Shelf::default();
         for waiting in list {
-            let (state, schedule) = again.aside.get(&waiting.number).ok_or(Unusable)?;
+            let (state, schedule) = aside.get(&waiting.number).ok_or(Unusable)?;
             let mut schedule = schedule.clone();
             if waiting.index < u32::from(u8::MAX) {
                 (0..waiting.index).for_each(|_| self.scheduler.delay(&mut schedule));
@@ -639,61 +577,27 @@ where
     }
 }
 
-/// Delays until it is the turn of whose turn this is.
-fn hold_back<L: Copy, F: Copy, D: Scheduler<L>>(
-    scheduler: &D,
-    schedule: &mut D::State,
-    turns: &Turns<L, F>,
-    turn: usize,
-) {
-    let process = turns.get(turn).process;
-    for _ in 1..turns.enabled().len() {
-        if process.is_none() || scheduler.next(schedule) == process {
-            return;
-        }
-        scheduler.delay(schedule);
-    }
+/// States by their numbers, with the state of the scheduler in which they were met.
+type Aside<State> = HashMap<u32, (Vec<u32>, State)>;
+
+/// Puts every state of a snapshot into the store, and those that wait aside.
+struct Again<'s, S, State> {
+    store: &'s mut S,
+    position: &'s mut Position,
+    waiting: HashSet<u32>,
+    aside: Aside<State>,
 }
 
-/// A state on the way through the tree of a snapshot: its number, its turns, and the scheduler's state in it.
-type Walked<M, State> = (u32, Turns<<M as Model>::Label, <M as Model>::Fault>, State);
-
-/// What is known while the tree of a snapshot is walked again.
-struct Again<State> {
-    /// The first child of each state that was not walked yet, and the next child of its parent.
-    first: Vec<u32>,
-    next: Vec<u32>,
-    /// The states that wait, with the state of the scheduler in which they were met.
-    aside: HashMap<u32, (Vec<u32>, State)>,
-    wanted: HashSet<u32>,
-}
-
-impl<State: Clone> Again<State> {
-    fn new(snapshot: &Snapshot) -> Self {
-        let states = snapshot.origins.len();
-        let (mut first, mut next) = (vec![0; states], vec![0; states]);
-        for (number, origin) in snapshot.origins.iter().enumerate().skip(1).rev() {
-            let parent = origin.parent as usize;
-            next[number] = std::mem::replace(&mut first[parent], number as u32);
-        }
-        let wanted = snapshot.now.iter().chain(&snapshot.later).map(|waiting| waiting.number).collect();
-        Self { first, next, aside: HashMap::new(), wanted }
+impl<S: Store, State: Clone> Visit<State> for Again<'_, S, State> {
+    fn wants(&self, number: u32) -> bool {
+        self.waiting.contains(&number)
     }
 
-    /// Whether more is to be known of a state than that it is there: it waits, or others come after it.
-    fn matters(&self, number: u32) -> bool {
-        number == 0 || self.first[number as usize] != 0 || self.wanted.contains(&number)
-    }
-
-    /// The next child of a state.
-    fn child_of(&mut self, number: u32) -> Option<u32> {
-        let child = self.first[number as usize];
-        self.first[number as usize] = *self.next.get(child as usize)?;
-        (child != 0).then_some(child)
-    }
-
-    fn put_aside(&mut self, number: u32, state: &[u32], schedule: &State) {
-        if self.wanted.contains(&number) {
+    fn visit(&mut self, Retraced { number, state, schedule }: Retraced<'_, State>) {
+        self.position.advance(state);
+        self.store.insert(self.position, Class::Ordinary);
+        self.position.forget();
+        if let Some(schedule) = schedule.filter(|_| self.waiting.contains(&number)) {
             self.aside.insert(number, (state.to_vec(), schedule.clone()));
         }
     }

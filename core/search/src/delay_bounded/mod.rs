@@ -14,9 +14,9 @@ pub mod fast;
 mod replay;
 pub mod sample;
 
-pub use checkpoint::Snapshot;
-pub use exact::exact;
-pub use fast::{Keeping, Unusable, fast, fast_kept};
+pub use checkpoint::{ExactSnapshot, FastSnapshot};
+pub use exact::{exact, exact_kept};
+pub use fast::{fast, fast_kept};
 pub(crate) use replay::replay;
 pub use sample::{Sampled, Samples, Sampling, sample};
 
@@ -249,7 +249,10 @@ impl<M: Processes> Listing<'_, M> {
                 ControlFlow::Continue(())
             }
         });
-        statistics.transient = lister.transient;
+        // What was passed on the way to an interruption is passed again by whoever goes on.
+        if listed.is_continue() {
+            statistics.transient = lister.transient;
+        }
         listed
     }
 }

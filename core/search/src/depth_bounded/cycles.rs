@@ -19,9 +19,10 @@
 //! kept from round to round, and one pass over them answers each round.
 
 use super::{DepthSettings, Nobodys};
+use crate::checkpoint::{Keeping, Unusable};
 use crate::cycle::Goal;
 use crate::delay_bounded::{Deepening, DelayObserver};
-use crate::iterative_map::{DeepCycles, cycles_by_depth};
+use crate::iterative_map::{CycleSnapshot, DeepCycles, cycles_by_depth};
 use crate::model::Model;
 use crate::observer::Settings;
 use crate::outcome::Completeness;
@@ -31,31 +32,36 @@ use fabius_base::StopReason;
 /// Looks for cycles among the states within ever more steps.
 ///
 /// In the result, bounds are numbers of steps, and [`crate::delay_bounded::Reach::EverySchedule`] means that no state waits for a larger bound. What
-/// delays a loop costs is not asked. Of `depth`, increment and cut-off count.
+/// delays a loop costs is not asked. Of `depth`, increment and cut-off count. Keeps where it stands between rounds, and goes on from
+/// there, if that is asked for.
+///
+/// # Errors
+/// If there is a snapshot to go on from, and it cannot be one of this search.
 pub fn depth_bounded_cycles<M, O>(
     model: &mut M,
     observer: &mut O,
     settings: &Settings,
     depth: &DepthSettings,
     goal: Goal,
-) -> DeepCycles<M::Label, M::Fault>
+    keeping: Option<Keeping<'_, CycleSnapshot>>,
+) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
 where
     M: Model,
     O: DelayObserver<M::Label, M::Fault>,
 {
     let increment = depth.increment.max(1);
     let deepening = Deepening { first: increment, increment, last: depth.cut_off, choices: None };
-    let found = cycles_by_depth(&mut Nobodys(model), &Unscheduled, observer, settings, &deepening, goal);
+    let found = cycles_by_depth(&mut Nobodys(model), &Unscheduled, observer, settings, &deepening, goal, keeping)?;
     let mut outcome = found.outcome;
     if outcome.completeness == Completeness::Stopped(StopReason::Delays) {
         outcome.completeness = Completeness::Stopped(StopReason::Depth);
     }
-    DeepCycles { outcome, loop_delays: None, ..found }
+    Ok(DeepCycles { outcome, loop_delays: None, ..found })
 }
 
 /// The scheduler of a system without processes.
 #[derive(Clone, Copy, Debug)]
-struct Unscheduled;
+pub(super) struct Unscheduled;
 
 impl<Label> Scheduler<Label> for Unscheduled {
     type State = ();

@@ -6,7 +6,7 @@
 //! only what follows; between siblings that is twice the increment. The frontier is gone through in the order in
 //! which it was found, which is an order of the tree.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// How frontier states are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -19,12 +19,25 @@ pub enum Keep {
 }
 
 /// Number of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct NodeId(u32);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct NodeId(pub u32);
+
+/// A node as it is written down.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Branch {
+    /// The state's number.
+    pub state: u32,
+    /// A node before it.
+    pub parent: Option<u32>,
+    /// Turns from there.
+    pub trace: Vec<u32>,
+}
 
 /// A state that is, or was, in the frontier.
 #[derive(Debug)]
 struct Node {
+    /// The state's number.
+    state: u32,
     parent: Option<NodeId>,
     /// Turns from the parent, or from the initial state.
     trace: Box<[u32]>,
@@ -40,8 +53,6 @@ pub(super) struct Frontier {
     free: Vec<u32>,
     /// The frontier, in order; `None` for states that were met at a smaller depth after all.
     list: Vec<Option<NodeId>>,
-    /// The place of the first of them; smaller ones are those of earlier rounds.
-    first_place: u32,
     alive: u64,
     /// Where the search stands: nodes from the root on, each with the length of the log there.
     spine: Vec<(NodeId, usize)>,
@@ -59,7 +70,6 @@ impl Frontier {
             nodes: Vec::new(),
             free: Vec::new(),
             list: Vec::new(),
-            first_place: 0,
             alive: 0,
             spine: Vec::new(),
             way: VecDeque::new(),
@@ -78,7 +88,7 @@ impl Frontier {
     }
 
     /// Adds a state by its way from another frontier state; returns its place.
-    pub fn add(&mut self, from: Option<NodeId>, trace: Vec<u32>) -> u32 {
+    pub fn add(&mut self, state: u32, from: Option<NodeId>, trace: Vec<u32>) -> u32 {
         let (parent, trace) = match (self.keep, from) {
             (Keep::Traces, Some(from)) => (None, [self.trail(from), trace].concat()),
             (_, parent) => (parent, trace),
@@ -87,7 +97,7 @@ impl Frontier {
             parent.uses += 1;
         }
         self.trace_words += trace.len();
-        let node = Node { parent, trace: trace.into(), uses: 1 };
+        let node = Node { state, parent, trace: trace.into(), uses: 1 };
         let id = match self.free.pop() {
             Some(free) => {
                 self.nodes[free as usize] = Some(node);
@@ -100,18 +110,12 @@ impl Frontier {
         };
         self.list.push(Some(id));
         self.alive += 1;
-        self.first_place + self.list.len() as u32 - 1
-    }
-
-    /// Whether a place is one of an earlier round.
-    pub fn is_old(&self, place: u32) -> bool {
-        place < self.first_place
+        self.list.len() as u32 - 1
     }
 
     /// Takes the state at a place out.
     pub fn remove(&mut self, place: u32) {
-        let index = place.wrapping_sub(self.first_place) as usize;
-        if let Some(node) = self.list.get_mut(index).and_then(Option::take) {
+        if let Some(node) = self.list.get_mut(place as usize).and_then(Option::take) {
             self.alive -= 1;
             self.release(node);
         }
@@ -120,8 +124,12 @@ impl Frontier {
     /// Takes all states out, in order; each is to be released once it is done with.
     pub fn take(&mut self) -> Vec<NodeId> {
         self.alive = 0;
-        self.first_place = self.first_place.saturating_add(self.list.len() as u32);
         std::mem::take(&mut self.list).into_iter().flatten().collect()
+    }
+
+    /// The number of the state at a node.
+    pub fn state(&self, node: NodeId) -> u32 {
+        self.nodes[node.0 as usize].as_ref().map_or(0, |node| node.state)
     }
 
     /// A node is no longer used by the search; it goes if nothing hangs on it.
@@ -186,7 +194,7 @@ impl Frontier {
     }
 
     /// The next node on the way, and how to get there from where the search stands.
-    pub fn next_towards(&mut self, _: NodeId) -> Option<(NodeId, Vec<u32>)> {
+    pub fn next_on_the_way(&mut self) -> Option<(NodeId, Vec<u32>)> {
         let next = self.way.pop_back()?;
         let trace = self.nodes[next.0 as usize].as_ref().map_or(Vec::new(), |node| node.trace.to_vec());
         self.replayed += trace.len() as u64;
@@ -196,6 +204,50 @@ impl Frontier {
     /// The search stands at a node now, with a log of this length.
     pub fn arrived(&mut self, node: NodeId, log: usize) {
         self.spine.push((node, log));
+    }
+
+    /// Where the search stands: the node nearest to it.
+    pub fn stands_at(&self) -> Option<NodeId> {
+        self.spine.last().map(|(node, _)| *node)
+    }
+
+    /// The frontier, in order.
+    pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.list.iter().copied().flatten()
+    }
+
+    /// These nodes and all above them, each after its parent, and the new numbers of all.
+    pub fn branches(&self, tips: impl Iterator<Item = NodeId>) -> (Vec<Branch>, HashMap<NodeId, u32>) {
+        let (mut branches, mut numbers) = (Vec::new(), HashMap::new());
+        for tip in tips {
+            let known = |id: &NodeId| !numbers.contains_key(id);
+            let new: Vec<NodeId> = self.ancestors(tip).into_iter().take_while(known).collect();
+            for id in new.into_iter().rev() {
+                let Some(node) = &self.nodes[id.0 as usize] else { continue };
+                let parent = node.parent.and_then(|parent| numbers.get(&parent).copied());
+                numbers.insert(id, branches.len() as u32);
+                branches.push(Branch { state: node.state, parent, trace: node.trace.to_vec() });
+            }
+        }
+        (branches, numbers)
+    }
+
+    /// A frontier of these nodes, of which some are in it; others are used by the search itself.
+    pub fn of(keep: Keep, branches: &[Branch], list: &[u32], used: impl Iterator<Item = u32>) -> Self {
+        let mut uses = vec![0; branches.len()];
+        let parents = branches.iter().filter_map(|branch| branch.parent);
+        list.iter().copied().chain(used).chain(parents).for_each(|node| uses[node as usize] += 1);
+        let node = |(branch, uses): (&Branch, u32)| {
+            let Branch { state, parent, ref trace } = *branch;
+            Some(Node { state, parent: parent.map(NodeId), trace: trace.as_slice().into(), uses })
+        };
+        Self {
+            nodes: branches.iter().zip(uses).map(node).collect(),
+            list: list.iter().map(|&node| Some(NodeId(node))).collect(),
+            alive: list.len() as u64,
+            trace_words: branches.iter().map(|branch| branch.trace.len()).sum(),
+            ..Self::new(keep)
+        }
     }
 
     pub fn memory_bytes(&self) -> usize {

@@ -32,28 +32,29 @@
 
 mod cycles;
 mod frontier;
+mod kept;
 
 pub use cycles::depth_bounded_cycles;
+pub use frontier::Keep;
+pub use kept::DepthSnapshot;
 
-use crate::delay_bounded::SHOWN_TURNS_MAX;
+use crate::checkpoint::{Keeping, Unusable};
+use crate::delay_bounded::{DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Completeness, Halt, Outcome, Statistics, ViolationKind, Violations};
+use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::Turns;
 use crate::schedule::turns::{Lister, TurnEnd};
-use crate::store::{Class, Store, TreeStore};
-use crate::{
-    delay_bounded::{DelayObserver, Round},
-    store::Inserted,
-};
+use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
 use frontier::{Frontier, NodeId};
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-pub use frontier::Keep;
-
+/// So many states at most.
+const STATES_MAX: usize = u32::MAX as usize - 2;
 /// The turns of so many states on the stack are kept; those of others are listed anew.
 const KEPT: usize = 16;
 
@@ -121,36 +122,49 @@ where
     M: Model,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let hidden = model.hidden_words();
-    let mut search = DepthBounded {
-        model: Nobodys(model),
-        lister: Lister::new(),
-        budget: Budget::new(settings),
-        depth: *depth,
-        observer,
-        store: TreeStore::default(),
-        position: Position::new(TreeStore::<Known>::MEMO_PER_WORD, hidden),
-        stack: Vec::new(),
-        returned: None,
-        kept: (0..KEPT).map(|_| Kept { tag: 0, turns: Turns::default() }).collect(),
-        tags: 0,
-        frontier: Frontier::new(depth.keep),
-        from: None,
-        start: 0,
-        bound: 0,
-        revisits: 0,
-        rounds: Vec::new(),
-        statistics: Statistics::default(),
-        violations: Violations::new(settings.stop_at),
+    let mut model = Nobodys(model);
+    let mut search = DepthBounded::new(&mut model, observer, settings, depth, false);
+    let run = match search.begin() {
+        ControlFlow::Continue(()) => search.rounds(None),
+        stopped => stopped,
     };
-    let run = search.run();
-    search.look_at_memory();
-    let everything = search.frontier.is_empty();
-    let mut outcome = search.violations.conclude(run, search.store.exactness(), search.statistics);
-    if outcome.completeness == Completeness::Exhaustive && !everything {
-        outcome.completeness = Completeness::Stopped(StopReason::Depth);
+    search.conclude(run)
+}
+
+/// As [`depth_bounded`], from where a snapshot was taken, and taking others. Violations end it.
+///
+/// Turns that are executed only to get back to where a snapshot was taken are not counted.
+///
+/// # Errors
+/// If the snapshot cannot be one of this search.
+pub fn depth_bounded_kept<M, O>(
+    model: &mut M,
+    observer: &mut O,
+    settings: &Settings,
+    depth: &DepthSettings,
+    keeping: Keeping<'_, DepthSnapshot>,
+) -> Result<DepthOutcome<M::Label, M::Fault>, Unusable>
+where
+    M: Model,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
+    let mut model = Nobodys(model);
+    let mut search = DepthBounded::new(&mut model, observer, &settings, depth, true);
+    let begun = match keeping.from {
+        None => search.begin(),
+        Some(snapshot) => search.restore(snapshot)?,
+    };
+    let is_on_its_way = begun.is_continue();
+    let run = match begun {
+        ControlFlow::Continue(()) => search.rounds(Some(&mut *keeping.keep)),
+        stopped => stopped,
+    };
+    let is_left = !search.frontier.is_empty() || run.is_break();
+    if is_on_its_way && is_left && run != ControlFlow::Break(Halt::Violation) {
+        (keeping.keep)(search.snapshot());
     }
-    DepthOutcome { outcome, rounds: search.rounds }
+    Ok(search.conclude(run))
 }
 
 /// What is known of a state.
@@ -164,24 +178,31 @@ struct Known {
 
 impl Known {
     fn threshold(self) -> Option<i64> {
-        self.threshold.checked_sub(2).map(i64::from).or((self.threshold == 1).then_some(-1))
+        (self.threshold != 0).then(|| i64::from(self.threshold) - 2)
     }
 }
 
-struct DepthBounded<'a, M: Model, O> {
-    model: Nobodys<'a, M>,
-    lister: Lister<M::Label>,
-    budget: Budget<'a>,
+struct DepthBounded<'a, M: Processes, O> {
+    listing: Listing<'a, M>,
     depth: DepthSettings,
     observer: &'a mut O,
-    store: TreeStore<Known>,
+    /// The number of each state, plus 1.
+    store: TreeStore<u32>,
+    /// Of each state, by its number.
+    known: Vec<Known>,
+    /// Where each state was first met from, if that is to be kept.
+    origins: Option<Vec<Origin>>,
     position: Position,
     stack: Vec<Frame>,
     /// What the last call returned.
     returned: Option<i64>,
+    /// A turn of the state on top of the stack is being taken.
+    in_flight: bool,
     kept: Vec<Kept<M>>,
     tags: u64,
     frontier: Frontier,
+    /// Frontier states of the round before that are to be expanded in this one.
+    waiting: VecDeque<NodeId>,
     /// The frontier state below the stack.
     from: Option<NodeId>,
     /// The depth of the states that this round starts with, and the bound.
@@ -199,7 +220,10 @@ struct Kept<M: Model> {
 }
 
 /// A call of `expand`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Frame {
+    /// The state's number.
+    state: u32,
     /// Says which turns are its own.
     tag: u64,
     /// The turn to look at next; the one before leads to the frame above.
@@ -212,31 +236,97 @@ struct Frame {
     first: bool,
 }
 
-impl<M, O> DepthBounded<'_, M, O>
+impl<'a, M, O> DepthBounded<'a, M, O>
 where
-    M: Model,
+    M: Processes,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    fn run(&mut self) -> ControlFlow<Halt> {
-        if let Err(fault) = self.model.0.initial(self.position.state_and_successor().1) {
+    fn new(
+        model: &'a mut M,
+        observer: &'a mut O,
+        settings: &'a Settings,
+        depth: &DepthSettings,
+        with_origins: bool,
+    ) -> Self {
+        let hidden = model.hidden_words();
+        Self {
+            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            depth: *depth,
+            observer,
+            store: TreeStore::default(),
+            known: Vec::new(),
+            origins: with_origins.then(Vec::new),
+            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
+            stack: Vec::new(),
+            returned: None,
+            in_flight: false,
+            kept: (0..KEPT).map(|_| Kept { tag: 0, turns: Turns::default() }).collect(),
+            tags: 0,
+            frontier: Frontier::new(depth.keep),
+            waiting: VecDeque::new(),
+            from: None,
+            start: 0,
+            bound: 0,
+            revisits: 0,
+            rounds: Vec::new(),
+            statistics: Statistics::default(),
+            violations: Violations::new(settings.stop_at),
+        }
+    }
+
+    fn conclude(mut self, run: ControlFlow<Halt>) -> DepthOutcome<M::Label, M::Fault> {
+        self.look_at_memory();
+        let everything = self.frontier.is_empty();
+        let mut outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
+        if outcome.completeness == Completeness::Exhaustive && !everything {
+            outcome.completeness = Completeness::Stopped(StopReason::Depth);
+        }
+        DepthOutcome { outcome, rounds: self.rounds }
+    }
+
+    /// Arrives at the initial state, which is the first frontier.
+    fn begin(&mut self) -> ControlFlow<Halt> {
+        if let Err(fault) = self.listing.model.initial(self.position.state_and_successor().1) {
             return self.report(ViolationKind::Fault(fault), None);
         }
         self.position.propose();
-        let (_, known) = self.store.entry(&mut self.position, Class::Ordinary);
-        let place = self.frontier.add(None, Vec::new());
-        *known = Known { threshold: 0, place: place + 1 };
+        let (_, number) = self.store.entry(&mut self.position, Class::Ordinary);
+        *number = 1;
+        let place = self.frontier.add(0, None, Vec::new());
+        self.known.push(Known { threshold: 0, place: place + 1 });
+        self.origins.iter_mut().for_each(|origins| origins.push(Origin::NONE));
         self.statistics.states = 1;
         self.position.accept();
         self.position.forget();
+        ControlFlow::Continue(())
+    }
+
+    /// Goes on round by round.
+    fn rounds(&mut self, mut keep: Option<&mut dyn FnMut(DepthSnapshot)>) -> ControlFlow<Halt> {
         loop {
+            let finished = self.rounds.last().map_or(0, |round| round.bound);
+            if finished < self.bound {
+                self.explore_all()?;
+                self.finish_round()?;
+            }
             if self.depth.cut_off.is_some_and(|cut_off| cut_off <= self.bound) || self.frontier.is_empty() {
                 return ControlFlow::Continue(());
             }
-            let next = self.bound.saturating_add(self.depth.increment.max(1));
-            let (from, bound) = (self.bound, self.depth.cut_off.map_or(next, |cut_off| next.min(cut_off)));
-            self.bound = bound;
-            self.explore_all(from)?;
-            self.finish_round()?;
+            self.begin_round();
+            if let Some(keep) = &mut keep {
+                keep(self.snapshot());
+            }
+        }
+    }
+
+    /// Makes the frontier what this round starts with.
+    fn begin_round(&mut self) {
+        let next = self.bound.saturating_add(self.depth.increment.max(1));
+        self.start = self.bound;
+        self.bound = self.depth.cut_off.map_or(next, |cut_off| next.min(cut_off));
+        self.waiting = self.frontier.take().into();
+        for &node in &self.waiting {
+            self.known[self.frontier.state(node) as usize] = Known { threshold: self.start + 2, place: 0 };
         }
     }
 
@@ -247,21 +337,20 @@ where
         self.observer.round(&Round { bound, states, frontier }).map_break(Halt::Reason)
     }
 
-    /// Expands every state of the frontier, all of which lie at depth `from`.
-    fn explore_all(&mut self, from: u32) -> ControlFlow<Halt> {
-        self.start = from;
-        let old = self.frontier.take();
-        for node in old {
-            self.go_to(node)?;
-            let (_, known) = self.store.entry(&mut self.position, Class::Ordinary);
-            *known = Known { threshold: from + 2, place: 0 };
-            self.from = Some(node);
-            self.expand(from, true, 0)?;
+    /// Expands every state that this round starts with, after what is on the stack.
+    fn explore_all(&mut self) -> ControlFlow<Halt> {
+        loop {
             self.explore()?;
-            self.from = None;
-            self.frontier.release(node);
+            if let Some(node) = self.from.take() {
+                self.frontier.release(node);
+            }
+            let Some(&node) = self.waiting.front() else { return ControlFlow::Continue(()) };
+            self.go_to(node)?;
+            let turns = self.list_at_top(false)?;
+            self.waiting.pop_front();
+            self.from = Some(node);
+            self.expand((self.frontier.state(node), self.start), true, 0, turns)?;
         }
-        ControlFlow::Continue(())
     }
 
     /// Makes a frontier state the position's state: goes back to where the way there branches off, and on from there.
@@ -270,39 +359,47 @@ where
         self.position.retreat(self.position.log_len() - back);
         self.position.memo_is_right_until(self.position.log_len());
         let mut turns = Turns::default();
-        while let Some((child, trace)) = self.frontier.next_towards(node) {
+        while let Some((child, trace)) = self.frontier.next_on_the_way() {
             for turn in trace {
-                self.list(&mut turns)?;
-                let successor = self.position.state_and_successor().1;
-                successor.clear();
-                successor.extend_from_slice(turns.target(turn as usize).unwrap_or(&[]));
+                self.list(false, &mut turns)?;
+                self.propose(&turns, turn as usize);
+                self.store.prepare(&mut self.position, Class::Ordinary);
                 self.step_to_proposed();
             }
             self.frontier.arrived(child, self.position.log_len());
         }
-        // The state is proposed to itself, so that the store finds it.
-        let (state, successor) = self.position.state_and_successor();
+        ControlFlow::Continue(())
+    }
+
+    /// Proposes the state that a turn leads to.
+    fn propose(&mut self, turns: &Turns<M::Label, M::Fault>, turn: usize) {
+        let successor = self.position.state_and_successor().1;
         successor.clear();
-        successor.extend_from_slice(state);
+        successor.extend_from_slice(turns.target(turn).unwrap_or(&[]));
         self.position.propose();
-        ControlFlow::Continue(())
     }
 
-    fn step_to_proposed(&mut self) {
-        self.position.propose();
-        self.store.prepare(&mut self.position, Class::Ordinary);
-        self.position.accept();
+    /// Makes the state proposed, which the store has seen, the position's; returns how many entries of the log lead back.
+    fn step_to_proposed(&mut self) -> u32 {
+        let changes = self.position.accept() as u32;
         self.position.memo_is_right_until(self.position.log_len());
+        changes
     }
 
-    fn list(&mut self, turns: &mut Turns<M::Label, M::Fault>) -> ControlFlow<Halt> {
+    /// Lists the turns of the position's state, or of the state proposed.
+    fn list(&mut self, proposed: bool, turns: &mut Turns<M::Label, M::Fault>) -> ControlFlow<Halt> {
         let full = self.store.is_full();
-        let Self { model, lister, budget, statistics, observer, position, .. } = self;
-        lister.list(model, position.state(), turns, || {
-            if budget.step_is_due() { budget.look(statistics, full, *observer) } else { ControlFlow::Continue(()) }
-        })?;
-        self.statistics.transient = self.lister.transient;
-        ControlFlow::Continue(())
+        let state = if proposed { self.position.proposed() } else { self.position.state() };
+        self.listing.list(state, turns, &mut self.statistics, full, self.observer)
+    }
+
+    /// As [`Self::list`], in the place of the state above the stack.
+    fn list_at_top(&mut self, proposed: bool) -> ControlFlow<Halt, Turns<M::Label, M::Fault>> {
+        let kept = &mut self.kept[(self.stack.len() + 1) % KEPT];
+        kept.tag = 0;
+        let mut turns = std::mem::take(&mut kept.turns);
+        self.list(proposed, &mut turns)?;
+        ControlFlow::Continue(turns)
     }
 
     /// Works until the stack is empty.
@@ -311,7 +408,7 @@ where
             let slot = self.stack.len() % KEPT;
             if self.kept[slot].tag != tag {
                 let mut turns = std::mem::take(&mut self.kept[slot].turns);
-                self.list(&mut turns)?;
+                self.list(false, &mut turns)?;
                 self.kept[slot] = Kept { tag, turns };
             }
             let Some(frame) = self.stack.last_mut() else { break };
@@ -326,12 +423,12 @@ where
             frame.turn += 1;
             match &self.kept[slot].turns.get(turn).end {
                 TurnEnd::State(_) => {
-                    let target = self.kept[slot].turns.target(turn).unwrap_or(&[]);
-                    let successor = self.position.state_and_successor().1;
-                    successor.clear();
-                    successor.extend_from_slice(target);
-                    self.position.propose();
+                    let turns = std::mem::take(&mut self.kept[slot].turns);
+                    self.propose(&turns, turn);
+                    self.kept[slot].turns = turns;
+                    self.in_flight = true;
                     self.visit(depth + 1)?;
+                    self.in_flight = false;
                 }
                 TurnEnd::Fault(fault) if first => {
                     let kind = ViolationKind::Fault(*fault);
@@ -344,64 +441,80 @@ where
         ControlFlow::Continue(())
     }
 
-    /// `visit` of the state proposed.
+    /// `visit` of the state proposed. If it is interrupted, it has changed nothing that a snapshot holds.
     fn visit(&mut self, depth: u32) -> ControlFlow<Halt> {
-        let (inserted, known) = self.store.entry(&mut self.position, Class::Ordinary);
-        let mut before = *known;
-        if let Some(place) = before.place.checked_sub(1)
-            && self.frontier.is_old(place)
-        {
-            // It waits to be expanded in this round.
-            before = Known { threshold: self.start + 2, place: 0 };
-        }
-        if inserted == Inserted::New {
-            if self.budget.states_exhausted(self.statistics.states) {
+        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
+        let is_new = inserted == Inserted::New;
+        if is_new {
+            if self.listing.budget.states_exhausted(self.statistics.states) {
                 return ControlFlow::Break(Halt::Reason(StopReason::States));
             }
-            self.statistics.states += 1;
-        } else {
-            self.statistics.matched += 1;
+            if STATES_MAX <= self.known.len() {
+                return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+            }
+            *number = self.known.len() as u32 + 1;
         }
-        self.statistics.depth = self.statistics.depth.max(u64::from(depth));
+        let state = *number - 1;
+        let before = self.known.get(state as usize).copied().unwrap_or_default();
         if let Some(threshold) = before.threshold().filter(|&threshold| threshold <= i64::from(depth)) {
+            self.count(is_new, depth);
             self.returned = Some(threshold);
             self.position.reject();
             return ControlFlow::Continue(());
         }
         if depth == self.bound {
+            self.count(is_new, depth);
             if before.place == 0 {
                 let trace = self.stack.iter().map(|frame| frame.turn - 1).collect();
-                known.place = self.frontier.add(self.from, trace) + 1;
+                self.known[state as usize].place = self.frontier.add(state, self.from, trace) + 1;
             }
             self.returned = Some(i64::from(depth));
             self.position.reject();
             return ControlFlow::Continue(());
         }
+        let turns = self.list_at_top(true)?;
+        self.count(is_new, depth);
         if before.place != 0 {
             self.frontier.remove(before.place - 1);
         }
-        *known = Known { threshold: depth + 2, place: 0 };
+        self.known[state as usize] = Known { threshold: depth + 2, place: 0 };
         let first = before.threshold == 0;
         self.revisits += u64::from(!first);
-        let changes = self.position.accept() as u32;
-        self.position.memo_is_right_until(self.position.log_len());
-        self.expand(depth, first, changes)
+        let changes = self.step_to_proposed();
+        self.expand((state, depth), first, changes, turns)
     }
 
-    /// Starts to expand the position's state.
-    fn expand(&mut self, depth: u32, first: bool, changes: u32) -> ControlFlow<Halt> {
-        let slot = (self.stack.len() + 1) % KEPT;
+    /// Counts an arrival; a state that is new is known from now on.
+    fn count(&mut self, is_new: bool, depth: u32) {
+        if is_new {
+            self.statistics.states += 1;
+            self.known.push(Known::default());
+            if let (Some(origins), Some(top)) = (&mut self.origins, self.stack.last()) {
+                origins.push(Origin { parent: top.state, turn: top.turn - 1 });
+            }
+        } else {
+            self.statistics.matched += 1;
+        }
+        self.statistics.depth = self.statistics.depth.max(u64::from(depth));
+    }
+
+    /// Starts to expand the position's state, whose turns these are.
+    fn expand(
+        &mut self,
+        (state, depth): (u32, u32),
+        first: bool,
+        changes: u32,
+        turns: Turns<M::Label, M::Fault>,
+    ) -> ControlFlow<Halt> {
         self.tags += 1;
         if self.tags.is_multiple_of(256) {
             self.look_at_memory();
             self.show(depth);
         }
-        let mut turns = std::mem::take(&mut self.kept[slot].turns);
-        self.list(&mut turns)?;
         let ending = turns.ending();
-        self.kept[slot] = Kept { tag: self.tags, turns };
+        self.kept[(self.stack.len() + 1) % KEPT] = Kept { tag: self.tags, turns };
         self.returned = None;
-        self.stack.push(Frame { tag: self.tags, turn: 0, depth, most: -1, changes, first });
+        self.stack.push(Frame { state, tag: self.tags, turn: 0, depth, most: -1, changes, first });
         match ending {
             Ending::InvalidEnd if first => self.report(ViolationKind::InvalidEnd, None),
             _ => ControlFlow::Continue(()),
@@ -412,12 +525,7 @@ where
     fn leave(&mut self) {
         let Some(frame) = self.stack.pop() else { return };
         if self.depth.revisit == Revisit::Threshold {
-            let (state, successor) = self.position.state_and_successor();
-            successor.clear();
-            successor.extend_from_slice(state);
-            self.position.propose();
-            let (_, known) = self.store.entry(&mut self.position, Class::Ordinary);
-            known.threshold = (frame.most + 2) as u32;
+            self.known[frame.state as usize].threshold = (frame.most + 2) as u32;
             self.returned = Some(frame.most);
         } else {
             self.returned = Some(-1);
@@ -436,7 +544,7 @@ where
         let below = self.stack.len().saturating_sub(1);
         trail.extend(self.stack[..below].iter().map(|frame| frame.turn - 1));
         trail.extend(turn.map(|turn| turn as u32));
-        let model = &mut self.model;
+        let model = &mut *self.listing.model;
         self.violations.record(key, kind, || path_of(model, &trail))
     }
 
@@ -453,7 +561,7 @@ where
             ..Look::at(Phase::Depth(self.bound))
         };
         let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
-            look.along(wanted, path_of(&mut self.model, &trail).into_iter())
+            look.along(wanted, path_of(self.listing.model, &trail).into_iter())
         } else {
             look
         };
@@ -462,16 +570,19 @@ where
 
     #[cold]
     fn look_at_memory(&mut self) {
-        let local = self.stack.capacity() * size_of::<Frame>() + self.frontier.memory_bytes();
+        let local = self.stack.capacity() * size_of::<Frame>()
+            + self.known.capacity() * size_of::<Known>()
+            + self.origins.as_ref().map_or(0, |origins| origins.capacity() * size_of::<Origin>())
+            + self.frontier.memory_bytes();
         let now = self.store.memory_bytes() + self.position.memory_bytes() + local as u64;
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
     }
 }
 
 /// Executes turns from the initial state on; returns their labels.
-fn path_of<M: Model>(model: &mut Nobodys<'_, M>, trail: &[u32]) -> Vec<M::Label> {
+fn path_of<M: Processes>(model: &mut M, trail: &[u32]) -> Vec<M::Label> {
     let (mut path, mut state, mut turns, mut lister) = (Vec::new(), Vec::new(), Turns::default(), Lister::new());
-    if model.0.initial(&mut state).is_err() {
+    if model.initial(&mut state).is_err() {
         return path;
     }
     for &turn in trail {

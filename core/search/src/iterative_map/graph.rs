@@ -10,6 +10,10 @@
 //!
 //! A state whose edges are not all there yet is in the frontier; it keeps dᵢ, n + i and i, so no edge is listed twice.
 
+mod kept;
+
+pub(super) use kept::KeptGraph;
+
 use crate::cycle::{Found, Goal};
 use crate::delay_bounded::{DelayObserver, Listing, SHOWN_TURNS_MAX, replay, scheduled};
 use crate::look::{Look, Phase};

@@ -28,6 +28,7 @@
 use super::graph::{Edge, Graph};
 use super::refine::{NULL, Parts, Refining};
 use super::{Closing, CycleRound, End};
+use crate::checkpoint::{Bytes, Written};
 use crate::delay_bounded::DelayObserver;
 use crate::look::Phase;
 use crate::model::Processes;
@@ -54,12 +55,54 @@ pub(super) struct Maps {
 }
 
 impl Maps {
+    /// As they were kept.
+    pub fn of(kept: &KeptMaps) -> Self {
+        let KeptMaps { map, settled_at, walked } = kept.clone();
+        Self { map, settled_at: settled_at as usize, walked, ..Self::default() }
+    }
+
+    pub fn kept(&self) -> KeptMaps {
+        KeptMaps { map: self.map.clone(), settled_at: self.settled_at as u64, walked: self.walked }
+    }
+
     fn grow(&mut self, states: usize) {
         self.map.resize(states, None);
     }
 
     fn value(&self, state: u32) -> u32 {
         self.map[state as usize].unwrap_or(NULL)
+    }
+}
+
+/// What is kept of the values between two rounds, when all have been handed on.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct KeptMaps {
+    map: Vec<Option<u32>>,
+    settled_at: u64,
+    walked: u64,
+}
+
+impl KeptMaps {
+    pub fn put(&self, bytes: &mut Written) {
+        bytes.put_count(self.map.len());
+        self.map.iter().for_each(|value| bytes.put(value.map_or(0, |value| u64::from(value) + 1)));
+        bytes.put(self.settled_at);
+        bytes.put(self.walked);
+    }
+
+    pub fn take(bytes: &mut Bytes<'_>) -> Option<Self> {
+        let mut map = Vec::new();
+        for _ in 0..bytes.take_count()? {
+            let value = bytes.take()?.checked_sub(1);
+            map.push(value.map(u32::try_from).transpose().ok()?);
+        }
+        Some(Self { map, settled_at: bytes.take()?, walked: bytes.take()? })
+    }
+
+    /// Whether it may be of so many states.
+    pub fn fits(&self, states: usize) -> bool {
+        let values = self.map.iter().flatten();
+        self.map.len() <= states && values.max().is_none_or(|&greatest| greatest as usize <= states)
     }
 }
 

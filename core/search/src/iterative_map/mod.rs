@@ -19,6 +19,7 @@
 //! counts the states in which one starts, and nothing is proved if there are any.
 
 mod graph;
+mod kept;
 mod lasso;
 mod map;
 mod nested;
@@ -26,9 +27,10 @@ mod refine;
 mod scc;
 mod together;
 
+use crate::checkpoint::{Keeping, Unusable};
 use crate::cycle::{CycleOutcome, Found, Goal};
 use crate::delay_bounded::{Deepening, DelayObserver, Reach, Round};
-use crate::model::Processes;
+use crate::model::{Model, Processes};
 use crate::observer::Settings;
 use crate::outcome::{Completeness, Halt};
 use crate::schedule::Scheduler;
@@ -39,6 +41,7 @@ use map::Maps;
 use std::ops::ControlFlow;
 use together::Others;
 
+pub use kept::CycleSnapshot;
 pub use together::ALONE_MAX;
 
 /// How cycles are looked for in what is there.
@@ -90,6 +93,9 @@ pub struct DeepCycles<Label, Fault> {
     pub endless_turns: u64,
 }
 
+/// What is found in a model.
+pub type FoundIn<M> = DeepCycles<<M as Model>::Label, <M as Model>::Fault>;
+
 /// An edge of the graph that closes an accepted cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Closing {
@@ -97,7 +103,10 @@ pub(crate) struct Closing {
     pub to: u32,
 }
 
-/// Looks for cycles with ever more delays.
+/// Looks for cycles with ever more delays; keeps where it stands between rounds, and goes on from there, if that is asked for.
+///
+/// # Errors
+/// If there is a snapshot to go on from, and it cannot be one of this search.
 pub fn iterative_cycles<M, D, O>(
     model: &mut M,
     scheduler: &D,
@@ -105,28 +114,31 @@ pub fn iterative_cycles<M, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     (goal, ask): (Goal, Ask),
-) -> DeepCycles<M::Label, M::Fault>
+    keeping: Option<Keeping<'_, CycleSnapshot>>,
+) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut graph = Graph::new(model, scheduler, observer, settings, goal);
-    let mut maps = Maps::default();
-    let searched = match ask {
-        Ask::Map => deepen(&mut graph, deepening, false, |graph, round| map::round(graph, &mut maps, round)),
-        Ask::NestedDfs => deepen(&mut graph, deepening, true, nested::round),
-        Ask::Components => deepen(&mut graph, deepening, false, scc::round),
-    };
-    conclude(graph, searched)
+    let graph = Graph::new(model, scheduler, observer, settings, goal);
+    search(graph, deepening, ask == Ask::NestedDfs, keeping, |graph, maps, round| match ask {
+        Ask::Map => map::round(graph, maps, round),
+        Ask::NestedDfs => nested::round(graph, round),
+        Ask::Components => scc::round(graph, round),
+    })
 }
 
 /// As [`iterative_cycles`] by maximal accepting predecessors, with one thread for each of the models; they must be the
-/// same. Each thread has its own copy of the scheduler. The first of them is the caller's thread, and the only one that speaks to the observer.
+/// same. Each thread has its own copy of the scheduler. The first of them is the caller's thread, and the only one that speaks to the
+/// observer. `None` if there are no models.
 ///
 /// Up to `alone_max` states (usually [`ALONE_MAX`]) the caller's thread works alone, as in [`iterative_cycles`]: strictly depth
 /// first, and what it finds is the same. From then on states are expanded in another order. States, edges and rounds do not
 /// depend on how many threads there are, nor on their pace, and neither does the cycle that is found, if they are several.
+///
+/// # Errors
+/// If there is a snapshot to go on from, and it cannot be one of this search.
 pub fn iterative_map_together<M, D, O>(
     models: &mut [M],
     scheduler: &D,
@@ -134,18 +146,20 @@ pub fn iterative_map_together<M, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     (goal, alone_max): (Goal, usize),
-) -> Option<DeepCycles<M::Label, M::Fault>>
+    keeping: Option<Keeping<'_, CycleSnapshot>>,
+) -> Result<Option<FoundIn<M>>, Unusable>
 where
     M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
     D: Scheduler<M::Label, State: Send + Sync> + Clone + Send,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let (model, others) = models.split_first_mut()?;
-    let mut graph = Graph::new(model, scheduler, observer, settings, goal);
+    let Some((model, others)) = models.split_first_mut() else { return Ok(None) };
+    let graph = Graph::new(model, scheduler, observer, settings, goal);
     let mut others = Others::new(others, scheduler, settings.cancel.clone());
-    let searched =
-        deepen(&mut graph, deepening, false, |graph, round| together::round(graph, (&mut others, alone_max), round));
-    Some(conclude(graph, searched))
+    let round = |graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut CycleRound| {
+        together::round(graph, (&mut others, alone_max), maps, round)
+    };
+    search(graph, deepening, false, keeping, round).map(Some)
 }
 
 /// Looks for cycles with ever more steps: by components, since these are asked for breadth first.
@@ -156,15 +170,42 @@ pub(crate) fn cycles_by_depth<M, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     goal: Goal,
-) -> DeepCycles<M::Label, M::Fault>
+    keeping: Option<Keeping<'_, CycleSnapshot>>,
+) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut graph = Graph::new(model, scheduler, observer, settings, goal).by_depth();
-    let searched = deepen(&mut graph, deepening, false, scc::round);
-    conclude(graph, searched)
+    let graph = Graph::new(model, scheduler, observer, settings, goal).by_depth();
+    search(graph, deepening, false, keeping, |graph, _, round| scc::round(graph, round))
+}
+
+/// Searches round by round, from where a snapshot was taken if there is one; each round starts from nothing if `anew`.
+fn search<'a, M, D, O>(
+    mut graph: Graph<'a, M, D, O>,
+    deepening: &Deepening,
+    anew: bool,
+    keeping: Option<Keeping<'_, CycleSnapshot>>,
+    round: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut CycleRound) -> ControlFlow<End>,
+) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let (from, keep) = keeping.map_or((None, None), |keeping| (keeping.from, Some(keeping.keep)));
+    let mut searched = Vec::new();
+    let mut maps = Maps::default();
+    if let Some(snapshot) = from {
+        searched.clone_from(&snapshot.rounds);
+        maps = Maps::of(&snapshot.maps);
+        if let ControlFlow::Break(halt) = graph.restore(&snapshot.graph)? {
+            return Ok(conclude(graph, (ControlFlow::Break(End::Halted(halt)), searched)));
+        }
+    }
+    let run = deepen(&mut graph, (&mut maps, &mut searched), deepening, anew, keep, round);
+    Ok(conclude(graph, (run, searched)))
 }
 
 /// Why rounds ended early, if they did, and the rounds.
@@ -221,40 +262,45 @@ pub(crate) enum End {
     Halted(Halt),
 }
 
-/// Searches round by round; each starts from nothing if `anew`.
-fn deepen<M, D, O>(
-    graph: &mut Graph<'_, M, D, O>,
+fn deepen<'a, M, D, O>(
+    graph: &mut Graph<'a, M, D, O>,
+    (maps, rounds): (&mut Maps, &mut Vec<CycleRound>),
     deepening: &Deepening,
     anew: bool,
-    mut search: impl FnMut(&mut Graph<'_, M, D, O>, &mut CycleRound) -> ControlFlow<End>,
-) -> Searched
+    mut keep: Option<&mut dyn FnMut(CycleSnapshot)>,
+    mut search: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut CycleRound) -> ControlFlow<End>,
+) -> ControlFlow<End>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut rounds = Vec::new();
-    let mut next = || -> ControlFlow<End> {
-        graph.begin(deepening.start()).map_break(End::Halted)?;
-        loop {
-            let mut round = CycleRound { bound: graph.bound, ..CycleRound::default() };
-            let found = search(graph, &mut round);
-            (round.states, round.edges) = (graph.states(), graph.edges_there);
-            (round.frontier, round.listed) = (graph.frontier_len(), graph.listed);
-            rounds.push(round);
-            found?;
-            let told = Round { bound: round.bound, states: round.states, frontier: round.frontier };
-            graph.observer.round(&told).map_break(|reason| End::Halted(Halt::Reason(reason)))?;
-            match deepening.as_wanted(graph.observer).after(graph.bound).filter(|_| !graph.is_complete()) {
-                None => return ControlFlow::Continue(()),
-                Some(bound) if anew => {
+    loop {
+        match rounds.last() {
+            None => graph.begin(deepening.start()).map_break(End::Halted)?,
+            Some(last) => {
+                let next = deepening.as_wanted(graph.observer).after(last.bound);
+                let Some(bound) = next.filter(|_| last.frontier > 0) else { return ControlFlow::Continue(()) };
+                if anew {
                     graph.forget();
                     graph.begin(bound).map_break(End::Halted)?;
                 }
-                Some(bound) => graph.bound = bound,
+                graph.bound = bound;
             }
         }
-    };
-    let run = next();
-    (run, rounds)
+        let mut round = CycleRound { bound: graph.bound, ..CycleRound::default() };
+        let found = search(graph, maps, &mut round);
+        (round.states, round.edges) = (graph.states(), graph.edges_there);
+        (round.frontier, round.listed) = (graph.frontier_len(), graph.listed);
+        rounds.push(round);
+        found?;
+        let told = Round { bound: round.bound, states: round.states, frontier: round.frontier };
+        let told = graph.observer.round(&told).map_break(|reason| End::Halted(Halt::Reason(reason)));
+        if let Some(keep) = keep.as_mut().filter(|_| round.frontier > 0) {
+            let kept = graph.kept();
+            let (rounds, maps) = (rounds.clone(), maps.kept());
+            keep(CycleSnapshot { rounds, maps, graph: if anew { kept.without_states() } else { kept } });
+        }
+        told?;
+    }
 }

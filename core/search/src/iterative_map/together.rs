@@ -42,8 +42,6 @@ const STEPS_PER_LOOK: u32 = 1024;
 pub(super) struct Others<'m, M: Processes, D> {
     members: Vec<Member<'m, M, D>>,
     cancel: Cancel,
-    /// What the caller's thread found out while it worked alone.
-    maps: Maps,
     parts: Parts,
 }
 
@@ -84,12 +82,7 @@ type ExpandedOf<M, D> =
 impl<'m, M: Processes, D: Clone> Others<'m, M, D> {
     pub fn new(models: &'m mut [M], scheduler: &D, cancel: Cancel) -> Self {
         let member = |model| Member { model, lister: Lister::new(), scheduler: scheduler.clone() };
-        Self {
-            members: models.iter_mut().map(member).collect(),
-            cancel,
-            maps: Maps::default(),
-            parts: Parts::default(),
-        }
+        Self { members: models.iter_mut().map(member).collect(), cancel, parts: Parts::default() }
     }
 }
 
@@ -99,10 +92,11 @@ impl<M: Processes, D> Others<'_, M, D> {
     }
 }
 
-/// Calculates and refines what a bound allows.
+/// Calculates and refines what a bound allows; `maps` is what the caller's thread found out as long as it works alone.
 pub(super) fn round<M, D, O>(
     graph: &mut Graph<'_, M, D, O>,
     (others, alone_max): (&mut Others<'_, M, D>, usize),
+    maps: &mut Maps,
     round: &mut CycleRound,
 ) -> ControlFlow<End>
 where
@@ -110,7 +104,7 @@ where
     D: Scheduler<M::Label, State: Send + Sync> + Send,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    if graph.nodes.len() < alone_max && map::round_of_at_most(alone_max, graph, &mut others.maps, round)? {
+    if graph.nodes.len() < alone_max && map::round_of_at_most(alone_max, graph, maps, round)? {
         return ControlFlow::Continue(());
     }
     let to_do = graph.frontier().into_iter().rev().filter(|&state| graph.is_to_be_expanded(state));

@@ -1,10 +1,17 @@
 //! A search that is stopped again and again, written down, and resumed by another, does what it would have done.
 
+use crate::cycles::program;
 use crate::programs::{Label, Rule, Toys};
 use fabius_base::{Limits, StopReason};
-use fabius_search::delay_bounded::{Deepening, DelayObserver, DelayOutcome, Keeping, Round, Snapshot, Unusable};
-use fabius_search::delay_bounded::{fast, fast_kept};
+use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
+use fabius_search::cycle::Goal;
+use fabius_search::delay_bounded::{Deepening, DelayObserver, DelayOutcome, ExactSnapshot, FastSnapshot, Round};
+use fabius_search::delay_bounded::{exact, exact_kept, fast, fast_kept};
+use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, DepthSnapshot, Keep, Revisit};
+use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles, depth_bounded_kept};
+use fabius_search::iterative_map::{Ask, CycleSnapshot, DeepCycles, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::toy::Random;
 use fabius_search::{Completeness, FingerprintStore, Observer, Quiet, Settings, Statistics, Store, TreeStore};
 use std::ops::ControlFlow;
 
@@ -43,30 +50,47 @@ fn at_most(states_max: u64) -> Settings {
     Settings { limits: Limits { states_max: Some(states_max), ..Limits::default() }, ..Settings::default() }
 }
 
-/// Searches until it is done, stopping after every `step` states; says how often it stopped.
-fn piecewise<D: Scheduler<Label>, S: Store>(
-    toys: &Toys,
-    scheduler: &D,
-    store: impl Fn() -> S,
-    deepening: &Deepening,
-    step: u64,
-) -> (Found, u32) {
+/// Searches until it is done, stopping after some states more each time, as many as are drawn; says how often it stopped.
+fn piecewise<S: Snapshot, F>(
+    seed: u64,
+    states: impl Fn(&S) -> u64,
+    ended: impl Fn(&F) -> Completeness,
+    run: impl Fn(&Settings, Keeping<'_, S>) -> F,
+) -> (F, u32) {
+    let mut random = Random::new(seed);
     let (mut bytes, mut stops): (Option<Vec<u8>>, u32) = (None, 0);
+    // A search that resumes must be allowed to come further than the one before.
+    let mut states_max = 0;
     loop {
-        let from = bytes.as_ref().map(|bytes| Snapshot::from_bytes(bytes).expect("readable"));
-        let states_max = from.as_ref().map_or(0, Snapshot::states) + step;
+        let from = bytes.as_ref().map(|bytes| S::from_bytes(bytes).expect("readable"));
+        states_max = from.as_ref().map_or(0, &states).max(states_max) + 1 + random.below(6) as u64;
         let mut kept = None;
-        let mut keep = |snapshot: Snapshot| kept = Some(snapshot.to_bytes());
-        let keeping = Keeping { from: from.as_ref(), keep: &mut keep };
-        let (mut toys, mut store) = (toys.clone(), store());
-        let found = fast_kept(&mut toys, scheduler, &mut store, &mut Quiet, &at_most(states_max), deepening, keeping);
-        let found = found.expect("the same search");
-        if found.outcome.completeness != Completeness::Stopped(StopReason::States) {
+        let mut keep = |snapshot: S| kept = Some(snapshot.to_bytes());
+        let found = run(&at_most(states_max), Keeping { from: from.as_ref(), keep: &mut keep });
+        if ended(&found) != Completeness::Stopped(StopReason::States) {
             return (found, stops);
         }
         bytes = kept.or(bytes);
         stops += 1;
     }
+}
+
+fn ended(found: &Found) -> Completeness {
+    found.outcome.completeness
+}
+
+/// A fast search in pieces.
+fn fast_piecewise<D: Scheduler<Label>, S: Store>(
+    toys: &Toys,
+    scheduler: &D,
+    store: impl Fn() -> S,
+    deepening: &Deepening,
+    seed: u64,
+) -> (Found, u32) {
+    piecewise(seed, FastSnapshot::states, ended, |settings, keeping| {
+        let (mut toys, mut store) = (toys.clone(), store());
+        fast_kept(&mut toys, scheduler, &mut store, &mut Quiet, settings, deepening, keeping).expect("the same search")
+    })
 }
 
 /// Processes that count, each for itself, and begin again: nothing goes wrong.
@@ -88,67 +112,97 @@ fn assert_same(piecewise: &Found, whole: &Found, what: &str) {
     assert_eq!(counters(&one.statistics), counters(&other.statistics), "{what}");
 }
 
-fn compare<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, seed: u64) -> u32 {
+fn compare_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, seed: u64) -> u32 {
     let (mut model, mut store) = (toys.clone(), TreeStore::new());
     let whole = fast(&mut model, scheduler, &mut store, &mut Quiet, &Settings::default(), deepening);
-    let step = 1 + seed % 5;
-    let (found, stops) = piecewise(toys, scheduler, TreeStore::<()>::new, deepening, step);
+    let (found, stops) = fast_piecewise(toys, scheduler, TreeStore::<()>::new, deepening, seed);
     assert_same(&found, &whole, &format!("{seed}"));
-    let (hashed, _) = piecewise(toys, scheduler, || FingerprintStore::new(3), deepening, step + 2);
+    let (hashed, _) = fast_piecewise(toys, scheduler, || FingerprintStore::new(3), deepening, seed + 2);
     assert_eq!(hashed.outcome.statistics.states, whole.outcome.statistics.states, "{seed}");
+    stops
+}
+
+fn compare_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, seed: u64) -> u32 {
+    let whole = exact(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening);
+    let (found, stops) = piecewise(seed, ExactSnapshot::states, ended, |settings, keeping| {
+        exact_kept(&mut toys.clone(), scheduler, &mut Quiet, settings, deepening, keeping).expect("the same search")
+    });
+    assert_same(&found, &whole, &format!("{seed}"));
+    assert_eq!(found.pairs, whole.pairs, "{seed}");
     stops
 }
 
 #[test]
 fn a_search_in_pieces_is_the_same_search() {
-    let mut stops = 0;
-    for seed in 0..400 {
+    let (mut fast, mut exact) = (0, 0);
+    for seed in 0..2000 {
         let toys = Toys::random(seed, false);
-        let deepening = if seed % 3 == 0 { Deepening::up_to(2) } else { Deepening::default() };
-        stops += match seed % 3 {
-            0 => compare(&toys, &RoundRobin, &deepening, seed),
-            1 => compare(&toys, &RunToCompletion, &deepening, seed),
-            _ => compare(&toys, &RandomOrder::new(seed), &deepening, seed),
+        let deepening = if seed % 5 == 0 { Deepening::up_to(2) } else { Deepening::default() };
+        let choices = (seed % 4 == 0).then_some(seed as u32 % 3);
+        let deepening = Deepening { increment: 1 + seed as u32 % 2, choices, ..deepening };
+        fast += match seed % 3 {
+            0 => compare_fast(&toys, &RoundRobin, &deepening, seed),
+            1 => compare_fast(&toys, &RunToCompletion, &deepening, seed),
+            _ => compare_fast(&toys, &RandomOrder::new(seed), &deepening, seed),
+        };
+        exact += match seed % 3 {
+            0 => compare_exact(&toys, &RoundRobin, &deepening, seed),
+            1 => compare_exact(&toys, &RunToCompletion, &deepening, seed),
+            _ => compare_exact(&toys, &RandomOrder::new(seed), &deepening, seed),
         };
     }
-    assert!(stops > 500, "{stops} stops");
+    assert!(fast > 2500 && exact > 2500, "{fast} and {exact} stops");
+}
+
+/// Stops a search at its so-manyth look, again and again until it is done; says how often.
+fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, Keeping<'_, S>) -> Found) -> (Found, u32) {
+    let (mut from, mut stops): (Option<S>, u32) = (None, 0);
+    loop {
+        let mut kept = None;
+        let mut keep = |snapshot| kept = Some(snapshot);
+        // Whoever resumes looks while the states are found again, and must get beyond that.
+        let mut observer = Impatient { left: looks + stops };
+        let found = run(&mut observer, Keeping { from: from.as_ref(), keep: &mut keep });
+        assert_ne!(found.outcome.completeness, Completeness::FirstViolation);
+        if found.outcome.completeness == Completeness::Exhaustive {
+            return (found, stops);
+        }
+        from = kept.or(from);
+        stops += 1;
+    }
 }
 
 #[test]
 fn it_may_be_stopped_at_any_look() {
     let toys = tireless(4, 7);
-    let deepening = Deepening::default();
-    let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
-    let whole = fast(&mut model, &RunToCompletion, &mut store, &mut Quiet, &Settings::default(), &deepening);
+    let (deepening, settings) = (Deepening::default(), Settings::default());
+    let whole =
+        fast(&mut toys.clone(), &RunToCompletion, &mut TreeStore::<()>::new(), &mut Quiet, &settings, &deepening);
     for looks in 1..14 {
-        let (mut from, mut stops): (Option<Snapshot>, u32) = (None, 0);
-        let found = loop {
-            let mut kept = None;
-            let mut keep = |snapshot| kept = Some(snapshot);
+        let (found, stops) = impatiently(looks, |observer, keeping| {
             let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
-            // Whoever resumes looks while the states are found again, and must get beyond that.
-            let mut observer = Impatient { left: looks + stops };
-            let keeping = Keeping { from: from.as_ref(), keep: &mut keep };
-            let settings = Settings::default();
-            let found =
-                fast_kept(&mut model, &RunToCompletion, &mut store, &mut observer, &settings, &deepening, keeping)
-                    .expect("the same search");
-            assert_ne!(found.outcome.completeness, Completeness::FirstViolation);
-            if found.outcome.completeness == Completeness::Exhaustive {
-                break found;
-            }
-            from = kept.or(from);
-            stops += 1;
-        };
+            fast_kept(&mut model, &RunToCompletion, &mut store, observer, &settings, &deepening, keeping)
+                .expect("the same search")
+        });
         assert_same(&found, &whole, &format!("{looks} looks"));
         assert!(stops > 0, "{looks} looks");
+    }
+    let toys = tireless(3, 7);
+    let whole = exact(&mut toys.clone(), &RunToCompletion, &mut Quiet, &settings, &deepening);
+    for looks in 1..8 {
+        let (found, stops) = impatiently(looks, |observer, keeping| {
+            exact_kept(&mut toys.clone(), &RunToCompletion, observer, &settings, &deepening, keeping)
+                .expect("the same search")
+        });
+        assert_same(&found, &whole, &format!("exactly, {looks} looks"));
+        assert!(stops > 0, "exactly, {looks} looks");
     }
 }
 
 #[test]
 fn more_delays_may_be_asked_for_later() {
     let toys = tireless(3, 4);
-    let run = |deepening: Deepening, from: Option<&Snapshot>| {
+    let run = |deepening: Deepening, from: Option<&FastSnapshot>| {
         let mut kept = None;
         let mut keep = |snapshot| kept = Some(snapshot);
         let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
@@ -173,10 +227,172 @@ fn a_snapshot_of_another_model_is_refused_or_finds_other_states() {
     let keeping = Keeping { from: None, keep: &mut keep };
     let mut large = tireless(4, 3);
     fast_kept(&mut large, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping).expect("mine");
-    let snapshot: Snapshot = kept.expect("there is more to do");
+    let snapshot: FastSnapshot = kept.expect("there is more to do");
     let mut keep = |_| ();
     let keeping = Keeping { from: Some(&snapshot), keep: &mut keep };
     let (mut small, mut store) = (tireless(1, 3), TreeStore::<()>::new());
     let refused = fast_kept(&mut small, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping);
     assert_eq!(refused.err(), Some(Unusable));
+}
+
+fn by_depth(toys: &Toys, depth: &DepthSettings, seed: u64) -> u32 {
+    let settings = Settings::default();
+    let whole = depth_bounded(&mut toys.clone(), &mut Quiet, &settings, depth);
+    let ended = |found: &DepthOutcome<Label, u32>| found.outcome.completeness;
+    let (found, stops) = piecewise(seed, DepthSnapshot::states, ended, |settings, keeping| {
+        depth_bounded_kept(&mut toys.clone(), &mut Quiet, settings, depth, keeping).expect("the same search")
+    });
+    assert_eq!(found.rounds, whole.rounds, "{seed}, {depth:?}");
+    assert_eq!(found.outcome.completeness, whole.outcome.completeness, "{seed}, {depth:?}");
+    assert_eq!(found.outcome.violations, whole.outcome.violations, "{seed}, {depth:?}");
+    let counters = |statistics: &Statistics| (statistics.states, statistics.matched, statistics.cut, statistics.depth);
+    assert_eq!(counters(&found.outcome.statistics), counters(&whole.outcome.statistics), "{seed}, {depth:?}");
+    stops
+}
+
+#[test]
+fn a_search_by_depth_in_pieces_is_the_same_search() {
+    let mut stops = 0;
+    for seed in 0..3000 {
+        let toys = Toys::random(seed, false);
+        let revisit = [Revisit::Threshold, Revisit::Shallower][seed as usize % 2];
+        let keep = [Keep::Tree, Keep::Traces][seed as usize / 2 % 2];
+        let cut_off = (seed % 3 == 0).then_some(3 + seed as u32 % 7);
+        stops += by_depth(&toys, &DepthSettings { increment: 1 + seed as u32 % 6, cut_off, revisit, keep }, seed);
+    }
+    assert!(stops > 2500, "{stops} stops");
+}
+
+#[test]
+fn a_search_by_depth_may_be_stopped_at_any_look() {
+    let (toys, settings) = (tireless(4, 6), Settings::default());
+    for (increment, revisit) in [(2, Revisit::Threshold), (7, Revisit::Shallower), (40, Revisit::Threshold)] {
+        let depth = DepthSettings { increment, revisit, ..DepthSettings::default() };
+        let whole = depth_bounded(&mut toys.clone(), &mut Quiet, &settings, &depth);
+        let (mut from, mut stops): (Option<DepthSnapshot>, u32) = (None, 0);
+        let found = loop {
+            let mut kept = None;
+            let mut keep = |snapshot: DepthSnapshot| kept = Some(snapshot);
+            let mut observer = Impatient { left: 1 + stops };
+            let keeping = Keeping { from: from.as_ref(), keep: &mut keep };
+            let found = depth_bounded_kept(&mut toys.clone(), &mut observer, &settings, &depth, keeping);
+            let found = found.expect("the same search");
+            if found.outcome.completeness == Completeness::Exhaustive {
+                break found;
+            }
+            from = kept.or(from);
+            stops += 1;
+        };
+        let rounds = |found: &DepthOutcome<Label, u32>| -> Vec<_> {
+            found.rounds.iter().map(|round| (round.bound, round.states, round.frontier, round.revisits)).collect()
+        };
+        assert_eq!(rounds(&found), rounds(&whole), "{increment}");
+        assert_eq!(found.outcome.statistics.matched, whole.outcome.statistics.matched, "{increment}");
+        assert!(stops > 3, "{increment}: {stops}");
+    }
+}
+
+/// A search for cycles that is ended after each of its rounds.
+struct RoundByRound;
+
+impl Observer<Label, u32> for RoundByRound {}
+
+impl DelayObserver<Label, u32> for RoundByRound {
+    fn round(&mut self, _: &Round) -> ControlFlow<StopReason> {
+        ControlFlow::Break(StopReason::Cancelled)
+    }
+}
+
+type Cycles = DeepCycles<Label, u32>;
+
+/// Runs a search again and again, each time for one round more; says how often.
+fn round_by_round(run: impl Fn(Keeping<'_, CycleSnapshot>) -> Cycles) -> (Cycles, u32) {
+    let (mut bytes, mut stops): (Option<Vec<u8>>, u32) = (None, 0);
+    loop {
+        let from = bytes.as_ref().map(|bytes| CycleSnapshot::from_bytes(bytes).expect("readable"));
+        let mut kept = None;
+        let mut keep = |snapshot: CycleSnapshot| kept = Some(snapshot.to_bytes());
+        let found = run(Keeping { from: from.as_ref(), keep: &mut keep });
+        if found.outcome.completeness != Completeness::Stopped(StopReason::Cancelled) || kept.is_none() {
+            return (found, stops);
+        }
+        bytes = kept;
+        stops += 1;
+    }
+}
+
+fn assert_same_cycles(pieces: &Cycles, whole: &Cycles, what: &str) {
+    assert_eq!(pieces.outcome.found, whole.outcome.found, "{what}");
+    assert_eq!((&pieces.rounds, pieces.loop_delays), (&whole.rounds, whole.loop_delays), "{what}");
+    assert_eq!(pieces.endless_turns, whole.endless_turns, "{what}");
+    let counters = |found: &Cycles| (found.outcome.statistics.states, found.outcome.statistics.matched);
+    assert_eq!(counters(pieces), counters(whole), "{what}");
+}
+
+fn cycles_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
+    toys: &Toys,
+    scheduler: &D,
+    question: (Goal, Ask),
+    seed: u64,
+) -> u32 {
+    let (deepening, settings) =
+        (Deepening { increment: 1 + seed as u32 % 2, ..Deepening::default() }, Settings::default());
+    let whole = iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &settings, &deepening, question, None);
+    let whole = whole.expect("there is nothing to go on from");
+    let (found, stops) = round_by_round(|keeping| {
+        let (mut toys, keeping) = (toys.clone(), Some(keeping));
+        iterative_cycles(&mut toys, scheduler, &mut RoundByRound, &settings, &deepening, question, keeping)
+            .expect("the same search")
+    });
+    assert_same_cycles(&found, &whole, &format!("{seed}, {question:?}"));
+    stops
+}
+
+/// Several threads, which join at different times.
+fn together_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
+    toys: &Toys,
+    scheduler: &D,
+    goal: Goal,
+    seed: u64,
+) -> u32 {
+    let (deepening, settings) = (Deepening::default(), Settings::default());
+    let question = (goal, [0, 5, 30][seed as usize % 3]);
+    let mut team = vec![toys.clone(); 2];
+    let whole = iterative_map_together(&mut team, scheduler, &mut Quiet, &settings, &deepening, question, None);
+    let whole = whole.expect("there is nothing to go on from").expect("there are models");
+    let (found, stops) = round_by_round(|keeping| {
+        let (mut team, keeping) = (vec![toys.clone(); 2], Some(keeping));
+        iterative_map_together(&mut team, scheduler, &mut RoundByRound, &settings, &deepening, question, keeping)
+            .expect("the same search")
+            .expect("there are models")
+    });
+    assert_same_cycles(&found, &whole, &format!("{seed}, together, {question:?}"));
+    stops
+}
+
+#[test]
+fn a_search_for_cycles_round_by_round_is_the_same_search() {
+    let mut stops = [0; 3];
+    for seed in 0..3000 {
+        let toys = program(seed);
+        let goal = [Goal::AcceptanceCycle, Goal::Livelock][seed as usize % 2];
+        let ask = [Ask::Map, Ask::NestedDfs, Ask::Components][seed as usize / 2 % 3];
+        stops[0] += match seed % 3 {
+            0 => cycles_in_pieces(&toys, &RoundRobin, (goal, ask), seed),
+            1 => cycles_in_pieces(&toys, &RunToCompletion, (goal, ask), seed),
+            _ => cycles_in_pieces(&toys, &RandomOrder::new(seed), (goal, ask), seed),
+        };
+        stops[1] += together_in_pieces(&toys, &RunToCompletion, goal, seed);
+        let (depth, settings) =
+            (DepthSettings { increment: 1 + seed as u32 % 3, ..DepthSettings::default() }, Settings::default());
+        let whole = depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &settings, &depth, goal, None);
+        let (found, more) = round_by_round(|keeping| {
+            let (mut toys, keeping) = (toys.clone(), Some(keeping));
+            depth_bounded_cycles(&mut toys, &mut RoundByRound, &settings, &depth, goal, keeping)
+                .expect("the same search")
+        });
+        assert_same_cycles(&found, &whole.expect("there is nothing to go on from"), &format!("{seed}, by depth"));
+        stops[2] += more;
+    }
+    assert!(stops.iter().all(|&stops| stops > 1000), "{stops:?} stops");
 }

@@ -28,7 +28,8 @@ fn search<D: Scheduler<Label>>(
     deepening: &Deepening,
     question: (Goal, Ask),
 ) -> DeepCycles<Label, u32> {
-    iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening, question)
+    iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening, question, None)
+        .expect("there is nothing to go on from")
 }
 
 /// Maximal accepting predecessors by so many threads, from so many states on.
@@ -41,8 +42,9 @@ fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
 ) -> DeepCycles<Label, u32> {
     let mut models = vec![toys.clone(); threads];
     let question = (goal, alone_max);
-    let found = iterative_map_together(&mut models, scheduler, &mut Quiet, &Settings::default(), deepening, question);
-    found.expect("there are models")
+    let settings = Settings::default();
+    let found = iterative_map_together(&mut models, scheduler, &mut Quiet, &settings, deepening, question, None);
+    found.expect("there is nothing to go on from").expect("there are models")
 }
 
 pub type Edges = BTreeMap<Vec<u32>, BTreeSet<(Vec<u32>, bool)>>;
@@ -266,8 +268,10 @@ fn limits_end_a_search_by_several_threads() {
     let run = |settings: &Settings| {
         let mut models = vec![toys.clone(); 3];
         let all = Deepening::default();
-        iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, (Goal::Livelock, 64))
-            .expect("models")
+        let question = (Goal::Livelock, 64);
+        iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, question, None)
+            .expect("there is nothing to go on from")
+            .expect("there are models")
     };
     let limits = Limits { states_max: Some(500), ..Limits::default() };
     let found = run(&Settings { limits, ..Settings::default() });

@@ -280,7 +280,8 @@ fn within(edges: &Edges, distances: &BTreeMap<Vec<u32>, u32>, depth: u32) -> Edg
 
 fn cycles(toys: &Toys, increment: u32, cut_off: Option<u32>, goal: Goal) -> DeepCycles<Label, u32> {
     let depth = DepthSettings { increment, cut_off, ..DepthSettings::default() };
-    depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &Settings::default(), &depth, goal)
+    let found = depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &Settings::default(), &depth, goal, None);
+    found.expect("there is nothing to go on from")
 }
 
 /// The states that a path goes through, between its turns.

@@ -1,0 +1,217 @@
+//! Checkpoints as they lie in a file: to which search they belong, where it stands, and a sum over both.
+//!
+//! The first lines are text, one thing per line that must be the same for a search to go on from there: what the model
+//! *means* (its comments and its layout may change), and the settings on which the order of the search depends. Then follow the
+//! bytes of the [`Snapshot`], and eight bytes by which damage is noticed.
+//!
+//! A file holds one search. Where a model has several properties, that for violations of safety is kept.
+
+use crate::meaning::meaning;
+use crate::plan::{Planned, Question};
+use crate::settings::{DelayMode, Fairness, Keeper, Settings};
+use fabius_base::{Code, Finding, Severity};
+use fabius_program::Program;
+use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
+use std::fmt::{Display, Write};
+
+/// How a file begins; another number means another format.
+const MAGIC: &str = "fabius checkpoint 3";
+/// Ends the lines of text.
+const BLANK: &str = "\n\n";
+const SUM_BYTES: usize = 8;
+
+/// How a search is kept, if at all.
+pub(crate) struct Kept<'a>(Option<(Belonging, &'a Keeper)>);
+
+impl<'a> Kept<'a> {
+    /// A search that is not kept.
+    pub const NOT: Self = Self(None);
+
+    /// As it was asked for; what the search is, is told only then.
+    pub fn as_asked(keeper: &'a Keeper, belonging: impl FnOnce() -> Belonging) -> Self {
+        Self(keeper.is_asked_for().then(|| (belonging(), keeper)))
+    }
+
+    /// Runs a search, from where it was kept if it was.
+    ///
+    /// # Errors
+    /// If it cannot go on from there.
+    pub fn run<S: Snapshot, R>(
+        &self,
+        search: impl FnOnce(Option<Keeping<'_, S>>) -> Result<R, Unusable>,
+    ) -> Result<R, Box<Finding>> {
+        let Some((belonging, keeper)) = &self.0 else {
+            return search(None).map_err(|Unusable| Box::new(foreign(&Keeper::default())));
+        };
+        let from = keeper.resume.as_ref().map(|(_, bytes)| belonging.read::<S>(bytes));
+        let from = from.transpose().map_err(|why| Box::new(unusable(keeper, &why)))?;
+        let mut keep = |snapshot: S| {
+            if let Some(save) = &keeper.save {
+                save(&belonging.write(&snapshot));
+            }
+        };
+        let keeping = Keeping { from: from.as_ref(), keep: &mut keep };
+        search(Some(keeping)).map_err(|Unusable| Box::new(foreign(keeper)))
+    }
+}
+
+/// What must be the same, in the words of those who read of it, and its value.
+pub(crate) struct Belonging(Vec<(&'static str, String)>);
+
+impl Belonging {
+    /// Of a search of a certain kind for what violates a property.
+    pub fn new(kind: &str, program: &Program, property: &str, settings: &Settings) -> Self {
+        Self(Vec::new())
+            .with("the model", meaning(program))
+            .with("the property", property)
+            .with("the kind of search", kind)
+            .with("the limit on depth", settings.limits.depth_max.map_or("none".to_owned(), |depth| depth.to_string()))
+    }
+
+    /// One thing more. What stands on several lines is put on one.
+    pub fn with(mut self, what: &'static str, value: impl Display) -> Self {
+        self.0.push((what, value.to_string().replace('\n', " ")));
+        self
+    }
+
+    /// One thing more, of which only a sum is kept.
+    pub fn with_sum_of(self, what: &'static str, value: &str) -> Self {
+        self.with(what, format!("{:016x}", sum(value.as_bytes())))
+    }
+
+    fn text(&self) -> String {
+        let mut text = MAGIC.to_owned();
+        for (what, value) in &self.0 {
+            let _ = write!(text, "\n{what}: {value}");
+        }
+        text + BLANK
+    }
+
+    /// The whole file.
+    fn write(&self, snapshot: &impl Snapshot) -> Vec<u8> {
+        let mut bytes = self.text().into_bytes();
+        bytes.extend(snapshot.to_bytes());
+        let sum = sum(&bytes);
+        bytes.extend(sum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A sentence that says why there is nothing to go on from.
+    fn read<S: Snapshot>(&self, bytes: &[u8]) -> Result<S, String> {
+        let damaged = || "it is damaged: it was cut short, or changed after it was written".to_owned();
+        let blank = bytes.windows(BLANK.len()).position(|window| window == BLANK.as_bytes());
+        let text = blank.and_then(|end| std::str::from_utf8(&bytes[..end]).ok()).unwrap_or_default();
+        let mut lines = text.lines();
+        match lines.next() {
+            Some(MAGIC) => {}
+            Some(line) if line.starts_with("fabius checkpoint ") => {
+                return Err("another version of fabius wrote it".to_owned());
+            }
+            _ => return Err("it is not a checkpoint of fabius".to_owned()),
+        }
+        let end = bytes.len().checked_sub(SUM_BYTES).ok_or_else(damaged)?;
+        if bytes[end..] != sum(&bytes[..end]).to_le_bytes() {
+            return Err(damaged());
+        }
+        let mut other = lines.filter_map(|line| line.split_once(": "));
+        let differs = |(what, value): &&(&str, String)| other.next() != Some((what, value.as_str()));
+        if let Some((what, _)) = self.0.iter().find(differs) {
+            return Err(format!("it was written by a search in which {what} was another"));
+        }
+        let start = blank.map_or(end, |blank| blank + BLANK.len());
+        bytes.get(start..end).and_then(S::from_bytes).ok_or_else(damaged)
+    }
+}
+
+/// FNV-1a.
+fn sum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+}
+
+/// Why a search cannot be kept or resumed, if it cannot.
+pub(crate) fn unsuited(settings: &Settings) -> Option<Box<Finding>> {
+    let drawn = settings.delaying.as_ref().is_some_and(|delaying| matches!(delaying.mode, DelayMode::Sample(..)));
+    let (what, instead) = match (drawn, settings.keep_going) {
+        _ if !settings.keeper.is_asked_for() => return None,
+        (true, _) => {
+            ("drawing runs (`--delay-mode sample`) cannot be kept in a checkpoint", "the seed draws them again")
+        }
+        (false, true) => (
+            "a search that goes on after violations cannot be kept in a checkpoint",
+            "leave out `--keep-going`, or `--checkpoint` and `--resume`",
+        ),
+        (false, false) => return None,
+    };
+    Some(Box::new(Finding::new(Code::Checkpoint, what).help(instead)))
+}
+
+/// Whether the search for what violates a property, one of several, is the one that is kept; if not, why not.
+pub(crate) fn not_kept(settings: &Settings, planned: &Planned, properties: usize) -> Option<Finding> {
+    let by_rounds = match planned.question {
+        Question::Safety => settings.delaying.is_some() || settings.depth_bounding.is_some(),
+        _ => settings.fairness == Fairness::None,
+    };
+    let name = &planned.name;
+    let why = match planned.question {
+        _ if !settings.keeper.is_asked_for() => return None,
+        _ if !by_rounds => "what is kept are searches in the order of delays or of depth, without fairness".to_owned(),
+        Question::Safety => return None,
+        _ if properties == 1 => return None,
+        _ => format!("a file holds one search, here that for violations of safety; `--property {name}` keeps this one"),
+    };
+    let finding =
+        Finding::new(Code::Checkpoint, format!("the search for what violates `{name}` is not kept in a checkpoint"));
+    Some(Finding { severity: Severity::Note, ..finding }.help(why))
+}
+
+/// A checkpoint that cannot be used.
+fn unusable(keeper: &Keeper, why: &str) -> Finding {
+    let name = keeper.resume.as_ref().map_or("the checkpoint", |(name, _)| name.as_str());
+    Finding::new(Code::Checkpoint, format!("cannot go on from {name}: {why}"))
+        .help("check the same file with the same flags, or leave out `--resume` to start anew")
+}
+
+/// A checkpoint whose states are not those of this model.
+fn foreign(keeper: &Keeper) -> Finding {
+    unusable(keeper, "the states it speaks of are not those of this model")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabius_search::delay_bounded::FastSnapshot;
+
+    fn belonging(model: &str) -> Belonging {
+        Belonging(vec![("the model", model.to_owned()), ("the seed", "0".to_owned())])
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let bytes = belonging("a").write(&FastSnapshot::default());
+        assert_eq!(belonging("a").read(&bytes), Ok::<FastSnapshot, _>(FastSnapshot::default()));
+    }
+
+    #[test]
+    fn damage_is_noticed_wherever_it_is() {
+        let bytes = belonging("a").write(&FastSnapshot::default());
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            assert!(belonging("a").read::<FastSnapshot>(&damaged).is_err(), "{at}");
+            assert!(belonging("a").read::<FastSnapshot>(&bytes[..at]).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn what_belongs_elsewhere_is_refused_and_it_says_why() {
+        let bytes = belonging("a").write(&FastSnapshot::default());
+        let refusal = belonging("b").read::<FastSnapshot>(&bytes).expect_err("another model");
+        assert!(refusal.contains("the model"), "{refusal}");
+        let refusal =
+            belonging("a").read::<FastSnapshot>(b"active proctype p() { skip }\n\n").expect_err("no checkpoint");
+        assert!(refusal.contains("not a checkpoint"), "{refusal}");
+    }
+}

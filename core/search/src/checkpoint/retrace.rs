@@ -1,0 +1,130 @@
+//! Walking the tree of a snapshot: every state that was met, each from the one it was first met from.
+
+use super::Unusable;
+use crate::delay_bounded::{DelayObserver, Listing, Origin, scheduled};
+use crate::model::{Model, Processes};
+use crate::outcome::{Halt, Statistics};
+use crate::schedule::{Scheduler, Turns};
+use std::ops::ControlFlow;
+
+/// What a state is found to be, when it is met again.
+pub(crate) struct Retraced<'t, State> {
+    /// Its number in the snapshot.
+    pub number: u32,
+    pub state: &'t [u32],
+    /// The scheduler's state when it was first met; of the first, of those that others came of, and of those of which it is wanted.
+    pub schedule: Option<&'t State>,
+}
+
+/// Who is told of the states.
+pub(crate) trait Visit<State> {
+    /// Whether the scheduler's state is to be known, though no other state came of this one.
+    fn wants(&self, number: u32) -> bool;
+
+    /// A state was met again.
+    fn visit(&mut self, retraced: Retraced<'_, State>);
+}
+
+/// A state on the way: its number, its turns, and the scheduler's state in it.
+type Walked<M, State> = (u32, Turns<<M as Model>::Label, <M as Model>::Fault>, State);
+
+/// Meets all states again, depth first. Lists the turns of those that others came of, and of those that are wanted, once.
+pub(crate) fn retrace<M, D, O>(
+    (listing, scheduler): (&mut Listing<'_, M>, &D),
+    origins: &[Origin],
+    (statistics, observer): (&mut Statistics, &mut O),
+    visitor: &mut impl Visit<D::State>,
+) -> Result<ControlFlow<Halt>, Unusable>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    let mut state = Vec::new();
+    if listing.model.initial(&mut state).is_err() || origins.is_empty() {
+        return Err(Unusable);
+    }
+    let mut tree = Tree::new(origins);
+    let mut stack: Vec<Walked<M, D::State>> = Vec::new();
+    let mut spare: Vec<Turns<M::Label, M::Fault>> = Vec::new();
+    let mut next = Some((0, None));
+    while let Some((number, turn)) = next {
+        statistics.states += 1;
+        if number == 0 || tree.has_children(number) || visitor.wants(number) {
+            let mut turns = spare.pop().unwrap_or_default();
+            if let ControlFlow::Break(halt) = listing.list(&state, &mut turns, statistics, false, observer) {
+                return Ok(ControlFlow::Break(halt));
+            }
+            let schedule = match (turn, stack.last()) {
+                (Some(turn), Some((_, from, schedule))) => {
+                    let mut schedule = schedule.clone();
+                    hold_back(scheduler, &mut schedule, from, turn);
+                    scheduled(scheduler, &schedule, (from, turn), turns.situation())
+                }
+                _ => scheduler.start(turns.situation()),
+            };
+            visitor.visit(Retraced { number, state: &state, schedule: Some(&schedule) });
+            stack.push((number, turns, schedule));
+        } else {
+            visitor.visit(Retraced { number, state: &state, schedule: None });
+        }
+        next = loop {
+            let Some((parent, turns, _)) = stack.last() else { break None };
+            let Some(child) = tree.next_child_of(*parent) else {
+                spare.extend(stack.pop().map(|(_, turns, _)| turns));
+                continue;
+            };
+            let turn = origins[child as usize].turn as usize;
+            if turns.len() <= turn {
+                return Err(Unusable);
+            }
+            state.clear();
+            state.extend_from_slice(turns.target(turn).ok_or(Unusable)?);
+            break Some((child, Some(turn)));
+        };
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Delays until it is the turn of whose turn this is. How often it had to.
+pub(crate) fn hold_back<L: Copy, F: Copy, D: Scheduler<L>>(
+    scheduler: &D,
+    schedule: &mut D::State,
+    turns: &Turns<L, F>,
+    turn: usize,
+) -> u32 {
+    let process = turns.get(turn).process;
+    let mut delays = 0;
+    while process.is_some() && scheduler.next(schedule) != process && delays + 1 < turns.enabled().len() as u32 {
+        scheduler.delay(schedule);
+        delays += 1;
+    }
+    delays
+}
+
+/// The children of each state that were not walked yet.
+struct Tree {
+    first: Vec<u32>,
+    /// The next child of the same parent.
+    next: Vec<u32>,
+}
+
+impl Tree {
+    fn new(origins: &[Origin]) -> Self {
+        let (mut first, mut next) = (vec![0; origins.len()], vec![0; origins.len()]);
+        for (number, origin) in origins.iter().enumerate().skip(1).rev() {
+            next[number] = std::mem::replace(&mut first[origin.parent as usize], number as u32);
+        }
+        Self { first, next }
+    }
+
+    fn has_children(&self, number: u32) -> bool {
+        self.first[number as usize] != 0
+    }
+
+    fn next_child_of(&mut self, number: u32) -> Option<u32> {
+        let child = self.first[number as usize];
+        self.first[number as usize] = *self.next.get(child as usize)?;
+        (child != 0).then_some(child)
+    }
+}

@@ -1,0 +1,179 @@
+//! The graph between two rounds, as it is written down; see [`crate::checkpoint`].
+
+use super::{Edge, Graph, Node, Progress};
+use crate::checkpoint::{Bytes, Retraced, Unusable, Visit, Written, retrace};
+use crate::delay_bounded::{DelayObserver, Origin};
+use crate::model::Processes;
+use crate::outcome::{Halt, Statistics};
+use crate::position::Position;
+use crate::schedule::Scheduler;
+use crate::store::{Class, Store, TreeStore};
+use std::ops::ControlFlow;
+
+/// The graph: the way to each state, how far its edges are there, and these.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(in super::super) struct KeptGraph {
+    counters: Statistics,
+    listed: u64,
+    endless_turns: u64,
+    incomplete: u64,
+    origins: Vec<Origin>,
+    states: Vec<KeptState>,
+}
+
+/// n + i and i, whether nobody's turns are still to come, whether all edges are there, and the edges.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct KeptState {
+    delays: u32,
+    index: u32,
+    nobodys: bool,
+    complete: bool,
+    edges: Vec<Edge>,
+}
+
+impl KeptGraph {
+    /// The same without states: what a search keeps that begins anew in each round.
+    pub fn without_states(self) -> Self {
+        Self { origins: Vec::new(), states: Vec::new(), ..self }
+    }
+
+    /// How many states are kept.
+    pub fn states(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn put(&self, bytes: &mut Written) {
+        bytes.put_counters(&self.counters);
+        [self.listed, self.endless_turns, self.incomplete].into_iter().for_each(|one| bytes.put(one));
+        bytes.put_origins(&self.origins);
+        for &KeptState { delays, index, nobodys, complete, ref edges } in &self.states {
+            [delays, index, u32::from(nobodys) | u32::from(complete) << 1].into_iter().for_each(|one| bytes.put(one));
+            bytes.put_count(edges.len());
+            for &Edge { to, turn, follow, accept } in edges {
+                bytes.put(to);
+                bytes.put(u64::from(turn) << 2 | u64::from(follow) << 1 | u64::from(accept));
+            }
+        }
+    }
+
+    pub fn take(bytes: &mut Bytes<'_>) -> Option<Self> {
+        let counters = bytes.take_counters()?;
+        let (listed, endless_turns, incomplete) = (bytes.take()?, bytes.take()?, bytes.take()?);
+        let origins = bytes.take_origins()?;
+        let mut states = Vec::new();
+        for _ in 0..origins.len() {
+            let (delays, index, flags) = (bytes.take_u32()?, bytes.take_u32()?, bytes.take_below(4)?);
+            let mut edges = Vec::new();
+            for _ in 0..bytes.take_count()? {
+                let (to, rest) = (bytes.take_below(origins.len())?, bytes.take()?);
+                let turn = u32::try_from(rest >> 2).ok()?;
+                edges.push(Edge { to, turn, follow: rest & 2 != 0, accept: rest & 1 != 0 });
+            }
+            states.push(KeptState { delays, index, nobodys: flags & 1 != 0, complete: flags & 2 != 0, edges });
+        }
+        Some(Self { counters, listed, endless_turns, incomplete, origins, states })
+    }
+}
+
+/// What is found again of the states.
+struct Again<'s, State> {
+    kept: &'s [KeptState],
+    store: &'s mut TreeStore<u32>,
+    position: &'s mut Position,
+    /// Notes and hidden words of the states, in the order in which they are met, and where those of each are.
+    words: Vec<u32>,
+    places: Vec<(usize, usize)>,
+    /// The scheduler's state when each was first met, of those that wait for more delays.
+    schedules: Vec<Option<State>>,
+}
+
+impl<State: Clone> Visit<State> for Again<'_, State> {
+    fn wants(&self, number: u32) -> bool {
+        !self.kept[number as usize].complete
+    }
+
+    fn visit(&mut self, Retraced { number, state, schedule }: Retraced<'_, State>) {
+        self.position.advance(state);
+        *self.store.entry(self.position, Class::Ordinary).1 = number + 1;
+        let start = self.words.len();
+        self.store.note(self.position, &mut self.words);
+        self.words.extend_from_slice(self.position.hidden());
+        self.position.forget();
+        self.places[number as usize] = (start, self.words.len());
+        // Of the first one it is known anyhow: it stands in for that of states whose edges are all there.
+        if number == 0 || !self.kept[number as usize].complete {
+            self.schedules[number as usize] = schedule.cloned();
+        }
+    }
+}
+
+impl<M, D, O> Graph<'_, M, D, O>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    /// What there is, once a round is over.
+    pub fn kept(&self) -> KeptGraph {
+        let origin = |node: &Node<D::State>| node.parent.map_or(Origin::NONE, |(parent, turn)| Origin { parent, turn });
+        let state = |(node, edges): (&Node<D::State>, &Vec<Edge>)| {
+            let Progress { delays, index, nobodys, complete, .. } = node.progress;
+            KeptState { delays, index, nobodys, complete, edges: edges.clone() }
+        };
+        KeptGraph {
+            counters: self.statistics,
+            listed: self.listed,
+            endless_turns: self.endless_turns,
+            incomplete: self.incomplete,
+            origins: self.nodes.iter().map(origin).collect(),
+            states: self.nodes.iter().zip(&self.edges).map(state).collect(),
+        }
+    }
+
+    /// Makes it what it was when it was kept.
+    pub fn restore(&mut self, kept: &KeptGraph) -> Result<ControlFlow<Halt>, Unusable> {
+        if !kept.origins.is_empty()
+            && let ControlFlow::Break(halt) = self.find_again(kept)?
+        {
+            return Ok(ControlFlow::Break(halt));
+        }
+        self.edges_there = self.edges.iter().map(|edges| edges.len() as u64).sum();
+        (self.listed, self.endless_turns, self.incomplete) = (kept.listed, kept.endless_turns, kept.incomplete);
+        self.statistics = kept.counters;
+        self.listing.lister.transient = kept.counters.transient;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn find_again(&mut self, kept: &KeptGraph) -> Result<ControlFlow<Halt>, Unusable> {
+        let states = kept.states.len();
+        let mut again = Again {
+            kept: &kept.states,
+            store: &mut self.store,
+            position: &mut self.position,
+            words: Vec::new(),
+            places: vec![(0, 0); states],
+            schedules: vec![None; states],
+        };
+        let counted = (&mut self.statistics, &mut *self.observer);
+        let walked = retrace((&mut self.listing, self.scheduler), &kept.origins, counted, &mut again)?;
+        if walked.is_break() {
+            return Ok(walked);
+        }
+        let Again { words, places, mut schedules, .. } = again;
+        let any = schedules[0].clone().ok_or(Unusable)?;
+        for (number, state) in kept.states.iter().enumerate() {
+            let mut schedule = schedules[number].take().unwrap_or_else(|| any.clone());
+            if !state.complete {
+                (0..state.index.min(u32::from(u8::MAX))).for_each(|_| self.scheduler.delay(&mut schedule));
+            }
+            let &KeptState { delays, index, nobodys, complete, ref edges } = state;
+            let start = self.words.len();
+            self.words.extend_from_slice(&words[places[number].0..places[number].1]);
+            let Origin { parent, turn } = kept.origins[number];
+            let progress = Progress { schedule, delays, index, nobodys, complete };
+            self.nodes.push(Node { start, progress, parent: (number != 0).then_some((parent, turn)) });
+            self.edges.push(edges.clone());
+        }
+        Ok(walked)
+    }
+}
