@@ -89,6 +89,15 @@ function order(api: Api): void {
   assert.equal(api.store.of(uri)?.running, null);
 }
 
+/** Each of many short runs is seen to end, whichever of its answer and its end comes first. */
+async function runs(api: Api): Promise<void> {
+  const uri = file("lock.pml");
+  for (let run = 0; run < 200; run += 1) {
+    api.store.take(await api.server.request<Status>("fabius/run", { uri: uri.toString() }));
+    await settled(api, uri);
+  }
+}
+
 async function coverage(api: Api): Promise<void> {
   const uri = file("lock.pml");
   assert.ok(await api.store.until(uri, (status) => Boolean(status.survey)));
@@ -146,6 +155,7 @@ export async function run(): Promise<void> {
     const parts: [string, () => Promise<void>][] = [
       ["verdicts", () => verdicts(api)],
       ["expectations", () => expectations(api)],
+      ["runs", () => runs(api)],
       ["order", () => { order(api); return Promise.resolve(); }],
       ["coverage", () => coverage(api)],
       ["exports", () => exports_(api)],
