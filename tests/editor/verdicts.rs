@@ -369,28 +369,61 @@ active [2] proctype P() {
 }
 ";
 
+/// Asks for the actions at a place until the checker knows of one that holds: that one, and the titles of all.
+fn tried(editor: &Editor, uri: &str, at: &Value) -> (Value, Vec<String>) {
+    let params = json!({
+        "textDocument": { "uri": uri }, "range": { "start": at, "end": at }, "context": { "diagnostics": [] },
+    });
+    let end = std::time::Instant::now() + super::client::PATIENCE;
+    loop {
+        let actions = editor.request("textDocument/codeAction", params.clone());
+        let actions = actions.as_array().unwrap();
+        let titles: Vec<String> = actions.iter().map(|action| action["title"].as_str().unwrap().to_owned()).collect();
+        let holds = actions.iter().find(|action| action["title"].as_str().unwrap().contains("holds, "));
+        if let Some(holds) = holds.filter(|_| !titles.iter().any(|title| title.ends_with("being tried"))) {
+            return (holds.clone(), titles);
+        }
+        assert!(std::time::Instant::now() < end, "{titles:?}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_fix_is_tried_before_it_is_offered() {
     let editor = Editor::new();
     let uri = uri("fix");
     editor.open(&uri, RACE);
     editor.diagnostics(&uri, "the violation", of_check);
-    let range = json!({ "start": { "line": 6, "character": 6 }, "end": { "line": 6, "character": 6 } });
-    let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
-    let end = std::time::Instant::now() + super::client::PATIENCE;
-    let holds = loop {
-        let actions = editor.request("textDocument/codeAction", params.clone());
-        let titles: Vec<String> = actions.as_array().unwrap().iter().map(|a| a["title"].to_string()).collect();
-        if let Some(found) = actions.as_array().unwrap().iter().find(|a| a["title"].to_string().contains("holds, ")) {
-            break found.clone();
-        }
-        assert!(std::time::Instant::now() < end, "{titles:?}");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    };
+    let (holds, _) = tried(&editor, &uri, &json!({ "line": 6, "character": 6 }));
     assert!(holds["title"].as_str().unwrap().contains("atomic"), "{holds}");
     assert_eq!(holds["isPreferred"], true);
     let edits = holds["edit"]["changes"][&uri].as_array().unwrap();
     assert_eq!(edits.len(), 2, "{holds}");
+}
+
+#[test]
+fn processes_that_are_done_together_may_all_wait() {
+    let editor = Editor::new();
+    let uri = uri("all");
+    let text = "chan a = [0] of { bit };\n\
+                active proctype P() { a?0 }\n\
+                active proctype Q() {\n    if\n    :: a?1\n    fi\n}\n";
+    editor.open(&uri, text);
+    let found =
+        editor.diagnostics(&uri, "the deadlock", |params| !params["diagnostics"].as_array().unwrap().is_empty());
+    let (holds, titles) = tried(&editor, &uri, &found["diagnostics"][0]["range"]["start"]);
+    assert!(holds["title"].as_str().unwrap().starts_with("Let all 2 processes wait here for ever"), "{titles:?}");
+    let edits = holds["edit"]["changes"][&uri].as_array().unwrap();
+    let places: Vec<(&Value, &Value)> =
+        edits.iter().map(|edit| (&edit["range"]["start"]["line"], &edit["newText"])).collect();
+    assert_eq!(places, [(&json!(1), &json!("end: ")), (&json!(3), &json!("end2: "))], "{holds}");
+    // Each alone does not help, which is said, and two choices can be told apart.
+    assert!(titles.iter().any(|title| title.starts_with("Let P wait here for ever")), "{titles:?}");
+    assert!(
+        titles.iter().any(|title| title.starts_with("Add `:: else -> skip` to the choice in line 4")),
+        "{titles:?}"
+    );
+    assert_eq!(titles.iter().filter(|title| title.contains("holds, ")).count(), 1, "{titles:?}");
 }
 
 #[test]

@@ -12,10 +12,13 @@ use fabius_engine::report::ViolationClass;
 use fabius_promela::query::tokens::{Piece, PieceKind};
 use fabius_promela::query::{Stretch, SymbolKind};
 use fabius_witness::{Reason, Standing, Step, Trace};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// So many edits are tried after a check.
 const TRIED_MAX: usize = 8;
+/// So many of the processes that are stuck together are offered something each.
+const STUCK_MAX: usize = 3;
 
 /// What kind of action it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +65,9 @@ pub fn actions(name: &str, document: &Document, reading: &Reading, range: &Range
     }
     found.retain(|action| !action.title.ends_with("is no model"));
     found.sort_by_key(|action| !action.preferred);
+    // An editor that is told to mend a violation takes what is preferred: one edit.
+    let mends = found.iter_mut().filter(|action| action.tried && action.preferred);
+    mends.skip(1).for_each(|action| action.preferred = false);
     found
 }
 
@@ -126,7 +132,9 @@ fn mend(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Vec<A
     let mut found = Vec::new();
     match example.report.kind {
         ViolationClass::InvalidEndState => {
-            for standing in example.trace.last.processes.iter().filter(|standing| !standing.end) {
+            let stuck: Vec<&Standing> = example.trace.last.processes.iter().filter(|standing| !standing.end).collect();
+            found.extend(all_wait_for_ever(view, &stuck, place));
+            for standing in stuck.into_iter().take(STUCK_MAX) {
                 found.extend(wait_for_ever(view, standing, place));
                 found.extend(more_room(view, standing, place));
                 found.extend(else_skip(view, standing, place));
@@ -180,11 +188,12 @@ fn before(view: View<'_>, at: usize) -> Option<&Piece> {
     pieces[..end].iter().rev().find(|piece| piece.is_code())
 }
 
-/// A label with a prefix that the process at a byte does not have yet.
-fn free_label(view: View<'_>, prefix: &str, at: usize) -> String {
+/// A label with a prefix that the process at a byte does not have yet, nor is to get.
+fn free_label(view: View<'_>, prefix: &str, at: usize, taken: &[String]) -> String {
     let index = view.index();
     let members = index.members(index.container_at(view.file, at));
-    let known: Vec<&str> = members.map(|id| &*index.symbol(id).name).collect();
+    let mut known: Vec<&str> = members.map(|id| &*index.symbol(id).name).collect();
+    known.extend(taken.iter().map(String::as_str));
     let mut label = prefix.to_owned();
     let mut number = 1;
     while known.contains(&label.as_str()) {
@@ -196,13 +205,34 @@ fn free_label(view: View<'_>, prefix: &str, at: usize) -> String {
 
 fn labelled(view: View<'_>, prefix: &str, at: usize, title: String, place: &Range<usize>) -> Action {
     let at = label_place(view, at);
-    let label = free_label(view, prefix, at);
+    let label = free_label(view, prefix, at, &[]);
     action(title, place, vec![(at..at, format!("{label}: "))])
 }
 
-fn wait_for_ever(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
+/// Where a process stands that waits.
+fn waits_at(view: View<'_>, standing: &Standing) -> Option<usize> {
     let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
-    let at = own(view, span)?.start;
+    Some(own(view, span)?.start)
+}
+
+/// That all may wait where they are is often what was meant: the work is done.
+fn all_wait_for_ever(view: View<'_>, stuck: &[&Standing], place: &Range<usize>) -> Option<Action> {
+    let places: Option<BTreeSet<usize>> =
+        stuck.iter().map(|standing| Some(label_place(view, waits_at(view, standing)?))).collect();
+    let places = places.filter(|places| 1 < places.len())?;
+    let mut taken = Vec::new();
+    let mut edits = Vec::new();
+    for at in places {
+        let label = free_label(view, "end", at, &taken);
+        edits.push((at..at, format!("{label}: ")));
+        taken.push(label);
+    }
+    let title = format!("Let all {} processes wait here for ever (`end:`)", stuck.len());
+    Some(action(title, place, edits))
+}
+
+fn wait_for_ever(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
+    let at = waits_at(view, standing)?;
     let title = format!("Let {} wait here for ever (`end:`)", standing.process);
     Some(labelled(view, "end", at, title, place))
 }
@@ -248,7 +278,8 @@ fn else_skip(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Optio
     let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
     let margin = &text[line..end];
     let gap = if margin.trim().is_empty() { format!("\n{margin}") } else { " ".to_owned() };
-    let title = "Add `:: else -> skip`".to_owned();
+    let number = view.reading.map().line_column(view.file, choice.start).0;
+    let title = format!("Add `:: else -> skip` to the choice in line {number}");
     Some(action(title, place, vec![(end..end, format!(":: else -> skip{gap}"))]))
 }
 
