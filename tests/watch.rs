@@ -135,6 +135,16 @@ fn a_faulty_text_and_a_file_that_goes_are_told_and_come_back() {
 }
 
 #[test]
+fn the_same_fault_in_many_lines_is_told_once() {
+    let scratch = Scratch::new().unwrap();
+    fs::write(scratch.path().join("m.pml"), "init {\n    c_code { a };\n    c_code { b };\n    c_code { c }\n}\n")
+        .unwrap();
+    let watched = Watched::start(scratch.path(), "m.pml");
+    let faulty = watched.next(2);
+    assert!(faulty[1].starts_with("  ✗ m.pml:2:5: ") && faulty[1].ends_with(" · also lines 3, 4"), "{faulty:?}");
+}
+
+#[test]
 fn an_included_file_that_goes_and_comes_back_is_noticed_without_a_save_of_the_model() {
     let scratch = Scratch::new().unwrap();
     let folder = |name: &str| {

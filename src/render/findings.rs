@@ -9,6 +9,8 @@ const SHOWN_BYTES_MAX: usize = 16 << 10;
 const LINE_BYTES_MAX: usize = 600;
 /// So much of a long line is shown before the place, and twice as much after it.
 const LINE_BYTES_AROUND: usize = 40;
+/// So many lines are named where the same is to be said of many.
+const LINES_NAMED_MAX: usize = 10;
 /// So many calls are named of a chain of expansions; the rest is counted.
 const CALLS_SHOWN_MAX: usize = 4;
 
@@ -17,6 +19,36 @@ struct Mark {
     span: Span,
     text: String,
     primary: bool,
+}
+
+/// Findings that say the same of different places of a file belong together; the groups are in the order of their first ones.
+pub fn alike<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Vec<&'a Finding>> {
+    let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    for finding in findings {
+        let same = |group: &&mut Vec<&Finding>| {
+            let first = group[0];
+            let file = |finding: &Finding| finding.span().map(|span| span.file);
+            (first.code, file(first), &first.headline) == (finding.code, file(finding), &finding.headline)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    groups
+}
+
+/// The lines of findings, a few of them: `lines 12, 13 and 4 more`.
+pub fn lines_of(map: &SourceMap, findings: &[&Finding]) -> String {
+    let mut lines: Vec<u32> = findings.iter().filter_map(|f| Some(map.position(f.span()?).line)).collect();
+    lines.dedup();
+    let shown: Vec<String> = lines.iter().take(LINES_NAMED_MAX).map(u32::to_string).collect();
+    let more = lines.len().saturating_sub(LINES_NAMED_MAX);
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    match more {
+        0 => format!("{word} {}", shown.join(", ")),
+        more => format!("{word} {} and {more} more", shown.join(", ")),
+    }
 }
 
 /// A finding with its source lines, in colour.

@@ -12,6 +12,8 @@ use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Trace};
 use std::fmt::Write;
 
+/// More findings that say the same are named by their lines, not shown.
+const ALIKE_SHOWN_MAX: usize = 3;
 /// More findings about one text are counted, not shown.
 const FINDINGS_SHOWN_MAX: usize = 40;
 /// More statements that are never executed are counted, not shown.
@@ -27,15 +29,31 @@ const PROCESSES_SHOWN_MAX: usize = 12;
 /// So many counterexamples are shown with their runs; the others by what goes wrong.
 const RUNS_SHOWN_MAX: usize = 5;
 
-/// Findings, each with its place in the text.
+/// Findings, each with its place in the text. What is the same in many places is shown in the first of them.
 pub fn findings(map: &SourceMap, findings: &[Finding]) -> String {
-    let shown = findings.iter().take(FINDINGS_SHOWN_MAX);
-    let mut text: String = shown.map(|finding| findings::render(map, finding) + "\n").collect();
-    if let Some(more) = findings.len().checked_sub(FINDINGS_SHOWN_MAX + 1) {
-        let more = counted(more as u64 + 1, "more finding");
+    let (mut text, mut shown, mut left) = (String::new(), 0, 0);
+    for group in findings::alike(findings) {
+        let (first, rest) = group.split_at(group.len().min(ALIKE_SHOWN_MAX).min(FINDINGS_SHOWN_MAX - shown));
+        for finding in first {
+            text.push_str(&(findings::render(map, finding) + "\n"));
+        }
+        shown += first.len();
+        if first.is_empty() {
+            left += rest.len();
+        } else if !rest.is_empty() {
+            let lines = findings::lines_of(map, rest);
+            let _ = writeln!(text, "{}\n", paint(FAINT, format!("… and the same {} more: {lines}", times(rest.len()))));
+        }
+    }
+    if 0 < left {
+        let more = counted(left as u64, "more finding");
         let _ = writeln!(text, "{}\n", paint(FAINT, format!("… and {more}; --json lists them all")));
     }
     text
+}
+
+fn times(number: usize) -> String {
+    if number == 1 { "once".to_owned() } else { format!("{} times", count(number as u64)) }
 }
 
 /// Everything about a file that is known once its check is over.
@@ -272,6 +290,27 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_the_same_in_many_places_is_shown_in_a_few() {
+        let mut map = SourceMap::new();
+        let file = map.add_file("m.pml", "a\n".repeat(60));
+        let wrong = |headline: &str, line: u32| {
+            let span = fabius_base::Span::new(file, 2 * line, 2 * line + 1);
+            Finding::new(Code::UndeclaredName, headline).at(span, "here")
+        };
+        let all: Vec<Finding> = (0..20).flat_map(|line| [wrong("one", line), wrong("two", line + 20)]).collect();
+        let text = anstream::adapter::strip_str(&findings(&map, &all)).to_string();
+        assert_eq!((text.matches(": one\n").count(), text.matches(": two\n").count()), (3, 3), "{text}");
+        assert!(
+            text.contains("… and the same 17 times more: lines 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 and 7 more\n"),
+            "{text}"
+        );
+        let each: Vec<Finding> = (0..50).map(|line| wrong(&format!("{line}"), line)).collect();
+        let text = anstream::adapter::strip_str(&findings(&map, &each)).to_string();
+        assert_eq!(text.matches("error[").count(), FINDINGS_SHOWN_MAX, "{text}");
+        assert!(text.contains("… and 10 more findings; --json lists them all"), "{text}");
+    }
 
     #[test]
     fn words_are_quoted_for_a_shell() {

@@ -9,6 +9,7 @@ mod lines;
 
 use crate::args::Watch;
 use crate::exit;
+use crate::render::findings;
 use crate::render::paint::{BAD, FAINT, STRONG, UNSURE, paint};
 use anstream::println;
 use disk::{Content, Folders, Unsettled};
@@ -337,14 +338,18 @@ impl Seen {
     /// Says what is wrong with a model that is too faulty to be checked, and whether it is.
     fn show_faults(&mut self, name: &str) -> bool {
         let Some(reading) = self.session.reading(name) else { return false };
-        let mut errors = reading.loaded.findings.iter().filter(|finding| finding.is_error()).peekable();
-        if errors.peek().is_none() {
+        let errors = findings::alike(reading.loaded.findings.iter().filter(|finding| finding.is_error()));
+        if errors.is_empty() {
             return false;
         }
         self.begin(name);
-        for finding in errors {
-            let place = finding.span().map(|span| reading.map().position(span).to_string()).unwrap_or_default();
-            self.tell(name, format!("  {} {place}: {}", paint(BAD, "✗"), finding.headline));
+        for alike in errors {
+            let place = alike[0].span().map(|span| reading.map().position(span).to_string()).unwrap_or_default();
+            let also = match &alike[1..] {
+                [] => String::new(),
+                rest => paint(FAINT, format!(" · also {}", findings::lines_of(reading.map(), rest))),
+            };
+            self.tell(name, format!("  {} {place}: {}{also}", paint(BAD, "✗"), alike[0].headline));
         }
         if let Some(look) = self.looks.get_mut(name) {
             look.code = exit::FAULTY;
