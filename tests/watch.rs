@@ -174,6 +174,20 @@ fn an_included_file_that_goes_and_comes_back_is_noticed_without_a_save_of_the_mo
 }
 
 #[test]
+fn a_part_in_a_folder_is_no_model_of_its_own() {
+    let scratch = Scratch::new().unwrap();
+    let (part, model) = (scratch.path().join("a_part.pml"), scratch.path().join("m.pml"));
+    fs::write(&part, "inline set() { x = 1 }\n").unwrap();
+    fs::write(model, "byte x;\n#include \"a_part.pml\"\nactive proctype P() { set(); assert(x == 1) }\n").unwrap();
+    let watched = Watched::start(scratch.path(), ".");
+    let first = watched.next(2);
+    assert!(first[0] == "m.pml" && first[1].starts_with("  ✓ safety: holds, "), "{first:?}");
+    fs::write(&part, "inline set() { x = 2 }\n").unwrap();
+    let broken = watched.next(3);
+    assert!(broken[0] == "m.pml" && broken[1].contains(" · broken"), "{broken:?}");
+}
+
+#[test]
 fn the_last_of_many_quick_saves_is_told() {
     let scratch = Scratch::new().unwrap();
     let model = scratch.path().join("m.pml");
@@ -210,7 +224,7 @@ fn what_the_project_expects_is_read_again() {
     assert!(fine.last().unwrap().starts_with("  ✓ p2: holds, "), "{fine:?}");
     fs::write(&config, "[expected]\n").unwrap();
     let wrong = watched.until("fabius.toml");
-    assert!(wrong.last().unwrap().starts_with("  ? "), "{wrong:?}");
+    assert!(wrong.last().unwrap().starts_with("  ? ") && wrong.last().unwrap().contains("`expected`"), "{wrong:?}");
 }
 
 #[test]

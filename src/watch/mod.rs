@@ -18,6 +18,7 @@ use fabius_engine::words::counted;
 use fabius_lsp::session::checker::News;
 use fabius_lsp::session::config::{self, definition};
 use fabius_lsp::session::edits::Edit;
+use fabius_lsp::session::files::beside;
 use fabius_lsp::session::{Notice, Options, Session, When};
 use lines::line;
 use notify::event::{AccessKind, AccessMode};
@@ -326,8 +327,10 @@ impl Seen {
             self.begin(name);
         }
         if let Some(wrong) = self.session.document(name).and_then(|document| document.wrong_config.clone()) {
-            let first = wrong.lines().next().unwrap_or_default();
-            self.tell(name, format!("  {} {first}", paint(UNSURE, "?")));
+            // Between the first line and the last stands the text that is meant.
+            let (first, last) = (wrong.lines().next().unwrap_or_default(), wrong.lines().last().unwrap_or_default());
+            let why = if first == last { String::new() } else { format!(": {last}") };
+            self.tell(name, format!("  {} {first}{why}", paint(UNSURE, "?")));
         }
         self.session.save(name);
         if self.session.document(name).is_some_and(|document| document.run.is_none()) {
@@ -419,7 +422,9 @@ fn models(paths: &[PathBuf]) -> Vec<PathBuf> {
                 },
             ));
         } else if path.is_file() {
-            found.push(path);
+            // Called as a model that includes it would call it.
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            found.push(beside(&path.display().to_string(), &file));
         }
     }
     found.sort();
