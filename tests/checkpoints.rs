@@ -132,6 +132,20 @@ fn searches_for_endless_runs_go_on_between_rounds() {
 }
 
 #[test]
+fn a_first_round_that_is_interrupted_leaves_nothing_and_says_so() {
+    let scratch = Scratch::new("nothing");
+    let (file, planning) = (scratch.path("search"), model("elevator_planning.pml"));
+    for flags in [&["--delay", "rr"][..], &["--depth-bound", "90"]] {
+        let few = ["--property", "progress", "--max-states", "20", "-DN=2", "--checkpoint", &file, &planning];
+        let (code, report) = check(&[flags, &few].concat());
+        assert_eq!(code, 2, "{report}");
+        let note = report["findings"][0]["message"].as_str().unwrap_or_default();
+        assert!(note.contains("nothing was kept"), "{report}");
+        assert!(!Path::new(&file).exists());
+    }
+}
+
+#[test]
 fn a_file_holds_one_search_and_what_is_not_kept_is_told() {
     let scratch = Scratch::new("one");
     let (file, planning) = (scratch.path("search"), model("elevator_planning.pml"));

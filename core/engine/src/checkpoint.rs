@@ -12,6 +12,7 @@ use crate::settings::{DelayMode, Fairness, Keeper, Settings};
 use fabius_base::{Code, Finding, Severity};
 use fabius_program::Program;
 use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
+use fabius_search::delay_bounded::Reach;
 use std::fmt::{Display, Write};
 
 /// How a file begins; another number means another format.
@@ -165,6 +166,17 @@ pub(crate) fn not_kept(settings: &Settings, planned: &Planned, properties: usize
     let finding =
         Finding::new(Code::Checkpoint, format!("the search for what violates `{name}` is not kept in a checkpoint"));
     Some(Finding { severity: Severity::Note, ..finding }.help(why))
+}
+
+/// Says that there is no file to go on from, where one was asked for: the search ended in its first round.
+pub(crate) fn nothing_kept(settings: &Settings, reach: Reach, is_found: bool) -> Option<Finding> {
+    let Keeper { resume, save } = &settings.keeper;
+    if save.is_none() || resume.is_some() || is_found || reach != Reach::Ended(None) {
+        return None;
+    }
+    let finding = Finding::new(Code::Checkpoint, "nothing was kept: the first round did not come to its end");
+    let finding = Finding { severity: Severity::Note, ..finding };
+    Some(finding.help("a search for endless runs is kept between rounds; allow it more time, or smaller rounds"))
 }
 
 /// A checkpoint that cannot be used.

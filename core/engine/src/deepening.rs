@@ -1,7 +1,7 @@
 //! The searches in the order of depth: for violations of safety, and for endless runs.
 
 use crate::adapter::SearchedMachine;
-use crate::checkpoint::{Belonging, Kept};
+use crate::checkpoint::{Belonging, Kept, nothing_kept};
 use crate::counterexample::{Found, Wrong};
 use crate::delayed::{in_figures, what_runs_do};
 use crate::event::Goal;
@@ -92,7 +92,10 @@ pub(crate) fn check_cycles(
     };
     let seconds = ((around.now)() - began).as_secs_f64();
     let reason = endless_reason(&inquiry, &found, settings);
-    let mut checked = Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds));
+    let mut checked = Checked {
+        findings: nothing_kept(settings, found.reach, found.outcome.found.is_some()).into_iter().collect(),
+        ..Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds))
+    };
     if let Some(found) = found.outcome.found {
         let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
         checked.confirm(loaded, &inquiry.program, planned, found, around);

@@ -4,7 +4,7 @@ use super::{
     Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, under, unknown_types, with_scheduler,
 };
 use crate::adapter::SearchedMachine;
-use crate::checkpoint::{Belonging, Kept};
+use crate::checkpoint::{Belonging, Kept, nothing_kept};
 use crate::event::Goal;
 use crate::liveness::{Inquiry, pose};
 use crate::load::Loaded;
@@ -58,6 +58,7 @@ pub(crate) fn check(
         findings: unknown_types(program, &chosen)
             .into_iter()
             .chain(overlap.finding(&inquiry.program, &loaded.map))
+            .chain(nothing_kept(settings, found.reach, found.outcome.found.is_some()))
             .collect(),
         ..Checked::of(describe(planned, settings, &inquiry, &found, &chosen, ask, seconds))
     };
