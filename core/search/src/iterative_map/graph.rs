@@ -28,16 +28,39 @@ use fabius_base::StopReason;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// An edge, as the algorithms see it.
+/// An edge, as the algorithms see it, in eight bytes: there are several of them to a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Edge {
     pub to: u32,
+    /// Which turn it is, above the two marks.
+    packed: u32,
+}
+
+impl Edge {
+    const ACCEPT: u32 = 1;
+    const FOLLOW: u32 = 2;
+    const MARK_BITS: u32 = 2;
+
+    /// The edge that a turn of its source is, with its marks.
+    fn new(to: u32, turn: u32, follow: bool, accept: bool) -> Self {
+        let marks = if follow { Self::FOLLOW } else { 0 } | if accept { Self::ACCEPT } else { 0 };
+        Self { to, packed: turn << Self::MARK_BITS | marks }
+    }
+
     /// Which turn of its source it is.
-    pub turn: u32,
+    pub fn turn(self) -> u32 {
+        self.packed >> Self::MARK_BITS
+    }
+
     /// Whether cycles may use it.
-    pub follow: bool,
+    pub fn follow(self) -> bool {
+        self.packed & Self::FOLLOW != 0
+    }
+
     /// Whether a cycle that uses it is one that is looked for.
-    pub accept: bool,
+    pub fn accept(self) -> bool {
+        self.packed & Self::ACCEPT != 0
+    }
 }
 
 /// A state.
@@ -317,6 +340,7 @@ where
             self.listed += turns.len() as u64;
         }
         if progress.complete {
+            self.edges[state as usize].shrink_to_fit();
             self.incomplete -= 1;
             self.endless_turns += u64::from(turns.is_endless());
         }
@@ -397,7 +421,7 @@ where
         let marks = turns.get(turn).marks;
         let follow = self.goal == Goal::AcceptanceCycle || !marks.has(Marks::PROGRESS);
         let accept = follow && (self.goal == Goal::Livelock || marks.has(Marks::ACCEPTING));
-        self.edges[state as usize].push(Edge { to, turn: turn as u32, follow, accept });
+        self.edges[state as usize].push(Edge::new(to, turn as u32, follow, accept));
         self.edges_there += 1;
     }
 
@@ -489,11 +513,11 @@ where
         let mut before: HashMap<u32, (u32, u32)> = HashMap::new();
         let mut queue = std::collections::VecDeque::from([from]);
         while let Some(state) = queue.pop_front() {
-            for edge in self.edges[state as usize].iter().filter(|edge| edge.follow) {
+            for edge in self.edges[state as usize].iter().filter(|edge| edge.follow()) {
                 if before.contains_key(&edge.to) {
                     continue;
                 }
-                before.insert(edge.to, (state, edge.turn));
+                before.insert(edge.to, (state, edge.turn()));
                 if edge.to == to {
                     return Some(trace_back(&before, from, to));
                 }

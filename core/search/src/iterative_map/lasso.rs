@@ -24,7 +24,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let mut edges = graph.edges[closing.from as usize].iter();
-    let edge = edges.find(|edge| edge.accept && edge.to == closing.to).map_or(0, |edge| edge.turn);
+    let edge = edges.find(|edge| edge.accept() && edge.to == closing.to).map_or(0, |edge| edge.turn());
     let mut round = vec![edge];
     if closing.to != closing.from {
         round.extend(graph.way(closing.to, closing.from).unwrap_or_default().into_iter().map(|(_, turn)| turn));

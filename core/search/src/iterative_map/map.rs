@@ -109,13 +109,13 @@ impl KeptMaps {
 /// The value that an edge hands on from a state with a value; breaks if it closes a cycle.
 fn hand_on(from: u32, edge: Edge, value: u32) -> ControlFlow<Closing, u32> {
     let target = edge.to + 1;
-    if !edge.follow {
+    if !edge.follow() {
         return ControlFlow::Continue(NULL);
     }
-    if edge.accept && value == target {
+    if edge.accept() && value == target {
         return ControlFlow::Break(Closing { from, to: edge.to });
     }
-    ControlFlow::Continue(if edge.accept { value.max(target) } else { value })
+    ControlFlow::Continue(if edge.accept() { value.max(target) } else { value })
 }
 
 /// Calculates and refines what a bound allows.

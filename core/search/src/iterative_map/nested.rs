@@ -42,7 +42,7 @@ where
         let (from, index) = (*state, *next);
         // The edge before led to the state above, which is done: its turn to be searched from.
         if let Some(done) = index.checked_sub(1).and_then(|before| graph.edges[from as usize].get(before))
-            && done.accept
+            && done.accept()
         {
             let to = done.to;
             red(graph, &mut colours, from, to, round)?;
@@ -153,7 +153,7 @@ where
             };
             graph.tick(from, Phase::WithoutProgress).map_break(End::Halted)?;
             round.calculated += 1;
-            if !edge.follow {
+            if !edge.follow() {
                 continue;
             }
             let colour = colours[edge.to as usize];

@@ -118,7 +118,7 @@ impl Parts {
 
     /// The edges from a state to its own part.
     fn inside<'e>(&self, edges: &'e [Vec<Edge>], state: u32, part: u32) -> impl Iterator<Item = Edge> + use<'_, 'e> {
-        let own = move |edge: &Edge| edge.follow && part != NULL && self.part_of(edge.to) == part;
+        let own = move |edge: &Edge| edge.follow() && part != NULL && self.part_of(edge.to) == part;
         edges[state as usize].iter().copied().filter(own)
     }
 }
@@ -240,7 +240,7 @@ where
         let mut roots = BTreeSet::new();
         for &state in &self.parts.members {
             let inside = self.parts.inside(&self.graph.edges, state, self.parts.part_of(state));
-            roots.extend(inside.filter(|edge| edge.accept).map(|edge| edge.to));
+            roots.extend(inside.filter(|edge| edge.accept()).map(|edge| edge.to));
         }
         let mut stack = Vec::new();
         while let Some(root) = roots.pop_last() {
@@ -253,7 +253,7 @@ where
             while let Some(state) = stack.pop() {
                 for edge in self.parts.inside(&self.graph.edges, state, self.parts.part_of(state)) {
                     self.walked += 1;
-                    if edge.accept && edge.to == root {
+                    if edge.accept() && edge.to == root {
                         return ControlFlow::Break(End::Cycle(Closing { from: state, to: root }));
                     }
                     let fine = &self.parts.fine[edge.to as usize];
@@ -283,7 +283,7 @@ where
         };
         let mut raised = self.step(&members, |parts, edges, hand, stepped| {
             for &state in hand {
-                for edge in parts.inside(edges, state, parts.part_of(state)).filter(|edge| edge.accept) {
+                for edge in parts.inside(edges, state, parts.part_of(state)).filter(|edge| edge.accept()) {
                     raise(parts, edge.to, edge.to + 1, stepped);
                     stepped.edges += 1;
                 }
@@ -312,10 +312,10 @@ where
         self.step(&members, |parts, edges, hand, stepped| {
             for &from in hand {
                 let value = parts.fine[from as usize].load(Ordering::Relaxed);
-                for Edge { to, accept, .. } in parts.inside(edges, from, parts.part_of(from)) {
+                for edge in parts.inside(edges, from, parts.part_of(from)) {
                     stepped.edges += 1;
-                    if accept && to + 1 == value {
-                        stepped.closing = stepped.closing.or(Some(Closing { from, to }));
+                    if edge.accept() && edge.to + 1 == value {
+                        stepped.closing = stepped.closing.or(Some(Closing { from, to: edge.to }));
                     }
                 }
             }

@@ -81,7 +81,7 @@ where
         graph.tick(from, Phase::Components).map_break(End::Halted)?;
         round.calculated += 1;
         match order[edge.to as usize] {
-            _ if !edge.follow => {}
+            _ if !edge.follow() => {}
             (0, _) => next_state = Some(edge.to),
             (_, DONE) => {}
             (own, _) => order[from as usize].1 = order[from as usize].1.min(own),
@@ -105,7 +105,7 @@ where
     let members: Vec<u32> = open.drain(first..).collect();
     let least = order[state as usize].0;
     for &from in &members {
-        for edge in graph.edges[from as usize].iter().filter(|edge| edge.accept) {
+        for edge in graph.edges[from as usize].iter().filter(|edge| edge.accept()) {
             // Members have indices from that of the first of them on, and are not done yet.
             let (own, lowest) = order[edge.to as usize];
             if least <= own && lowest != DONE {

@@ -49,9 +49,9 @@ impl KeptGraph {
         for &KeptState { delays, index, nobodys, complete, ref edges } in &self.states {
             [delays, index, u32::from(nobodys) | u32::from(complete) << 1].into_iter().for_each(|one| bytes.put(one));
             bytes.put_count(edges.len());
-            for &Edge { to, turn, follow, accept } in edges {
+            for &Edge { to, packed } in edges {
                 bytes.put(to);
-                bytes.put(u64::from(turn) << 2 | u64::from(follow) << 1 | u64::from(accept));
+                bytes.put(packed);
             }
         }
     }
@@ -65,9 +65,7 @@ impl KeptGraph {
             let (delays, index, flags) = (bytes.take_u32()?, bytes.take_u32()?, bytes.take_below(4)?);
             let mut edges = Vec::new();
             for _ in 0..bytes.take_count()? {
-                let (to, rest) = (bytes.take_below(origins.len())?, bytes.take()?);
-                let turn = u32::try_from(rest >> 2).ok()?;
-                edges.push(Edge { to, turn, follow: rest & 2 != 0, accept: rest & 1 != 0 });
+                edges.push(Edge { to: bytes.take_below(origins.len())?, packed: bytes.take_u32()? });
             }
             states.push(KeptState { delays, index, nobodys: flags & 1 != 0, complete: flags & 2 != 0, edges });
         }
