@@ -120,31 +120,34 @@ fn kept<'a>(
 
 /// One sentence that says what a verdict on endless runs rests on.
 fn endless_reason(inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, settings: &Settings) -> String {
-    let run = what_runs_do(inquiry);
+    let what = what_runs_do(inquiry);
     let searched = format!("searched {}", counted(found.outcome.statistics.states, "state"));
     let steps = |bound: u32| counted(u64::from(bound), "step");
     if found.outcome.found.is_some() {
         let bound = found.rounds.last().map_or(0, |round| round.bound);
-        return format!("a {run}, and stays within {} of the start", steps(bound));
+        return format!("a run {what}, and stays within {} of the start", steps(bound));
     }
     match found.reach {
-        Reach::EverySchedule | Reach::EveryDelay => format!("no {run}"),
+        Reach::EverySchedule | Reach::EveryDelay => format!("no run {what}"),
         Reach::Bound(bound) if found.endless_turns > 0 => {
             let (places, steps) = (counted(found.endless_turns, "state"), steps(bound));
             format!(
-                "no {run} found within {steps} ({searched}); this is not a proof: in {places} an atomic sequence may never end"
+                "found no run that {what} within {steps} ({searched}); this is not a proof: in {places} an atomic sequence may never end"
             )
         }
         Reach::Bound(bound) => {
-            format!("no {run} and stays within {} of the start ({searched}); others were not looked at", steps(bound))
+            format!(
+                "no run {what} and stays within {} of the start ({searched}); others were not looked at",
+                steps(bound)
+            )
         }
         Reach::Ended(last) => {
             let limit = limit_reached(found.outcome.completeness, &settings.limits);
             match last {
                 Some(bound) => {
-                    format!("no {run} found within {} of the start ({searched}); then {limit}", steps(bound))
+                    format!("found no run that {what} within {} of the start ({searched}); then {limit}", steps(bound))
                 }
-                None => format!("no {run} found ({searched}); this is not a proof: {limit}"),
+                None => format!("found no run that {what} ({searched}); this is not a proof: {limit}"),
             }
         }
     }

@@ -173,18 +173,18 @@ pub(crate) fn in_figures(
     }
 }
 
-/// What the runs do that are looked for.
+/// What the runs do that are looked for: *a run* …
 pub(crate) fn what_runs_do(inquiry: &Inquiry) -> &'static str {
     match (inquiry.class, &inquiry.property) {
-        (ViolationClass::NonProgressCycle, _) => "run goes on for ever without progress",
-        (_, Some(_)) => "run violates it",
-        (_, None) => "run passes acceptance labels for ever",
+        (ViolationClass::NonProgressCycle, _) => "goes on for ever without progress",
+        (_, Some(_)) => "violates it",
+        (_, None) => "passes acceptance labels for ever",
     }
 }
 
 /// One sentence that says what the verdict rests on.
 fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, chosen: &Chosen) -> String {
-    let run = what_runs_do(inquiry);
+    let what = what_runs_do(inquiry);
     let states = counted(found.outcome.statistics.states, "state");
     let under = under(chosen);
     let bound = found.rounds.last().map_or(0, |round| u64::from(round.bound));
@@ -198,27 +198,30 @@ fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault
             Some(delays) => format!("; each round of the loop takes {}", counted(u64::from(delays), "delay")),
             None => String::new(),
         };
-        return format!("a {run}: found {within} {under}{cost}");
+        return format!("a run {what}: found {within} {under}{cost}");
     }
     match found.reach {
-        Reach::EverySchedule | Reach::EveryDelay => format!("no {run}, under any schedule"),
+        Reach::EverySchedule | Reach::EveryDelay => format!("no run {what}, under any schedule"),
         Reach::Bound(_) if found.endless_turns > 0 => {
             let places = counted(found.endless_turns, "state");
             format!(
-                "no {run} found (searched {states}); this is not a proof: in {places} an atomic sequence may never end"
+                "found no run that {what} (searched {states}); this is not a proof: in {places} an atomic sequence may never end"
             )
         }
         Reach::Bound(bound) => {
-            format!("no {run} found up to {} {under} (searched {states})", counted(u64::from(bound), "delay"))
+            format!(
+                "found no run that {what}, up to {} {under} (searched {states})",
+                counted(u64::from(bound), "delay")
+            )
         }
         Reach::Ended(last) => {
             let limit = limit_reached(found.outcome.completeness, &settings.limits);
             match last {
                 Some(bound) => {
                     let delays = counted(u64::from(bound), "delay");
-                    format!("no {run} found up to {delays} {under} (searched {states}); then {limit}")
+                    format!("found no run that {what}, up to {delays} {under} (searched {states}); then {limit}")
                 }
-                None => format!("no {run} found {under} (searched {states}); this is not a proof: {limit}"),
+                None => format!("found no run that {what}, {under} (searched {states}); this is not a proof: {limit}"),
             }
         }
     }
