@@ -6,6 +6,7 @@
 //!
 //! `-- --write` writes `docs/experiments/livelock.md`; other words select models.
 
+use fabius_testkit::corpus::Corpus;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -54,7 +55,7 @@ fn main() {
     let write = words.iter().any(|word| word == "--write");
     let only: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let corpus = std::env::var_os("FABIUS_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
+    let corpus = Corpus::expected_at();
     let models = corpus.join("models");
     if !models.is_dir() {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");

@@ -16,6 +16,7 @@ mod terminal;
 
 use fabius_base::Cancel;
 use fabius_engine::{Controls, Event, Loaded, Settings, Surroundings, check, load};
+use fabius_testkit::corpus::Corpus;
 use fabius_tui::message::Message;
 use fabius_tui::model::{Model, Screen, Wish};
 use fabius_tui::{Theme, update::update, view::view};
@@ -60,7 +61,7 @@ struct Options {
 fn main() {
     let options = options();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let corpus = std::env::var_os("FABIUS_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
+    let corpus = Corpus::expected_at();
     let mut text = String::from("| what | goal | measured |\n|---|--:|--:|\n");
     for line in [scrolling()].into_iter().chain(program()) {
         println!("{line}");
