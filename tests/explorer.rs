@@ -5,27 +5,13 @@
 #[path = "explorer/terminal.rs"]
 mod terminal;
 
+use fabius_testkit::models::RACE;
 use fabius_testkit::scratch::Scratch;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use terminal::{Terminal, text};
 
 const FULL: (u16, u16) = (80, 24);
-
-/// Fails only if the second one is faster.
-const RACE: &str = "\
-byte x;
-
-active proctype Slow() {
-    x = 1;
-    x = 2
-}
-
-active proctype Fast() {
-    x == 1;
-    assert(x == 1)
-}
-";
 
 /// Fails only if somebody is interrupted.
 const INTERRUPTED: &str = "\
@@ -85,6 +71,14 @@ fn scratch(text: &str) -> (Scratch, PathBuf) {
     (scratch, path)
 }
 
+/// A model that was read and not checked; the folder goes with what is returned first.
+fn unchecked(text: &str) -> (Scratch, Terminal) {
+    let (scratch, path) = scratch(text);
+    let terminal = explore(&path, &["--no-check"]);
+    terminal.says("step 0 of 0");
+    (scratch, terminal)
+}
+
 #[test]
 fn the_first_screen_shows_every_panel_and_what_was_found() {
     let mut terminal = explore(&model("retry_forever.pml"), &["--property", "progress"]);
@@ -102,9 +96,7 @@ fn the_first_screen_shows_every_panel_and_what_was_found() {
 
 #[test]
 fn a_step_is_taken_and_taken_back() {
-    let (_scratch, path) = scratch(RACE);
-    let mut terminal = explore(&path, &["--no-check"]);
-    terminal.says("step 0 of 0");
+    let (_scratch, mut terminal) = unchecked(RACE);
     terminal.keys("n");
     terminal.says("step 1 of 1");
     // The arrow to the left as terminals send it.
@@ -116,9 +108,7 @@ fn a_step_is_taken_and_taken_back() {
 
 #[test]
 fn a_search_from_here_heeds_the_holds_and_brings_the_error_into_the_tree() {
-    let (_scratch, path) = scratch(RACE);
-    let mut terminal = explore(&path, &["--no-check"]);
-    terminal.says("step 0 of 0");
+    let (_scratch, mut terminal) = unchecked(RACE);
     terminal.keys("\th");
     terminal.until("a process that is held", |screen| {
         let shown = text(screen);
@@ -133,6 +123,21 @@ fn a_search_from_here_heeds_the_holds_and_brings_the_error_into_the_tree() {
     terminal.keys("ll");
     let tree = terminal.until("the tree", |screen| text(screen).contains("[tree]"));
     assert!(tree.contains("steps 1 to 2  Slow[0]: x = 2 ✗"), "{tree}");
+}
+
+#[test]
+fn marks_appear_once_a_search_is_over_and_a_click_goes_to_a_step() {
+    let (_scratch, path) = scratch("byte x;\nactive proctype P() { if :: x = 1 :: x = 2 fi; skip; assert(x == 2) }\n");
+    let mut terminal = explore(&path, &["--property", "safety"]);
+    terminal.until("what can fail, and what cannot", |screen| {
+        let shown = text(screen);
+        shown.contains("can fail in 3 steps") && shown.contains("cannot fail") && shown.contains("marks for safety")
+    });
+    let shown = terminal.says("assert(x == 2)");
+    let row = shown.lines().position(|line| line.contains("2 ● skip")).expect("the run is shown") + 1;
+    // The left button, as terminals tell of it (SGR).
+    terminal.keys(&format!("\x1b[<0;10;{row}M"));
+    terminal.says("step 2 of 3");
 }
 
 #[test]
@@ -198,9 +203,7 @@ fn two_threads_show_the_path_of_one() {
 
 #[test]
 fn a_long_run_is_told_of_and_can_be_stopped() {
-    let (_scratch, path) = scratch("byte x; active [2] proctype P() { do :: x = 1 - x od }");
-    let mut terminal = explore(&path, &["--no-check"]);
-    terminal.says("step 0 of 0");
+    let (_scratch, mut terminal) = unchecked("byte x; active [2] proctype P() { do :: x = 1 - x od }");
     terminal.keys("cx == 7\r");
     terminal.says("steps so far; esc stops");
     // Whoever steps now is told why not.
@@ -213,9 +216,7 @@ fn a_long_run_is_told_of_and_can_be_stopped() {
 
 #[test]
 fn another_size_leaves_nothing_of_the_old_one() {
-    let (_scratch, path) = scratch(RACE);
-    let mut terminal = explore(&path, &["--no-check"]);
-    terminal.says("step 0 of 0");
+    let (_scratch, mut terminal) = unchecked(RACE);
     terminal.keys("n");
     let before = terminal.until("a step", |screen| {
         let shown = text(screen);

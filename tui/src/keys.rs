@@ -208,16 +208,18 @@ pub fn find(screen: Screen, key: &KeyEvent) -> Option<(Act, usize)> {
 }
 
 /// The keys to show at the bottom, the most useful ones first.
-pub fn hints(screen: Screen, panel: Panel) -> &'static [Act] {
+pub fn hints(screen: Screen, panel: Panel, in_loop: bool) -> &'static [Act] {
     use Act::{
         Around, Back, CheckAll, Choice, Delay, Edit, Enter, Essential, Forward, Freeze, Hold, HoldUntil, LoopStart,
-        NextPanel, Pause, Raise, SearchHere, ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
+        NextPanel, OtherTrace, Pause, Raise, SearchHere, ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why,
+        Writers,
     };
     match (screen, panel) {
         (Screen::Watch, _) => &[Pause, Freeze, Raise, CheckAll, WatchScreen],
         (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
         (_, Panel::Variables) => &[Writers, Unchanged, Forward, Back, NextPanel],
-        (_, Panel::Trace) => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],
+        (_, Panel::Trace) if in_loop => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],
+        (_, Panel::Trace) => &[Enter, TraceTab, Essential, OtherTrace, ToggleDelay, NextPanel],
         (_, Panel::Source) => &[Enter, Edit, Until, Forward, Back, NextPanel],
         (_, Panel::Choices) => &[Forward, Back, Choice, Hold, SearchHere, WatchScreen, NextPanel],
     }
@@ -314,7 +316,7 @@ mod tests {
     fn every_hint_is_in_the_table() {
         for screen in [Screen::Drive, Screen::Watch] {
             for panel in Panel::ALL {
-                for act in hints(screen, panel) {
+                for act in hints(screen, panel, true).iter().chain(hints(screen, panel, false)) {
                     assert!(binding(screen, *act).is_some(), "{act:?} has no key on {screen:?}");
                 }
             }

@@ -2,9 +2,12 @@
 
 use crate::model::{Model, Panel, Screen};
 use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
 
 /// From this size on all panels are shown.
 pub const FULL: (u16, u16) = (80, 24);
+/// Columns before the text of a remark.
+pub const REMARK_MARGIN: usize = 2;
 /// From this width on there are three columns.
 const WIDE: u16 = 120;
 
@@ -47,6 +50,11 @@ impl Layout {
         if body.height >= 6 {
             body.height -= 1;
             layout.remark = Some(Rect { y: body.bottom(), height: 1, ..body });
+            // What does not fit in a line gets a second one where there is room for it.
+            if FULL.1 - 3 <= body.height && usize::from(width) < REMARK_MARGIN + model.remark.text.width() {
+                body.height -= 1;
+                layout.remark = Some(Rect { y: body.bottom(), height: 2, ..body });
+            }
         }
         layout.body = body;
         if model.screen == Screen::Drive {

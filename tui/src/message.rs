@@ -1,8 +1,8 @@
 //! What the outside tells the explorer, and what it asks of the outside.
 
 use crate::ride::Ride;
-use fabius_engine::{Counterexample, Event, Loaded, Onward, Outcome};
-use fabius_explore::{Elsewhere, Exploration, Other, Stop};
+use fabius_engine::{Chart, Counterexample, Event, Loaded, Onward, Outcome};
+use fabius_explore::{Charting, Elsewhere, Exploration, Other, Stop};
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub enum Message {
     Searched(u64, Box<Result<Onward, String>>),
     /// A search for another run to the error is over; which one was wanted.
     Found(u64, Other, Box<Result<Option<Counterexample>, String>>),
+    /// A chart of what is ahead is drawn; its number.
+    Charted(u64, Box<Result<Chart, String>>),
     /// A run has gone so many steps; the number is that of the run.
     Rides(u64, usize),
     /// A run is over: where it led, and why it ended.
@@ -70,6 +72,8 @@ pub enum Effect {
     Search(u64, Box<fabius_explore::Errand>),
     /// Look for another run to the error.
     Seek(u64, Box<Elsewhere>),
+    /// Draw a chart of what is ahead, with this number.
+    Chart(u64, Box<Charting>),
     /// Run; the number is that of the run.
     Ride(u64, Box<Ride>),
     /// Stop the run.

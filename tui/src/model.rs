@@ -309,6 +309,8 @@ pub struct Model {
     pub ride: Option<Riding>,
     /// The number of the run that is under way, or was last.
     pub rides: u64,
+    /// The number of the chart that was asked for last.
+    pub charts: u64,
     /// What came while a run was under way and has to wait for it.
     pub later: Vec<Message>,
     /// The other run to the error that is looked for.
@@ -350,6 +352,7 @@ impl Model {
             work: 0,
             ride: None,
             rides: 0,
+            charts: 0,
             later: Vec::new(),
             seeking: None,
             next_other: 0,

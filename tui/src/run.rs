@@ -112,7 +112,9 @@ fn pictures(
         // The terminal may have another size already, before anything says so.
         let size = screen.size()?;
         if model.size != (size.width, size.height) {
-            update(model, Message::Resized(size.width, size.height));
+            for effect in update(model, Message::Resized(size.width, size.height)) {
+                outside.perform(model, screen, effect)?;
+            }
         }
         terminal::draw(screen, |frame| view(model, frame))?;
         drawn = Instant::now();
@@ -140,6 +142,7 @@ impl Outside {
             }
             Effect::Search(number, errand) => self.work.search(number, *errand, model.wish.settings.clone()),
             Effect::Seek(number, search) => self.work.seek(number, *search, model.wish.settings.clone()),
+            Effect::Chart(number, charting) => self.work.chart(number, *charting, &model.wish.settings),
             Effect::Ride(number, ride) => self.work.ride(number, *ride),
             Effect::StopRide => self.work.stop_ride(),
             Effect::Cancel => self.work.cancel(),

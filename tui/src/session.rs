@@ -19,6 +19,8 @@ pub struct Session {
     pub stop: Option<Stop>,
     /// The part of the run that is shown.
     pub page: Page,
+    /// The number of the chart that is being drawn for this walk.
+    pub charting: Option<u64>,
     /// Only these steps matter, if that is asked for.
     pub essential: Option<Vec<NodeId>>,
     /// Steps that were described for pages, in all: the work of scrolling.
@@ -63,6 +65,7 @@ impl Session {
             choices: Vec::new(),
             stop: None,
             page: Page::default(),
+            charting: None,
             essential: None,
             described: 0,
             tree: Vec::new(),

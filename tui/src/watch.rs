@@ -62,6 +62,8 @@ pub struct Forecast {
 pub struct Watch {
     /// A search runs.
     pub running: bool,
+    /// One has ended, and what it found was taken in.
+    pub over: bool,
     /// It is halted.
     pub paused: bool,
     /// The property that is searched (or was the last one).

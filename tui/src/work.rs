@@ -3,10 +3,10 @@
 use crate::message::Message;
 use crate::ride::Ride;
 use crate::run::{SEARCH_THREAD, STACK_BYTES};
-use fabius_base::Cancel;
-use fabius_engine::settings::{DelayMode, Delaying, Settings};
+use fabius_base::{Cancel, Limits};
+use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
 use fabius_engine::{Controls, Event, Loaded, Surroundings, check};
-use fabius_explore::{Elsewhere, Errand};
+use fabius_explore::{Charting, Elsewhere, Errand};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,12 @@ use std::time::{Duration, Instant};
 
 /// A search tells how far it is so often, and is asked for its path as often.
 const TELL_EVERY: Duration = Duration::from_millis(100);
+/// A chart may take so long, …
+const CHART_TIME_MAX: Duration = Duration::from_secs(2);
+/// … so many states, …
+const CHART_STATES_MAX: u64 = 500_000;
+/// … and so much memory while it is drawn.
+const CHART_BYTES_MAX: u64 = 256 << 20;
 
 /// The search that runs, if one does.
 pub(crate) struct Work {
@@ -23,13 +29,16 @@ pub(crate) struct Work {
     controls: Controls,
     /// Stops the run that is under way.
     riding: Cancel,
+    /// Stops the chart that is being drawn.
+    charting: Cancel,
     /// Where the last search in the order of delays ended, if it had a bound that can be raised.
     kept: Arc<Mutex<Option<Arc<[u8]>>>>,
 }
 
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
-        Self { send, cancel: Cancel::new(), controls: Controls::new(), riding: Cancel::new(), kept: Arc::default() }
+        let (cancel, riding, charting) = (Cancel::new(), Cancel::new(), Cancel::new());
+        Self { send, cancel, controls: Controls::new(), riding, charting, kept: Arc::default() }
     }
 
     /// What can be done to the search that runs.
@@ -89,6 +98,32 @@ impl Work {
         }
     }
 
+    /// Draws a chart of what is ahead. A search that begins stops it; what is drawn by then is true all the same.
+    pub(crate) fn chart(&mut self, number: u64, charting: Charting, settings: &Settings) {
+        self.charting.cancel();
+        self.charting = Cancel::new();
+        let (send, cancel) = (self.send.clone(), self.charting.clone());
+        let most = |allowed: Option<u64>, max: u64| Some(allowed.map_or(max, |allowed| allowed.min(max)));
+        let limits = Limits {
+            states_max: most(settings.limits.states_max, CHART_STATES_MAX),
+            memory_bytes_max: most(settings.limits.memory_bytes_max, CHART_BYTES_MAX),
+            ..settings.limits
+        };
+        let fair = settings.fairness != Fairness::None;
+        let drawing = move || {
+            let began = Instant::now();
+            let stop = || CHART_TIME_MAX < began.elapsed() || cancel.requested().is_some();
+            let drawn = panic::catch_unwind(AssertUnwindSafe(|| charting.run(&limits, fair, &stop)));
+            let drawn = drawn.unwrap_or_else(|payload| Err(what(payload.as_ref())));
+            let _ = send.send(Message::Charted(number, Box::new(drawn)));
+        };
+        let thread = thread::Builder::new().name(SEARCH_THREAD.to_owned()).stack_size(STACK_BYTES);
+        if thread.spawn(drawing).is_err() {
+            let why = "no thread could be started to look ahead".to_owned();
+            let _ = self.send.send(Message::Charted(number, Box::new(Err(why))));
+        }
+    }
+
     /// Stops the run.
     pub(crate) fn stop_ride(&self) {
         self.riding.cancel();
@@ -107,6 +142,7 @@ impl Work {
         act: impl FnOnce(&mut Surroundings<'_>) -> Message + Send + 'static,
     ) {
         self.cancel();
+        self.charting.cancel();
         (self.cancel, self.controls) = (Cancel::new(), Controls::new());
         let (send, cancel, controls) = (self.send.clone(), self.cancel.clone(), self.controls.clone());
         let searching = move || {

@@ -14,6 +14,7 @@ pub mod words;
 
 mod adapter;
 mod calmest;
+mod chart;
 mod checkpoint;
 mod condition;
 mod counterexample;
@@ -39,6 +40,7 @@ mod watcher;
 
 pub use adapter::SearchedMachine;
 pub use calmest::{as_counterexample, calmest};
+pub use chart::{Ahead, Chart, chart};
 pub use condition::condition;
 pub use counterexample::Counterexample;
 pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
@@ -50,7 +52,7 @@ pub use meaning::{Meaning, Written, meaning};
 pub use meet::{Line, Meeting, meet};
 pub use onward::{Onward, onward};
 pub use plan::{Plan, Planned, Question, SAFETY, UnknownProperty, plan};
-pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, name_steps, retrace, snapshot_after, statements};
+pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, snapshot_after, statements};
 pub use report::{PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
 pub use run::{Outcome, Surroundings, check, crashed};
 pub use settings::{Cycles, DelayMode, Delaying, Fairness, Order, SchedulerChoice, Settings, Storage};

@@ -18,6 +18,7 @@ use fabius_witness::{
     standings, states_along,
 };
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// A process passes through so many new statements before it must come to a known one.
 const NEW_STEPS_MAX: usize = 16;
@@ -75,12 +76,19 @@ pub struct NamedStep {
 pub struct Retraced {
     /// The moves that are possible.
     pub path: Vec<Move>,
-    /// How many of the named steps came through.
-    pub steps: usize,
+    /// For each of the named steps that came through, how many of the moves there are after it.
+    pub after: Vec<usize>,
     /// Steps whose statement is gone: their places, from 0.
     pub gone: Vec<usize>,
     /// Where it cannot go on, if it does not come to its end.
     pub blocked: Option<Blocked>,
+}
+
+/// Walks named steps through a program; made once for all the walks through it.
+pub struct Retracing<'a> {
+    program: &'a Program,
+    known: HashSet<&'a Identity>,
+    present: Arc<Identities>,
 }
 
 /// All statements of a program.
@@ -107,32 +115,33 @@ pub fn name_steps(program: &Program, path: &[Move]) -> Vec<NamedStep> {
     path.iter().map(named).collect()
 }
 
-/// Walks named steps through a program as far as they go. `known` are the statements of the model that they were named
-/// in: those that are new are passed through when their process comes to them, and steps whose statement is gone are
-/// left out.
-///
-/// # Errors
-/// If the initial state cannot be computed, in a sentence.
-pub fn retrace(program: &Program, watch: Watch, steps: &[NamedStep], known: &[Identity]) -> Result<Retraced, String> {
-    let state = State::watching(program, watch).map_err(|fault| format!("the initial state has a fault: {fault}"))?;
-    let known: HashSet<&Identity> = known.iter().collect();
-    let is_known = |identity: &Identity| known.contains(identity);
-    let present = identities(program);
-    let mut walk =
-        Walk { program, is_known: &is_known, present, state, path: Vec::new(), endless: false, broken: false };
-    let mut gone = Vec::new();
-    for (index, step) in steps.iter().enumerate() {
-        if !walk.present.all.contains_key(&step.statement) {
-            gone.push(index);
-            continue;
-        }
-        if walk.broken || !walk.advance(step.pid, &step.statement, step.partner.as_ref()) {
-            let name = process_name(&step.statement.0, usize::from(step.pid));
-            let blocked = walk.blocked(index + 1, step.pid, &name, &step.statement.1);
-            return Ok(Retraced { path: walk.path, steps: index, gone, blocked: Some(blocked) });
-        }
+impl<'a> Retracing<'a> {
+    /// For walks through a program. `known` are the statements of the model that the steps were named in: those that are new
+    /// are passed through when their process comes to them, and steps whose statement is gone are left out.
+    pub fn new(program: &'a Program, known: &'a [Identity]) -> Self {
+        Self { program, known: known.iter().collect(), present: Arc::new(identities(program)) }
     }
-    Ok(Retraced { path: walk.path, steps: steps.len(), gone, blocked: None })
+
+    /// Walks steps from a state as far as they go. Nothing follows a state that is `broken`: the step that led there is
+    /// faulty.
+    pub fn from(&self, state: State, broken: bool, steps: &[NamedStep]) -> Retraced {
+        let is_known = |identity: &Identity| self.known.contains(identity);
+        let present = Arc::clone(&self.present);
+        let program = self.program;
+        let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), endless: false, broken };
+        let (mut after, mut gone, mut blocked) = (Vec::new(), Vec::new(), None);
+        for (index, step) in steps.iter().enumerate() {
+            if !walk.present.all.contains_key(&step.statement) {
+                gone.push(index);
+            } else if walk.broken || !walk.advance(step.pid, &step.statement, step.partner.as_ref()) {
+                let name = process_name(&step.statement.0, usize::from(step.pid));
+                blocked = Some(walk.blocked(index + 1, step.pid, &name, &step.statement.1));
+                break;
+            }
+            after.push(walk.path.len());
+        }
+        Retraced { path: walk.path, after, gone, blocked }
+    }
 }
 
 impl Written {
@@ -204,7 +213,7 @@ struct Walk<'a> {
     program: &'a Program,
     /// Whether the model that the run is of has a statement.
     is_known: &'a dyn Fn(&Identity) -> bool,
-    present: Identities,
+    present: Arc<Identities>,
     state: State,
     path: Vec<Move>,
     /// The run goes on behind an assertion that fails.
@@ -216,7 +225,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(program: &'a Program, watch: Watch, is_known: &'a dyn Fn(&Identity) -> bool) -> Option<Self> {
         let state = State::watching(program, watch).ok()?;
-        let present = identities(program);
+        let present = Arc::new(identities(program));
         Some(Self { program, is_known, present, state, path: Vec::new(), endless: false, broken: false })
     }
 

@@ -2,8 +2,10 @@
 
 use crate::Exploration;
 use crate::tree::{NodeId, rest};
+use fabius_engine::Ahead;
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_witness::{Ending, Outcome, Step, describe, ending, step};
+use std::borrow::Cow;
 
 /// A step that is possible now.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,7 +23,8 @@ pub struct Choice {
     pub mark: Mark,
 }
 
-/// What is known of where a step leads.
+/// What is known of where a step leads. Nothing is claimed that is not known: where nothing is known of the runs that go on
+/// from there, the mark says only whether the state was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mark {
     /// It goes wrong at once.
@@ -30,10 +33,15 @@ pub enum Mark {
     DeadlockNext,
     /// To the state in which this step of the present run ended: a cycle.
     EntersCycle(NodeId),
-    /// To a state from which a run is known that goes wrong.
-    CanReachError(NodeId),
-    /// To a state that the tree has already.
-    Known(NodeId),
+    /// To a state from which a run is known that violates the property, if nobody is held back.
+    CanFail {
+        /// Steps from here to the error, or to the loop that is one, this step included; `None` if only some run is known.
+        steps: Option<u32>,
+    },
+    /// To a state from which no run violates the property, whoever moves.
+    CannotFail,
+    /// To a state that was seen before: the tree has it, or a chart.
+    Known,
     /// To a state that was not seen yet.
     New,
 }
@@ -45,21 +53,25 @@ impl Mark {
             Self::Error => ("✗", 'x'),
             Self::DeadlockNext => ("■", '#'),
             Self::EntersCycle(_) => ("⟳", '@'),
-            Self::CanReachError(_) => ("!", '!'),
-            Self::Known(_) => ("·", '.'),
+            Self::CanFail { .. } => ("!", '!'),
+            Self::CannotFail => ("✓", 'v'),
+            Self::Known => ("·", '.'),
             Self::New => ("+", '+'),
         }
     }
 
     /// It in a few words.
-    pub fn words(self) -> &'static str {
+    pub fn words(self) -> Cow<'static, str> {
         match self {
-            Self::Error => "goes wrong",
-            Self::DeadlockNext => "deadlock next",
-            Self::EntersCycle(_) => "enters a cycle",
-            Self::CanReachError(_) => "can reach the error",
-            Self::Known(_) => "known",
-            Self::New => "new",
+            Self::Error => "goes wrong".into(),
+            Self::DeadlockNext => "deadlock next".into(),
+            Self::EntersCycle(_) => "enters a cycle".into(),
+            Self::CanFail { steps: None } => "can fail".into(),
+            Self::CanFail { steps: Some(1) } => "can fail in 1 step".into(),
+            Self::CanFail { steps: Some(steps) } => format!("can fail in {steps} steps").into(),
+            Self::CannotFail => "cannot fail".into(),
+            Self::Known => "known".into(),
+            Self::New => "new".into(),
         }
     }
 }
@@ -83,11 +95,11 @@ impl Exploration {
             effect: describe(program, number, before, wanted, &taken),
             held: self.held_in(&wanted),
             node: self.tree.child_by(self.here(), wanted, self.view.size),
-            mark: self.mark(outcome),
+            mark: self.mark(wanted, outcome),
         })
     }
 
-    fn mark(&self, outcome: &Outcome) -> Mark {
+    fn mark(&self, wanted: Move, outcome: &Outcome) -> Mark {
         let program = &self.ground().program;
         let Some(state) = outcome.state().filter(|_| outcome.fault().is_none()) else { return Mark::Error };
         let reached = rest(program, state);
@@ -97,10 +109,16 @@ impl Exploration {
         if let Some(earlier) = self.tree.earlier_same(state, self.here()).filter(|node| self.has(*node)) {
             return Mark::EntersCycle(earlier);
         }
-        match self.tree.known(state, self.view.size) {
-            Some(node) if self.tree.leads_to_error(node, self.view.size) => Mark::CanReachError(node),
-            Some(node) => Mark::Known(node),
-            None => Mark::New,
+        let tried = self.tree.known(state, self.view.size);
+        match (self.charts.ahead(program, &reached), tried) {
+            (Some(Ahead::Error(steps)), _) => {
+                let own = u32::from(!is_of_claim(&wanted));
+                Mark::CanFail { steps: Some(steps.saturating_add(own).max(1)) }
+            }
+            (_, Some(node)) if self.tree.leads_to_error(node, self.view.size) => Mark::CanFail { steps: None },
+            (Some(Ahead::Safe), _) => Mark::CannotFail,
+            (Some(Ahead::Open), _) | (_, Some(_)) => Mark::Known,
+            (None, None) => Mark::New,
         }
     }
 

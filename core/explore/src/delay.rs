@@ -26,8 +26,10 @@ pub struct Delays {
 pub struct Rerun {
     /// It leads here.
     pub tip: NodeId,
-    /// It goes wrong in the same way.
+    /// It ends as the run before: goes wrong in the same way, or not at all.
     pub still: bool,
+    /// It goes wrong, in the same way or in another one.
+    pub wrong: bool,
     /// The delays that it took: some of those that were asked for may never have come to pass.
     pub points: Vec<DelayPoint>,
     /// What became of it, in a sentence.
@@ -74,22 +76,25 @@ impl Exploration {
         let before = delays_of(self.loaded(), self.ground(), &like, scheduling)?;
         let run = self.again(&like, scheduling, points)?;
         let still = run.end.same(before.end);
-        let sentence = match (still, run.end) {
-            (true, RunEnd::Limit) => "the run goes on".to_owned(),
-            (true, _) => "the error still happens".to_owned(),
-            (false, RunEnd::Done) => "nothing goes wrong any more: the run comes to its end".to_owned(),
-            (false, RunEnd::Limit) => format!("nothing goes wrong any more in {} steps", run.path.len()),
-            (false, RunEnd::Deadlock) => format!("something else goes wrong: {}", Stop::Deadlock.sentence()),
-            (false, RunEnd::Fault(fault)) => format!("something else goes wrong: {fault}"),
+        let (was_wrong, wrong) = (goes_wrong(before.end), goes_wrong(run.end));
+        let any_more = if was_wrong { " any more" } else { "" };
+        let what = if was_wrong { "something else goes wrong" } else { "now it goes wrong" };
+        let sentence = match run.end {
+            _ if still && wrong => "the error still happens".to_owned(),
+            _ if still => "nothing goes wrong, as before".to_owned(),
+            RunEnd::Done => format!("nothing goes wrong{any_more}: the run comes to its end"),
+            RunEnd::Limit => format!("nothing goes wrong{any_more} in {} steps", run.path.len()),
+            RunEnd::Deadlock => format!("{what}: {}", Stop::Deadlock.sentence()),
+            RunEnd::Fault(fault) => format!("{what}: {fault}"),
         };
         let tip = self.acting(|this| {
             let tip = this.adopt(&run.path)?;
-            if matches!(run.end, RunEnd::Fault(_) | RunEnd::Deadlock) {
+            if wrong {
                 this.mark_error(tip);
             }
             Ok::<_, String>(tip)
         })?;
-        Ok(Rerun { tip, still, points: run.delays, sentence })
+        Ok(Rerun { tip, still, wrong, points: run.delays, sentence })
     }
 
     fn again(
@@ -127,10 +132,15 @@ impl Exploration {
     /// happens.
     ///
     /// # Errors
-    /// If delays cannot be counted here, in a sentence.
+    /// If delays cannot be counted here, or if the line ends in no error, in a sentence.
     pub fn needed_delays(&self, scheduling: &Scheduling) -> Result<Needed, String> {
         let like = self.path(self.tip());
         let all = self.delays(scheduling)?;
+        if !goes_wrong(all.end) {
+            return Err(
+                "this run does not end in an error, so there is none that a delay could be needed for".to_owned()
+            );
+        }
         let mut points = all.points.clone();
         let mut others = Vec::new();
         let mut at = 0;
@@ -180,6 +190,11 @@ impl Exploration {
             Ok(tip)
         })
     }
+}
+
+/// Whether a run ends in an error.
+fn goes_wrong(end: RunEnd) -> bool {
+    matches!(end, RunEnd::Fault(_) | RunEnd::Deadlock)
 }
 
 /// `the delay at step 7`, `the delays at steps 1 (3 times) and 9`, by the numbers of their steps.

@@ -6,8 +6,12 @@
 use crate::Exploration;
 use crate::hold::{Hold, Seal, Until};
 use crate::tree::NodeId;
-use fabius_engine::{Ground, Identity, Loaded, NamedStep, Settings, name_steps, retrace, statements};
+use fabius_engine::{
+    Ground, Identity, Loaded, NamedStep, Retraced, Retracing, SAFETY, Settings, name_steps, statements,
+};
+use fabius_witness::{Ending, ending};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a file says first: the version of its form.
@@ -102,6 +106,14 @@ pub struct Reopened {
     pub remarks: Vec<String>,
 }
 
+/// What became of steps that were tried again.
+struct WalkedAgain {
+    /// The node after each of them, as far as they came through.
+    nodes: Vec<Option<NodeId>>,
+    /// Where that ended, if there was anywhere to start from.
+    end: Option<(NodeId, Retraced)>,
+}
+
 impl StatementFile {
     fn new((process, text, ordinal): Identity) -> Self {
         Self(process, text, ordinal)
@@ -152,10 +164,6 @@ impl TraceFile {
     pub fn about(&self) -> (&str, &str) {
         (&self.model, &self.property)
     }
-
-    fn named(&self) -> Vec<NamedStep> {
-        self.steps.iter().map(StepFile::named).collect()
-    }
 }
 
 impl Exploration {
@@ -166,7 +174,7 @@ impl Exploration {
         for (number, node) in self.line().iter().enumerate() {
             numbers[node.0 as usize] = number;
         }
-        let (mut next, mut branches) = (self.line().len(), Vec::new());
+        let (mut next, mut branches, mut all) = (self.line().len(), Vec::new(), Vec::new());
         // A node comes after its parent, so that has a number already.
         for first in (0..self.size()).filter_map(|node| u32::try_from(node).ok()).map(NodeId) {
             if numbers[first.0 as usize] != usize::MAX {
@@ -180,60 +188,71 @@ impl Exploration {
                 moves.extend(self.tree.step(here));
                 node = self.children(here).into_iter().find(|child| numbers[child.0 as usize] == usize::MAX);
             }
-            let steps = name_steps(program, &moves).into_iter().map(StepFile::new).collect();
-            branches.push(BranchFile { from, steps });
+            branches.push((from, all.len()..all.len() + moves.len()));
+            all.extend(moves);
         }
+        let steps: Vec<StepFile> = name_steps(program, &all).into_iter().map(StepFile::new).collect();
+        let branch = |(from, steps_of): (usize, Range<usize>)| BranchFile { from, steps: steps[steps_of].to_vec() };
+        let branches = branches.into_iter().map(branch).collect();
         (numbers, branches)
     }
 
-    /// Tries again what else was tried. The nodes by their numbers, as far as all steps of the file came through.
+    /// Tries steps of a file again from a node that came back; without one, none of them.
+    fn walk_again(
+        &mut self,
+        retracing: &Retracing<'_>,
+        from: Option<NodeId>,
+        steps: &[StepFile],
+    ) -> Result<WalkedAgain, String> {
+        let mut nodes = vec![None; steps.len()];
+        let Some(from) = from else { return Ok(WalkedAgain { nodes, end: None }) };
+        let named: Vec<NamedStep> = steps.iter().map(StepFile::named).collect();
+        let state = self.situation(from).state.clone();
+        let traced = retracing.from(state, self.fault(from).is_some(), &named);
+        let mut way = vec![from];
+        for wanted in &traced.path {
+            way.push(self.step_from(way[way.len() - 1], *wanted)?);
+        }
+        nodes.iter_mut().zip(&traced.after).for_each(|(node, after)| *node = way.get(*after).copied());
+        Ok(WalkedAgain { nodes, end: way.last().map(|end| (*end, traced)) })
+    }
+
+    /// Tries again what else was tried, each branch from the node that it starts from. `nodes` are those of the line by their
+    /// numbers, and those of the branches are added.
     fn branch_again(
         &mut self,
         file: &TraceFile,
-        known: &[Identity],
-        line_is_whole: bool,
+        retracing: &Retracing<'_>,
+        nodes: &mut Vec<Option<NodeId>>,
         remarks: &mut Vec<String>,
-    ) -> Result<Vec<Option<NodeId>>, String> {
-        let (program, watch) = (Arc::clone(&self.ground().program), self.ground().watch);
-        let line = self.line().to_vec();
-        let mut nodes: Vec<Option<NodeId>> = (0..=file.steps.len()).map(|number| line.get(number).copied()).collect();
-        // The steps from the initial state to each number.
-        let mut ways: Vec<Vec<NamedStep>> = Vec::new();
-        let line_steps = file.named();
+    ) -> Result<(), String> {
         let mut stopped = 0;
-        let mut firsts = Vec::new();
         for branch in &file.branches {
-            let first = nodes.len();
-            let mut way = match branch.from.checked_sub(file.steps.len() + 1) {
-                None => line_steps[..branch.from].to_vec(),
-                Some(_) => {
-                    let of = firsts.iter().rposition(|first| *first <= branch.from);
-                    let Some((of, start)) = of.and_then(|of| Some((of, *firsts.get(of)?))) else {
-                        return Err("a branch of this run starts nowhere".to_owned());
-                    };
-                    let steps = file.branches[of].steps.len();
-                    let after = branch.from - start + 1;
-                    let before = ways[of].len() - steps;
-                    ways[of].get(..before.saturating_add(after)).ok_or("a branch of this run starts nowhere")?.to_vec()
-                }
-            };
-            way.extend(branch.steps.iter().map(StepFile::named));
-            let traced = retrace(&program, watch, &way, known)?;
-            let end = self.adopt(&traced.path)?;
-            let is_whole = line_is_whole && traced.blocked.is_none() && traced.path.len() == way.len();
-            stopped += usize::from(traced.blocked.is_some());
-            let reached = self.tree.way_to(end);
-            let from = way.len() - branch.steps.len();
-            nodes.extend((1..=branch.steps.len()).map(|at| reached.get(from + at).copied().filter(|_| is_whole)));
-            firsts.push(first);
-            ways.push(way);
+            let from = *nodes.get(branch.from).ok_or("a branch of this run starts nowhere")?;
+            let walked = self.walk_again(retracing, from, &branch.steps)?;
+            stopped += usize::from(walked.end.is_none_or(|(_, traced)| traced.blocked.is_some()));
+            nodes.extend(walked.nodes);
         }
         match stopped {
             0 => {}
             1 => remarks.push("one other branch stops earlier".to_owned()),
             count => remarks.push(format!("{count} other branches stop earlier")),
         }
-        Ok(nodes)
+        Ok(())
+    }
+
+    /// Says of every branch that ends where it may not that it goes wrong there.
+    fn mark_dead_ends(&mut self) {
+        if self.ground().property != SAFETY {
+            return;
+        }
+        let program = Arc::clone(&self.ground().program);
+        for node in (0..self.size()).filter_map(|node| u32::try_from(node).ok()).map(NodeId) {
+            let is_end = self.children(node).is_empty() && !self.tree.is_broken(node);
+            if is_end && ending(&program, &self.state_at(node)) == Ending::Invalid {
+                self.mark_error(node);
+            }
+        }
     }
 
     /// The line as a file, with what else was tried, where one is, holds and names.
@@ -283,7 +302,12 @@ impl Exploration {
         })?;
         let mut new = Self::open(loaded, ground)?;
         let known: Vec<Identity> = file.statements.iter().map(StatementFile::identity).collect();
-        let traced = retrace(&new.ground().program, new.ground().watch, &file.named(), &known)?;
+        let program = Arc::clone(&new.ground().program);
+        let retracing = Retracing::new(&program, &known);
+        let mut nodes = vec![Some(NodeId::ROOT)];
+        let walked = new.walk_again(&retracing, Some(NodeId::ROOT), &file.steps)?;
+        nodes.extend(walked.nodes);
+        let (end, traced) = walked.end.ok_or("this run starts nowhere")?;
         for index in &traced.gone {
             if let Some(step) = file.steps.get(*index) {
                 remarks.push(format!("step {} is left out: `{}` is gone", index + 1, step.statement.1));
@@ -296,14 +320,14 @@ impl Exploration {
                 blocked.step, blocked.process, blocked.text
             ));
         }
-        let end = new.adopt(&traced.path)?;
         let whole = traced.blocked.is_none() && traced.gone.is_empty() && traced.path.len() == file.steps.len();
         new.follow(end);
         if let Some(start) = file.loop_start.filter(|start| whole && *start < traced.path.len()) {
             let start = new.line().get(start).copied().filter(|start| new.same_state(*start, end));
             start.into_iter().for_each(|start| new.remember_loop(end, start));
         }
-        let nodes = new.branch_again(file, &known, whole, &mut remarks)?;
+        new.branch_again(file, &retracing, &mut nodes, &mut remarks)?;
+        new.mark_dead_ends();
         for name in &file.names {
             if let Some(node) = nodes.get(name.after).copied().flatten() {
                 new.set_name(node, &name.name);
@@ -313,7 +337,7 @@ impl Exploration {
         new.go_to_depth(here);
         new.hold_again(file, &mut remarks);
         new.forget_history();
-        Ok((new, Reopened { steps: traced.steps, of: file.steps.len(), remarks }))
+        Ok((new, Reopened { steps: traced.after.len(), of: file.steps.len(), remarks }))
     }
 
     fn hold_again(&mut self, file: &TraceFile, remarks: &mut Vec<String>) {

@@ -18,6 +18,8 @@
 //! * **What is there** : [`Exploration::choices`], [`Exploration::processes`] (enabled, or blocked with the reason and
 //!   who could change it), [`Exploration::variables`] (with the value before the last step), [`Exploration::arrows`]
 //!   (messages from the step that sent them), [`sentence`] (a step in words).
+//! * **What lies ahead**: [`Exploration::charting`] says what is worth drawing, [`Charting::run`] draws it (on whatever
+//!   thread), [`Exploration::learn_chart`] takes it over; [`Choice::mark`] says then what can still go wrong, and how soon.
 //! * **Driving**: [`Exploration::run`] forward and [`Exploration::run_back`] until anything; [`Exploration::run_until`] a
 //!   [`Condition`] in the model's own words, [`Exploration::run_to`] a [`Place`] (a line), at random with a seed.
 //! * **Holding**: [`Exploration::hold`] keeps a process from moving in automatic runs and searches, until released, until a
@@ -40,6 +42,7 @@ mod errand;
 mod file;
 mod hold;
 mod insight;
+mod outlook;
 mod scene;
 mod session;
 mod story;
@@ -53,6 +56,7 @@ pub use errand::Errand;
 pub use file::{Reopened, TraceFile};
 pub use hold::{Hold, Seal, Until};
 pub use insight::{Elsewhere, Essential, Other, Write};
+pub use outlook::Charting;
 pub use scene::{Arrow, ProcessScene, Role, Value};
 pub use session::{Exploration, Lasso};
 pub use story::sentence;

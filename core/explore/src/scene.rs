@@ -7,7 +7,7 @@ use crate::tree::NodeId;
 use fabius_program::{CLAIM_PID, Kind, Move, ProcessKind, Variable};
 use fabius_witness::explain::{WaitsFor, waits_for};
 use fabius_witness::{
-    Changed, Endless, Explanation, Standing, State, Step, explain, explain_loop, moves, snapshot, standings,
+    Changed, Endless, Explanation, Reason, Standing, State, Step, explain, explain_loop, moves, snapshot, standings,
 };
 
 /// A longer loop is not explained.
@@ -89,7 +89,10 @@ impl ProcessScene {
                 [one] => format!("; {one} could change that"),
                 [others @ .., last] => format!("; {} and {last} could change that", others.join(", ")),
             };
-            format!("{}{who}", waiting.sentence())
+            match waiting.reason {
+                Reason::Executable => format!("at `{}`, which can be executed", waiting.text),
+                _ => format!("{}{who}", waiting.sentence()),
+            }
         });
         reasons.collect()
     }

@@ -2,6 +2,7 @@
 
 use crate::choice::Choice;
 use crate::hold::{Hold, Seal, Until};
+use crate::outlook::Charts;
 use crate::tree::{NodeId, Situation, Tree, rest};
 use fabius_engine::{Counterexample, Ground, Loaded, Settings};
 use fabius_program::{CLAIM_PID, Move, Program};
@@ -22,6 +23,8 @@ pub struct Exploration {
     ground: Ground,
     pub(crate) tree: Tree,
     pub(crate) view: View,
+    /// What was found out beside the walk; it is never taken back.
+    pub(crate) charts: Charts,
     /// The nodes from the root to the tip of the line.
     line: Vec<NodeId>,
     undo: VecDeque<View>,
@@ -71,8 +74,8 @@ impl Exploration {
             names: Arc::default(),
             loops: Arc::default(),
         };
-        let (undo, redo) = (VecDeque::new(), Vec::new());
-        Ok(Self { loaded, ground, tree, view, line: vec![NodeId::ROOT], undo, redo, acting: false })
+        let (undo, redo, charts) = (VecDeque::new(), Vec::new(), Charts::default());
+        Ok(Self { loaded, ground, tree, view, charts, line: vec![NodeId::ROOT], undo, redo, acting: false })
     }
 
     /// Opens a model as it is written; `property` as in [`Ground::of`].
@@ -173,6 +176,11 @@ impl Exploration {
     /// The moves that lead to a node.
     pub fn path(&self, node: NodeId) -> Vec<Move> {
         if self.has(node) { self.tree.path_to(node) } else { Vec::new() }
+    }
+
+    /// Who moves in the step that leads to a node.
+    pub fn mover(&self, node: NodeId) -> Option<u8> {
+        self.tree.step(node).filter(|_| self.has(node)).map(|step| step.pid)
     }
 
     /// Whether something is known to be wrong at a node or further down.
@@ -463,7 +471,8 @@ impl Exploration {
     pub fn adopt_counterexample(&mut self, example: &Counterexample) -> Result<NodeId, String> {
         self.acting(|this| {
             // The run of the program as it is written, if that is what is walked through; else the one that was searched.
-            let told = this.tells_of(example).then(|| example.trace.steps.iter().map(|step| step.taken).collect());
+            let tells = this.tells_of(example);
+            let told = tells.then(|| example.trace.steps.iter().map(|step| step.taken).collect());
             let loop_start = match (&told, example.trace.claim) {
                 (Some(_), Claim::Cycle { start, .. }) => Some(start),
                 (Some(_), _) => None,
@@ -472,6 +481,9 @@ impl Exploration {
             let path: Vec<Move> = told.unwrap_or_else(|| example.path.clone());
             let end = this.adopt(&path)?;
             this.mark_error(end);
+            if !tells {
+                this.charts.mix();
+            }
             if let Some(start) = loop_start {
                 let start = this.tree.way_to(end).get(start).copied();
                 start.into_iter().for_each(|start| this.remember_loop(end, start));

@@ -151,6 +151,11 @@ impl Tree {
         self.nodes[node.at()].fault
     }
 
+    /// A hash of what distinguishes the state of a node from others.
+    pub(crate) fn hash(&self, node: NodeId) -> u64 {
+        self.nodes[node.at()].hash
+    }
+
     pub(crate) fn is_broken(&self, node: NodeId) -> bool {
         self.nodes[node.at()].broken
     }

@@ -2,7 +2,8 @@
 
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{
-    DelayMode, Delaying, Loaded, Outcome, RunEnd, SchedulerChoice, Scheduling, Settings, Surroundings, check, load,
+    Counterexample, DelayMode, Delaying, Loaded, Outcome, RunEnd, SchedulerChoice, Scheduling, Settings, Surroundings,
+    check, load,
 };
 use fabius_explore::{Exploration, NodeId, Other, RunLimits, Seal, Stop, TraceFile, Until, Way};
 use fabius_witness::{Claim, confirm_watching};
@@ -30,6 +31,14 @@ fn checked(loaded: &Loaded, settings: &Settings) -> Outcome {
 
 fn safety() -> Settings {
     Settings { properties: vec!["safety".to_owned()], ..Settings::default() }
+}
+
+/// A run to the error that is longer than need be.
+fn deep_example() -> (Arc<Loaded>, Counterexample) {
+    let loaded = read(PETERSON);
+    let deep = Settings { search: fabius_engine::Order::DepthFirst, ..safety() };
+    let example = checked(&loaded, &deep).counterexamples.into_iter().next().expect("the model is broken");
+    (loaded, example)
 }
 
 fn broken(text: &str, settings: &Settings) -> Exploration {
@@ -142,10 +151,8 @@ fn a_value_is_followed_back_to_who_wrote_it() {
 
 #[test]
 fn other_runs_to_the_same_error_are_found() {
-    let loaded = read(PETERSON);
-    let deep = Settings { search: fabius_engine::Order::DepthFirst, ..safety() };
-    let outcome = checked(&loaded, &deep);
-    let example = outcome.counterexamples.first().expect("the model is broken");
+    let (loaded, example) = deep_example();
+    let example = &example;
     let mut e = Exploration::of_counterexample(Arc::clone(&loaded), example, "safety").expect("it can be walked");
     let (steps, switches) = (e.number(tip(&e)), e.switches());
     let limits = Limits { states_max: Some(100_000), ..Limits::default() };
@@ -172,10 +179,8 @@ fn other_runs_to_the_same_error_are_found() {
 
 #[test]
 fn other_runs_are_found_to_an_error_that_was_reached_by_hand() {
-    let loaded = read(PETERSON);
-    let deep = Settings { search: fabius_engine::Order::DepthFirst, ..safety() };
-    let outcome = checked(&loaded, &deep);
-    let example = outcome.counterexamples.first().expect("the model is broken");
+    let (loaded, example) = deep_example();
+    let example = &example;
     let mut e = Exploration::of_model(loaded, None).expect("it can be walked");
     assert!(e.elsewhere(Other::Shortest).is_err_and(|why| why.contains("does not end in an error")));
     for step in &example.trace.steps {
@@ -267,6 +272,58 @@ fn a_saved_run_is_walked_in_an_edited_model_as_far_as_it_goes() {
     let (steps, came, remarks) = reopen(&text.replace("y = 2", "y == 1; y = 2"));
     assert_eq!((steps, came), (1, 1));
     assert_eq!(remarks, ["stopped before step 2: P[0] cannot take `y = 2`: P[0] is at `y == 1` instead"]);
+}
+
+#[test]
+fn a_run_without_an_error_needs_no_delay() {
+    let text = "byte x;\nactive [2] proctype P() { x = x + 1 }\n";
+    let mut e = Exploration::of_model(read(text), None).expect("it can be walked");
+    e.run_randomly(9, 1, None);
+    let scheduling = Scheduling { scheduler: SchedulerChoice::RoundRobin, seed: 0 };
+    let told = e.needed_delays(&scheduling);
+    assert!(told.as_ref().is_err_and(|why| why.contains("does not end in an error")), "{told:?}");
+    let rerun = e.toggle_delay(&scheduling, 1, 0).expect("it can be run again");
+    assert!(!rerun.wrong && rerun.sentence == "nothing goes wrong, as before", "{rerun:?}");
+}
+
+#[test]
+fn branches_are_tried_again_from_where_they_start() {
+    let text = "byte x;\nactive proctype P() { do :: x = 1 - x :: x = x; assert(true) od }\nactive proctype Q() { x == 1; false }\n";
+    let mut e = Exploration::of_model(read(text), None).expect("it can be walked");
+    e.run_randomly(2_000, 1, None);
+    let line = e.line().to_vec();
+    for start in line.iter().skip(1_000).step_by(4) {
+        e.go(*start);
+        e.run_randomly(3, u64::from(start.0), None);
+        e.set_name(e.here(), &format!("from {}", start.0));
+    }
+    let file = e.save();
+    let (again, told) = Exploration::reopen(read(text), &file).expect("it can be walked");
+    assert_eq!((told.remarks, again.size()), (Vec::new(), e.size()));
+    assert_eq!(again.names().count(), e.names().count());
+    assert_eq!(again.save().text().len(), file.text().len(), "it is saved alike");
+    // In a model that was edited, the steps that are still there are tried from where their branch starts now.
+    let edited = text.replace("; assert(true)", "; assert(true); skip");
+    let (edited, told) = Exploration::reopen(read(&edited), &file).expect("it can be walked");
+    assert_eq!((told.remarks, edited.names().count()), (Vec::new(), e.names().count()));
+    assert!(e.size() < edited.size());
+}
+
+#[test]
+fn a_dead_end_is_known_again() {
+    let text = "byte x;\nactive proctype P() { if :: x = 1 :: x = 2; false fi }\n";
+    let mut e = Exploration::of_model(read(text), None).expect("it can be walked");
+    let wrong = e.choices()[1].clone();
+    e.choose(&wrong).expect("it is possible");
+    let end = e.here();
+    e.mark_error(end);
+    e.go(NodeId::ROOT);
+    let fine = e.choices()[0].clone();
+    e.choose(&fine).expect("it is possible");
+    let (again, _) = Exploration::reopen(read(text), &e.save()).expect("it can be walked");
+    let leads: Vec<bool> = again.children(NodeId::ROOT).iter().map(|node| again.leads_to_error(*node)).collect();
+    assert_eq!(leads.iter().filter(|leads| **leads).count(), 1, "{leads:?}");
+    assert!(again.leads_to_error(NodeId::ROOT) && !again.leads_to_error(tip(&again)));
 }
 
 /// A trail that Spin 6.5.2 wrote for this model (`spin -a`, `pan -a`): merged statements, a claim, rendezvous, a cycle.

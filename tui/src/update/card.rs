@@ -73,6 +73,7 @@ pub(crate) fn held_words(hold: &Hold) -> String {
     match &hold.until {
         Until::Released => "held back until you let it go (h)".to_owned(),
         Until::Condition(condition) => format!("held back until `{}`", condition.text),
+        Until::Others(1) => "held back for 1 more step of others".to_owned(),
         Until::Others(steps) => format!("held back for {steps} more steps of others"),
     }
 }

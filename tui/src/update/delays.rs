@@ -4,6 +4,7 @@ use super::drive;
 use crate::keys::Act;
 use crate::model::{Model, Panel, Tone};
 use fabius_engine::settings::SchedulerChoice;
+use fabius_engine::words::counted;
 use fabius_explore::NodeId;
 
 /// A scheduler chooses so many moves at a time.
@@ -40,7 +41,8 @@ fn choose(model: &mut Model) -> Result<(Tone, String), String> {
     session.walk.follow(tip);
     let name = scheduling.name(session.walk.ground());
     let steps = session.walk.number(tip).saturating_sub(session.walk.number(session.walk.here()));
-    Ok((Tone::Plain, format!("{name} chooses {steps} steps from here; n walks along, D delays one of them")))
+    let steps = counted(steps as u64, "step");
+    Ok((Tone::Plain, format!("{name} chooses {steps} from here; n walks along, D delays one")))
 }
 
 /// The number of the step that is marked, and who moves in it.
@@ -70,7 +72,7 @@ fn toggle(model: &mut Model) -> Result<(Tone, String), String> {
         Some(_) => format!("{name} is not held back at step {step}"),
         None => format!("{name} is held back at step {step}"),
     };
-    let tone = if rerun.still { Tone::Bad } else { Tone::Good };
+    let tone = if rerun.wrong { Tone::Bad } else { Tone::Good };
     Ok((tone, format!("{what}: {}", rerun.sentence)))
 }
 

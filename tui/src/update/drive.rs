@@ -6,8 +6,8 @@ use crate::message::Effect;
 use crate::model::{Cursor, Model, Panel, Question, Riding, Screen, Tone, TraceTab};
 use crate::ride::{Goal, Ride};
 use crate::session::Session;
-use fabius_engine::Loaded;
-use fabius_engine::words::grouped;
+use fabius_engine::words::counted;
+use fabius_engine::{Chart, Loaded};
 use fabius_explore::{Exploration, NodeId, Seal, Stop, TraceFile, Until};
 use std::path::Path;
 use std::sync::Arc;
@@ -214,10 +214,11 @@ fn around(model: &mut Model, act: Act) {
         .session
         .as_ref()
         .map_or(0, |session| session.walk.number(lasso.end).saturating_sub(session.walk.number(lasso.start)));
+    let length = counted(length as u64, "step");
     let said = match act {
-        Act::LoopStart => format!("the loop starts here: {length} steps, again and again"),
-        Act::LoopEnd => format!("the loop closes here: {length} steps, again and again"),
-        _ => format!("once around: {length} steps, and the same state again"),
+        Act::LoopStart => format!("the loop starts here: {length}, again and again"),
+        Act::LoopEnd => format!("the loop closes here: {length}, again and again"),
+        _ => format!("once around: {length}, and the same state again"),
     };
     model.say(Tone::Plain, said);
 }
@@ -252,7 +253,7 @@ fn hold(model: &mut Model) {
         Ok(format!("{name} may move again"))
     } else {
         let held = session.walk.hold(pid, Until::Released);
-        held.map(|()| format!("{name} is held back: runs and searches leave it where it is; s looks for an error now"))
+        held.map(|()| format!("{name} is held back, in runs and in searches; s looks for an error now"))
     };
     arrived(model);
     match said {
@@ -306,7 +307,7 @@ pub(super) fn ride(model: &mut Model, goal: Goal, what: String, effects: &mut Ve
 /// A run has gone so far.
 pub(super) fn rides(model: &mut Model, number: u64, steps: usize) {
     if let Some(ride) = model.ride.as_ref().filter(|_| number == model.rides) {
-        let said = format!("{}: {} steps so far; esc stops", ride.what, grouped(steps as u64));
+        let said = format!("{}: {} so far; esc stops", ride.what, counted(steps as u64, "step"));
         model.say(Tone::Plain, said);
     }
 }
@@ -324,10 +325,37 @@ pub(super) fn ran(model: &mut Model, number: u64, (walk, stop): (Exploration, St
         Stop::Reached | Stop::End => Tone::Good,
         _ => Tone::Plain,
     };
-    let plural = if steps == 1 { "" } else { "s" };
-    model.say(tone, format!("{}: {} step{plural}: {}", ride.what, grouped(steps as u64), stop.sentence()));
+    model.say(tone, format!("{}: {}: {}", ride.what, counted(steps as u64, "step"), stop.sentence()));
     for message in std::mem::take(&mut model.later) {
         effects.extend(super::update(model, message));
+    }
+}
+
+/// Asks for a chart where a search has looked for errors and more can be known of the choices. Drawing it never keeps a
+/// search or a run from going on.
+pub(super) fn look_ahead(model: &mut Model, effects: &mut Vec<Effect>) {
+    let searched = model.watch.over && model.seeking.is_none();
+    let Some(session) = model.session.as_mut().filter(|session| session.charting.is_none()) else { return };
+    if !searched || model.ride.is_some() || model.screen != Screen::Drive {
+        return;
+    }
+    if let Some(charting) = session.walk.charting() {
+        model.charts += 1;
+        session.charting = Some(model.charts);
+        effects.push(Effect::Chart(model.charts, Box::new(charting)));
+    }
+}
+
+/// A chart is drawn: the marks of the choices follow.
+pub(super) fn charted(model: &mut Model, number: u64, chart: Result<Chart, String>) {
+    let Some(session) = model.session.as_mut().filter(|session| session.charting == Some(number)) else { return };
+    session.charting = None;
+    match chart {
+        Ok(chart) => {
+            session.walk.learn_chart(Arc::new(chart));
+            session.choices = session.walk.choices();
+        }
+        Err(why) => model.say(Tone::Bad, why),
     }
 }
 
@@ -410,7 +438,11 @@ fn essential(model: &mut Model) {
     let count = essential.nodes.len();
     session.essential = Some(std::iter::once(NodeId::ROOT).chain(essential.nodes).collect());
     arrived(model);
-    model.say(Tone::Plain, format!("{count} of {} steps are essential; e shows all again", essential.of));
+    let are = if count == 1 { "is" } else { "are" };
+    model.say(
+        Tone::Plain,
+        format!("{count} of {} {are} essential; e shows all again", counted(essential.of as u64, "step")),
+    );
 }
 
 pub(super) fn edit(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -426,10 +458,10 @@ pub(super) fn opened(model: &mut Model, path: &Path, text: Result<String, String
         if !text.trim_start().starts_with('{') {
             let walk = Exploration::of_trail(loaded, None, &text)?;
             let steps = walk.line().last().map_or(0, |tip| walk.number(*tip));
-            return Ok((walk, format!("a trail of {steps} steps; n walks along")));
+            return Ok((walk, format!("a trail of {}; n walks along", counted(steps as u64, "step"))));
         }
         let (walk, reopened) = Exploration::reopen(loaded, &TraceFile::read(&text)?)?;
-        let told = format!("{} of {} steps", reopened.steps, reopened.of);
+        let told = format!("{} of {} are possible", reopened.steps, counted(reopened.of as u64, "step"));
         let remarks: Vec<String> = std::iter::once(told).chain(reopened.remarks).collect();
         Ok((walk, remarks.join("; ")))
     });

@@ -37,6 +37,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Searched(work, result) if work == model.work => search::searched(model, *result),
         Message::Found(work, which, result) if work == model.work => search::found(model, which, *result),
         Message::Checked(..) | Message::Searched(..) | Message::Found(..) => {}
+        Message::Charted(number, chart) => drive::charted(model, number, *chart),
         Message::Rides(number, steps) => drive::rides(model, number, steps),
         Message::Ran(number, ran) => drive::ran(model, number, *ran, &mut effects),
         Message::Crashed(work, why) => search::crashed(model, work, why),
@@ -50,13 +51,14 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Continued => {}
     }
     settle(model);
+    drive::look_ahead(model, &mut effects);
     effects
 }
 
 /// Whether something would change the walk, which a run is about to change.
 fn waits_for_ride(message: &Message) -> bool {
-    use Message::{Checked, Found, Loaded, Read, Searched};
-    matches!(message, Checked(..) | Searched(..) | Found(..) | Loaded(_) | Read(..))
+    use Message::{Charted, Checked, Found, Loaded, Read, Searched};
+    matches!(message, Charted(..) | Checked(..) | Searched(..) | Found(..) | Loaded(_) | Read(..))
 }
 
 pub(crate) use drive::name_of;

@@ -4,6 +4,7 @@ use super::drive;
 use crate::message::Effect;
 use crate::model::{Model, Overlay, Prompt, Question, Tone};
 use crate::ride::Goal;
+use fabius_engine::words::counted;
 use fabius_explore::Until;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::PathBuf;
@@ -96,8 +97,8 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
         Question::Delay(pid) => {
             let steps = number(text)?;
             let others = u32::try_from(steps).map_err(|_| "this is too long")?;
-            let plural = if steps == 1 { "" } else { "s" };
-            hold(model, pid, Until::Others(others), &format!("for {steps} step{plural} of others"))?;
+            let words = format!("for {} of others", counted(steps as u64, "step"));
+            hold(model, pid, Until::Others(others), &words)?;
         }
         Question::Bookmark => bookmark(model, text),
         Question::Jump => jump(model, text)?,

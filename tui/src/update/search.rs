@@ -7,6 +7,7 @@ use crate::model::{Cursor, Frozen, Known, Model, Screen, Tone};
 use crate::session::Session;
 use crate::watch::Lamp;
 use crate::work::can_be_resumed;
+use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Event, Onward, Outcome, Settings, Verdict, as_walked, plan};
 use fabius_explore::{Exploration, NodeId, Other};
 
@@ -189,6 +190,7 @@ pub(super) fn told(model: &mut Model, event: Event) {
 /// A check is over.
 pub(super) fn checked(model: &mut Model, outcome: Outcome) {
     model.watch.running = false;
+    model.watch.over = true;
     model.watch.paused = false;
     let verdict = outcome.report.verdict;
     let failure = outcome.failure.clone();
@@ -209,6 +211,11 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome) {
         _ => outcome.report.reason.clone(),
     };
     let is_violated = !violated.is_empty();
+    if let Some(session) = &mut model.session
+        && holds_everywhere(&outcome, &model.wish.settings, &session.walk.ground().property)
+    {
+        session.walk.learn_that_all_is_well();
+    }
     model.learn(outcome);
     if let Some(failure) = failure {
         return model.say(Tone::Bad, failure);
@@ -226,14 +233,23 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome) {
     show_example(model);
 }
 
+/// Whether a check has looked at all runs of the model, under every schedule, and none violates a property.
+fn holds_everywhere(outcome: &Outcome, settings: &Settings, property: &str) -> bool {
+    let unbounded = settings.delaying.is_none() && settings.depth_bounding.is_none();
+    let mut reports = outcome.report.properties.iter().filter(|report| report.name == property);
+    unbounded && reports.any(|report| report.verdict == Verdict::Holds && report.exhaustive)
+}
+
 /// Makes the counterexample that is to be shown the run.
 pub(super) fn show_example(model: &mut Model) {
     let shown = model.known.shown;
     let Some((property, example)) = model.known.examples.get(shown).cloned() else { return };
     let Some(loaded) = model.loaded.clone() else { return };
+    // On a walk that one has not begun yet, everything is about the property that is violated.
+    let is_apt = |walk: &Exploration| walk.ground().property == property || walk.can_undo_redo() != (false, false);
     let adopted = match &mut model.session {
-        Some(session) => session.walk.adopt_counterexample(&example).ok(),
-        None => None,
+        Some(session) if is_apt(&session.walk) => session.walk.adopt_counterexample(&example).ok(),
+        _ => None,
     };
     match (adopted, &mut model.session) {
         (Some(tip), Some(session)) => {
@@ -247,14 +263,13 @@ pub(super) fn show_example(model: &mut Model) {
         },
     }
     drive::arrived(model);
-    let steps = example.report.steps;
-    let plural = if steps == 1 { "" } else { "s" };
+    let steps = counted(example.report.steps, "step");
     let more = match model.known.examples.len() {
         0 | 1 => String::new(),
         count => format!(" ({} of {count}, t shows the next)", shown + 1),
     };
     let what = example.report.kind.sentence();
-    let text = format!("{property}: {what}, after {steps} step{plural}{more}; n walks along");
+    let text = format!("{property}: {what}, after {steps}{more}; n walks along");
     model.say(Tone::Bad, text);
 }
 
@@ -319,13 +334,19 @@ pub(super) fn found(model: &mut Model, which: Other, result: Result<Option<Count
     };
     session.essential = None;
     let (steps, switches) = (session.walk.number(tip(session)), session.walk.switches());
-    let delays = example.report.delays.as_ref().map_or(String::new(), |delays| format!(", {} delays", delays.len()));
+    let delays = example
+        .report
+        .delays
+        .as_ref()
+        .map_or(String::new(), |delays| format!(", {}", counted(delays.len() as u64, "delay")));
     let said = if tip(session) == before.0 {
         format!("{words}: the run shown is it{delays}; t looks for {next}")
     } else {
         let (steps_before, switches_before) = (before.1, before.2);
+        let steps = counted(steps as u64, "step");
+        let changes = if switches == 1 { "change" } else { "changes" };
         format!(
-            "{words}: {steps} steps, {switches} changes of process{delays} (before: {steps_before}, {switches_before}); t looks for {next}"
+            "{words}: {steps}, {switches} {changes} of process{delays} (before: {steps_before}, {switches_before}); t looks for {next}"
         )
     };
     go_to_start(model);
@@ -335,6 +356,7 @@ pub(super) fn found(model: &mut Model, which: Other, result: Result<Option<Count
 /// A search from a state is over.
 pub(super) fn searched(model: &mut Model, result: Result<Onward, String>) {
     model.watch.running = false;
+    model.watch.over = true;
     model.watch.paused = false;
     let found = match result {
         Ok(found) => found,

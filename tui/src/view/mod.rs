@@ -8,10 +8,11 @@ mod trace;
 mod watch;
 
 use crate::keys::{self, Act};
-use crate::layout::Layout;
+use crate::layout::{Layout, REMARK_MARGIN};
 use crate::model::{Model, Panel, Screen, Tone, TraceTab};
 use crate::theme::{Sign, Theme};
 use fabius_engine::Verdict;
+use fabius_explore::{Choice, Mark};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -78,6 +79,13 @@ fn title(model: &Model, panel: Panel) -> String {
                 ""
             };
             format!("Run {}{part}", tabs.join(" "))
+        }
+        Panel::Choices => {
+            let judged = |choice: &Choice| matches!(choice.mark, Mark::CanFail { .. } | Mark::CannotFail);
+            let session = model.session.as_ref().filter(|session| session.choices.iter().any(judged));
+            // What can fail, or cannot, is said: a walk beside one property knows nothing of others.
+            let of = session.map(|session| format!(", marks for {}", session.walk.ground().property));
+            format!("{}{}", panel.title(), of.unwrap_or_default())
         }
         Panel::Variables if model.changed_only => "Values (changed only)".to_owned(),
         Panel::Source => {
@@ -167,8 +175,20 @@ fn remark(model: &Model, buffer: &mut Buffer, area: Rect) {
         Tone::Good => (theme.sign(Sign::Good), theme.good()),
         Tone::Bad => (theme.sign(Sign::Bad), theme.bad()),
     };
-    let text = model.remark.text.clone();
-    put(buffer, area, 0, &Line::from(vec![span(format!("{sign} "), style), span(text, style)]), theme);
+    let text = &model.remark.text;
+    let lines = match area.height {
+        1 => vec![text.clone()],
+        _ => {
+            let mut lines = wrap(text, usize::from(area.width).saturating_sub(REMARK_MARGIN));
+            let rest = lines.split_off(1).join(" ");
+            lines.extend(Some(rest).filter(|rest| !rest.is_empty()));
+            lines
+        }
+    };
+    for (row, line) in lines.into_iter().enumerate() {
+        let sign = if row == 0 { sign } else { " " };
+        put(buffer, area, row as u16, &Line::from(vec![span(format!("{sign} "), style), span(line, style)]), theme);
+    }
 }
 
 /// The keys that are most useful now: as many as fit as a whole. How to get help and out always stands at the end.
@@ -193,7 +213,8 @@ fn footer(model: &Model, buffer: &mut Buffer, area: Rect) {
     let room = room.saturating_sub(width_of(&last));
     let mut spans = Vec::new();
     let mut used = 0;
-    for act in keys::hints(model.screen, model.panel) {
+    let in_loop = model.session.as_ref().is_some_and(|session| session.walk.lasso().is_some());
+    for act in keys::hints(model.screen, model.panel, in_loop) {
         let Some(binding) = keys::binding(model.screen, *act) else { continue };
         let key = match act {
             Act::Choice => keys::shown_keys(binding, theme.ascii),

@@ -46,10 +46,10 @@ fn choice_lines(
     let (fine, plain) = choice.mark.sign();
     let sign = if theme.ascii { plain.to_string() } else { fine.to_owned() };
     let style = match choice.mark {
-        Mark::Error | Mark::DeadlockNext | Mark::CanReachError(_) => theme.bad(),
+        Mark::Error | Mark::DeadlockNext | Mark::CanFail { .. } => theme.bad(),
         Mark::EntersCycle(_) => theme.changed(),
-        Mark::Known(_) => theme.quiet(),
-        Mark::New => theme.good(),
+        Mark::Known => theme.quiet(),
+        Mark::CannotFail | Mark::New => theme.good(),
     };
     let step = &choice.effect;
     let number = if index < 9 { (index + 1).to_string() } else { " ".to_owned() };
@@ -68,7 +68,7 @@ fn choice_lines(
     }
     let effect = effect(theme, step);
     let words = match choice.mark {
-        Mark::New | Mark::Known(_) => String::new(),
+        Mark::New | Mark::Known => String::new(),
         mark => format!("{}  ", mark.words()),
     };
     let second = vec![span(format!(" {along}  "), theme.accent()), span(words, style), span(effect, theme.quiet())];
@@ -172,7 +172,9 @@ pub fn values(model: &Model, buffer: &mut Buffer, area: Rect) {
     if shown.is_empty() {
         let text =
             if model.changed_only { "the last step changed nothing; v shows all values" } else { "no variables" };
-        put(buffer, area, 0, &Line::from(span(text, theme.quiet())), theme);
+        for (row, line) in super::wrap(text, usize::from(area.width)).into_iter().enumerate() {
+            put(buffer, area, row as u16, &Line::from(span(line, theme.quiet())), theme);
+        }
         return;
     }
     let label = |value: &Value| match value.pid {

@@ -240,7 +240,7 @@ fn arrows(
     for arrow in received {
         let sender = match arrow.from == row.node {
             true => Some(step.actor.pid),
-            false => session.walk.path(arrow.from).last().map(|step| step.pid),
+            false => session.walk.mover(arrow.from),
         };
         let receiver = match (&step.partner, arrow.from == row.node) {
             (Some(partner), true) => partner.pid,
@@ -257,17 +257,16 @@ fn arrows(
             let at = to.saturating_sub(2 + width(&label) as u16).max(from + 1);
             buffer.set_string(at, y, label, theme.quiet());
         } else if to < from {
-            let start = to + lane;
-            (start..from).for_each(|x| {
+            // It ends behind the text of the receiver.
+            let own = step.partner.as_ref().filter(|partner| partner.pid == receiver).unwrap_or(&step.actor);
+            let room = if lane <= NARROW { 0 } else { usize::from(lane).saturating_sub(3) };
+            let head = (to + 3 + width(&own.text).min(room) as u16).min(from.saturating_sub(1));
+            (head + 1..from).for_each(|x| {
                 buffer.set_string(x, y, across, theme.quiet());
             });
-            buffer.set_string(start.saturating_sub(1), y, theme.sign(Sign::Left), theme.quiet());
-            buffer.set_string(
-                start + 1,
-                y,
-                fit(&label, usize::from(from.saturating_sub(start + 1)), theme),
-                theme.quiet(),
-            );
+            buffer.set_string(head, y, theme.sign(Sign::Left), theme.quiet());
+            let label = fit(&label, usize::from(from.saturating_sub(head + 2)), theme);
+            buffer.set_string(head + 2, y, label, theme.quiet());
         }
     }
 }
@@ -350,7 +349,8 @@ fn tree_line(theme: Theme, session: &Session, row: &TreeRow) -> Vec<ratatui::tex
     if !row.says.is_empty() {
         spans.push(span(format!("  {}", row.says), style));
     }
-    if walk.leads_to_error(row.node) {
+    // Where it goes wrong, not everywhere from where it can.
+    if walk.leads_to_error(row.node) && !walk.children(row.node).into_iter().any(|child| walk.leads_to_error(child)) {
         spans.push(span(format!(" {}", theme.sign(Sign::Bad)), theme.bad()));
     }
     spans

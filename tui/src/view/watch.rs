@@ -2,7 +2,7 @@
 
 use super::text::{duration, fit, mark, pad, put, rounded, span, width};
 use super::trace::Lanes;
-use super::{heading, lamp_sign};
+use super::{heading, lamp_sign, wrap};
 use crate::model::Model;
 use crate::theme::{Sign, Theme};
 use crate::watch::Watch;
@@ -169,10 +169,14 @@ fn properties(model: &Model, buffer: &mut Buffer, area: Rect) {
     for (row, lamp) in model.watch.lamps.iter().enumerate() {
         let searched = model.watch.running && model.watch.property == lamp.name && lamp.verdict.is_none();
         let (sign, style) = lamp_sign(theme, lamp.verdict, searched, model.watch.paused);
+        // What the verdict rests on comes after a semicolon, where there is no room for all of it.
+        let room = usize::from(area.width).saturating_sub(4 + width(&lamp.name));
+        let whole = lamp.reason.as_str();
+        let reason = if width(whole) <= room { whole } else { whole.split(';').next().unwrap_or(whole) };
         let line = Line::from(vec![
             span(format!("{sign} "), style),
             span(lamp.name.clone(), theme.strong()),
-            span(format!("  {}", lamp.reason), theme.quiet()),
+            span(format!("  {reason}"), theme.quiet()),
         ]);
         put(buffer, area, row as u16, &line, theme);
     }
@@ -230,13 +234,15 @@ fn cycles(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
     let mut lines = Vec::new();
     if look.rejected > 0 {
         let count = counted(look.rejected, "candidate");
-        lines.push(Line::from(span(format!("{count} rejected (ways back to known states); lately:"), Style::new())));
-        lines.extend(watch.reasons.iter().map(|(reason, _)| {
-            Line::from(vec![
-                span(format!("  {} ", theme.sign(Sign::Bad)), theme.quiet()),
-                span(reason.clone(), theme.quiet()),
-            ])
-        }));
+        let said = format!("{count} rejected (ways back to known states); lately:");
+        lines.extend(wrap(&said, usize::from(area.width)).into_iter().map(|line| Line::from(span(line, Style::new()))));
+        for (reason, _) in &watch.reasons {
+            // Why is what one wants to know: it is never cut.
+            for (row, text) in wrap(reason, usize::from(area.width).saturating_sub(4)).into_iter().enumerate() {
+                let sign = if row == 0 { theme.sign(Sign::Bad) } else { " " };
+                lines.push(Line::from(span(format!("  {sign} {text}"), theme.quiet())));
+            }
+        }
     }
     if let Some(largest) = look.largest_component {
         lines.insert(0, Line::from(span(format!("largest component: {}", counted(largest, "state")), Style::new())));

@@ -9,6 +9,7 @@ use fabius_tui::view::view;
 use fabius_tui::{Theme, Wish};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,6 +71,9 @@ impl Player {
             Effect::Seek(work, search) => {
                 Message::Found(work, search.which(), Box::new(search.run(&settings, &mut around)))
             }
+            Effect::Chart(number, charting) => {
+                Message::Charted(number, Box::new(charting.run(&settings.limits, false, &|| false)))
+            }
             Effect::Ride(number, ride) => Message::Ran(number, Box::new(ride.run(&cancel, &mut |_| {}))),
             other => return self.effects.push(other),
         };
@@ -113,12 +117,25 @@ impl Player {
         self.send(Message::Key(KeyEvent::new(code, modifiers)));
     }
 
-    /// The screen as text.
-    pub fn screen(&self) -> String {
+    /// What is said, which has these words in it.
+    pub fn said(&self, words: &str) -> &str {
+        let said = self.model.remark.text.as_str();
+        assert!(said.contains(words), "no {words}: {said}");
+        said
+    }
+
+    /// The screen with its styles.
+    pub fn buffer(&self) -> Buffer {
         let (width, height) = self.model.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test backend never fails");
         terminal.draw(|frame| view(&self.model, frame)).expect("a test backend never fails");
-        let buffer = terminal.backend().buffer();
+        terminal.backend().buffer().clone()
+    }
+
+    /// The screen as text.
+    pub fn screen(&self) -> String {
+        let (width, height) = self.model.size;
+        let buffer = self.buffer();
         let row = |y: u16| -> String {
             let line: String = (0..width).map(|x| buffer[(x, y)].symbol()).collect();
             line.trim_end().to_owned()
