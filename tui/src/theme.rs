@@ -125,7 +125,7 @@ impl Theme {
 
     /// What can move, what is new.
     pub fn good(self) -> Style {
-        self.with(Color::Green, Color::Green)
+        self.with(Color::Green, Color::Blue)
     }
 
     /// What goes wrong.
@@ -168,8 +168,9 @@ impl Theme {
             Color::LightBlue,
             Color::White,
         ];
-        const LIGHT: [Color; 6] = [Color::Blue, Color::Red, Color::Magenta, Color::Green, Color::Cyan, Color::Black];
-        let index = usize::from(pid) % DARK.len();
-        self.with(DARK[index], LIGHT[index])
+        // Of the sixteen colours no others can be read on white in every palette.
+        const LIGHT: [Color; 4] = [Color::Blue, Color::Magenta, Color::Red, Color::Black];
+        let pid = usize::from(pid);
+        self.with(DARK[pid % DARK.len()], LIGHT[pid % LIGHT.len()])
     }
 }
