@@ -218,6 +218,8 @@ pub struct Frozen {
     pub cursor: Cursor,
     /// The walk can go there: all of the path is known.
     pub whole: bool,
+    /// Somebody wants to go there as soon as it can.
+    pub awaited: bool,
 }
 
 /// What a person asked for on the command line.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fabius_engine::{Look, Settings, Verdict};
+use fabius_engine::{Event, Look, Settings, Verdict};
 use fabius_explore::Mark;
 use fabius_testkit::models::{RACE, TALK};
 use fabius_tui::Theme;
@@ -15,6 +15,22 @@ const WIDE: (u16, u16) = (160, 50);
 
 /// Two that back off and try again.
 const POLITE: &str = include_str!("../../models/retry_forever.pml");
+
+/// A search that is at its beginning.
+fn look() -> Look {
+    Look {
+        phase: String::new(),
+        path: Vec::new(),
+        before: 0,
+        from_initial: true,
+        stack: 1,
+        frontier: None,
+        rejected: 0,
+        largest_component: None,
+        partitions: None,
+        moves: None,
+    }
+}
 
 #[test]
 fn the_first_screen() {
@@ -211,20 +227,42 @@ fn why_cycles_were_rejected_is_not_cut() {
     player.keys("S f2");
     let why = "passes the progress label `progress_that_is_made` at line 1042";
     player.model.watch.reasons = vec![(why.to_owned(), 3)];
-    player.model.watch.look = Some(Look {
-        phase: String::new(),
-        path: Vec::new(),
-        before: 0,
-        from_initial: true,
-        stack: 0,
-        frontier: None,
-        rejected: 3,
-        largest_component: None,
-        partitions: None,
-        moves: None,
-    });
+    player.model.watch.look = Some(Look { rejected: 3, ..look() });
     let screen = player.screen();
     assert!(why.split(' ').all(|word| screen.contains(word)), "{screen}");
+}
+
+#[test]
+fn a_path_is_entered_as_soon_as_all_of_it_is_known() {
+    let mut player = Player::open(FORK, FULL);
+    player.model.watch.running = true;
+    player.model.watch.look = Some(look());
+    player.keys("f2 f enter");
+    player.said("as soon as the search has shown");
+    let moves = Some(Vec::new());
+    let told = Event::Look { property: "safety".to_owned(), look: Look { moves, ..look() } };
+    player.send(Message::Told(player.model.work, Box::new(told)));
+    player.said("of the path of the search");
+}
+
+#[test]
+fn nobody_is_called_blocked_while_the_claim_moves() {
+    let text = "byte x; active proctype P() { do :: x = 1 - x od } ltl low { [] (x < 1) }";
+    let mut player = Player::open(text, FULL);
+    player.model.wish.settings.properties = vec!["low".to_owned()];
+    player.keys("S");
+    let session = player.model.session.as_ref().expect("a walk");
+    assert!(session.walk.is_claims_turn(), "{}", player.screen());
+    assert!(player.screen().contains("the claim moves first"), "{}", player.screen());
+    player.keys("tab W");
+    assert!(player.screen().contains("P[0] has to wait"), "{}", player.screen());
+}
+
+#[test]
+fn signs_do_not_run_into_the_numbers_of_lines() {
+    let text = format!("{}active proctype P() {{ skip }}", "\n".repeat(271));
+    let player = Player::open(&text, FULL);
+    assert!(player.screen().contains("▶0 272 active"), "{}", player.screen());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::{drive, quit};
 use crate::keys;
 use crate::message::Effect;
 use crate::model::{Card, Cursor, Model, Overlay, Panel};
+use crate::view::CLAIM_FIRST;
 use fabius_explore::{Hold, Role, Until};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
@@ -58,9 +59,12 @@ pub(super) fn show_why(model: &mut Model) {
             let holder = names(holder);
             (format!("{name} has to wait"), vec![format!("{holder} is inside an atomic sequence")])
         }
+        Role::Blocked if session.walk.is_claims_turn() => (format!("{name} has to wait"), vec![CLAIM_FIRST.to_owned()]),
         Role::Blocked => (format!("{name} is blocked"), Vec::new()),
     };
-    sentences.extend(process.sentences(&names));
+    if sentences.is_empty() {
+        sentences.extend(process.sentences(&names));
+    }
     if let Some(hold) = &process.held {
         sentences.push(held_words(hold));
     }

@@ -143,7 +143,7 @@ fn freeze(model: &mut Model, effects: &mut Vec<Effect>) {
     };
     let at = look.path.len().saturating_sub(1);
     let whole = look.moves.is_some();
-    model.frozen = Some(Frozen { look, cursor: Cursor { at, top: at }, whole });
+    model.frozen = Some(Frozen { look, cursor: Cursor { at, top: at }, whole, awaited: false });
     if model.watch.running && !whole {
         effects.push(Effect::AskForPath);
     }
@@ -152,11 +152,17 @@ fn freeze(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// Walks to the marked step of the path that is kept.
 pub(super) fn enter(model: &mut Model) {
-    let Some(frozen) = &model.frozen else {
+    let Some(frozen) = &mut model.frozen else {
         return model.say(Tone::Plain, "f keeps the path that is shown, so that one can step in it");
     };
     let Some(moves) = &frozen.look.moves else {
-        return model.say(Tone::Plain, "the search has not shown the whole of this path");
+        frozen.awaited = model.watch.running;
+        let said = if frozen.awaited {
+            "goes there as soon as the search has shown the whole of this path"
+        } else {
+            "the search ended before it had shown the whole of this path"
+        };
+        return model.say(Tone::Plain, said);
     };
     let upto = (frozen.look.before as usize + frozen.cursor.at + 1).min(moves.len());
     let (moves, count) = (moves[..upto].to_vec(), moves.len());
@@ -182,7 +188,11 @@ pub(super) fn told(model: &mut Model, event: Event) {
     {
         // The search has gone on since the path was kept: what it shows now is kept instead.
         let at = look.path.len().saturating_sub(1);
-        *frozen = Frozen { look: look.clone(), cursor: Cursor { at, top: at }, whole: true };
+        let awaited = frozen.awaited;
+        *frozen = Frozen { look: look.clone(), cursor: Cursor { at, top: at }, whole: true, awaited: false };
+        if awaited {
+            enter(model);
+        }
     }
     model.watch.told(event);
 }

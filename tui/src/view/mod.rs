@@ -20,6 +20,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use text::{fit, put, span, width, width_of};
 
+pub(crate) use side::CLAIM_FIRST;
 pub use text::wrap;
 
 /// Draws the screen. If it has another size by now than the model knows, it stays empty until that is known.

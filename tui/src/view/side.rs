@@ -10,6 +10,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
+/// Why nobody moves while it is the claim's turn.
+pub(crate) const CLAIM_FIRST: &str = "the claim moves first";
+
 /// Draws what can be done next: who would do what, and below it what that changes.
 pub fn choices(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
@@ -108,14 +111,15 @@ pub fn processes(model: &Model, buffer: &mut Buffer, area: Rect) {
     for (index, process) in session.processes.iter().enumerate().skip(cursor.top).take(usize::from(area.height)) {
         let row = (index - cursor.top) as u16;
         let line = loaded.map.position(process.standing.span).line;
-        put(buffer, area, row, &process_line(theme, process, line, names), theme);
+        let claims_turn = session.walk.is_claims_turn();
+        put(buffer, area, row, &process_line(theme, process, line, (names, claims_turn)), theme);
         if index == cursor.at && model.panel == Panel::Processes {
             mark(buffer, area, row, theme.cursor());
         }
     }
 }
 
-fn process_line(theme: Theme, process: &ProcessScene, line: u32, names: usize) -> Line<'static> {
+fn process_line(theme: Theme, process: &ProcessScene, line: u32, (names, claims_turn): (usize, bool)) -> Line<'static> {
     let standing = &process.standing;
     let (sign, style) = match process.role {
         _ if process.held.is_some() => (theme.sign(Sign::Held), theme.held()),
@@ -124,7 +128,7 @@ fn process_line(theme: Theme, process: &ProcessScene, line: u32, names: usize) -
         Role::Ended => (theme.sign(Sign::Good), theme.quiet()),
     };
     let moved = if process.moved { theme.sign(Sign::Dot) } else { " " };
-    let says = says(process);
+    let says = says(process, claims_turn);
     let style_of_text = if process.role == Role::Enabled { Style::new() } else { theme.quiet() };
     Line::from(vec![
         span(format!("{sign}{moved}"), style),
@@ -135,7 +139,7 @@ fn process_line(theme: Theme, process: &ProcessScene, line: u32, names: usize) -
 }
 
 /// What there is to say about a process in a few words.
-fn says(process: &ProcessScene) -> String {
+fn says(process: &ProcessScene, claims_turn: bool) -> String {
     if let Some(hold) = &process.held {
         return match &hold.until {
             Until::Released => "held".to_owned(),
@@ -156,6 +160,7 @@ fn says(process: &ProcessScene) -> String {
                 texts.join("  or  ")
             }
         }
+        Role::Blocked if claims_turn => CLAIM_FIRST.to_owned(),
         Role::Blocked => {
             let reasons: Vec<String> = waiting.iter().map(|waiting| waiting.reason.sentence()).collect();
             reasons.join("; ")

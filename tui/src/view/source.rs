@@ -27,6 +27,8 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
     let cursor = model.cursors[Panel::Source.index()];
     let standing = standing(model);
     let last = last_line(model);
+    // A blank stands between the marks and the longest number.
+    let digits = model.source.lines.len().to_string().len().max(2) + 1;
     let mut in_comment = is_in_comment(&model.source.lines, cursor.top);
     for row in 0..area.height {
         let index = cursor.top + usize::from(row);
@@ -36,7 +38,7 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
         let is_last = last == Some(number);
         let number_style = if is_last { theme.changed() } else { theme.quiet() };
         let sign = if is_last { theme.sign(Sign::Here) } else { " " };
-        spans.push(span(format!("{number:>3}{sign}"), number_style));
+        spans.push(span(format!("{number:>digits$}{sign}"), number_style));
         spans.extend(highlighted(theme, text, &mut in_comment));
         put(buffer, area, row, &Line::from(spans), theme);
         if model.panel == Panel::Source && index == cursor.at {
@@ -51,10 +53,11 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
 fn last_line(model: &Model) -> Option<u32> {
     let (session, loaded) = (model.session.as_ref()?, model.loaded.as_ref()?);
     let step = session.walk.step_to(session.walk.here())?;
-    Some(loaded.map.position(step.fault_span).line)
+    let place = loaded.map.position(step.fault_span);
+    (place.file.as_ref() == loaded.name).then_some(place.line)
 }
 
-/// The processes that stand on each line.
+/// The processes that stand on each line; those that stand in another file are on none.
 fn standing(model: &Model) -> BTreeMap<u32, Vec<(u8, Sign, Style)>> {
     let mut found: BTreeMap<u32, Vec<(u8, Sign, Style)>> = BTreeMap::new();
     let (Some(session), Some(loaded)) = (&model.session, &model.loaded) else { return found };
@@ -66,8 +69,11 @@ fn standing(model: &Model) -> BTreeMap<u32, Vec<(u8, Sign, Style)>> {
             Role::Enabled => Sign::Go,
             Role::Excluded(_) | Role::Blocked => Sign::Stuck,
         };
-        let line = loaded.map.position(process.standing.span).line;
-        found.entry(line).or_default().push((pid, sign, model.theme.process(pid)));
+        let place = loaded.map.position(process.standing.span);
+        if place.file.as_ref() != loaded.name {
+            continue;
+        }
+        found.entry(place.line).or_default().push((pid, sign, model.theme.process(pid)));
     }
     found
 }
