@@ -143,6 +143,17 @@ fn flags_that_do_not_go_together_are_refused_with_the_reason() {
 }
 
 #[test]
+fn a_bound_on_choices_that_does_not_count_is_told() {
+    let scratch = Scratch::new("choices");
+    let text = b"bit x; active proctype P() { progress: do :: x = 0 :: x = 1 od }";
+    let model = scratch.file("m.pml", text);
+    let told = "the bound on choices does not count in the search for what violates `progress`";
+    check(&[&model, "--delay", "rr", "--choice-bound", "1"]).expect(0).says(told).says("F0506");
+    let safety = check(&[&model, "--delay", "rr", "--choice-bound", "1", "--property", "safety"]).expect(0);
+    assert!(!safety.out.contains("F0506"), "{}", safety.out);
+}
+
+#[test]
 fn a_scheduler_may_be_defined_beside_the_model() {
     let scratch = Scratch::new("schedulers");
     let text = b"byte x; active proctype A() { x = 1 } active proctype B() { assert(x == 1) }";

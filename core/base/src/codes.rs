@@ -86,6 +86,7 @@ codes! {
     Checkpoint = "F0503", Error, "a search cannot be kept or resumed";
     UnknownType = "F0504", Warning, "a scheduler names no process of the model";
     SealsMeet = "F0505", Warning, "sealed stretches of different kinds meet";
+    ChoicesFree = "F0506", Note, "choices are free in searches for endless runs";
     AssertionViolated = "F0601", Error, "an assertion can fail";
     InvalidEndState = "F0602", Error, "the processes can get stuck";
     EvaluationFailed = "F0603", Error, "a statement can have no result";

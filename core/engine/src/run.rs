@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::liveness;
 use crate::load::Loaded;
 use crate::look::Controls;
-use crate::plan::{Plan, Question, UnknownProperty, plan};
+use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
 use crate::settings::{Fairness, Keeper, Settings};
@@ -77,6 +77,17 @@ pub fn internal_error(what: &str) -> String {
     )
 }
 
+/// Says that a bound on choices does not count for a property, where one was asked for.
+fn choices_free(settings: &Settings, planned: &Planned) -> Option<Finding> {
+    let bounded = settings.delaying.as_ref().is_some_and(|delaying| delaying.choices_max.is_some());
+    let free = bounded && planned.question != Question::Safety;
+    let what = || format!("the bound on choices does not count in the search for what violates `{}`", planned.name);
+    free.then(|| {
+        Finding::new(Code::ChoicesFree, what())
+            .help("a loop would spend without end: all ways on are taken, at no cost")
+    })
+}
+
 fn check_all(
     loaded: &Loaded,
     program: &Arc<Program>,
@@ -96,6 +107,7 @@ fn check_all(
             settings.keeper = Keeper::default();
             outcome.findings.push(note);
         }
+        outcome.findings.extend(choices_free(&settings, planned));
         let settings = &settings;
         let found = match planned.question {
             _ if let Some(finding) = checkpoint::unsuited(settings) => Checked::faulty(planned, *finding),
