@@ -263,7 +263,10 @@ export class Tests implements vscode.Disposable {
         const fresh = item && this.reported.get(item.id) !== judge(property).outcome;
         return wanted && fresh && !property.stale && property.verdict !== null;
       });
-      if (properties.length > 0) void this.reportAll(watching.request, status, properties);
+      // The editor knows a run by its request: each report is a run of its own.
+      const { include, exclude, profile } = watching.request;
+      const again = new vscode.TestRunRequest(include, exclude, profile, true);
+      if (properties.length > 0) void this.reportAll(again, status, properties);
     }
   }
 

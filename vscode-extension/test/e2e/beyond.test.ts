@@ -39,6 +39,7 @@ describe("a workbench with several models", () => {
     code = await Workbench.open(
       {
         "lock.pml": path.join(MODELS, "peterson_broken.pml"),
+        "watched.pml": path.join(MODELS, "peterson_broken.pml"),
         "counters.pml": endless,
         "typed.pml": typed,
         ...(NO_CORPUS ? {} : { "hyman.pml": HYMAN }),
@@ -88,6 +89,8 @@ describe("a workbench with several models", () => {
   test("coverage tells which statements some run executes", async () => {
     await code.openFile("lock.pml");
     await code.see(`${STATUS}:has-text("✗ safety fails")`);
+    // The editor hears of new tests a little later than of verdicts.
+    await code.see(".monaco-editor .testing-run-glyph");
     await code.command("Test: Run Tests with Coverage in Current File");
     await code.command("Testing: Focus on Test Coverage View");
     // The example of the walkthrough was closed.
@@ -98,17 +101,17 @@ describe("a workbench with several models", () => {
 
   test("a continuous run follows each save", async () => {
     await code.command("View: Show Explorer");
-    await code.openFile("lock.pml");
+    await code.openFile("watched.pml");
     await code.command("Testing: Focus on Test Explorer View");
     await code.command("Test: Start Continuous Run");
-    await code.see('.test-explorer .monaco-list-row[aria-label*="lock.pml (Failed)"]');
+    await code.see('.test-explorer .monaco-list-row[aria-label*="watched.pml (Failed)"]');
     await code.command("View: Focus First Editor Group");
     await code.goTo(14, 1);
     await code.press("Alt+ArrowDown", "Control+s");
-    await code.see('.test-explorer .monaco-list-row[aria-label*="lock.pml (Passed)"]');
+    await code.see('.test-explorer .monaco-list-row[aria-label*="watched.pml (Passed)"]');
     await code.goTo(15, 1);
     await code.press("Alt+ArrowUp", "Control+s");
-    await code.see('.test-explorer .monaco-list-row[aria-label*="lock.pml (Failed)"]');
+    await code.see('.test-explorer .monaco-list-row[aria-label*="watched.pml (Failed)"]');
     await code.command("Test: Stop Continuous Run");
   });
 
