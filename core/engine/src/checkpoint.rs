@@ -46,43 +46,58 @@ impl<'a> Kept<'a> {
         };
         let from = keeper.resume.as_ref().map(|(_, bytes)| belonging.read::<S>(bytes));
         let from = from.transpose().map_err(|why| Box::new(unusable(keeper, &why)))?;
-        let mut keep = |snapshot: S| {
-            if let Some(save) = &keeper.save {
-                save(&belonging.write(&snapshot));
-            }
-        };
-        let keeping = Keeping { from: from.as_ref(), keep: &mut keep };
-        search(Some(keeping)).map_err(|Unusable| Box::new(foreign(keeper)))
+        let mut keep = keeper.save.as_ref().map(|save| |snapshot: S| save(&belonging.write(&snapshot)));
+        let keep = keep.as_mut().map(|keep| keep as &mut dyn FnMut(S));
+        search(Some(Keeping { from: from.as_ref(), keep })).map_err(|Unusable| Box::new(foreign(keeper)))
     }
 }
 
-/// What must be the same, in the words of those who read of it, and its value.
-pub(crate) struct Belonging(Vec<(&'static str, String)>);
+/// What must be the same, in the words of those who read of it. What a person is most likely to have changed comes first:
+/// it is told, and what follows from it is not.
+pub(crate) struct Belonging(Vec<Same>);
+
+/// One thing that must be the same.
+struct Same {
+    what: &'static str,
+    value: String,
+    /// Its value says something to a person.
+    is_told: bool,
+}
 
 impl Belonging {
     /// Of a search of a certain kind for what violates a property.
     pub fn new(kind: &str, program: &Program, property: &str, settings: &Settings) -> Self {
         Self(Vec::new())
-            .with("the model", meaning(program))
             .with("the property", property)
             .with("the kind of search", kind)
+            .with_untold("the model", meaning(program))
             .with("the limit on depth", settings.limits.depth_max.map_or("none".to_owned(), |depth| depth.to_string()))
     }
 
-    /// One thing more. What stands on several lines is put on one.
-    pub fn with(mut self, what: &'static str, value: impl Display) -> Self {
-        self.0.push((what, value.to_string().replace('\n', " ")));
-        self
+    /// One thing more.
+    pub fn with(self, what: &'static str, value: impl Display) -> Self {
+        self.and(what, value, true)
     }
 
     /// One thing more, of which only a sum is kept.
     pub fn with_sum_of(self, what: &'static str, value: &str) -> Self {
-        self.with(what, format!("{:016x}", sum(value.as_bytes())))
+        self.with_untold(what, format!("{:016x}", sum(value.as_bytes())))
+    }
+
+    /// One thing more, whose value says nothing to a person.
+    fn with_untold(self, what: &'static str, value: impl Display) -> Self {
+        self.and(what, value, false)
+    }
+
+    /// What stands on several lines is put on one.
+    fn and(mut self, what: &'static str, value: impl Display, is_told: bool) -> Self {
+        self.0.push(Same { what, value: value.to_string().replace('\n', " "), is_told });
+        self
     }
 
     fn text(&self) -> String {
         let mut text = MAGIC.to_owned();
-        for (what, value) in &self.0 {
+        for Same { what, value, .. } in &self.0 {
             let _ = write!(text, "\n{what}: {value}");
         }
         text + BLANK
@@ -118,9 +133,16 @@ impl Belonging {
             return Err(damaged());
         }
         let mut other = lines.filter_map(|line| line.split_once(": "));
-        let differs = |(what, value): &&(&str, String)| other.next() != Some((what, value.as_str()));
-        if let Some((what, _)) = self.0.iter().find(differs) {
-            return Err(format!("it was written by a search in which {what} was another"));
+        for Same { what, value, is_told } in &self.0 {
+            match other.next() {
+                Some((_, theirs)) if theirs == value => {}
+                Some((same, theirs)) if same == *what && *is_told => {
+                    return Err(format!(
+                        "it was written by a search in which {what} was another: {theirs}, not {value}"
+                    ));
+                }
+                _ => return Err(format!("it was written by a search in which {what} was another")),
+            }
         }
         let start = blank.map_or(end, |blank| blank + BLANK.len());
         bytes.get(start..end).and_then(S::from_bytes).ok_or_else(damaged)
@@ -197,7 +219,7 @@ mod tests {
     use fabius_search::delay_bounded::FastSnapshot;
 
     fn belonging(model: &str) -> Belonging {
-        Belonging(vec![("the model", model.to_owned()), ("the seed", "0".to_owned())])
+        Belonging(Vec::new()).with_untold("the model", model).with("the seed", 0)
     }
 
     #[test]

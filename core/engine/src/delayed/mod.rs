@@ -338,7 +338,7 @@ fn belonging_to(
 ) -> Belonging {
     let seals = SealedPlaces::new(machine.machine(), &loaded.map, &loaded.seals);
     belonging
-        .with("the scheduler", format!("{:?}", chosen.kind))
+        .with_sum_of("the scheduler", &format!("{:?}", chosen.kind))
         .with("the seed", delaying.seed)
         .with("the bound on choices", delaying.choices_max.map_or("none".to_owned(), |most| most.to_string()))
         .with_sum_of("the sealed stretches", &format!("{seals:?}"))

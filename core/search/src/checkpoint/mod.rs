@@ -13,6 +13,9 @@ mod retrace;
 pub(crate) use bytes::{Bytes, Written};
 pub(crate) use retrace::{Retraced, Visit, retrace};
 
+use crate::outcome::Halt;
+use std::ops::ControlFlow;
+
 /// Where a search stands.
 pub trait Snapshot: Sized {
     /// The snapshot as bytes.
@@ -26,10 +29,57 @@ pub trait Snapshot: Sized {
 pub struct Keeping<'a, S> {
     /// Where it stood; without it, it starts at the beginning.
     pub from: Option<&'a S>,
-    /// Is given a snapshot after each round that leaves something to do, and where the search ends before that.
-    pub keep: &'a mut dyn FnMut(S),
+    /// Is given a snapshot after each round that leaves something to do, and where the search ends before that. Without it,
+    /// none is taken.
+    pub keep: Option<&'a mut dyn FnMut(S)>,
 }
 
 /// A snapshot does not belong to this model and scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unusable;
+
+/// A search for violations that goes by rounds.
+pub(crate) trait ByRounds {
+    type Snapshot;
+
+    /// Arrives at the initial state.
+    fn begin(&mut self) -> ControlFlow<Halt>;
+
+    /// Arrives where a snapshot was taken.
+    fn restore(&mut self, snapshot: &Self::Snapshot) -> Result<ControlFlow<Halt>, Unusable>;
+
+    /// Goes on round by round. `keep` is given a snapshot after each that leaves something to do.
+    fn rounds(&mut self, keep: Option<&mut dyn FnMut(Self::Snapshot)>) -> ControlFlow<Halt>;
+
+    /// Where the search stands.
+    fn snapshot(&self) -> Self::Snapshot;
+
+    /// Whether there is something to go on with after rounds that ended like this, of which no snapshot was taken yet.
+    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool;
+
+    /// Searches from the beginning, and keeps nothing.
+    fn run(&mut self) -> ControlFlow<Halt> {
+        self.begin()?;
+        self.rounds(None)
+    }
+
+    /// Searches from where it stood, and keeps where it stands.
+    fn run_kept(&mut self, keeping: Keeping<'_, Self::Snapshot>) -> Result<ControlFlow<Halt>, Unusable> {
+        let Keeping { from, mut keep } = keeping;
+        let begun = match from {
+            None => self.begin(),
+            Some(snapshot) => self.restore(snapshot)?,
+        };
+        if begun.is_break() {
+            return Ok(begun);
+        }
+        let ended = match &mut keep {
+            Some(keep) => self.rounds(Some(&mut **keep)),
+            None => self.rounds(None),
+        };
+        if let Some(keep) = keep.filter(|_| self.is_worth_keeping(ended)) {
+            keep(self.snapshot());
+        }
+        Ok(ended)
+    }
+}

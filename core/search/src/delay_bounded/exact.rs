@@ -31,13 +31,14 @@
 
 use super::checkpoint::ExactSnapshot;
 use super::replay::replay;
-use super::{Deepening, Delay, DelayObserver, DelayOutcome, Listing, Origin, Round, SHOWN_TURNS_MAX};
+use super::violated::Violated;
+use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use super::{is_choice, scheduled};
-use crate::checkpoint::{Keeping, Unusable};
+use crate::checkpoint::{ByRounds, Keeping, Unusable};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Statistics, StopAt, ViolationKind, Violations};
+use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Situation, Turns};
@@ -65,10 +66,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let mut search = Exact::new((model, scheduler, observer), settings, deepening);
-    let run = match search.begin() {
-        ControlFlow::Continue(()) => search.rounds(deepening, None),
-        stopped => stopped,
-    };
+    let run = search.run();
     search.conclude(run)
 }
 
@@ -91,18 +89,7 @@ where
 {
     let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
     let mut search = Exact::new((model, scheduler, observer), &settings, deepening);
-    let begun = match keeping.from {
-        None => search.begin(),
-        Some(snapshot) => search.restore(snapshot)?,
-    };
-    let is_on_its_way = begun.is_continue();
-    let run = match begun {
-        ControlFlow::Continue(()) => search.rounds(deepening, Some(&mut *keeping.keep)),
-        stopped => stopped,
-    };
-    if is_on_its_way && matches!(run, ControlFlow::Break(Halt::Reason(_))) {
-        (keeping.keep)(search.snapshot());
-    }
+    let run = search.run_kept(keeping)?;
     Ok(search.conclude(run))
 }
 
@@ -120,9 +107,8 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     /// State and schedule of all pairs in `now` and of those that were there, each with the fewest choices so far.
     settled: HashMap<(u32, u32), u32>,
     now: Queue,
-    /// So many choices in a run, at most.
-    choices: Option<u32>,
     later: VecDeque<Pair>,
+    deepening: &'a Deepening,
     bound: u32,
     /// The pair that is being looked at, and what there was before.
     begun: Option<Begun>,
@@ -131,8 +117,7 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     turns_after: Turns<M::Label, M::Fault>,
     finished: Vec<Round>,
     statistics: Statistics,
-    violations: Violations<M::Label, M::Fault>,
-    delays: Vec<Vec<Delay>>,
+    violations: Violated<M::Label, M::Fault>,
 }
 
 /// A state of system and scheduler, as it was queued.
@@ -203,7 +188,7 @@ where
     fn new(
         (model, scheduler, observer): (&'a mut M, &'a D, &'a mut O),
         settings: &'a Settings,
-        deepening: &Deepening,
+        deepening: &'a Deepening,
     ) -> Self {
         let hidden = model.hidden_words();
         Self {
@@ -217,8 +202,8 @@ where
             origins: Vec::new(),
             settled: HashMap::new(),
             now: Queue::default(),
-            choices: deepening.choices,
             later: VecDeque::new(),
+            deepening,
             bound: 0,
             begun: None,
             looks: 0,
@@ -226,8 +211,7 @@ where
             turns_after: Turns::default(),
             finished: Vec::new(),
             statistics: Statistics::default(),
-            violations: Violations::new(settings.stop_at),
-            delays: Vec::new(),
+            violations: Violated::new(settings.stop_at),
         }
     }
 
@@ -236,25 +220,9 @@ where
         // Without a bound on choices, what was run in every state is known, even if pairs are left.
         let frontier = self.finished.last().map_or(u64::MAX, |round| round.frontier);
         let is_whole = self.states.open == 0;
-        let left = (is_whole || self.choices.is_some() && frontier == 0, !is_whole);
-        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
-        DelayOutcome {
-            delays: self.delays,
-            pairs: self.settled.len() as u64,
-            ..DelayOutcome::conclude(outcome, self.finished, left)
-        }
-    }
-
-    /// Queues the first pair.
-    fn begin(&mut self) -> ControlFlow<Halt> {
-        let mut initial = Vec::new();
-        if let Err(fault) = self.listing.model.initial(&mut initial) {
-            return self.report(ViolationKind::Fault(fault), None, None);
-        }
-        let first = self.first_pair(&initial)?;
-        self.origins.push(Origin::NONE);
-        self.enqueue(first);
-        ControlFlow::Continue(())
+        let left = (is_whole || self.deepening.choices.is_some() && frontier == 0, !is_whole);
+        let found = self.violations.conclude(run, (self.store.exactness(), self.statistics), self.finished, left);
+        DelayOutcome { pairs: self.settled.len() as u64, ..found }
     }
 
     fn first_pair(&mut self, initial: &[u32]) -> ControlFlow<Halt, Pair> {
@@ -262,29 +230,6 @@ where
         let start = self.scheduler.start(self.states.situation(state, initial));
         let schedule = self.schedules.number_of(start);
         ControlFlow::Continue(Pair { state, schedule, number: 0, depth: 0, choices: 0 })
-    }
-
-    /// Goes on round by round.
-    fn rounds(&mut self, deepening: &Deepening, mut keep: Option<&mut dyn FnMut(ExactSnapshot)>) -> ControlFlow<Halt> {
-        loop {
-            let asked = match self.finished.last().map(|round| round.bound) {
-                None => Some(deepening.start()),
-                Some(last) => {
-                    // A round that was going on is searched to its end, whatever is left of it.
-                    let is_going_on = last < self.bound;
-                    deepening.as_wanted(self.observer).after(last).filter(|_| is_going_on || self.is_left())
-                }
-            };
-            let Some(asked) = asked else { return ControlFlow::Continue(()) };
-            self.search_up_to(asked)?;
-            let frontier = self.later.len() as u64;
-            let round = Round { bound: self.bound, states: self.statistics.states, frontier };
-            self.finished.push(round);
-            self.observer.round(&round).map_break(Halt::Reason)?;
-            if let Some(keep) = keep.as_mut().filter(|_| self.is_left()) {
-                keep(self.snapshot());
-            }
-        }
     }
 
     /// Whether more delays lead anywhere new.
@@ -370,7 +315,7 @@ where
         while let Some(index) = self.turns.next_of(process, from) {
             from = index + 1;
             let mut pair = pair;
-            if let Some(most) = self.choices
+            if let Some(most) = self.deepening.choices
                 && is_choice(&self.turns, index)
             {
                 if pair.choices == most {
@@ -459,12 +404,7 @@ where
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = pair.map_or(Vec::new(), |pair| Origin::trail(&self.origins, pair.number));
         trail.extend(turn.map(|turn| turn as u32));
-        let (model, scheduler, delays) = (&mut *self.listing.model, self.scheduler, &mut self.delays);
-        self.violations.record(key, kind, || {
-            let told = replay(model, scheduler, &trail);
-            delays.push(told.delays);
-            told.path
-        })
+        self.violations.record(key, kind, (&mut *self.listing.model, self.scheduler), &trail)
     }
 
     /// Shows an observer who wants to see it what the search is at.
@@ -497,13 +437,48 @@ where
     }
 }
 
-/// Taking a snapshot, and going on from one.
-impl<M, D, O> Exact<'_, M, D, O>
+impl<M, D, O> ByRounds for Exact<'_, M, D, O>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
+    type Snapshot = ExactSnapshot;
+
+    /// Queues the first pair.
+    fn begin(&mut self) -> ControlFlow<Halt> {
+        let mut initial = Vec::new();
+        if let Err(fault) = self.listing.model.initial(&mut initial) {
+            return self.report(ViolationKind::Fault(fault), None, None);
+        }
+        let first = self.first_pair(&initial)?;
+        self.origins.push(Origin::NONE);
+        self.enqueue(first);
+        ControlFlow::Continue(())
+    }
+
+    fn rounds(&mut self, mut keep: Option<&mut dyn FnMut(ExactSnapshot)>) -> ControlFlow<Halt> {
+        loop {
+            let asked = match self.finished.last().map(|round| round.bound) {
+                None => Some(self.deepening.start()),
+                Some(last) => {
+                    // A round that was going on is searched to its end, whatever is left of it.
+                    let is_going_on = last < self.bound;
+                    self.deepening.as_wanted(self.observer).after(last).filter(|_| is_going_on || self.is_left())
+                }
+            };
+            let Some(asked) = asked else { return ControlFlow::Continue(()) };
+            self.search_up_to(asked)?;
+            let frontier = self.later.len() as u64;
+            let round = Round { bound: self.bound, states: self.statistics.states, frontier };
+            self.finished.push(round);
+            self.observer.round(&round).map_break(Halt::Reason)?;
+            if let Some(keep) = keep.as_mut().filter(|_| self.is_left()) {
+                keep(self.snapshot());
+            }
+        }
+    }
+
     /// Where the search stands. A pair that was looked at only by half is looked at anew, and what came of it is left out.
     fn snapshot(&self) -> ExactSnapshot {
         let begun = self.begun.map(|begun| begun.pair);
@@ -554,6 +529,19 @@ where
         Ok(ControlFlow::Continue(()))
     }
 
+    /// After each round there is a snapshot of it.
+    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
+        matches!(ended, ControlFlow::Break(Halt::Reason(_)))
+    }
+}
+
+/// What a snapshot is read back into.
+impl<M, D, O> Exact<'_, M, D, O>
+where
+    M: Processes,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
     /// Meets all pairs again, in the order of their numbers, and with them all states in theirs.
     fn walk(&mut self, origins: &[Origin]) -> Result<ControlFlow<Halt, Vec<Pair>>, Unusable> {
         let mut state = Vec::new();
@@ -600,7 +588,7 @@ where
         }
         let target = self.turns.target(index).ok_or(Unusable)?.to_vec();
         let depth = from.depth.saturating_add(self.turns.labels(index).len() as u32);
-        let choices = from.choices + u32::from(self.choices.is_some() && is_choice(&self.turns, index));
+        let choices = from.choices + u32::from(self.deepening.choices.is_some() && is_choice(&self.turns, index));
         let successor = self.successor(Pair { depth, choices, ..from }, index, &target);
         Ok(successor.map_continue(|(pair, _)| pair))
     }

@@ -34,12 +34,13 @@
 
 use super::checkpoint::{FastSnapshot, Waiting};
 use super::replay::replay;
+use super::violated::Violated;
 use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, is_choice, scheduled};
-use crate::checkpoint::{Keeping, Retraced, Unusable, Visit, retrace};
+use crate::checkpoint::{ByRounds, Keeping, Retraced, Unusable, Visit, retrace};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Statistics, StopAt, ViolationKind, Violations};
+use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
@@ -69,10 +70,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let mut search = Fast::new((model, scheduler, store, observer), settings, deepening);
-    let run = match search.begin() {
-        ControlFlow::Continue(()) => search.rounds(deepening, None),
-        stopped => stopped,
-    };
+    let run = search.run();
     search.conclude(run)
 }
 
@@ -97,19 +95,7 @@ where
 {
     let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
     let mut search = Fast::new((model, scheduler, store, observer), &settings, deepening);
-    let begun = match keeping.from {
-        None => search.begin(),
-        Some(snapshot) => search.restore(snapshot)?,
-    };
-    let is_on_its_way = begun.is_continue();
-    let run = match begun {
-        ControlFlow::Continue(()) => search.rounds(deepening, Some(&mut *keeping.keep)),
-        stopped => stopped,
-    };
-    let is_left = !search.frontier.is_empty() || run.is_break();
-    if is_on_its_way && is_left && run != ControlFlow::Break(Halt::Violation) {
-        (keeping.keep)(search.snapshot());
-    }
+    let run = search.run_kept(keeping)?;
     Ok(search.conclude(run))
 }
 
@@ -132,14 +118,13 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     taken_up: usize,
     /// A turn of the state on top of the stack is being taken.
     in_flight: bool,
+    deepening: &'a Deepening,
     bound: u32,
-    /// So many choices in a run, at most, and whether that cut anything off.
-    choices: Option<u32>,
+    /// The bound on choices cut something off.
     cut_off: bool,
     finished: Vec<Round>,
     statistics: Statistics,
-    violations: Violations<M::Label, M::Fault>,
-    delays: Vec<Vec<super::Delay>>,
+    violations: Violated<M::Label, M::Fault>,
 }
 
 struct Kept<M: Processes> {
@@ -192,7 +177,7 @@ where
     fn new(
         (model, scheduler, store, observer): (&'a mut M, &'a D, &'a mut S, &'a mut O),
         settings: &'a Settings,
-        deepening: &Deepening,
+        deepening: &'a Deepening,
     ) -> Self {
         let hidden = model.hidden_words();
         Self {
@@ -208,48 +193,19 @@ where
             present: Shelf::default(),
             taken_up: 0,
             in_flight: false,
+            deepening,
             bound: deepening.start(),
-            choices: deepening.choices,
             cut_off: false,
             finished: Vec::new(),
             statistics: Statistics::default(),
-            violations: Violations::new(settings.stop_at),
-            delays: Vec::new(),
+            violations: Violated::new(settings.stop_at),
         }
     }
 
     fn conclude(mut self, run: ControlFlow<Halt>) -> DelayOutcome<M::Label, M::Fault> {
         self.look_at_memory();
         let left = (self.frontier.is_empty(), self.cut_off);
-        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
-        DelayOutcome { delays: self.delays, ..DelayOutcome::conclude(outcome, self.finished, left) }
-    }
-
-    /// Arrives at the initial state.
-    fn begin(&mut self) -> ControlFlow<Halt> {
-        let mut initial = Vec::new();
-        if let Err(fault) = self.listing.model.initial(&mut initial) {
-            return self.report(ViolationKind::Fault(fault), None);
-        }
-        self.position.state_and_successor().1.clone_from(&initial);
-        self.position.propose();
-        self.arrive(None)
-    }
-
-    /// Goes on with what is on the stack, then round by round.
-    fn rounds(&mut self, deepening: &Deepening, mut keep: Option<&mut dyn FnMut(FastSnapshot)>) -> ControlFlow<Halt> {
-        loop {
-            let is_finished = self.finished.last().is_some_and(|round| self.bound <= round.bound);
-            let told = if is_finished { ControlFlow::Continue(()) } else { self.finish_round()? };
-            let next = deepening.as_wanted(self.observer).after(self.bound);
-            let Some(bound) = next.filter(|_| !self.frontier.is_empty()) else { return told };
-            self.bound = bound;
-            (self.present, self.taken_up) = (std::mem::take(&mut self.frontier), 0);
-            told?;
-            if let Some(keep) = &mut keep {
-                keep(self.snapshot());
-            }
-        }
+        self.violations.conclude(run, (self.store.exactness(), self.statistics), self.finished, left)
     }
 
     /// Does what is left of a round; what the observer says to it.
@@ -307,7 +263,7 @@ where
             }
             if let Some(turn) = turns.next_of(process, frame.turn as usize) {
                 frame.turn = turn as u32 + 1;
-                if self.choices.is_some_and(|most| most <= frame.choices) && is_choice(turns, turn) {
+                if self.deepening.choices.is_some_and(|most| most <= frame.choices) && is_choice(turns, turn) {
                     self.cut_off = true;
                     continue;
                 }
@@ -392,7 +348,7 @@ where
             (Some(frame), Some((slot, index))) => {
                 let from = &self.kept[slot].turns;
                 let schedule = scheduled(self.scheduler, &frame.schedule, (from, index), turns.situation());
-                let choice = self.choices.is_some() && is_choice(from, index);
+                let choice = self.deepening.choices.is_some() && is_choice(from, index);
                 (schedule, frame.delays, frame.choices + u32::from(choice))
             }
             _ => (self.scheduler.start(turns.situation()), 0, 0),
@@ -445,12 +401,7 @@ where
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = self.stack.last().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.number));
         trail.extend(turn.map(|turn| turn as u32));
-        let (model, scheduler, delays) = (&mut *self.listing.model, self.scheduler, &mut self.delays);
-        self.violations.record(key, kind, || {
-            let told = replay(model, scheduler, &trail);
-            delays.push(told.delays);
-            told.path
-        })
+        self.violations.record(key, kind, (&mut *self.listing.model, self.scheduler), &trail)
     }
 
     /// Shows an observer who wants to see it what the search is at. Unless the whole path is wanted, its end: the
@@ -503,14 +454,42 @@ where
     }
 }
 
-/// Taking a snapshot, and going on from one.
-impl<M, S, D, O> Fast<'_, M, S, D, O>
+impl<M, S, D, O> ByRounds for Fast<'_, M, S, D, O>
 where
     M: Processes,
     S: Store,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
+    type Snapshot = FastSnapshot;
+
+    /// Arrives at the initial state.
+    fn begin(&mut self) -> ControlFlow<Halt> {
+        let mut initial = Vec::new();
+        if let Err(fault) = self.listing.model.initial(&mut initial) {
+            return self.report(ViolationKind::Fault(fault), None);
+        }
+        self.position.state_and_successor().1.clone_from(&initial);
+        self.position.propose();
+        self.arrive(None)
+    }
+
+    /// Goes on with what is on the stack, then round by round.
+    fn rounds(&mut self, mut keep: Option<&mut dyn FnMut(FastSnapshot)>) -> ControlFlow<Halt> {
+        loop {
+            let is_finished = self.finished.last().is_some_and(|round| self.bound <= round.bound);
+            let told = if is_finished { ControlFlow::Continue(()) } else { self.finish_round()? };
+            let next = self.deepening.as_wanted(self.observer).after(self.bound);
+            let Some(bound) = next.filter(|_| !self.frontier.is_empty()) else { return told };
+            self.bound = bound;
+            (self.present, self.taken_up) = (std::mem::take(&mut self.frontier), 0);
+            told?;
+            if let Some(keep) = &mut keep {
+                keep(self.snapshot());
+            }
+        }
+    }
+
     /// Where the search stands.
     fn snapshot(&self) -> FastSnapshot {
         // A state that was entered only by half is entered anew.
@@ -557,6 +536,23 @@ where
         Ok(ControlFlow::Continue(()))
     }
 
+    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
+        match ended {
+            ControlFlow::Break(Halt::Violation) => false,
+            ControlFlow::Break(Halt::Reason(_)) => true,
+            ControlFlow::Continue(()) => !self.frontier.is_empty(),
+        }
+    }
+}
+
+/// What a snapshot is read back into.
+impl<M, S, D, O> Fast<'_, M, S, D, O>
+where
+    M: Processes,
+    S: Store,
+    D: Scheduler<M::Label>,
+    O: DelayObserver<M::Label, M::Fault>,
+{
     /// What waits, with the scheduler as it was.
     fn shelf(&mut self, list: &[Waiting], aside: &Aside<D::State>) -> Result<Shelf<D::State>, Unusable> {
         let mut shelf = Shelf::default();

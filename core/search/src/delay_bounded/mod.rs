@@ -13,6 +13,7 @@ pub mod exact;
 pub mod fast;
 mod replay;
 pub mod sample;
+mod violated;
 
 pub use checkpoint::{ExactSnapshot, FastSnapshot};
 pub use exact::{exact, exact_kept};

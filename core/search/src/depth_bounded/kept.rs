@@ -154,7 +154,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     /// Where the search stands. A turn that was taken only by half is taken anew.
-    pub(super) fn snapshot(&self) -> DepthSnapshot {
+    pub(super) fn stand(&self) -> DepthSnapshot {
         let stands_at = self.frontier.stands_at();
         let tips = self.waiting.iter().copied().chain(self.frontier.iter()).chain(self.from).chain(stands_at);
         let (branches, numbers) = self.frontier.branches(tips);
@@ -183,7 +183,7 @@ where
     }
 
     /// Finds all states of a snapshot again, and goes to where it was taken.
-    pub(super) fn restore(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+    pub(super) fn return_to(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
         (self.bound, self.start, self.rounds) = (snapshot.bound, snapshot.start, snapshot.rounds.clone());
         let mut again = Again { store: &mut self.store, position: &mut self.position };
         let counted = (&mut self.statistics, &mut *self.observer);

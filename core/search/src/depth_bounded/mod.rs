@@ -38,7 +38,7 @@ pub use cycles::depth_bounded_cycles;
 pub use frontier::Keep;
 pub use kept::DepthSnapshot;
 
-use crate::checkpoint::{Keeping, Unusable};
+use crate::checkpoint::{ByRounds, Keeping, Unusable};
 use crate::delay_bounded::{DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
@@ -124,10 +124,7 @@ where
 {
     let mut model = Nobodys(model);
     let mut search = DepthBounded::new(&mut model, observer, settings, depth, false);
-    let run = match search.begin() {
-        ControlFlow::Continue(()) => search.rounds(None),
-        stopped => stopped,
-    };
+    let run = search.run();
     search.conclude(run)
 }
 
@@ -151,19 +148,7 @@ where
     let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
     let mut model = Nobodys(model);
     let mut search = DepthBounded::new(&mut model, observer, &settings, depth, true);
-    let begun = match keeping.from {
-        None => search.begin(),
-        Some(snapshot) => search.restore(snapshot)?,
-    };
-    let is_on_its_way = begun.is_continue();
-    let run = match begun {
-        ControlFlow::Continue(()) => search.rounds(Some(&mut *keeping.keep)),
-        stopped => stopped,
-    };
-    let is_left = !search.frontier.is_empty() || run.is_break();
-    if is_on_its_way && is_left && run != ControlFlow::Break(Halt::Violation) {
-        (keeping.keep)(search.snapshot());
-    }
+    let run = search.run_kept(keeping)?;
     Ok(search.conclude(run))
 }
 
@@ -236,6 +221,64 @@ struct Frame {
     first: bool,
 }
 
+impl<M, O> ByRounds for DepthBounded<'_, M, O>
+where
+    M: Processes,
+    O: DelayObserver<M::Label, M::Fault>,
+{
+    type Snapshot = DepthSnapshot;
+
+    /// Arrives at the initial state, which is the first frontier.
+    fn begin(&mut self) -> ControlFlow<Halt> {
+        if let Err(fault) = self.listing.model.initial(self.position.state_and_successor().1) {
+            return self.report(ViolationKind::Fault(fault), None);
+        }
+        self.position.propose();
+        let (_, number) = self.store.entry(&mut self.position, Class::Ordinary);
+        *number = 1;
+        let place = self.frontier.add(0, None, Vec::new());
+        self.known.push(Known { threshold: 0, place: place + 1 });
+        self.origins.iter_mut().for_each(|origins| origins.push(Origin::NONE));
+        self.statistics.states = 1;
+        self.position.accept();
+        self.position.forget();
+        ControlFlow::Continue(())
+    }
+
+    fn rounds(&mut self, mut keep: Option<&mut dyn FnMut(DepthSnapshot)>) -> ControlFlow<Halt> {
+        loop {
+            let finished = self.rounds.last().map_or(0, |round| round.bound);
+            if finished < self.bound {
+                self.explore_all()?;
+                self.finish_round()?;
+            }
+            if self.depth.cut_off.is_some_and(|cut_off| cut_off <= self.bound) || self.frontier.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            self.begin_round();
+            if let Some(keep) = &mut keep {
+                keep(self.snapshot());
+            }
+        }
+    }
+
+    fn snapshot(&self) -> DepthSnapshot {
+        self.stand()
+    }
+
+    fn restore(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+        self.return_to(snapshot)
+    }
+
+    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
+        match ended {
+            ControlFlow::Break(Halt::Violation) => false,
+            ControlFlow::Break(Halt::Reason(_)) => true,
+            ControlFlow::Continue(()) => !self.frontier.is_empty(),
+        }
+    }
+}
+
 impl<'a, M, O> DepthBounded<'a, M, O>
 where
     M: Processes,
@@ -282,41 +325,6 @@ where
             outcome.completeness = Completeness::Stopped(StopReason::Depth);
         }
         DepthOutcome { outcome, rounds: self.rounds }
-    }
-
-    /// Arrives at the initial state, which is the first frontier.
-    fn begin(&mut self) -> ControlFlow<Halt> {
-        if let Err(fault) = self.listing.model.initial(self.position.state_and_successor().1) {
-            return self.report(ViolationKind::Fault(fault), None);
-        }
-        self.position.propose();
-        let (_, number) = self.store.entry(&mut self.position, Class::Ordinary);
-        *number = 1;
-        let place = self.frontier.add(0, None, Vec::new());
-        self.known.push(Known { threshold: 0, place: place + 1 });
-        self.origins.iter_mut().for_each(|origins| origins.push(Origin::NONE));
-        self.statistics.states = 1;
-        self.position.accept();
-        self.position.forget();
-        ControlFlow::Continue(())
-    }
-
-    /// Goes on round by round.
-    fn rounds(&mut self, mut keep: Option<&mut dyn FnMut(DepthSnapshot)>) -> ControlFlow<Halt> {
-        loop {
-            let finished = self.rounds.last().map_or(0, |round| round.bound);
-            if finished < self.bound {
-                self.explore_all()?;
-                self.finish_round()?;
-            }
-            if self.depth.cut_off.is_some_and(|cut_off| cut_off <= self.bound) || self.frontier.is_empty() {
-                return ControlFlow::Continue(());
-            }
-            self.begin_round();
-            if let Some(keep) = &mut keep {
-                keep(self.snapshot());
-            }
-        }
     }
 
     /// Makes the frontier what this round starts with.

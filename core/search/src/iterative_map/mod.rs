@@ -194,7 +194,7 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let (from, keep) = keeping.map_or((None, None), |keeping| (keeping.from, Some(keeping.keep)));
+    let (from, keep) = keeping.map_or((None, None), |keeping| (keeping.from, keeping.keep));
     let mut searched = Vec::new();
     let mut maps = Maps::default();
     if let Some(snapshot) = from {

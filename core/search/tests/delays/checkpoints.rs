@@ -66,7 +66,7 @@ fn piecewise<S: Snapshot, F>(
         states_max = from.as_ref().map_or(0, &states).max(states_max) + 1 + random.below(6) as u64;
         let mut kept = None;
         let mut keep = |snapshot: S| kept = Some(snapshot.to_bytes());
-        let found = run(&at_most(states_max), Keeping { from: from.as_ref(), keep: &mut keep });
+        let found = run(&at_most(states_max), Keeping { from: from.as_ref(), keep: Some(&mut keep) });
         if ended(&found) != Completeness::Stopped(StopReason::States) {
             return (found, stops);
         }
@@ -162,7 +162,7 @@ fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, Keeping<'_, S>) -> Fo
         let mut keep = |snapshot| kept = Some(snapshot);
         // Whoever resumes looks while the states are found again, and must get beyond that.
         let mut observer = Impatient { left: looks + stops };
-        let found = run(&mut observer, Keeping { from: from.as_ref(), keep: &mut keep });
+        let found = run(&mut observer, Keeping { from: from.as_ref(), keep: Some(&mut keep) });
         assert_ne!(found.outcome.completeness, Completeness::FirstViolation);
         if found.outcome.completeness == Completeness::Exhaustive {
             return (found, stops);
@@ -206,7 +206,7 @@ fn more_delays_may_be_asked_for_later() {
         let mut kept = None;
         let mut keep = |snapshot| kept = Some(snapshot);
         let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
-        let keeping = Keeping { from, keep: &mut keep };
+        let keeping = Keeping { from, keep: Some(&mut keep) };
         let settings = Settings::default();
         let found =
             fast_kept(&mut model, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping).expect("mine");
@@ -224,12 +224,12 @@ fn a_snapshot_of_another_model_is_refused_or_finds_other_states() {
     let mut keep = |snapshot| kept = Some(snapshot);
     let deepening = Deepening::up_to(1);
     let (mut store, settings) = (TreeStore::<()>::new(), Settings::default());
-    let keeping = Keeping { from: None, keep: &mut keep };
+    let keeping = Keeping { from: None, keep: Some(&mut keep) };
     let mut large = tireless(4, 3);
     fast_kept(&mut large, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping).expect("mine");
     let snapshot: FastSnapshot = kept.expect("there is more to do");
     let mut keep = |_| ();
-    let keeping = Keeping { from: Some(&snapshot), keep: &mut keep };
+    let keeping = Keeping { from: Some(&snapshot), keep: Some(&mut keep) };
     let (mut small, mut store) = (tireless(1, 3), TreeStore::<()>::new());
     let refused = fast_kept(&mut small, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping);
     assert_eq!(refused.err(), Some(Unusable));
@@ -274,7 +274,7 @@ fn a_search_by_depth_may_be_stopped_at_any_look() {
             let mut kept = None;
             let mut keep = |snapshot: DepthSnapshot| kept = Some(snapshot);
             let mut observer = Impatient { left: 1 + stops };
-            let keeping = Keeping { from: from.as_ref(), keep: &mut keep };
+            let keeping = Keeping { from: from.as_ref(), keep: Some(&mut keep) };
             let found = depth_bounded_kept(&mut toys.clone(), &mut observer, &settings, &depth, keeping);
             let found = found.expect("the same search");
             if found.outcome.completeness == Completeness::Exhaustive {
@@ -312,7 +312,7 @@ fn round_by_round(run: impl Fn(Keeping<'_, CycleSnapshot>) -> Cycles) -> (Cycles
         let from = bytes.as_ref().map(|bytes| CycleSnapshot::from_bytes(bytes).expect("readable"));
         let mut kept = None;
         let mut keep = |snapshot: CycleSnapshot| kept = Some(snapshot.to_bytes());
-        let found = run(Keeping { from: from.as_ref(), keep: &mut keep });
+        let found = run(Keeping { from: from.as_ref(), keep: Some(&mut keep) });
         if found.outcome.completeness != Completeness::Stopped(StopReason::Cancelled) || kept.is_none() {
             return (found, stops);
         }
