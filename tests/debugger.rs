@@ -190,6 +190,91 @@ fn a_process_is_held_and_released() {
 }
 
 #[test]
+fn arrays_and_structures_are_shown_whole() {
+    let program = written(
+        "whole",
+        "typedef Log { byte at[2]; bool used };\nLog one;\nbyte a[3];\n\
+         proctype P() { byte mine[2]; byte k = 1; mine[1] = 3; one.at[0] = 4; a[2] = 5 }\ninit { run P() }\n",
+    );
+    let mut debugger = Debugger::launched(&program, json!({}));
+    debugger.event("fabius/at");
+    for _ in 0..4 {
+        debugger.go("next", json!({ "threadId": 1 }));
+    }
+    let frame = debugger.request("stackTrace", json!({ "threadId": 2 }))["stackFrames"][0]["id"].clone();
+    let evaluate = |debugger: &mut Debugger, expression: &str, context: &str| {
+        let arguments = json!({ "expression": expression, "frameId": frame, "context": context });
+        debugger.request("evaluate", arguments)
+    };
+    for context in ["watch", "repl"] {
+        for (expression, value) in [
+            ("a", "{0, 0, 5}"),
+            ("mine", "{0, 3}"),
+            ("P[1]:mine", "{0, 3}"),
+            ("P:mine", "{0, 3}"),
+            ("one", "{at: {4, 0}, used: false}"),
+            ("one.at", "{4, 0}"),
+            ("mine[ k - 1 ] + 1", "1"),
+        ] {
+            assert_eq!(evaluate(&mut debugger, expression, context)["result"], value, "{expression}");
+        }
+    }
+    let whole = evaluate(&mut debugger, "a", "watch");
+    assert_eq!((whole["indexedVariables"].as_i64(), whole["type"].as_str()), (Some(3), Some("byte[3]")));
+    let elements = debugger.request("variables", json!({ "variablesReference": whole["variablesReference"] }));
+    assert_eq!(
+        (&elements["variables"][2]["name"], &elements["variables"][2]["evaluateName"]),
+        (&json!("[2]"), &json!("a[2]"))
+    );
+    let below = json!({ "name": "[2]", "variablesReference": whole["variablesReference"] });
+    assert_eq!(debugger.request("dataBreakpointInfo", below)["dataId"], "a[2]");
+    assert_eq!(debugger.end(), Some(0));
+}
+
+#[test]
+fn what_is_unknown_or_impossible_is_said_so() {
+    let program = written("unknown", "byte turn;\nactive proctype P() { byte other; other = 1; turn = other }\n");
+    let mut debugger = Debugger::launched(&program, json!({}));
+    debugger.event("fabius/at");
+    let mut refused = |expression: &str, context: &str| {
+        debugger.refused("evaluate", json!({ "expression": expression, "frameId": 1000, "context": context }))
+    };
+    for context in ["watch", "repl"] {
+        assert_eq!(refused("trun", context), "`trun` is not declared: did you mean `turn`?");
+        assert_eq!(refused("othr + 1", context), "`othr` is not declared: did you mean `other`?");
+        assert!(refused("turn = 3", context).starts_with("variables cannot be set: "));
+        assert!(refused("turn++", context).starts_with("variables cannot be set: "));
+    }
+    assert!(refused("hlod P", "repl").starts_with("`hlod` is no command: did you mean `hold`?"));
+    assert!(refused("frobnicate 3", "repl").starts_with("`frobnicate` is no command; `help` lists them"));
+    assert_eq!(refused("take", "repl"), "`take` is used as `take N`: take the choice with this number");
+    assert!(refused("choices 3", "repl").starts_with("`choices` is used as `choices`"));
+    for command in ["setVariable", "setExpression"] {
+        let why = debugger.refused(command, json!({ "variablesReference": 300, "name": "turn", "value": "1" }));
+        assert!(why.starts_with("variables cannot be set: every state shown is reached by"), "{why}");
+    }
+    assert_eq!(debugger.refused("burn", json!({})), "unknown request `burn`");
+    assert_eq!(debugger.end(), Some(0));
+}
+
+#[test]
+fn a_jump_goes_to_a_state_of_the_run() {
+    let program = model("peterson_broken");
+    let mut debugger = Debugger::launched(&program, json!({ "property": "safety" }));
+    debugger.event("fabius/at");
+    let source = json!({ "path": program });
+    let targets = debugger.request("gotoTargets", json!({ "source": source, "line": 19 }))["targets"].clone();
+    let targets = targets.as_array().expect("a list");
+    assert!(targets[0]["label"].as_str().is_some_and(|label| label.starts_with("before step 9: ")), "{targets:?}");
+    let stop = debugger.go("goto", json!({ "threadId": 1, "targetId": targets[0]["id"] }));
+    assert_eq!((stop.reason.as_str(), stop.step, stop.line), ("goto", 8, 19));
+    let why = debugger.refused("gotoTargets", json!({ "source": source, "line": 1 }));
+    assert!(why.contains("the run executes no statement of line 1"), "{why}");
+    assert!(debugger.refused("goto", json!({ "threadId": 1, "targetId": 400 })).contains("399"));
+    assert_eq!(debugger.end(), Some(0));
+}
+
+#[test]
 fn the_console_knows_commands_and_expressions() {
     let program = model("lost_wakeup");
     let mut debugger = Debugger::launched(&program, json!({}));

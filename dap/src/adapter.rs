@@ -308,9 +308,14 @@ impl<W: Write> Adapter<W> {
                 self.one(Debuggee::back, false);
             }
             "pause" => self.hold_instead(request, pid),
-            "fabius/jump" => self.jump(request, args),
+            "fabius/jump" => self.jump(request, args.step),
+            "goto" => {
+                let step = args.target_id.and_then(|target| usize::try_from(target.checked_sub(1)?).ok());
+                self.jump(request, step);
+            }
             other => {
-                self.refuse(request, &format!("`{}` is not supported", other.chars().take(80).collect::<String>()))
+                let name: String = other.chars().take(80).collect();
+                self.refuse(request, &format!("unknown request `{name}`"));
             }
         }
     }
@@ -372,9 +377,9 @@ impl<W: Write> Adapter<W> {
         }
     }
 
-    fn jump(&mut self, request: &Request, args: &Args) {
+    fn jump(&mut self, request: &Request, step: Option<usize>) {
         let Some(debuggee) = &mut self.debuggee else { return };
-        let Some(step) = args.step else { return self.refuse(request, "`step` is missing: a number from 0") };
+        let Some(step) = step else { return self.refuse(request, "the step is missing: a number from 0") };
         match repl::jump(debuggee, &step.to_string()) {
             Ok(_) => {
                 debuggee.settle();
@@ -391,8 +396,9 @@ impl<W: Write> Adapter<W> {
     fn repl(&mut self, request: &Request, args: &Args) {
         let Some(debuggee) = &mut self.debuggee else { return };
         let Some(done) = repl::command(debuggee, &args.expression) else {
-            let answer = answers::answer(debuggee, "evaluate", args);
-            return self.out.answer(request, answer.unwrap_or(Ok(Value::Null)));
+            let answer = answers::evaluate(debuggee, args);
+            let answer = answer.map_err(|why| repl::neither(&debuggee.e, &args.expression, why));
+            return self.out.answer(request, answer);
         };
         let changed = done.as_ref().is_ok_and(|done| done.changed);
         let pid = show::focus(&debuggee.e);

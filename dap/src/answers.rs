@@ -4,6 +4,7 @@ use crate::debuggee::Debuggee;
 use crate::points::{FILTERS, Wish};
 use crate::repl;
 use crate::show;
+use crate::values::{NO_SETTING, assigns};
 use fabius_explore::{Exploration, NodeId, Until, sentence};
 use fabius_witness::format::json::step_record;
 use serde::Deserialize;
@@ -56,6 +57,8 @@ pub(crate) struct FilterOption {
 
 /// A page of a trace has at most so many steps.
 const PAGE_STEPS: usize = 500;
+/// So many states are offered to jump to.
+const TARGETS_MAX: usize = 50;
 
 type Answer = Result<Value, String>;
 
@@ -83,6 +86,7 @@ pub(crate) fn capabilities() -> Value {
         "supportsLoadedSourcesRequest": true,
         "supportsBreakpointLocationsRequest": true,
         "supportsCompletionsRequest": true,
+        "supportsGotoTargetsRequest": true,
         "completionTriggerCharacters": [":", "["],
         "exceptionBreakpointFilters": filters,
     })
@@ -96,7 +100,9 @@ pub(crate) fn answer(debuggee: &mut Debuggee, command: &str, args: &Args) -> Opt
         "stackTrace" => stack_trace(e, args),
         "scopes" => frame(args).map(show::scopes),
         "variables" => variables(debuggee, args),
-        "evaluate" => evaluate(e, args),
+        "evaluate" => evaluate(debuggee, args),
+        "setVariable" | "setExpression" => Err(NO_SETTING.to_owned()),
+        "gotoTargets" => goto_targets(e, args),
         "exceptionInfo" => exception_info(debuggee),
         "loadedSources" => Ok(loaded_sources(e)),
         "source" => source(e, args),
@@ -108,7 +114,7 @@ pub(crate) fn answer(debuggee: &mut Debuggee, command: &str, args: &Args) -> Opt
             Ok(json!({ "breakpoints": debuggee.points.set_types(&debuggee.e, &args.breakpoints) }))
         }
         "setDataBreakpoints" => Ok(json!({ "breakpoints": debuggee.points.set_data(&debuggee.e, &args.breakpoints) })),
-        "dataBreakpointInfo" => data_info(e, args),
+        "dataBreakpointInfo" => data_info(debuggee, args),
         "setExceptionBreakpoints" => {
             let options = args.filter_options.iter().map(|option| option.filter_id.clone());
             debuggee.points.set_filters(args.filters.iter().cloned().chain(options).collect());
@@ -141,10 +147,23 @@ fn variables(debuggee: &mut Debuggee, args: &Args) -> Answer {
     Ok(json!({ "variables": page }))
 }
 
-fn evaluate(e: &Exploration, args: &Args) -> Answer {
+pub(crate) fn evaluate(debuggee: &mut Debuggee, args: &Args) -> Answer {
+    let Debuggee { e, references, .. } = debuggee;
     let pid = args.frame_id.and_then(show::pid_of_frame).or_else(|| Some(show::focus(e)));
-    let result = e.evaluate(&args.expression, pid)?;
-    Ok(json!({ "result": result, "variablesReference": 0 }))
+    if let Some(whole) = references.whole(e, &args.expression, pid) {
+        let mut answer = json!({ "result": whole["value"] });
+        for key in ["type", "variablesReference", "indexedVariables", "presentationHint"] {
+            if let Some(told) = whole.get(key) {
+                answer[key] = told.clone();
+            }
+        }
+        return Ok(answer);
+    }
+    match e.evaluate(&args.expression, pid) {
+        Ok(result) => Ok(json!({ "result": result, "variablesReference": 0 })),
+        Err(_) if assigns(&args.expression) => Err(NO_SETTING.to_owned()),
+        Err(why) => Err(why),
+    }
 }
 
 fn exception_info(debuggee: &Debuggee) -> Answer {
@@ -186,6 +205,30 @@ fn targets(e: &Exploration) -> Value {
     json!({ "targets": e.choices().into_iter().enumerate().map(target).collect::<Vec<_>>() })
 }
 
+/// The states of the run from which a statement of a line is executed next, the nearest first. The number of a target is
+/// that of the step, from 1.
+fn goto_targets(e: &Exploration, args: &Args) -> Answer {
+    let (file, line) = (args.source.path.as_deref().unwrap_or(""), args.line.unwrap_or(0));
+    let map = &e.loaded().map;
+    let here = e.number(e.here());
+    let there = |span| {
+        let shown = map.user_span(span);
+        &*map.file(shown.file).name == file && map.line_column(shown.file, shown.start).0 == line
+    };
+    let executes = |step: &fabius_witness::Step| {
+        step.claim.is_none()
+            && (there(step.actor.span) || step.partner.as_ref().is_some_and(|partner| there(partner.span)))
+    };
+    let mut steps: Vec<fabius_witness::Step> =
+        e.line().iter().filter_map(|node| e.step_to(*node)).filter(executes).collect();
+    if steps.is_empty() {
+        return Err(format!("the run executes no statement of line {line}; only a state of the run can be jumped to"));
+    }
+    steps.sort_by_key(|step| step.number.abs_diff(here + 1));
+    let target = |step: &fabius_witness::Step| json!({ "id": step.number, "label": format!("before step {}: {}", step.number, sentence(step)), "line": line });
+    Ok(json!({ "targets": steps.iter().take(TARGETS_MAX).map(target).collect::<Vec<_>>() }))
+}
+
 fn locations(e: &Exploration, args: &Args) -> Value {
     let first = args.line.unwrap_or(1);
     let last = args.end_line.unwrap_or(first);
@@ -215,10 +258,12 @@ fn set_breakpoints(debuggee: &mut Debuggee, args: &Args) -> Value {
 }
 
 /// Whether a variable can be watched, and under which name.
-fn data_info(e: &Exploration, args: &Args) -> Answer {
+fn data_info(debuggee: &Debuggee, args: &Args) -> Answer {
+    let e = &debuggee.e;
+    let name = debuggee.references.name_below(args.variables_reference, &args.name);
     let named = |value: &&fabius_explore::Value| {
         let full = show::full_name(e, value);
-        full == args.name || (value.name == args.name && in_scope(value, args.variables_reference))
+        full == name || (value.name == name && in_scope(value, args.variables_reference))
     };
     Ok(match e.variables().iter().find(named) {
         Some(value) => {

@@ -2,7 +2,8 @@
 
 use crate::launch::Launch;
 use crate::points::Points;
-use crate::show::{self, References, Wrong};
+use crate::show::{self, Wrong};
+use crate::values::References;
 use fabius_explore::{Exploration, NodeId, RunLimits, Stop, Way, is_of_claim, sentence};
 use fabius_witness::Step;
 

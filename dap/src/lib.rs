@@ -7,7 +7,7 @@
 //! * [`adapter`] takes one message after the other and answers it. While the model runs, it does so in short stretches, and
 //!   looks for messages (`pause`) in between.
 //! * [`debuggee`] is the model being walked through; [`points`] are breakpoints of all kinds; [`show`] is what a client sees
-//!   of a state; [`launch`] reads and checks a model.
+//!   of a state, [`values`] its variables; [`launch`] reads and checks a model.
 //!
 //! The types of the protocol that are needed are small structs and JSON values of our own: the crates that exist are
 //! either unfinished or large, and a debug adapter answers in a few shapes only.
@@ -20,6 +20,7 @@ mod points;
 mod repl;
 mod run;
 mod show;
+mod values;
 mod wire;
 
 use std::path::Path;

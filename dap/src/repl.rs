@@ -3,7 +3,7 @@
 use crate::debuggee::Debuggee;
 use crate::show;
 use fabius_base::{Cancel, Limits};
-use fabius_engine::{SchedulerChoice, Scheduling, Settings, Surroundings};
+use fabius_engine::{SchedulerChoice, Scheduling, Settings, Surroundings, nearest};
 use fabius_explore::{Exploration, NodeId, Seal, Until, sentence};
 use std::time::{Duration, Instant};
 
@@ -12,24 +12,66 @@ const SEARCH_TIME_MAX: Duration = Duration::from_secs(5);
 /// … and stores so many states.
 const SEARCH_STATES_MAX: u64 = 1_000_000;
 
-/// What the commands are, for a person.
-const HELP: &str = "\
-expressions: as in the model; P[1]:x is a variable of a process, P[1]@label asks whether it is there
-choices           every step that is possible now, with its effect and what is known of it
-take N            take the choice with this number
-why P[1]          why a process cannot move, and who could change that
-hold P[1] [N | CONDITION]   keep a process from moving: until released, for N steps of others, until a condition
-release P[1]      let it move again
-seal rr|rtc|off   forbid delays: round-robin or run-to-completion; or allow them again
-jump N            go to the state after step N of the run
-name TEXT         name this state; `names` lists the names, `go TEXT` goes there
-story             the run so far, in sentences
-essential         the steps without which the run does not show what it shows
-writers NAME      who wrote this value last, and from what
-search            look for an error from here, with the holds; what is found becomes the run
-delays [rr|rtc|random|priority]   where the run delays a scheduler, and which of these delays its error needs
-undo, redo        take the last action back, do it again
-help              this";
+/// The commands: how each is written, and what it does.
+const COMMANDS: [(&str, &str); 18] = [
+    ("choices", "every step that is possible now, with its effect and what is known of it"),
+    ("take N", "take the choice with this number"),
+    ("why P[1]", "why a process cannot move, and who could change that"),
+    (
+        "hold P[1] [N | CONDITION]",
+        "keep a process from moving: until released, for N steps of others, until a condition",
+    ),
+    ("release P[1]", "let it move again"),
+    ("seal rr|rtc|off", "forbid delays: round-robin or run-to-completion; or allow them again"),
+    ("jump N", "go to the state after step N of the run"),
+    ("name TEXT", "name this state"),
+    ("names", "the names"),
+    ("go TEXT", "go to the state with this name"),
+    ("story", "the run so far, in sentences"),
+    ("essential", "the steps without which the run does not show what it shows"),
+    ("writers NAME", "who wrote this value last, and from what"),
+    ("search", "look for an error from here, with the holds; what is found becomes the run"),
+    ("delays [rr|rtc|random|priority]", "where the run delays a scheduler, and which of these delays its error needs"),
+    ("undo", "take the last action back"),
+    ("redo", "do it again"),
+    ("help", "this"),
+];
+
+/// The word with which a command begins.
+fn word_of(usage: &str) -> &str {
+    usage.split(' ').next().unwrap_or(usage)
+}
+
+/// What can be typed, for a person.
+fn help() -> String {
+    let head = "expressions: as in the model; P[1]:x is a variable of a process, P[1]@label asks whether it is there";
+    let line = |(usage, what): &(&str, &str)| format!("{usage:<17} {what}");
+    let lines: Vec<String> = COMMANDS.iter().map(line).collect();
+    format!("{head}\n{}", lines.join("\n"))
+}
+
+/// What is wrong with a text that is no command and, for this reason, no expression either.
+pub(crate) fn neither(e: &Exploration, text: &str, why: String) -> String {
+    let text = text.trim();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let is_variable = e.variables().iter().any(|value| value.name.split(['[', '.']).next() == Some(word));
+    if is_variable || word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return why;
+    }
+    if let Some((usage, what)) = COMMANDS.iter().find(|(usage, _)| word_of(usage) == word) {
+        return format!("`{word}` is used as `{usage}`: {what}");
+    }
+    let near = nearest(word, COMMANDS.iter().map(|(usage, _)| word_of(usage)));
+    match near {
+        Some(near) if !why.contains("did you mean") => {
+            format!("`{word}` is no command: did you mean `{near}`? (as an expression: {why})")
+        }
+        None if rest.starts_with(|c: char| c.is_alphanumeric()) => {
+            format!("`{word}` is no command; `help` lists them (as an expression: {why})")
+        }
+        _ => why,
+    }
+}
 
 /// What a command did.
 pub(crate) struct Done {
@@ -45,7 +87,7 @@ pub(crate) fn command(debuggee: &mut Debuggee, text: &str) -> Option<Result<Done
     let rest = rest.trim();
     let e = &mut debuggee.e;
     Some(match (word, rest) {
-        ("help" | "?", "") => told(HELP.to_owned()),
+        ("help" | "?", "") => told(help()),
         ("choices", "") => told(choices(e)),
         ("story", "") => told(story(e)),
         ("essential", "") => told(essential(e)),
@@ -258,13 +300,13 @@ fn go(e: &mut Exploration, name: &str) -> Result<Done, String> {
 
 /// What can be typed: commands, processes and variables that begin so.
 pub(crate) fn completions(e: &Exploration, text: &str) -> Vec<String> {
-    let words = [
-        "choices", "take ", "why ", "hold ", "release ", "seal ", "jump ", "name ", "names", "go ", "story", "undo",
-        "redo", "help",
-    ];
     let start = text.rfind(|c: char| !(c.is_alphanumeric() || "_:[]".contains(c))).map_or(0, |at| at + 1);
     let stem = text.get(start..).unwrap_or("");
-    let commands = words.iter().filter(|_| start == 0).map(|word| (*word).to_owned());
+    let command = |(usage, _): &(&str, &str)| match usage.split_once(' ') {
+        Some((word, _)) => format!("{word} "),
+        None => (*usage).to_owned(),
+    };
+    let commands = COMMANDS.iter().filter(|_| start == 0).map(command);
     let processes = e.snapshot().processes.into_iter().map(|standing| standing.name);
     let variables = e.variables().into_iter().map(|value| show::full_name(e, &value));
     commands.chain(processes).chain(variables).filter(|word| word.starts_with(stem)).take(100).collect()

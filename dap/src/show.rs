@@ -5,12 +5,12 @@ use fabius_explore::{Exploration, ProcessScene, Role, Stop, Value as Shown};
 use fabius_witness::Standing;
 use serde_json::{Value, json};
 
-/// The scopes by their references; locals of process `pid` are `LOCALS + pid`, arrays come from `ARRAYS` on.
-const LOCALS: i64 = 1;
-const GLOBALS: i64 = 300;
-const CHANNELS: i64 = 301;
-const CHANGED: i64 = 302;
-const ARRAYS: i64 = 1_000;
+/// The scopes by their references; locals of process `pid` are `LOCALS + pid`, arrays and structures come from `GROUPS` on.
+pub(crate) const LOCALS: i64 = 1;
+pub(crate) const GLOBALS: i64 = 300;
+pub(crate) const CHANNELS: i64 = 301;
+pub(crate) const CHANGED: i64 = 302;
+pub(crate) const GROUPS: i64 = 1_000;
 /// Frames of one thread; the number of a frame is `(pid + 1) * FRAMES + depth`.
 const FRAMES: i64 = 1_000;
 
@@ -148,93 +148,9 @@ pub(crate) fn scopes(pid: u8) -> Value {
     ] })
 }
 
-/// The arrays that were shown since the last stop.
-#[derive(Debug, Default)]
-pub(crate) struct References(Vec<Vec<Shown>>);
-
-impl References {
-    /// Nothing that was shown counts any more.
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// The variables behind a reference.
-    pub(crate) fn variables(&mut self, e: &Exploration, reference: i64) -> Result<Vec<Value>, String> {
-        let all = e.variables();
-        let of = |keep: &dyn Fn(&Shown) -> bool| all.iter().filter(|value| keep(value)).cloned().collect::<Vec<_>>();
-        let found = match reference {
-            GLOBALS => of(&|value| value.pid.is_none() && !value.is_channel),
-            CHANNELS => of(&|value| value.is_channel),
-            CHANGED => {
-                let changed = of(&|value| value.before.is_some());
-                return Ok(changed.iter().map(|value| told(e, value, true)).collect());
-            }
-            locals if (LOCALS..GLOBALS).contains(&locals) => {
-                let pid = u8::try_from(locals - LOCALS).map_err(|_| "there is no such process".to_owned())?;
-                of(&|value| value.pid == Some(pid))
-            }
-            array => {
-                let index = array.checked_sub(ARRAYS).and_then(|index| usize::try_from(index).ok());
-                let elements = index.and_then(|index| self.0.get(index));
-                let elements = elements.ok_or_else(|| "these variables are of an earlier stop".to_owned())?;
-                return Ok(elements.iter().map(|value| told(e, value, false)).collect());
-            }
-        };
-        Ok(self.grouped(e, &found))
-    }
-
-    /// The elements of an array stand together.
-    fn grouped(&mut self, e: &Exploration, values: &[Shown]) -> Vec<Value> {
-        let mut out = Vec::new();
-        for group in values.chunk_by(|a, b| base(&a.name).is_some() && base(&a.name) == base(&b.name)) {
-            let (Some(name), true) = (group.first().and_then(|first| base(&first.name)), 1 < group.len()) else {
-                out.extend(group.iter().map(|value| told(e, value, false)));
-                continue;
-            };
-            let values: Vec<&str> = group.iter().map(|value| value.value.as_str()).collect();
-            let attributes: &[&str] = if group.iter().any(|value| value.before.is_some()) { &["changed"] } else { &[] };
-            self.0.push(group.to_vec());
-            out.push(json!({
-                "name": name,
-                "value": format!("{{{}}}", values.join(", ")),
-                "type": group[0].ty,
-                "variablesReference": ARRAYS + self.0.len() as i64 - 1,
-                "presentationHint": { "kind": "data", "attributes": attributes },
-            }));
-        }
-        out
-    }
-}
-
-/// The array that an element belongs to.
-fn base(name: &str) -> Option<&str> {
-    name.split_once('[').map(|(base, _)| base)
-}
-
 /// The full name of a variable: of a process's, with the process.
 pub(crate) fn full_name(e: &Exploration, value: &Shown) -> String {
     value.pid.map_or_else(|| value.name.clone(), |pid| format!("{}:{}", e.process_name(pid), value.name))
-}
-
-/// A variable as the protocol has it.
-fn told(e: &Exploration, value: &Shown, with_before: bool) -> Value {
-    let full = full_name(e, value);
-    let shown = match &value.before {
-        Some(before) if with_before => format!("{before} → {}", value.value),
-        _ => value.value.clone(),
-    };
-    let attributes: &[&str] = if value.before.is_some() { &["changed"] } else { &[] };
-    let mut out = json!({
-        "name": if with_before { &full } else { &value.name },
-        "value": shown,
-        "type": value.ty,
-        "variablesReference": 0,
-        "presentationHint": { "kind": "data", "attributes": attributes },
-    });
-    if !value.is_channel {
-        out["evaluateName"] = json!(full);
-    }
-    out
 }
 
 /// What went wrong where one is.

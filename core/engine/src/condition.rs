@@ -52,12 +52,16 @@ pub fn condition(loaded: &Loaded, program: &Program, text: &str) -> Result<Expr,
     }
 }
 
-/// What is wrong, with what is said about the place.
+/// What is wrong, with what is said about the place, and what may have been meant.
 fn sentence(finding: &Finding) -> String {
-    match finding.labels.first().map(|label| label.text.as_str()).filter(|text| !text.is_empty()) {
-        Some(text) => format!("{} ({text})", finding.headline),
-        None => finding.headline.clone(),
+    let mut sentence = finding.headline.clone();
+    if let Some(label) = finding.labels.first().filter(|label| !label.text.is_empty()) {
+        sentence.push_str(&format!(" ({})", label.text));
     }
+    for help in finding.help.iter().filter(|help| help.starts_with("did you mean")) {
+        sentence.push_str(&format!(": {help}"));
+    }
+    sentence
 }
 
 /// Answers with what was included when the model was read.

@@ -45,6 +45,7 @@ pub use condition::condition;
 pub use counterexample::Counterexample;
 pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 pub use event::{Event, Goal, Progress};
+pub use fabius_promela::nearest;
 pub use ground::{Ground, Run, read_trail};
 pub use load::{Include, Loaded, load, unreadable};
 pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};

@@ -60,7 +60,8 @@ impl Exploration {
         let condition = match owner {
             Some(owner) => {
                 let names: Vec<&str> = owner.variables.iter().map(|(name, _)| base_name(name)).collect();
-                self.condition(&with_owner(text, &owner.name, &names))?
+                let found = self.condition(&with_owner(text, &owner.name, &names));
+                found.map_err(|why| with_suggestion(why, &names))?
             }
             None => self.condition(text)?,
         };
@@ -106,6 +107,15 @@ fn base_name(name: &str) -> &str {
     name.split(['[', '.']).next().unwrap_or(name)
 }
 
+/// What is wrong with an expression; where it is an unknown name, with the variable of the process that may be meant.
+fn with_suggestion(why: String, names: &[&str]) -> String {
+    let unknown = why.strip_prefix('`').and_then(|rest| rest.strip_suffix("` is not declared"));
+    match unknown.and_then(|name| fabius_engine::nearest(name, names.iter().copied())) {
+        Some(near) => format!("{why}: did you mean `{near}`?"),
+        None => why,
+    }
+}
+
 /// The text with the process before each of these names, where it stands for a variable.
 fn with_owner(text: &str, owner: &str, names: &[&str]) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -131,7 +141,14 @@ fn with_owner(text: &str, owner: &str, names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_owner;
+    use super::{with_owner, with_suggestion};
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_one() {
+        let told = |why: &str| with_suggestion(why.to_owned(), &["other", "n"]);
+        assert_eq!(told("`othr` is not declared"), "`othr` is not declared: did you mean `other`?");
+        assert_eq!(told("`turn` is not declared"), "`turn` is not declared");
+    }
 
     #[test]
     fn variables_of_the_process_get_its_name() {

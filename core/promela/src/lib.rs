@@ -19,6 +19,7 @@ mod types;
 
 pub use expectations::{Expectation, complaint as expectation_complaint, expectations};
 pub use lower::{Lowered, Options, lower};
+pub use names::nearest;
 pub use preprocess::{Loader, NoLoader, OutsideFormula};
 pub use seals::{SealKind, SealedStretch, sealed_stretches};
 pub use syntax::{Parsed, parse, parse_with};

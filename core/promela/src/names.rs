@@ -155,7 +155,7 @@ impl Names {
 }
 
 /// The candidate nearest to `name`, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match name.chars().count() {
         0..=2 => 1,
         3..=5 => 2,
