@@ -8,6 +8,8 @@ mod client;
 mod conversation;
 #[path = "editor/damage.rs"]
 mod damage;
+#[path = "editor/fairness.rs"]
+mod fairness;
 #[path = "editor/features.rs"]
 mod features;
 #[path = "editor/latency.rs"]

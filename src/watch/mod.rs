@@ -239,9 +239,9 @@ impl Seen {
             }
             match content {
                 Content::Text(text) if is_model => self.session.change(&name, 1, |rope| {
-                    let edit = Edit::between(&rope.to_string(), &text);
+                    let edits = Edit::between(&rope.to_string(), &text);
                     *rope = text.as_str().into();
-                    vec![edit]
+                    edits
                 }),
                 _ if self.is_part(&name) => self.session.touched(&name),
                 Content::Text(text) => {

@@ -329,3 +329,25 @@ fn hover_says_what_a_constant_is_and_what_was_written() {
     assert!(hover(3, 16).contains("mtype third = 1"), "{}", hover(3, 16));
     assert!(hover(2, 5).contains("int limit = N + 4\n"), "{}", hover(2, 5));
 }
+
+#[test]
+fn values_beside_the_code_are_those_of_the_process_that_is_stopped() {
+    let editor = Editor::new();
+    let uri = uri("inline-values");
+    let text = "byte g;\nactive proctype P() {\n  byte x;\n  x = 1; g = x\n}\nactive proctype Q() {\n  byte x;\n  x = 2; g = x\n}\n";
+    editor.open(&uri, text);
+    let stopped = |line: u32| {
+        let at = json!({ "start": { "line": line, "character": 2 }, "end": { "line": line, "character": 7 } });
+        let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9, "character": 0 } });
+        let context = json!({ "frameId": 1000, "stoppedLocation": at });
+        let params = json!({ "textDocument": { "uri": uri }, "range": whole, "context": context });
+        let found = editor.request("textDocument/inlineValue", params);
+        let one = |value: &Value| {
+            assert_eq!(value["caseSensitiveLookup"], true);
+            format!("{}:{}", value["range"]["start"]["line"], value["variableName"].as_str().unwrap())
+        };
+        found.as_array().unwrap().iter().map(one).collect::<Vec<_>>()
+    };
+    assert_eq!(stopped(3), ["0:g", "2:x", "3:x", "3:g"]);
+    assert_eq!(stopped(7), ["0:g", "3:g", "6:x", "7:x", "7:g"]);
+}

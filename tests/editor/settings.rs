@@ -84,6 +84,34 @@ fn an_editor_may_choose_a_scheduler_that_the_project_defines() {
 }
 
 #[test]
+fn a_file_that_changes_on_the_disk_while_it_is_open_is_checked() {
+    for told_first in [true, false] {
+        let folder = Folder::new(&format!("open-{told_first}"));
+        let text = |bound: u8| format!("byte x;\ninit {{ x = 3; assert(x == {bound}) }}\n");
+        let uri = folder.write("m.pml", &text(3));
+        let editor = Editor::new();
+        editor.open(&uri, &text(3));
+        editor.settled(&uri, 1);
+        // Somebody else writes the file; the editor reads it again, and tells of both.
+        folder.write("m.pml", &text(4));
+        let tell = || {
+            let changes = json!([{ "uri": uri, "type": 2 }]);
+            editor.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+        };
+        if told_first {
+            tell();
+        }
+        editor.replace(&uri, 2, &text(4));
+        if !told_first {
+            tell();
+        }
+        editor.diagnostics(&uri, "the violation", |params| {
+            params["version"] == 2 && params["diagnostics"].to_string().contains("this assertion can fail")
+        });
+    }
+}
+
+#[test]
 fn what_changes_on_the_disk_is_read_and_checked() {
     let folder = Folder::new("files");
     let text = "#include \"part.h\"\ninit { assert(LIMIT == 3) }\n";

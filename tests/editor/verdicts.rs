@@ -40,6 +40,30 @@ fn the_assertion_is_underlined_with_its_counterexample() {
 }
 
 #[test]
+fn while_the_text_does_not_parse_an_old_violation_says_that_it_is_old() {
+    let editor = Editor::new();
+    let uri = uri("old");
+    editor.open(&uri, FAILING);
+    editor.diagnostics(&uri, "the violation", of_check);
+    editor.settled(&uri, 1);
+    // The model means something else now, and the run was tried: it still fails.
+    let with_more = format!("byte unused_new = 3;\n{FAILING}");
+    editor.replace(&uri, 2, &with_more);
+    let tried = editor.diagnostics(&uri, "the violation, tried", |params| params["version"] == 2 && of_check(params));
+    assert_eq!(first(&tried)["severity"], 1, "{tried}");
+    // Of the text that is there now nothing is known, wherever it was changed.
+    editor.replace(&uri, 3, &format!("{with_more}@@\n"));
+    let faulty = editor.diagnostics(&uri, "the faulty text", |params| params["version"] == 3);
+    let old = faulty["diagnostics"].as_array().unwrap().iter().find(|one| one["code"] == "F0601").unwrap();
+    assert!(old["message"].as_str().unwrap().starts_with("before the last edits: "), "{old}");
+    assert_eq!((&old["severity"], &old["range"]["start"]["line"]), (&json!(2), &json!(5)), "{old}");
+    // And when it is as it was, the result counts again.
+    editor.replace(&uri, 4, FAILING);
+    let again = editor.diagnostics(&uri, "the violation again", |params| params["version"] == 4);
+    assert_eq!((&first(&again)["severity"], &first(&again)["range"]["start"]["line"]), (&json!(1), &json!(4)), "{again}");
+}
+
+#[test]
 fn a_comment_moves_the_violation_and_searches_nothing() {
     let editor = Editor::new();
     let uri = uri("moves");

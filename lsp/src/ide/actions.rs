@@ -7,11 +7,11 @@ use crate::session::reading::Reading;
 use crate::session::results::Known;
 use crate::session::trials::Trial;
 use fabius_base::{Finding, Span};
-use fabius_engine::Counterexample;
 use fabius_engine::report::ViolationClass;
+use fabius_engine::{Counterexample, Fairness};
 use fabius_promela::query::tokens::{Piece, PieceKind};
 use fabius_promela::query::{Stretch, SymbolKind};
-use fabius_witness::{Reason, Standing, Step, Trace};
+use fabius_witness::{Reason, RunFairness, Standing, Step, Trace};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -46,8 +46,17 @@ pub struct Action {
     pub tried: bool,
     /// It is known to mend the model.
     pub preferred: bool,
-    /// The violation to explain: the property, and which of its counterexamples.
-    pub explains: Option<(String, usize)>,
+    /// What is done instead of edits.
+    pub command: Option<Command>,
+}
+
+/// What an action does that edits nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Command {
+    /// Explains a violation: the property, and which of its counterexamples.
+    Explain(String, usize),
+    /// Checks a property, where only the infinite runs count that are fair in this way.
+    Check(String, Fairness),
 }
 
 /// The actions for a stretch of a document.
@@ -98,9 +107,11 @@ fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
     let mut found: Vec<Action> =
         view.reading.loaded.findings.iter().filter_map(|finding| spelling(view, finding)).collect();
     for known in document.results.known.iter().filter(|known| !known.stale) {
+        found.extend(check_all_runs(view, known));
         for (index, example) in known.counterexamples.iter().enumerate() {
             let place = example.finding.span().map_or(0..0, |span| known.place(span, name).1);
             found.push(explain(known, index, place.clone()));
+            found.extend(check_fairly(known, example, &place));
             found.extend(mend(view, example, &place));
         }
     }
@@ -110,7 +121,7 @@ fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
 
 fn action(title: String, place: &Range<usize>, edits: Vec<(Range<usize>, String)>) -> Action {
     let place = place.clone();
-    Action { title, kind: ActionKind::Fix, edits, place, tried: true, preferred: false, explains: None }
+    Action { title, kind: ActionKind::Fix, edits, place, tried: true, preferred: false, command: None }
 }
 
 fn spelling(view: View<'_>, finding: &Finding) -> Option<Action> {
@@ -122,9 +133,33 @@ fn spelling(view: View<'_>, finding: &Finding) -> Option<Action> {
 }
 
 fn explain(known: &Known, index: usize, place: Range<usize>) -> Action {
-    let explains = Some((known.report.name.clone(), index));
-    let title = "Explain this violation".to_owned();
-    Action { kind: ActionKind::Explain, tried: false, explains, ..action(title, &place, Vec::new()) }
+    let command = Command::Explain(known.report.name.clone(), index);
+    told("Explain this violation".to_owned(), command, &place)
+}
+
+fn told(title: String, command: Command, place: &Range<usize>) -> Action {
+    let command = Some(command);
+    Action { kind: ActionKind::Explain, tried: false, command, ..action(title, place, Vec::new()) }
+}
+
+/// Where a stronger fairness excludes the run that was found, others may still violate the property: a check tells.
+fn check_fairly(known: &Known, example: &Counterexample, place: &Range<usize>) -> Option<Action> {
+    let fairness = match example.trace.endless.as_ref()?.fairness {
+        RunFairness::Unfair => Fairness::Weak,
+        RunFairness::Weak => Fairness::Strong,
+        RunFairness::Strong => return None,
+    };
+    let property = known.report.name.clone();
+    let title = format!("Check `{property}` under {} fairness", fairness.as_str());
+    Some(told(title, Command::Check(property, fairness), place))
+}
+
+/// What was checked under fairness can be checked without.
+fn check_all_runs(view: View<'_>, known: &Known) -> Option<Action> {
+    let property = known.report.name.clone();
+    let place = own(view, view.reading.place_of(&property)?)?;
+    let title = format!("Check `{property}` without fairness");
+    (known.fairness != Fairness::None).then(|| told(title, Command::Check(property, Fairness::None), &place))
 }
 
 /// What could mend a counterexample.

@@ -7,8 +7,8 @@ use crate::session::replay::Replayed;
 use crate::session::results::{Known, is_unreached};
 use fabius_base::{Code, Finding, Severity, SourceMap, Span};
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Verdict};
-use fabius_witness::{Changed, Step, Trace};
+use fabius_engine::{Counterexample, Fairness, Verdict};
+use fabius_witness::{Changed, RunFairness, Step, Trace};
 use std::ops::Range;
 
 /// So many steps of a counterexample are told with a diagnostic.
@@ -174,8 +174,6 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
         _ if !known.stale => (Level::Error, String::new()),
         Some(Replayed::StillFails(_) | Replayed::StillLoops(..)) => (Level::Error, String::new()),
         Some(_) => (Level::Information, was),
-        // What is to be tried yet stays as it is, and does not blink.
-        None if known.untried => (Level::Error, String::new()),
         None => (Level::Warning, was),
     };
     let mut lines = vec![format!("{prefix}{}", headline(known, example))];
@@ -183,6 +181,7 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
         lines.push(replayed.words());
     } else {
         lines.extend(example.finding.labels.first().map(|label| label.text.clone()).filter(|text| !text.is_empty()));
+        lines.extend(fairness(known, trace));
         lines.extend(trace.explanation.iter().flat_map(|explanation| explanation.sentences.iter().cloned()));
         lines.extend(example.finding.notes.iter().cloned());
         lines.extend(example.finding.help.iter().map(|help| format!("help: {help}")));
@@ -199,6 +198,16 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
         of_check: true,
         faded: false,
         counterexample: Some((known.report.name.clone(), index)),
+    }
+}
+
+/// Which fairness excludes an infinite run, or which it was found under.
+fn fairness(known: &Known, trace: &Trace) -> Option<String> {
+    match (known.fairness, trace.endless.as_ref()?.fairness) {
+        (_, RunFairness::Unfair) => Some("Unfair run: excluded under weak fairness.".to_owned()),
+        (_, RunFairness::Weak) => Some("Weakly fair run: excluded under strong fairness.".to_owned()),
+        (Fairness::None, RunFairness::Strong) => None,
+        (fairness, RunFairness::Strong) => Some(format!("Violated under {} fairness.", fairness.as_str())),
     }
 }
 

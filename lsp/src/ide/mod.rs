@@ -7,6 +7,7 @@ pub mod actions;
 pub mod diagnostics;
 pub mod hints;
 pub mod hover;
+pub mod inline_values;
 pub mod lenses;
 pub mod names;
 pub mod place;

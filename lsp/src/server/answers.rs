@@ -5,6 +5,7 @@ use super::main_loop::MainLoop;
 use super::names::uri_of;
 use super::service::error;
 use crate::ide::diagnostics::diagnostics;
+use crate::ide::inline_values::{self, InlineValue};
 use crate::ide::{Place, View, actions as fixes, hints as inlays, hover as hovers, lenses as lines, names};
 use fabius_promela::format as formatter;
 use fabius_promela::query::semantic::{Color, Colored};
@@ -477,6 +478,17 @@ pub fn hints(server: &mut MainLoop, params: &lsp::InlayHintParams) -> Option<Vec
     Some(inlays::hints(context.view(), context.document(), &range).iter().map(one).collect())
 }
 
+/// The names that a debugger is to look up in the frame that is stopped, from the beginning of the range to the line of the stop.
+pub fn inline_values(server: &mut MainLoop, params: &lsp::InlineValueParams) -> Option<Vec<Value>> {
+    let context = Context::of(server, &params.text_document.uri)?;
+    let stop = params.context.stopped_location;
+    let after = lsp::Position { line: stop.end.line.saturating_add(1), character: 0 };
+    let range = context.bytes(lsp::Range { end: params.range.end.min(after), ..params.range });
+    let found = inline_values::inline_values(context.view(), &range, context.offset(stop.start));
+    let one = |(bytes, name): &InlineValue| json!({ "range": context.range(bytes), "variableName": name, "caseSensitiveLookup": true });
+    Some(found.iter().map(one).collect())
+}
+
 pub fn lenses(server: &mut MainLoop, params: &lsp::CodeLensParams) -> Option<Vec<Value>> {
     let context = Context::of(server, &params.text_document.uri)?;
     let uri = uri_of(&context.model)?;
@@ -517,11 +529,16 @@ pub fn actions(server: &mut MainLoop, params: &lsp::CodeActionParams) -> Option<
             "kind": action_kind(action.kind),
             "isPreferred": action.preferred,
         });
-        match &action.explains {
-            Some((property, index)) => {
-                let arguments = json!([{ "uri": uri, "property": property, "counterexample": index }]);
-                let command = json!({ "title": action.title, "command": "fabius.explain", "arguments": arguments });
-                answer["command"] = command;
+        let command =
+            |name: &str, about: Value| json!({ "title": action.title, "command": name, "arguments": [about] });
+        match &action.command {
+            Some(fixes::Command::Explain(property, index)) => {
+                let about = json!({ "uri": uri, "property": property, "counterexample": index });
+                answer["command"] = command("fabius.explain", about);
+            }
+            Some(fixes::Command::Check(property, fairness)) => {
+                let about = json!({ "uri": uri, "property": property, "fairness": fairness.as_str() });
+                answer["command"] = command("fabius.check", about);
             }
             None => answer["edit"] = json!({ "changes": { uri.clone(): edits } }),
         }

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::time::{Duration, Instant};
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Result};
 use tower_lsp_server::ls_types as lsp;
 
@@ -72,6 +73,9 @@ pub struct MainLoop {
     /// What was said to be wrong with what was chosen.
     warned: BTreeSet<String>,
 }
+
+/// Before what is new is shown, known counterexamples are tried in the edited text for so long.
+const REPLAY_TIME: Duration = Duration::from_millis(10);
 
 /// The files on the disk that matter: models, what they include, and what a project chooses.
 const FILES: &str = "**/{fabius.toml,*.pml,*.prom,*.promela,*.spin,*.h,*.inc}";
@@ -277,7 +281,8 @@ impl MainLoop {
         }
     }
 
-    /// Files changed on the disk: like a save, for the models to which they belong.
+    /// Files changed on the disk: like a save, for the models to which they belong. What is open counts as saved once its
+    /// text is that of the disk, whichever of the two the client tells first.
     fn touched(&mut self, params: &lsp::DidChangeWatchedFilesParams) {
         params.changes.iter().for_each(|change| self.session.touched(&name_of(&change.uri)));
         let notices = self.session.settle();
@@ -333,7 +338,7 @@ impl MainLoop {
         let encoding = self.encoding;
         self.session.change(&name, params.text_document.version, |text| {
             let changes = params.content_changes.into_iter();
-            changes.map(|change| encoding.replace(text, change.range, &change.text)).collect()
+            changes.flat_map(|change| encoding.replace(text, change.range, &change.text)).collect()
         });
     }
 
@@ -358,10 +363,22 @@ impl MainLoop {
     /// Reads what was edited and shows what is new; if nothing is, tries a known counterexample. Says whether there may
     /// be more to do.
     fn settle(&mut self) -> bool {
-        let mut notices = self.session.settle();
-        if notices.is_empty() {
-            notices.extend(self.session.replay_one());
+        for name in self.session.take_saved() {
+            self.session.save(&name);
         }
+        let mut notices = self.session.settle();
+        let began = Instant::now();
+        // What is known of the present text is shown at once: nothing is marked as old that is found to be true right after.
+        let mut tried = BTreeSet::new();
+        while let Some(name) = self.session.replay_one() {
+            tried.insert(name);
+            if REPLAY_TIME <= began.elapsed() {
+                break;
+            }
+        }
+        tried
+            .retain(|name| !notices.iter().any(|notice| matches!(notice, Notice::Changed(changed) if changed == name)));
+        notices.extend(tried.into_iter().map(Notice::Changed));
         let more = !notices.is_empty();
         self.show(notices);
         more

@@ -8,6 +8,7 @@ use super::names::{name_of, uri_of};
 use super::service::error;
 use crate::session::Notice;
 use crate::session::checker::{RunId, Tier};
+use crate::session::config::fairness_named;
 use fabius_engine::{Counterexample, Line, Loaded, Meeting, snapshot_after};
 use fabius_explore::Exploration;
 use fabius_witness::format::json::{standings, step_record};
@@ -57,6 +58,9 @@ struct About {
     from: usize,
     #[serde(default)]
     count: Option<usize>,
+    /// Which infinite runs count as violations from now on.
+    #[serde(default)]
+    fairness: Option<String>,
     /// A process.
     #[serde(default)]
     pid: Option<u8>,
@@ -104,7 +108,7 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
         "fabius/export" => export(server, &name, &about)?,
         "fabius/step" => step(server, &name, &about)?,
         "fabius/why" => why(server, &name, &about)?,
-        "fabius/run" => run(server, &name, &about),
+        "fabius/run" => run(server, &name, &about)?,
         "fabius/stop" => stop(server, &name),
         "fabius/survey" => survey(server, &name),
         _ => return Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
@@ -133,9 +137,14 @@ fn properties(server: &mut MainLoop, name: &str) -> Value {
     server.status(name).unwrap_or(Value::Null)
 }
 
-fn run(server: &mut MainLoop, name: &str, about: &About) -> Value {
-    server.session.check_again(name, about.property.as_deref(), Tier::Quick);
-    properties(server, name)
+fn run(server: &mut MainLoop, name: &str, about: &About) -> Result<Value> {
+    let property = about.property.as_deref();
+    if let Some(word) = &about.fairness {
+        let fairness = fairness_named(word).map_err(|why| error(ErrorCode::InvalidParams, why))?;
+        server.session.ask_fairness(name, property, fairness);
+    }
+    server.session.check_again(name, property, Tier::Quick);
+    Ok(properties(server, name))
 }
 
 fn stop(server: &mut MainLoop, name: &str) -> Value {

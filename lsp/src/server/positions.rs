@@ -77,18 +77,18 @@ impl Encoding {
     }
 
     /// Replaces a stretch of text, or all of it.
-    pub fn replace(self, text: &mut Rope, range: Option<Range>, with: &str) -> Edit {
+    pub fn replace(self, text: &mut Rope, range: Option<Range>, with: &str) -> Vec<Edit> {
         let Some(range) = range else {
-            let edit = Edit::between(&text.to_string(), with);
+            let edits = Edit::between(&text.to_string(), with);
             *text = Rope::from_str(with);
-            return edit;
+            return edits;
         };
         let start = self.offset(text, range.start);
         let end = self.offset(text, range.end).max(start);
         let (from, to) = (text.byte_to_char(start), text.byte_to_char(end));
         text.remove(from..to);
         text.insert(from, with);
-        Edit { start, removed: end - start, inserted: with.len() }
+        vec![Edit { start, removed: end - start, inserted: with.len() }]
     }
 }
 
@@ -143,9 +143,9 @@ mod tests {
         for (encoding, column) in [(Encoding::Utf8, 6), (Encoding::Utf16, 3), (Encoding::Utf32, 2)] {
             let mut text = Rope::from_str(TEXT);
             let range = Range { start: at(0, column), end: at(0, column + 1) };
-            let edit = encoding.replace(&mut text, Some(range), "new");
+            let edits = encoding.replace(&mut text, Some(range), "new");
             assert_eq!(text.to_string(), TEXT.replace('x', "new"), "{encoding:?}");
-            assert_eq!(edit, Edit { start: 6, removed: 1, inserted: 3 });
+            assert_eq!(edits, [Edit { start: 6, removed: 1, inserted: 3 }]);
         }
     }
 }

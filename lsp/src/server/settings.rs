@@ -1,6 +1,6 @@
 //! The client's settings, over the defaults.
 
-use crate::session::config::definition;
+use crate::session::config::{definition, fairness_named};
 use crate::session::{Options, When};
 use fabius_engine::settings::SchedulerChoice;
 use serde::Deserialize;
@@ -23,6 +23,8 @@ pub struct Settings {
     pub hints: Option<bool>,
     /// Whose schedules the quick look disturbs, as for `fabius check --delay`.
     pub scheduler: Option<String>,
+    /// Which infinite runs count as violations: `none`, `weak` or `strong`.
+    pub fairness: Option<String>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Option<Vec<String>>,
     /// Names or kinds of the properties to check.
@@ -69,6 +71,11 @@ impl Settings {
             Some(Err(why)) => options.wrong = Some(format!("the editor's setting `scheduler` is not used: {why}")),
             None => {}
         }
+        match self.fairness.as_deref().map(fairness_named) {
+            Some(Ok(fairness)) => options.fairness = fairness,
+            Some(Err(why)) => options.wrong = Some(format!("the editor's setting `fairness` is not used: {why}")),
+            None => {}
+        }
         if let Some(defines) = &self.defines {
             options.defines = defines.iter().map(|define| definition(define)).collect();
         }
@@ -82,6 +89,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fabius_engine::Fairness;
     use fabius_engine::settings::{OwnScheduler, SchedulerBase};
     use serde_json::json;
     use std::sync::Arc;
@@ -106,6 +114,20 @@ mod tests {
         let options = Settings::read(&json!({ "scheduler": "lazy" })).over(Options::default());
         assert_eq!(options.scheduler, SchedulerChoice::default());
         assert!(options.wrong.is_some_and(|why| why.contains("lazy")));
+    }
+
+    #[test]
+    fn fairness_may_be_chosen() {
+        let weak = Options { fairness: Fairness::Weak, ..Options::default() };
+        let over = |fairness: serde_json::Value, options: &Options| {
+            Settings::read(&json!({ "fairness": fairness })).over(options.clone())
+        };
+        assert_eq!(over(json!("strong"), &weak).fairness, Fairness::Strong);
+        assert_eq!(over(json!("none"), &weak).fairness, Fairness::None);
+        assert_eq!(over(json!(null), &weak).fairness, Fairness::Weak);
+        let unknown = over(json!("fair"), &weak);
+        assert_eq!(unknown.fairness, Fairness::Weak);
+        assert!(unknown.wrong.is_some_and(|why| why.contains("`fair`")));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use crate::ide::Place;
 use crate::session::checker::{RunId, Tier};
 use crate::session::results::Known;
 use crate::session::{Document, Running, Session};
-use fabius_engine::Verdict;
 use fabius_engine::words::{counted, grouped, memory};
+use fabius_engine::{Fairness, Verdict};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -136,8 +136,12 @@ pub fn state_of(document: &Document, property: &str) -> &'static str {
 pub fn summary(known: &Known) -> String {
     let states = counted(known.report.states, "state");
     let old = if known.stale { " (before the last edits)" } else { "" };
+    let fair = match known.fairness {
+        Fairness::None => String::new(),
+        fairness => format!(" under {} fairness", fairness.as_str()),
+    };
     let words = match known.report.verdict {
-        Verdict::Holds => format!("✓ holds, {states}"),
+        Verdict::Holds => format!("✓ holds{fair}, {states}"),
         Verdict::Violated => format!("✗ {}", violated(known)),
         Verdict::Undecided => format!("? {}", known.words_if_undecided()),
         Verdict::Faulty => format!("✗ {}", known.report.reason),
@@ -176,6 +180,7 @@ pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &D
             "verdict": known.map(|known| known.report.verdict),
             "exhaustive": known.is_some_and(|known| known.report.exhaustive && !known.stale),
             "stale": known.is_some_and(|known| known.stale),
+            "fairness": document.fairness(property).as_str(),
             "summary": known.map(summary),
             "states": known.map(|known| known.report.states),
             "bound": known.and_then(|known| known.bound),

@@ -6,7 +6,7 @@
 use super::cache::Cache;
 use fabius_base::{Cancel, Finding, Limits};
 use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
-use fabius_engine::{Event, Line, Loaded, Meeting, Outcome, SAFETY, Settings, Surroundings, Survey};
+use fabius_engine::{Event, Fairness, Line, Loaded, Meeting, Outcome, SAFETY, Settings, Surroundings, Survey};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -99,27 +99,28 @@ impl Tier {
     }
 
     /// The tier that is for what this one left undecided about a property, after so many states.
-    pub fn next(self, loaded: &Loaded, property: &str, states: u64) -> Option<Self> {
+    pub fn next(self, loaded: &Loaded, question: (&str, Fairness), states: u64) -> Option<Self> {
         match self {
-            Self::Quick if goes_by_delays(Self::Rising, loaded, property) && states < WHOLE_STATES_MAX => {
+            Self::Quick if goes_by_delays(Self::Rising, loaded, question) && states < WHOLE_STATES_MAX => {
                 Some(Self::Rising)
             }
             Self::Quick | Self::Rising => Some(Self::Deep),
-            Self::Deep if goes_by_delays(Self::Farther, loaded, property) => Some(Self::Farther),
+            Self::Deep if goes_by_delays(Self::Farther, loaded, question) => Some(Self::Farther),
             Self::Deep | Self::Farther => None,
         }
     }
 }
 
 /// Whether a tier looks at a property in the order of delays. Most loops are found at once by the searches for loops, so
-/// these come first there. Where the text forbids delays, that order does not lead to every run.
-fn goes_by_delays(tier: Tier, loaded: &Loaded, property: &str) -> bool {
+/// these come first there. Where the text forbids delays, that order does not lead to every run; nor do searches in that
+/// order know of fairness.
+fn goes_by_delays(tier: Tier, loaded: &Loaded, (property, fairness): (&str, Fairness)) -> bool {
     let by_delays = match tier {
         Tier::Quick | Tier::Farther => property == SAFETY,
         Tier::Rising => true,
         Tier::Deep => false,
     };
-    by_delays && !loaded.is_sealed()
+    by_delays && fairness == Fairness::None && !loaded.is_sealed()
 }
 
 /// The number of a run; a later run has a greater one.
@@ -165,6 +166,8 @@ pub struct Job {
     pub budget: Budget,
     /// Whose schedules the short look disturbs.
     pub scheduler: SchedulerChoice,
+    /// Which infinite runs count as violations.
+    pub fairness: Fairness,
 }
 
 /// What a run tells.
@@ -438,7 +441,7 @@ fn time_for(job: &Job) -> Duration {
         Work::Check(Tier::Quick, _) => quick,
         Work::Check(Tier::Rising, property) if property == SAFETY => deep / RISING_SHARE,
         Work::Check(Tier::Rising, _) => deep / RISING_LOOPS_SHARE,
-        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Farther, &job.loaded, property) => {
+        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Farther, &job.loaded, (property, job.fairness)) => {
             deep - deep / FARTHER_SHARE
         }
         Work::Check(Tier::Deep, _) => deep,
@@ -449,15 +452,17 @@ fn time_for(job: &Job) -> Duration {
 
 fn settings(job: &Job) -> Settings {
     let limits = Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() };
-    let Work::Check(tier, property) = &job.work else { return Settings { limits, ..Settings::default() } };
-    let delaying = goes_by_delays(*tier, &job.loaded, property)
+    let fairness = job.fairness;
+    let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
+    let delaying = goes_by_delays(*tier, &job.loaded, (property, fairness))
         .then(|| Delaying { scheduler: job.scheduler.clone(), ..Delaying::default() });
     let states_max = (*tier == Tier::Rising).then_some(WHOLE_STATES_MAX);
     // Without the reduction it would see no more than the tier before.
-    let by_delays_before = goes_by_delays(Tier::Farther, &job.loaded, property);
+    let by_delays_before = goes_by_delays(Tier::Farther, &job.loaded, (property, fairness));
     let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
-    Settings { delaying, properties, limits: Limits { states_max, ..limits }, whole_states_max, ..Settings::default() }
+    let limits = Limits { states_max, ..limits };
+    Settings { delaying, properties, limits, fairness, whole_states_max, ..Settings::default() }
 }
 
 /// Looks at the reachable states for a while.
@@ -500,6 +505,7 @@ mod tests {
             seen: 0,
             budget,
             scheduler: SchedulerChoice::default(),
+            fairness: Fairness::None,
         }
     }
 
@@ -511,8 +517,9 @@ mod tests {
         assert!(sealed.is_sealed() && !plain.is_sealed());
         let after = |loaded: &Loaded, property: &str, states: u64| {
             let mut tiers = vec![Tier::Quick];
-            tiers.extend(std::iter::successors(Tier::Quick.next(loaded, property, states), |tier| {
-                tier.next(loaded, property, states)
+            let question = (property, Fairness::None);
+            tiers.extend(std::iter::successors(Tier::Quick.next(loaded, question, states), |tier| {
+                tier.next(loaded, question, states)
             }));
             tiers
         };
@@ -520,6 +527,9 @@ mod tests {
         assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::Rising, Tier::Deep, Tier::Farther]);
         assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Farther]);
         assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::Rising, Tier::Deep]);
+        // Searches in the order of delays do not know of fairness.
+        assert_eq!(Tier::Quick.next(&plain, ("p", Fairness::Weak), few), Some(Tier::Deep));
+        assert_eq!(settings(&Job { fairness: Fairness::Weak, ..job("a", Work::Survey) }).fairness, Fairness::Weak);
         for property in [SAFETY, "p"] {
             assert_eq!(after(&sealed, property, few), [Tier::Quick, Tier::Deep]);
         }

@@ -2,8 +2,8 @@
 //! `docs/schema/fabius.schema.json` describes it.
 
 use super::{Options, When};
-use fabius_engine::Verdict;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
+use fabius_engine::{Fairness, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,28 @@ pub struct Check {
     pub hints: Option<bool>,
     /// Whose schedules the quick look disturbs, as for `fabius check --delay`.
     pub scheduler: Option<String>,
+    /// Which infinite runs count as violations, as for `fabius check --fairness`.
+    pub fairness: Option<FairnessWord>,
+}
+
+/// A fairness that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum FairnessWord {
+    None,
+    Weak,
+    Strong,
+}
+
+impl From<FairnessWord> for Fairness {
+    fn from(word: FairnessWord) -> Self {
+        match word {
+            FairnessWord::None => Self::None,
+            FairnessWord::Weak => Self::Weak,
+            FairnessWord::Strong => Self::Strong,
+        }
+    }
 }
 
 /// A scheduler of the project's own.
@@ -139,6 +161,7 @@ impl Config {
         budget.memory_bytes =
             self.check.memory_mebibytes.map_or(budget.memory_bytes, |mib| mib.saturating_mul(1 << 20));
         options.hints = self.check.hints.unwrap_or(options.hints);
+        options.fairness = self.check.fairness.map_or(options.fairness, Fairness::from);
         options.own_schedulers = self.own_schedulers().unwrap_or_default();
         let word = self.check.scheduler.as_deref();
         let scheduler = word.and_then(|word| SchedulerChoice::named(word, &options.own_schedulers).ok());
@@ -154,6 +177,16 @@ impl Config {
         options.expect = expected.map(|(property, &expected)| (property.clone(), expected.into())).collect();
         options
     }
+}
+
+/// The fairness with a word, as in reports and on the command line.
+///
+/// # Errors
+/// The words that are known, if this is none of them.
+pub fn fairness_named(word: &str) -> Result<Fairness, String> {
+    let known = [Fairness::None, Fairness::Weak, Fairness::Strong];
+    let named = known.into_iter().find(|fairness| fairness.as_str() == word);
+    named.ok_or_else(|| format!("unknown fairness `{word}` (known: none, weak, strong)"))
 }
 
 /// `NAME` or `NAME=VALUE` as name and value.
@@ -172,12 +205,12 @@ mod tests {
 
     #[test]
     fn a_file_is_put_over_the_defaults() {
-        let text = "defines = [\"N=3\"]\n[check]\nwhen = \"change\"\ndeep-seconds = 5\nscheduler = \"rr\"\n[expect.\"a.pml\"]\nsafety = \"violated\"\n";
+        let text = "defines = [\"N=3\"]\n[check]\nwhen = \"change\"\ndeep-seconds = 5\nfairness = \"weak\"\nscheduler = \"rr\"\n[expect.\"a.pml\"]\nsafety = \"violated\"\n";
         let config: Config = toml::from_str(text).unwrap();
         let options = config.over(Options::default(), "/x/a.pml");
         assert_eq!((options.when, options.budget.deep), (When::Change, Duration::from_secs(5)));
         assert_eq!(options.defines, [("N".to_owned(), "3".to_owned())]);
-        assert_eq!(options.scheduler, SchedulerChoice::RoundRobin);
+        assert_eq!((options.scheduler, options.fairness), (SchedulerChoice::RoundRobin, Fairness::Weak));
         assert_eq!(options.expect["safety"], Verdict::Violated);
         assert!(config.over(Options::default(), "/x/b.pml").expect.is_empty());
     }
@@ -194,6 +227,7 @@ mod tests {
     #[test]
     fn a_misspelt_key_is_an_error() {
         assert!(toml::from_str::<Config>("define = []").is_err());
+        assert!(read("[check]\nfairness = \"fair\"\n").is_err());
         assert!(read("[check]\nscheduler = \"fifo\"\n").is_err());
         assert!(read("[schedulers.fifo]\nbase = \"fifo\"\n").is_err());
         assert!(read("[schedulers.fifo]\norder = []\n").is_err());
@@ -209,6 +243,9 @@ mod tests {
             |value: &serde_json::Value| value["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&schema), ["check", "defines", "expect", "properties", "schedulers"]);
         let check = keys(&schema["properties"]["check"]);
-        assert_eq!(check, ["deep-seconds", "hints", "memory-mebibytes", "quick-milliseconds", "scheduler", "when"]);
+        assert_eq!(
+            check,
+            ["deep-seconds", "fairness", "hints", "memory-mebibytes", "quick-milliseconds", "scheduler", "when"]
+        );
     }
 }

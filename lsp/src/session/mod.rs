@@ -19,7 +19,7 @@ use checker::{Budget, Checker, Ended, Job, News, Outlet, RunId, Tier, Told, Work
 use edits::Edit;
 use fabius_base::Finding;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{Event, Goal, Line, Loaded, Meeting, Settings, Survey, Verdict};
+use fabius_engine::{Event, Fairness, Goal, Line, Loaded, Meeting, SAFETY, Settings, Survey, Verdict};
 use reading::Reading;
 use results::Results;
 use ropey::Rope;
@@ -55,6 +55,8 @@ pub struct Options {
     pub hints: bool,
     /// Whose schedules the short look disturbs.
     pub scheduler: SchedulerChoice,
+    /// Which infinite runs count as violations.
+    pub fairness: Fairness,
     /// Schedulers that the project defines.
     pub own_schedulers: Vec<OwnScheduler>,
     /// By property, the verdict that is expected where the model itself says nothing.
@@ -73,6 +75,7 @@ impl Default for Options {
             properties: Vec::new(),
             hints: true,
             scheduler: SchedulerChoice::default(),
+            fairness: Fairness::default(),
             own_schedulers: Vec::new(),
             expect: BTreeMap::new(),
             wrong: None,
@@ -97,6 +100,10 @@ pub struct Document {
     pub trials: Trials,
     /// What is wrong with the file in which a project chooses.
     pub wrong_config: Option<String>,
+    /// By property, the fairness that somebody asked for instead of the chosen one.
+    asked_fairness: BTreeMap<String, Fairness>,
+    /// The number of the text to which its file changed on the disk, until the document has that text.
+    on_disk: Option<u64>,
     reading: Option<Arc<Reading>>,
     /// Edits since the last reading.
     unread: Vec<Edit>,
@@ -201,9 +208,13 @@ impl Session {
             let before = std::mem::replace(&mut document.options, options);
             document.wrong_config = wrong;
             let now = &document.options;
-            if (&before.defines, &before.properties, before.when) == (&now.defines, &now.properties, now.when) {
+            let of_checks = |options: &Options| {
+                (options.defines.clone(), options.properties.clone(), options.when, options.fairness)
+            };
+            if of_checks(&before) == of_checks(now) {
                 continue;
             }
+            document.asked_fairness.clear();
             (document.reading, document.results) = (None, Results::default());
             self.stop(&name);
             self.save(&name);
@@ -222,6 +233,8 @@ impl Session {
             results: Results::default(),
             run: None,
             trials: Trials::default(),
+            asked_fairness: BTreeMap::new(),
+            on_disk: None,
             reading: None,
             unread: Vec::new(),
         };
@@ -256,14 +269,28 @@ impl Session {
         }
     }
 
-    /// A file that is not open may have changed on the disk.
+    /// A file may have changed on the disk.
     pub fn touched(&mut self, name: &str) {
         if name.ends_with(config::NAME) {
             self.choose_again();
         }
-        if !self.documents.contains_key(name) {
-            self.forget_readings_with(name);
+        match self.documents.get_mut(name) {
+            Some(document) => document.on_disk = files::read(Path::new(name)).map(|text| trials::number_of(&text)),
+            None => self.forget_readings_with(name),
         }
+    }
+
+    /// The documents whose file changed on the disk and whose text is what is there now: that counts as a save.
+    pub fn take_saved(&mut self) -> Vec<String> {
+        let mut saved = Vec::new();
+        for (name, document) in &mut self.documents {
+            let Some(on_disk) = document.on_disk else { continue };
+            if trials::number_of(&document.text.to_string()) == on_disk {
+                document.on_disk = None;
+                saved.push(name.clone());
+            }
+        }
+        saved
     }
 
     /// The documents, by name.
@@ -341,12 +368,12 @@ impl Session {
     }
 
     /// Tries a known counterexample in the text as it is now, if one is to be tried. Says which document that was.
-    pub fn replay_one(&mut self) -> Option<Notice> {
+    pub fn replay_one(&mut self) -> Option<String> {
         for (name, document) in &mut self.documents {
             let Some(reading) = &document.reading else { continue };
             if let Some(known) = document.results.known.iter_mut().find(|known| known.untried) {
                 (known.untried, known.replayed) = (false, replay::replay(known, reading));
-                return Some(Notice::Changed(name.clone()));
+                return Some(name.clone());
             }
         }
         None
@@ -398,6 +425,19 @@ impl Session {
         self.check(name, tier);
     }
 
+    /// Asks which infinite runs count for a property of a document, or for all, instead of what is chosen. What was found
+    /// out under another fairness is forgotten.
+    pub fn ask_fairness(&mut self, name: &str, property: Option<&str>, fairness: Fairness) {
+        self.stop(name);
+        let Some(reading) = self.reading(name) else { return };
+        let Some(document) = self.documents.get_mut(name) else { return };
+        let asked = reading.properties().into_iter().filter(|known| property.is_none_or(|property| property == known));
+        document.asked_fairness.extend(asked.map(|property| (property, fairness)));
+        let Document { results, asked_fairness, options, .. } = document;
+        results.known.retain(|known| known.fairness == fairness_of(asked_fairness, options, &known.report.name));
+        self.fresh.insert(name.to_owned());
+    }
+
     fn start(&mut self, name: &str, reading: Arc<Reading>, tier: Tier, properties: Vec<String>) {
         let Some(document) = self.documents.get(name) else { return };
         let loaded = Arc::new(self.read(name, document.text.to_string(), true, &mut BTreeSet::new()));
@@ -435,6 +475,7 @@ impl Session {
             seen,
             budget: document.options.budget,
             scheduler: document.options.scheduler.clone(),
+            fairness: document.fairness(&property),
         };
         let run = self.checker.start(job);
         document.run = Some(Running { run, tier, property, progress: None, bound, goal: Goal::Violation, ..running });
@@ -443,9 +484,9 @@ impl Session {
 
     /// Starts work beside the check of a document.
     fn start_beside(&mut self, name: &str, loaded: Arc<Loaded>, work: Work) -> Option<RunId> {
-        let Options { budget, scheduler, .. } = &self.documents.get(name)?.options;
-        let document = name.to_owned();
-        let job = Job { document, loaded, work, seen: 0, budget: *budget, scheduler: scheduler.clone() };
+        let Options { budget, scheduler, fairness, .. } = &self.documents.get(name)?.options;
+        let (document, scheduler) = (name.to_owned(), scheduler.clone());
+        let job = Job { document, loaded, work, seen: 0, budget: *budget, scheduler, fairness: *fairness };
         Some(self.checker.start(job))
     }
 
@@ -516,18 +557,19 @@ impl Session {
         };
         let mut notices = Vec::new();
         notices.extend(outcome.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure)));
-        document.results.take(&running.reading, outcome);
+        let fairness = job.as_ref().map_or(Fairness::None, |job| job.fairness);
+        document.results.take(&running.reading, outcome, fairness);
         // The text may have been edited without a change of meaning since the check began.
-        if let Some(present) = document.reading.clone() {
+        if let Some(present) = document.reading.clone().filter(|present| !Arc::ptr_eq(present, &running.reading)) {
             document.follow(&present, &[]);
         }
         notices.push(Notice::Changed(name.to_owned()));
-        if let Some(Job { work: Work::Check(tier, property), .. }) = job {
+        if let Some(Job { work: Work::Check(tier, property), fairness, .. }) = job {
             if let Some(bound) = running.bound {
                 document.results.rise(&property, bound);
             }
             let open = document.results.of(&property).filter(|known| known.is_open());
-            match open.and_then(|known| tier.next(&running.loaded, &property, known.report.states)) {
+            match open.and_then(|known| tier.next(&running.loaded, (&property, fairness), known.report.states)) {
                 Some(next) => running.next.push_back((next, property)),
                 None => notices.push(Notice::Decided(name.to_owned(), property)),
             }
@@ -640,9 +682,22 @@ impl Document {
         written.or_else(|| self.options.expect.get(property).copied())
     }
 
+    /// Which infinite runs count for a property: as somebody asked for it, else as it is chosen.
+    pub fn fairness(&self, property: &str) -> Fairness {
+        fairness_of(&self.asked_fairness, &self.options, property)
+    }
+
     /// Results follow the text.
     fn follow(&mut self, reading: &Arc<Reading>, edits: &[Edit]) {
         self.results.follow(reading, edits);
+    }
+}
+
+/// Which infinite runs count for a property; for safety, which finite runs decide, that is no question.
+fn fairness_of(asked: &BTreeMap<String, Fairness>, options: &Options, property: &str) -> Fairness {
+    match property {
+        SAFETY => Fairness::None,
+        _ => asked.get(property).copied().unwrap_or(options.fairness),
     }
 }
 

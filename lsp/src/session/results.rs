@@ -10,7 +10,7 @@ use super::replay::Replayed;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Meaning, Outcome, Survey, Verdict};
+use fabius_engine::{Counterexample, Fairness, Meaning, Outcome, Survey, Verdict};
 use fabius_witness::{Snapshot, Trace};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -27,6 +27,8 @@ pub struct Known {
     pub report: PropertyReport,
     /// Why it does not hold.
     pub counterexamples: Vec<Counterexample>,
+    /// Which infinite runs counted as violations.
+    pub fairness: Fairness,
     /// What the search found in the text.
     pub findings: Vec<Finding>,
     /// With so many delays nothing was found, if that was looked for; runs with as many may be left that were not seen.
@@ -105,7 +107,7 @@ impl Results {
     }
 
     /// Takes in what a check of a model found out; the results of other properties stay.
-    pub fn take(&mut self, reading: &Arc<Reading>, outcome: Outcome) {
+    pub fn take(&mut self, reading: &Arc<Reading>, outcome: Outcome, fairness: Fairness) {
         let mut counterexamples = outcome.counterexamples.into_iter();
         let mut findings = outcome.findings;
         for report in outcome.report.properties {
@@ -117,6 +119,7 @@ impl Results {
                 meaning,
                 report,
                 counterexamples: own,
+                fairness,
                 findings: if safety { std::mem::take(&mut findings) } else { Vec::new() },
                 bound: None,
                 edits: Vec::new(),
@@ -177,6 +180,8 @@ impl Results {
                 staled |= !std::mem::replace(&mut known.stale, true);
                 known.edits.extend_from_slice(edit);
                 known.untried = !known.counterexamples.is_empty() && reading.written().is_some();
+                // What became of it in the text before says nothing of this one.
+                known.replayed = None;
                 continue;
             }
             let (Some(old), Some(new)) = (known.reading.written(), reading.written()) else { continue };
