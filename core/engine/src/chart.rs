@@ -16,7 +16,7 @@ use fabius_base::Limits;
 use fabius_machine::View;
 use fabius_program::{CLAIM_PID, Move, ProcessId, Program, Variable, VariableId, Watch};
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet};
-use fabius_witness::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
+use fabius_witness::{ChannelState, ClaimState, ProcessState, State, TraceState, Values, Turn};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -400,9 +400,9 @@ fn as_state(program: &Program, watch: Watch, view: &View<'_>) -> State {
         if variable.hidden {
             values.fill(0);
         }
-        values
+        Values::from(values)
     };
-    let each = |variables: &[Variable], value: &dyn Fn(VariableId) -> Vec<i32>| -> Vec<Vec<i32>> {
+    let each = |variables: &[Variable], value: &dyn Fn(VariableId) -> Vec<i32>| -> Vec<Values> {
         variables.iter().enumerate().map(|(id, variable)| shown(variable, value(VariableId(id as u32)))).collect()
     };
     let process = |pid: usize| {

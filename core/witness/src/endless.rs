@@ -5,14 +5,14 @@
 //! a process that can move again and again does.
 
 use fabius_base::Span;
-use fabius_program::{Move, Program};
+use fabius_program::{Initial, Move, Program};
 
 use crate::blocked::{Reason, Standing, Waiting, standings};
 use crate::explain::waits_for;
 use crate::interpret::enabled;
-use crate::show::Names;
+use crate::show::{Names, element_name};
 use crate::state::State;
-use crate::trace::snapshot;
+use crate::values::Values;
 
 /// So many values that never change are told.
 const CONSTANTS_TOLD_MAX: usize = 6;
@@ -174,20 +174,35 @@ fn blocked(program: &Program, states: &[State], standing: &Standing) -> Role {
     Role::Blocked { reasons, on }
 }
 
-/// Values that are the same before every step.
+/// Values that are the same before every step: names and values.
 fn unchanged(program: &Program, states: &[State]) -> Vec<(String, String)> {
     let Some((first, others)) = states.split_first() else { return Vec::new() };
-    let mut values = values(program, first);
-    for state in others {
-        let now = self::values(program, state);
-        values.retain(|value| now.contains(value));
+    let names = Names::of(program, first);
+    let mut unchanged = Vec::new();
+    for (index, variable) in program.globals.iter().enumerate() {
+        let values = &first.globals[index];
+        let changed: Vec<&Values> = others.iter().map(|o| &o.globals[index]).filter(|other| *other != values).collect();
+        let stays = |(element, _): &(usize, &i32)| changed.iter().all(|other| other[*element] == values[*element]);
+        if !matches!(variable.initial, Initial::Channel(_)) {
+            let staying = values.iter().enumerate().filter(stays);
+            unchanged.extend(staying.map(|(element, &value)| {
+                (element_name(variable, element), names.value(variable.ty.kind, value))
+            }));
+        }
     }
-    values
-}
-
-fn values(program: &Program, state: &State) -> Vec<(String, String)> {
-    let snapshot = snapshot(program, state);
-    snapshot.variables.into_iter().chain(snapshot.channels).collect()
+    for (index, channel) in first.channels.iter().enumerate() {
+        let name = names.channel(index as i32 + 1);
+        let named_alike = |other: &State| {
+            // Whose channel it is depends on which processes there are.
+            let types = |state: &State| state.processes.iter().map(|process| process.process).collect::<Vec<_>>();
+            types(other) == types(first) || Names::of(program, other).channel(index as i32 + 1) == name
+        };
+        if others.iter().all(|other| other.channels.get(index) == Some(channel) && named_alike(other)) {
+            let contents = names.contents(channel);
+            unchanged.push((name, contents));
+        }
+    }
+    unchanged
 }
 
 fn sentences(processes: &[InLoop], fairness: RunFairness, unchanged: &[(String, String)]) -> Vec<String> {

@@ -193,7 +193,7 @@ impl<'a> Execution<'a> {
         match slot {
             Slot::Global(id) => {
                 let ty = self.program.globals[id.0 as usize].ty;
-                self.state.globals[id.0 as usize][element] = ty.truncate(value);
+                self.state.globals[id.0 as usize].set(element, ty.truncate(value));
             }
             Slot::Local(id) => {
                 let (process, _) = self.state.whereabouts(self.pid);
@@ -202,7 +202,7 @@ impl<'a> Execution<'a> {
                     Some(claim) if self.pid == CLAIM => &mut claim.locals,
                     _ => &mut self.state.processes[self.pid].locals,
                 };
-                locals[id.0 as usize][element] = ty.truncate(value);
+                locals[id.0 as usize].set(element, ty.truncate(value));
             }
         }
     }

@@ -19,6 +19,7 @@ mod execute;
 mod observe;
 mod reads;
 mod round;
+mod values;
 
 pub use blocked::{Reason, Standing, Waiting, standings};
 pub use confirm::{Claim, Disagreement, Shows, confirm, confirm_watching, states_along};
@@ -33,6 +34,7 @@ pub use interpret::{
 pub use reads::reads;
 pub use shorten::{essential, shorten};
 pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
+pub use values::Values;
 pub use trace::{
     Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, describe, snapshot,
 };

@@ -7,12 +7,13 @@ use fabius_program::{
 use std::collections::VecDeque;
 
 use crate::evaluate::Evaluation;
+use crate::values::Values;
 
 /// A state, see [`fabius_program::meaning`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct State {
     /// Values of each global variable, element by element.
-    pub globals: Vec<Vec<i32>>,
+    pub globals: Vec<Values>,
     /// The processes alive; a process's number is its place in here.
     pub processes: Vec<ProcessState>,
     /// The channels that exist; a channel's identity is its place in here plus 1.
@@ -35,7 +36,7 @@ pub struct ClaimState {
     /// Where it is.
     pub location: LocationId,
     /// Values of each local variable, element by element.
-    pub locals: Vec<Vec<i32>>,
+    pub locals: Vec<Values>,
     /// Who moves next.
     pub turn: Turn,
 }
@@ -83,7 +84,7 @@ pub struct ProcessState {
     /// Its priority.
     pub priority: u8,
     /// Values of each parameter and local variable, element by element.
-    pub locals: Vec<Vec<i32>>,
+    pub locals: Vec<Values>,
 }
 
 /// A channel within a [`State`].
@@ -166,7 +167,7 @@ impl State {
     }
 
     /// The variables of a process, or of the claim.
-    pub(crate) fn locals_of(&self, pid: usize) -> &[Vec<i32>] {
+    pub(crate) fn locals_of(&self, pid: usize) -> &[Values] {
         match &self.claim {
             Some(claim) if pid == CLAIM => &claim.locals,
             _ => &self.processes[pid].locals,
@@ -205,7 +206,7 @@ impl State {
         for (index, variable) in process.locals.iter().enumerate() {
             self.processes[pid].locals[index] = if index < process.parameter_count as usize {
                 let argument = birth.arguments.get(index).copied().unwrap_or(0);
-                vec![variable.ty.truncate(argument); variable.element_count() as usize]
+                Values::repeated(variable.ty.truncate(argument), variable.element_count() as usize)
             } else {
                 self.initial_values(program, variable, pid)?
             };
@@ -222,18 +223,18 @@ impl State {
     }
 
     /// The first values of a variable of process `pid` (or of a global one); creates its channels.
-    fn initial_values(&mut self, program: &Program, variable: &Variable, pid: usize) -> Result<Vec<i32>, Fault> {
+    fn initial_values(&mut self, program: &Program, variable: &Variable, pid: usize) -> Result<Values, Fault> {
         let count = variable.element_count() as usize;
         let value = |state: &Self, expr: &Expr| -> Result<i32, Fault> {
             Ok(variable.ty.truncate(Evaluation::new(program, state, pid).value(expr)?))
         };
         match &variable.initial {
-            Initial::Zero => Ok(vec![0; count]),
-            Initial::Value(expr) => Ok(vec![value(self, expr)?; count]),
+            Initial::Zero => Ok(Values::repeated(0, count)),
+            Initial::Value(expr) => Ok(Values::repeated(value(self, expr)?, count)),
             Initial::List(exprs) => {
                 let mut values = exprs.iter().take(count).map(|e| value(self, e)).collect::<Result<Vec<_>, _>>()?;
                 values.resize(count, values.last().copied().unwrap_or(0));
-                Ok(values)
+                Ok(values.into())
             }
             Initial::Channel(channel_type) => (0..count)
                 .map(|_| {
@@ -243,7 +244,8 @@ impl State {
                     self.channels.push(ChannelState { channel_type: *channel_type, messages: VecDeque::new() });
                     Ok(self.channels.len() as i32)
                 })
-                .collect(),
+                .collect::<Result<Vec<_>, _>>()
+                .map(Values::from),
         }
     }
 }
@@ -254,12 +256,12 @@ pub(crate) fn channel_count(process: &Process) -> usize {
     own.filter(|v| matches!(v.initial, Initial::Channel(_))).map(|v| v.element_count() as usize).sum()
 }
 
-fn zeros(variable: &Variable) -> Vec<i32> {
-    vec![0; variable.element_count() as usize]
+fn zeros(variable: &Variable) -> Values {
+    Values::repeated(0, variable.element_count() as usize)
 }
 
-fn hide(values: &mut [i32], variable: &Variable) {
+fn hide(values: &mut Values, variable: &Variable) {
     if variable.hidden {
-        values.fill(0);
+        *values = zeros(variable);
     }
 }

@@ -11,6 +11,7 @@ use crate::explain::Explanation;
 use crate::interpret::Outcome;
 use crate::show::{Names, element_name, statement_text};
 use crate::state::State;
+use crate::values::Values;
 
 /// A confirmed path.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -240,7 +241,7 @@ pub fn snapshot(program: &Program, state: &State) -> Snapshot {
 pub(crate) fn variables_of(
     names: &Names<'_>,
     variables: &[Variable],
-    values: &[Vec<i32>],
+    values: &[Values],
     owner: &str,
 ) -> Vec<(String, String)> {
     let mut shown = Vec::new();
@@ -389,7 +390,7 @@ fn changes(
     (after, new_names): (&State, &Names<'_>),
 ) -> Vec<Change> {
     let mut found = Vec::new();
-    let mut compare = |variables: &[Variable], old: &[Vec<i32>], new: &[Vec<i32>], pid: Option<u8>| {
+    let mut compare = |variables: &[Variable], old: &[Values], new: &[Values], pid: Option<u8>| {
         if old == new {
             return;
         }
@@ -400,8 +401,9 @@ fn changes(
             }
             Some(pid) => old_names.process(pid) + ":",
         };
-        for ((variable, old), new) in variables.iter().zip(old).zip(new) {
-            for (element, (old, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new) {
+        let changed = variables.iter().zip(old).zip(new).filter(|((_, old), new)| old != new);
+        for ((variable, old), new) in changed {
+            for (element, (old, new)) in old.iter().zip(new.iter()).enumerate().filter(|(_, (old, new))| old != new) {
                 found.push(Change {
                     name: format!("{owner}{}", element_name(variable, element)),
                     pid,

@@ -1,0 +1,61 @@
+//! The values of a variable, shared between the states in which they are the same.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The values of a variable, element by element.
+///
+/// Copying them takes the same time however many they are; only the state that changes one gets values of its own. So
+/// a run through states with large arrays takes no more memory than what changes in it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Values(Arc<[i32]>);
+
+impl Values {
+    /// The same value for each element.
+    pub(crate) fn repeated(value: i32, count: usize) -> Self {
+        Self(std::iter::repeat_n(value, count).collect())
+    }
+
+    /// Changes one element.
+    pub(crate) fn set(&mut self, element: usize, value: i32) {
+        if self.0[element] != value {
+            Arc::make_mut(&mut self.0)[element] = value;
+        }
+    }
+}
+
+impl From<Vec<i32>> for Values {
+    fn from(values: Vec<i32>) -> Self {
+        Self(values.into())
+    }
+}
+
+impl Deref for Values {
+    type Target = [i32];
+
+    fn deref(&self) -> &[i32] {
+        &self.0
+    }
+}
+
+impl<const N: usize> PartialEq<[i32; N]> for Values {
+    fn eq(&self, other: &[i32; N]) -> bool {
+        **self == other[..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_change_takes_memory() {
+        let first = Values::repeated(7, 100);
+        let mut second = first.clone();
+        second.set(3, 7);
+        assert!(std::ptr::eq(&raw const *first, &raw const *second));
+        second.set(3, 8);
+        assert_eq!((first[3], second[3]), (7, 8));
+        assert!(first != second && first == Values::from(vec![7; 100]));
+    }
+}
