@@ -16,7 +16,7 @@ use fabius_base::Limits;
 use fabius_machine::View;
 use fabius_program::{CLAIM_PID, Move, ProcessId, Program, Variable, VariableId, Watch};
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet};
-use fabius_witness::{ChannelState, ClaimState, ProcessState, State, TraceState, Values, Turn};
+use fabius_witness::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn, Values};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;

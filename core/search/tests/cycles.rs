@@ -2,7 +2,7 @@
 //! graphs. A failure names the seed of its graph.
 
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_search::cycle::{CycleProviso, Order, Whole, components, dfs_fifo, nested_dfs};
+use fabius_search::cycle::{CycleProviso, Order, Whole, components, dfs_fifo, nested_dfs, shortest};
 use fabius_search::toy::{Edge, Node, Random, Toy};
 use fabius_search::{
     Completeness, CycleOutcome, Ending, Fairness, Found, Goal, Marks, Model, Next, ProcessSet, Processes, Quiet,
@@ -396,6 +396,126 @@ fn a_cycle_is_found_if_and_only_if_there_is_one() {
     }
     assert_eq!(found.len(), 12);
     assert!(found.values().all(|&count| count > GRAPHS / 20), "too few of some kind: {found:?}");
+}
+
+/// How many steps an edge is.
+fn steps_of(edge: &Edge) -> u64 {
+    u64::from(edge.label.is_some() && edge.movers.iter().any(Option::is_some))
+}
+
+/// How many steps labels are.
+fn length(toy: &Toy, labels: &[u32]) -> u64 {
+    labels.iter().filter(|label| toy.movers(label).iter().any(Option::is_some)).count() as u64
+}
+
+/// The fewest steps of a run that counts, to a fault or before a cycle and in it: every way is lengthened while that helps.
+fn fewest_steps(toy: &Toy, goal: Goal, fairness: Fairness) -> Option<u64> {
+    let mut best: Option<u64> = None;
+    let mut take = |steps: u64| best = Some(best.map_or(steps, |best| best.min(steps)));
+    let mut distances = HashMap::from([(0, 0)]);
+    let mut open = vec![0];
+    while let Some(node) = open.pop() {
+        for edge in &toy.nodes()[node].edges {
+            let (steps, Some(to)) = (distances[&node] + steps_of(edge), edge.to) else { continue };
+            if edge.fault.is_some() {
+                take(steps);
+            } else if distances.get(&to).is_none_or(|&known| steps < known) {
+                distances.insert(to, steps);
+                open.push(to);
+            }
+        }
+    }
+    for (&start, &distance) in &distances {
+        let first = (start, History::default());
+        let mut known = HashMap::from([(first, 0)]);
+        let mut open = vec![first];
+        while let Some((node, history)) = open.pop() {
+            let edges = toy.nodes()[node].edges.iter().filter(|edge| may_take(edge, goal) && edge.fault.is_none());
+            for edge in edges {
+                let (steps, Some(to)) = (known[&(node, history)] + steps_of(edge), edge.to) else { continue };
+                let mut history = history;
+                history.take(edge);
+                history.arrive(&toy.nodes()[to]);
+                let place = (to, history.only(fairness));
+                if to == start && place.1.counts(goal, fairness) {
+                    take(distance + steps);
+                }
+                if known.get(&place).is_none_or(|&known| steps < known) {
+                    known.insert(place, steps);
+                    open.push(place);
+                }
+            }
+        }
+    }
+    best
+}
+
+#[test]
+fn a_shortest_run_has_as_few_steps_as_there_can_be() {
+    const FAR: u64 = 1_000;
+    let mut lengths = HashMap::new();
+    for seed in 0..GRAPHS {
+        let toy = random_toy(seed, Taste { faults: seed % 5 == 0, ..Taste::of(seed) });
+        for (goal, fairness) in
+            [Goal::AcceptanceCycle, Goal::Livelock].into_iter().flat_map(|g| FAIRNESSES.map(|f| (g, f)))
+        {
+            let context = format!("seed {seed}, {goal:?}, {fairness:?}");
+            let short = |bound| shortest(&mut toy.clone(), &mut Quiet, &Settings::default(), (goal, fairness), bound);
+            let fewest = fewest_steps(&toy, goal, fairness);
+            let found = short(FAR);
+            assert!(found.proved, "{context}");
+            let steps = found.found.map(|found| match found {
+                Found::Lasso { stem, cycle } => {
+                    check_lasso(&toy, &stem, &cycle, goal, fairness);
+                    length(&toy, &stem) + length(&toy, &cycle)
+                }
+                Found::Fault { path, fault } => {
+                    let mut walker = Walker::new(&toy);
+                    walker.walk(&path);
+                    assert_eq!(walker.fault, Some(fault), "{context}");
+                    length(&toy, &path)
+                }
+            });
+            assert_eq!(steps, fewest, "{context}");
+            *lengths.entry(steps.map(|steps| steps.min(5))).or_insert(0) += 1;
+            if let Some(fewest) = fewest {
+                let none = short(fewest);
+                assert_eq!((none.found, none.proved), (None, true), "{context}");
+            }
+        }
+    }
+    assert!(lengths.len() == 7 && lengths.values().all(|&count| 10 < count), "{lengths:?}");
+}
+
+#[test]
+fn a_run_is_not_called_shortest_where_not_all_was_seen() {
+    // A ring of ten states that accepts once, nothing else.
+    let ring: Vec<Vec<usize>> = (0..10).map(|i| vec![(i + 1) % 10]).collect();
+    let edges = |(i, targets): (usize, &Vec<usize>)| Node {
+        words: vec![i as u32],
+        edges: targets
+            .iter()
+            .map(|&to| Edge {
+                to: Some(to),
+                label: Some(i as u32),
+                marks: if i == 4 { Marks::ACCEPTING } else { Marks::NONE },
+                movers: [Some(0), None],
+                ..Edge::default()
+            })
+            .collect(),
+        processes: 1,
+        ..Node::default()
+    };
+    let toy = Toy::new(ring.iter().enumerate().map(edges).collect(), 0);
+    let question = (Goal::AcceptanceCycle, Fairness::None);
+    let within = |states_max| {
+        let limits = Limits { states_max: Some(states_max), ..Limits::default() };
+        shortest(&mut toy.clone(), &mut Quiet, &Settings { limits, ..Settings::default() }, question, 30)
+    };
+    let few = within(5);
+    assert_eq!((few.found, few.proved), (None, false));
+    let all = within(10);
+    assert_eq!((all.found, all.proved), (Some(Found::Lasso { stem: vec![], cycle: (0..10).collect() }), true));
 }
 
 #[test]

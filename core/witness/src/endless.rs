@@ -185,9 +185,10 @@ fn unchanged(program: &Program, states: &[State]) -> Vec<(String, String)> {
         let stays = |(element, _): &(usize, &i32)| changed.iter().all(|other| other[*element] == values[*element]);
         if !matches!(variable.initial, Initial::Channel(_)) {
             let staying = values.iter().enumerate().filter(stays);
-            unchanged.extend(staying.map(|(element, &value)| {
-                (element_name(variable, element), names.value(variable.ty.kind, value))
-            }));
+            unchanged.extend(
+                staying
+                    .map(|(element, &value)| (element_name(variable, element), names.value(variable.ty.kind, value))),
+            );
         }
     }
     for (index, channel) in first.channels.iter().enumerate() {

@@ -34,7 +34,7 @@ pub use interpret::{
 pub use reads::reads;
 pub use shorten::{essential, shorten};
 pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
-pub use values::Values;
 pub use trace::{
     Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, describe, snapshot,
 };
+pub use values::Values;

@@ -3,6 +3,7 @@
 //! * [`nested_dfs`]: acceptance cycles, whoever schedules.
 //! * [`dfs_fifo`]: livelocks, whoever schedules, with the fewest progress events before them.
 //! * [`components`]: both, also for fair schedulers only.
+//! * [`shortest`]: a run with the fewest steps, once one is known.
 //! * [`non_progress`]: livelocks as acceptance cycles, for comparison.
 
 pub mod components;
@@ -13,6 +14,7 @@ pub mod nested_dfs;
 pub mod non_progress;
 pub mod outcome;
 mod proviso;
+pub mod shortest;
 mod stem;
 mod sums;
 mod watch;
@@ -24,3 +26,4 @@ pub use nested_dfs::nested_dfs;
 pub use non_progress::NonProgress;
 pub use outcome::{CycleOutcome, Fairness, Found, Goal};
 pub use proviso::{CycleProviso, Proviso, Whole};
+pub use shortest::{Shortest, shortest};
