@@ -199,7 +199,7 @@ fn same_state(program: &Program, view: &View<'_>, state: &State) -> Result<(), S
         same("_last", last, usize::from(state.last))?;
     }
     for (index, values) in state.globals.iter().enumerate() {
-        same(&program.globals[index].name, &view.global(VariableId(index as u32)), values)?;
+        same(&program.globals[index].name, &view.global(VariableId(index as u32))[..], &values[..])?;
     }
     for (pid, process) in state.processes.iter().enumerate() {
         same("type of a process", view.process_of(pid), Some(process.process))?;
@@ -209,7 +209,7 @@ fn same_state(program: &Program, view: &View<'_>, state: &State) -> Result<(), S
         }
         for (index, values) in process.locals.iter().enumerate() {
             let name = &program.process(process.process).locals[index].name;
-            same(name, &view.local(pid, VariableId(index as u32)), values)?;
+            same(name, &view.local(pid, VariableId(index as u32))[..], &values[..])?;
         }
     }
     if let Some(claim) = &state.claim {
@@ -218,7 +218,7 @@ fn same_state(program: &Program, view: &View<'_>, state: &State) -> Result<(), S
         same("stuttering", view.stuttered(), claim.turn == Turn::Stuttered)?;
         for (index, values) in claim.locals.iter().enumerate() {
             let name = &program.process(claim.process).locals[index].name;
-            same(name, &view.claim_local(VariableId(index as u32)), values)?;
+            same(name, &view.claim_local(VariableId(index as u32))[..], &values[..])?;
         }
     }
     same("location of the event trace", view.trace_location(), state.trace.as_ref().map(|trace| trace.location))?;
