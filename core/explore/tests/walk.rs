@@ -178,8 +178,27 @@ fn processes_say_why_they_wait_and_for_whom() {
     let processes = e.processes();
     assert_eq!(processes.iter().map(|p| p.role).collect::<Vec<_>>(), [Role::Blocked, Role::Blocked, Role::Enabled]);
     let names = |pid| e.process_name(pid);
-    assert_eq!(processes[0].sentences(&names), ["at `ready`, which is false; B[1] could change that"]);
-    assert_eq!(processes[1].sentences(&names), ["at `q?m` because channel q is empty; C[2] could change that"]);
+    assert_eq!(
+        processes[0].sentences(&names),
+        ["at `ready`, which is false; `ready = true` of B[1] would change that"]
+    );
+    assert_eq!(
+        processes[1].sentences(&names),
+        ["at `q?m` because channel q is empty; `q!1` of C[2] would change that"]
+    );
+}
+
+#[test]
+fn fields_in_arrays_of_structures_are_asked_for_as_the_model_spells_them() {
+    let text = "typedef S { byte role; bit up }\nS srv[2];\nactive proctype P() { srv[1].role = 2; srv[0].up = 1 }\n";
+    let mut e = open(text);
+    assert_eq!(e.run(Way::First, &RunLimits::default(), |_| false), Stop::End);
+    assert_eq!(e.evaluate("srv[1].role", None).as_deref(), Ok("2"));
+    assert_eq!(e.evaluate("srv[1].role + srv[0].up == 3", Some(0)).as_deref(), Ok("true"));
+    let values = e.variables();
+    let told: Vec<(&str, &str)> = values.iter().map(|value| (value.name.as_str(), value.ty.as_str())).collect();
+    let wanted = [("srv[0].role", "byte"), ("srv[0].up", "bit"), ("srv[1].role", "byte"), ("srv[1].up", "bit")];
+    assert_eq!(told, wanted);
 }
 
 #[test]

@@ -21,7 +21,10 @@ pub use process::{
     ProcessId, ProcessKind, Receive, Send, Statement, StatementId,
 };
 pub use property::{Formula, Property, PropertyKind};
-pub use value::{ChannelType, ChannelTypeId, EnumId, Enumeration, Initial, Kind, Type, Variable, VariableId};
+pub use value::{
+    ChannelType, ChannelTypeId, EnumId, Enumeration, Initial, Kind, Type, Variable, VariableId, indices_of,
+    with_indices,
+};
 pub use watch::{ProgressOn, StepMarks, Watch};
 
 use fabius_base::Span;

@@ -80,7 +80,7 @@ pub enum Initial {
 /// are laid out with the last index moving fastest.
 #[derive(Clone, Hash, Debug)]
 pub struct Variable {
-    /// Name as a person writes it, without indices.
+    /// Name as a person writes it, without indices; `[]` stands where one belongs unless that is at the end: `node[].next`.
     pub name: String,
     /// Type of an element.
     pub ty: Type,
@@ -99,6 +99,37 @@ impl Variable {
     pub fn element_count(&self) -> u32 {
         self.dimensions.iter().fold(1, |count, length| count.saturating_mul(*length))
     }
+
+    /// The name of an element, such as `x`, `a[2]` or, for a leaf called `node[].next`, `node[2].next`.
+    pub fn element_name(&self, element: usize) -> String {
+        let indices: Vec<String> = indices_of(&self.dimensions, element).iter().map(usize::to_string).collect();
+        with_indices(&self.name, &indices)
+    }
+}
+
+/// The indices of an element, by its number.
+pub fn indices_of(dimensions: &[u32], mut element: usize) -> Vec<usize> {
+    let mut indices = vec![0; dimensions.len()];
+    for (index, &length) in indices.iter_mut().zip(dimensions).rev() {
+        let length = length.max(1) as usize;
+        (*index, element) = (element % length, element / length);
+    }
+    indices
+}
+
+/// Puts indices where a name leaves room for them (`[]`), or else behind it.
+pub fn with_indices(name: &str, indices: &[String]) -> String {
+    let mut pieces = name.split("[]");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    let mut indices = indices.iter();
+    for piece in pieces {
+        if let Some(index) = indices.next() {
+            text.push_str(&format!("[{index}]"));
+        }
+        text.push_str(piece);
+    }
+    indices.for_each(|index| text.push_str(&format!("[{index}]")));
+    text
 }
 
 /// Capacity and message layout of a channel.

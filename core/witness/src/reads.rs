@@ -3,7 +3,7 @@
 use fabius_program::{Action, Expr, Move, Pattern, Place, PrintPiece, Program, Receive, Send, Slot};
 
 use crate::evaluate::Evaluation;
-use crate::show::{Names, Writer, element_name};
+use crate::show::{Names, Writer};
 use crate::state::{CLAIM, State};
 
 /// The names of the variables and channels that a step from a state reads, each once.
@@ -98,7 +98,7 @@ impl Reader<'_> {
                     && indices.is_empty()
                 {
                     let owner = crate::show::process_name(&data.name, number);
-                    self.found.push(format!("{owner}:{}", element_name(variable, 0)));
+                    self.found.push(format!("{owner}:{}", variable.element_name(0)));
                 }
             }
             Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout => {}

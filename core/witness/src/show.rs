@@ -2,7 +2,7 @@
 
 use fabius_program::{
     Action, BinaryOp, ChannelTest, EnumId, Expr, Initial, Kind, Pattern, Place, ProcessId, Program, Slot, Statement,
-    UnaryOp, Variable,
+    UnaryOp, Variable, with_indices,
 };
 
 use crate::state::{ChannelState, State};
@@ -89,24 +89,6 @@ pub fn process_name(name: &str, pid: usize) -> String {
     }
 }
 
-/// An element of a variable, such as `x`, `a[2]` or, for a leaf called `node[].next`, `node[2].next`.
-pub fn element_name(variable: &Variable, element: usize) -> String {
-    let mut rest = element;
-    let mut indices: Vec<_> = variable
-        .dimensions
-        .iter()
-        .rev()
-        .map(|&length| {
-            let length = length.max(1) as usize;
-            let index = rest % length;
-            rest /= length;
-            index.to_string()
-        })
-        .collect();
-    indices.reverse();
-    with_indices(&variable.name, &indices)
-}
-
 /// A statement as a person would write it; steps that nobody writes get a name.
 pub fn statement_text(statement: &Statement) -> &str {
     match (&statement.action, statement.text.trim()) {
@@ -125,28 +107,13 @@ pub(crate) fn enum_name(program: &Program, enumeration: Option<EnumId>, value: i
     name.map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Puts indices where a name leaves room for them (`[]`), or else behind it.
-fn with_indices(name: &str, indices: &[String]) -> String {
-    let mut pieces = name.split("[]");
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    let mut indices = indices.iter();
-    for piece in pieces {
-        if let Some(index) = indices.next() {
-            text.push_str(&format!("[{index}]"));
-        }
-        text.push_str(piece);
-    }
-    indices.for_each(|index| text.push_str(&format!("[{index}]")));
-    text
-}
-
 /// The channel with an index among those that variables create; if there are not so many, the index is less by
 /// their number.
 fn nth_channel(variables: &[Variable], index: &mut usize) -> Option<String> {
     for variable in variables.iter().filter(|variable| matches!(variable.initial, Initial::Channel(_))) {
         let elements = variable.element_count() as usize;
         if *index < elements {
-            return Some(element_name(variable, *index));
+            return Some(variable.element_name(*index));
         }
         *index -= elements;
     }
@@ -177,7 +144,7 @@ impl<'a> Writer<'a> {
 
     /// A place whose indices are known.
     pub(crate) fn element(&self, place: &Place, element: usize) -> String {
-        element_name(self.variable(place.slot), element)
+        self.variable(place.slot).element_name(element)
     }
 
     /// The fields of a receive from a channel, or of a poll.

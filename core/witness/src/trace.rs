@@ -1,7 +1,8 @@
 //! A path as a person reads it: who did what, where, and what changed.
 
 use fabius_base::Span;
-use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, Variable, meaning::Fault};
+use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, Variable, indices_of, meaning::Fault};
+use std::collections::HashMap;
 
 use crate::blocked::Standing;
 use crate::confirm::Claim;
@@ -9,7 +10,7 @@ use crate::endless::Endless;
 use crate::execute::{Event, Happening};
 use crate::explain::Explanation;
 use crate::interpret::Outcome;
-use crate::show::{Names, element_name, statement_text};
+use crate::show::{Names, statement_text};
 use crate::state::State;
 use crate::values::Values;
 
@@ -27,7 +28,7 @@ pub struct Trace {
     /// Number of the first step of the cycle, for a path that runs into one; one more than there are steps if
     /// nothing moves in it.
     pub cycle_start: Option<usize>,
-    /// For an invalid end state: who waits for whom, and what may be done.
+    /// For a run that ends where nothing can move: who waits for whom, and what may be done.
     pub explanation: Option<Explanation>,
     /// For a path that runs into a cycle: what happens there.
     pub endless: Option<Endless>,
@@ -244,17 +245,38 @@ pub(crate) fn variables_of(
     values: &[Values],
     owner: &str,
 ) -> Vec<(String, String)> {
-    let mut shown = Vec::new();
-    for (variable, values) in variables.iter().zip(values) {
-        if matches!(variable.initial, fabius_program::Initial::Channel(_)) {
-            continue;
-        }
-        for (element, &value) in values.iter().enumerate() {
-            let name = format!("{owner}{}", element_name(variable, element));
-            shown.push((name, names.value(variable.ty.kind, value)));
-        }
+    let named = |(variable, element): (usize, usize)| {
+        let declared = &variables[variable];
+        let name = format!("{owner}{}", declared.element_name(element));
+        (name, names.value(declared.ty.kind, values[variable][element]))
+    };
+    let shown = variables.iter().zip(values).enumerate();
+    let shown = shown.filter(|(_, (variable, _))| !matches!(variable.initial, fabius_program::Initial::Channel(_)));
+    let mut elements: Vec<(usize, usize)> =
+        shown.flat_map(|(variable, (_, values))| (0..values.len()).map(move |element| (variable, element))).collect();
+    if variables.iter().any(|variable| variable.name.contains("[].")) {
+        group_by_element(variables, &mut elements);
     }
-    shown
+    elements.into_iter().map(named).collect()
+}
+
+/// Puts together what belongs to one element of an array of structures, by variable and number of the element.
+fn group_by_element(variables: &[Variable], elements: &mut [(usize, usize)]) {
+    // Of each variable, where each piece of its name up to an index is met first.
+    let mut first_met: HashMap<&str, usize> = HashMap::new();
+    let mut ranks: Vec<Vec<usize>> = Vec::new();
+    for (number, variable) in variables.iter().enumerate() {
+        let ends = variable.name.match_indices("[]").map(|(at, _)| at).chain([variable.name.len()]);
+        ranks.push(ends.map(|end| *first_met.entry(&variable.name[..end]).or_insert(number)).collect());
+    }
+    elements.sort_by_cached_key(|&(variable, element)| {
+        let indices = indices_of(&variables[variable].dimensions, element);
+        let own = &ranks[variable];
+        let mut key: Vec<usize> = own.iter().zip(&indices).flat_map(|(rank, index)| [*rank, *index]).collect();
+        key.extend(own.get(indices.len()..).unwrap_or_default());
+        key.extend(indices.get(own.len()..).unwrap_or_default());
+        key
+    });
 }
 
 /// A step that was taken from a state, as a person reads it; `number` is its number.
@@ -405,7 +427,7 @@ fn changes(
         for ((variable, old), new) in changed {
             for (element, (old, new)) in old.iter().zip(new.iter()).enumerate().filter(|(_, (old, new))| old != new) {
                 found.push(Change {
-                    name: format!("{owner}{}", element_name(variable, element)),
+                    name: format!("{owner}{}", variable.element_name(element)),
                     pid,
                     what: Changed::Variable,
                     old: old_names.value(variable.ty.kind, *old),

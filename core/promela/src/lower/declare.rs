@@ -7,7 +7,8 @@ use crate::names::{DeclaredId, Meaning, SymbolId};
 use crate::types::{Basic, Field, Leaf, OwnLeaf, Struct, VarType};
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{
-    Action, ChannelType, ChannelTypeId, EnumId, Expr, Initial, Kind, Place, ProcessKind, Type, Variable,
+    Action, ChannelType, ChannelTypeId, EnumId, Expr, Initial, Kind, Place, ProcessKind, Type, Variable, indices_of,
+    with_indices,
 };
 use std::sync::Arc;
 
@@ -350,7 +351,9 @@ impl Lowering<'_> {
         }
         let count: u32 = leaf.dimensions.iter().product();
         for element in 0..count {
-            let name = if leaf.dimensions.is_empty() { leaf.path.clone() } else { format!("{}[{element}]", leaf.path) };
+            let indices: Vec<String> =
+                indices_of(&leaf.dimensions, element as usize).iter().map(usize::to_string).collect();
+            let name = with_indices(&leaf.path, &indices);
             leaves.push((Some(leaf.basic), leaf.basic.stored(false, kind_of(leaf.ty)), name));
         }
     }
@@ -363,10 +366,7 @@ impl Lowering<'_> {
         let context = self.names.context();
         let first = self.leaf_count(context);
         for leaf in leaves {
-            let name = match &leaf.path[..] {
-                "" => d.name.text.to_string(),
-                path => format!("{}.{path}", d.name.text),
-            };
+            let name = field_path(&d.name.text, length, &leaf.path);
             // Outside of the state even a single bit takes a byte.
             let bits = if hidden && leaf.ty.bits < 16 { 8 } else { leaf.ty.bits };
             let variable = Variable {
@@ -460,10 +460,7 @@ impl Lowering<'_> {
         let enumeration = (ty == VarType::Basic(Basic::Mtype)).then(|| EnumId(self.set(set.as_ref()) as u32));
         let leaf = structure.leaves.len() as u32;
         for mut inner in self.types.leaves_of(ty, length, OwnLeaf { enumeration, initial }) {
-            inner.path = match &inner.path[..] {
-                "" => d.name.text.to_string(),
-                path => format!("{}.{path}", d.name.text),
-            };
+            inner.path = field_path(&d.name.text, length, &inner.path);
             structure.leaves.push(inner);
         }
         structure.fields.push(Field { name: d.name.text.clone(), ty, length, leaf, span: d.name.span });
@@ -584,4 +581,13 @@ impl Lowering<'_> {
 
 fn kind_of(ty: Type) -> Option<EnumId> {
     if let Kind::Enum(id) = ty.kind { Some(id) } else { None }
+}
+
+/// The path to a leaf of a variable or field: of an array of structures with `[]` where its index belongs.
+fn field_path(name: &str, length: Option<u32>, path: &str) -> String {
+    match (path, length) {
+        ("", _) => name.to_owned(),
+        (path, Some(_)) => format!("{name}[].{path}"),
+        (path, None) => format!("{name}.{path}"),
+    }
 }
