@@ -319,7 +319,7 @@ fn a_deadlock_a_livelock_and_a_formula_are_explained() {
     let stop = debugger.go("continue", json!({ "threadId": 1 }));
     assert!(stop.reason == "exception" && stop.text.starts_with("deadlock"), "{stop:?}");
     let info = debugger.request("exceptionInfo", json!({ "threadId": stop.thread }));
-    assert!(info["details"]["message"].as_str().is_some_and(|text| text.contains("could change that")), "{info}");
+    assert!(info["details"]["message"].as_str().is_some_and(|text| text.contains("would change that")), "{info}");
     assert_eq!(debugger.end(), Some(0));
 
     let mut debugger = Debugger::launched(&model("retry_forever"), json!({ "property": "progress" }));

@@ -203,6 +203,9 @@ pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
         (None, false) => ("livelock", "the run never ends".to_owned()),
     };
     let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
-    let headline = format!("{what}: the loop of {steps} starts again");
+    let headline = match lasso.start == lasso.end {
+        true => format!("{what}: nothing can move any more"),
+        false => format!("{what}: the loop of {steps} starts again"),
+    };
     Some(Wrong { filter, headline, pid: None, sentences: e.loop_sentences() })
 }

@@ -92,7 +92,8 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
         let _ = writeln!(text, "  {}", paint(FAINT, "┃ inside an atomic sequence"));
     }
     text.push('\n');
-    let section = if example.trace.cycle_start.is_some() { "in the loop:" } else { "in the end:" };
+    let loops = example.trace.cycle_start.is_some_and(|start| start <= example.trace.len());
+    let section = if loops { "in the loop:" } else { "in the end:" };
     let _ = writeln!(text, "{}", paint(STRONG, section));
     let ending = match example.trace.claim {
         Claim::Fault(_) => {
@@ -128,9 +129,9 @@ fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
 /// The values of variables and channels in the last state of a run.
 fn values(trace: &Trace, layout: Layout) -> Vec<trace::Line> {
     let last = Snapshot { processes: Vec::new(), ..trace.last.clone() };
-    let claim = trace.claim;
-    let start = last.clone();
-    let still = Trace { claim, steps: Vec::new(), start, last, cycle_start: None, explanation: None, endless: None };
+    let (claim, start, propositions) = (trace.claim, last.clone(), trace.propositions.clone());
+    let (steps, cycle_start, explanation, endless) = (Vec::new(), None, None, None);
+    let still = Trace { claim, steps, start, last, cycle_start, explanation, endless, propositions };
     let mut lines = trace::ending(&still, &SourceMap::new(), layout);
     // The first line says what is wrong, which the last step says already.
     lines.drain(..lines.len().min(1));
@@ -142,7 +143,7 @@ fn heading(violation: &ViolationReport) -> String {
     let shortest = if violation.shortest { ", and no shorter run does" } else { "" };
     let met = if violation.count > 1 { format!(" (met {} times)", count(violation.count)) } else { String::new() };
     match violation.steps {
-        0 if violation.loop_start.is_some() => format!("it happens where nothing ever moves{met}"),
+        0 if violation.loop_start.is_some() => format!("violated in the initial state, in which nothing can move{met}"),
         0 => format!("it happens in the initial state{met}"),
         _ if violation.loop_start.is_some_and(|start| start <= violation.steps) => {
             let before = violation.loop_start.map_or(0, |start| start - 1);

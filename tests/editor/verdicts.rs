@@ -60,7 +60,11 @@ fn while_the_text_does_not_parse_an_old_violation_says_that_it_is_old() {
     // And when it is as it was, the result counts again.
     editor.replace(&uri, 4, FAILING);
     let again = editor.diagnostics(&uri, "the violation again", |params| params["version"] == 4);
-    assert_eq!((&first(&again)["severity"], &first(&again)["range"]["start"]["line"]), (&json!(1), &json!(4)), "{again}");
+    assert_eq!(
+        (&first(&again)["severity"], &first(&again)["range"]["start"]["line"]),
+        (&json!(1), &json!(4)),
+        "{again}"
+    );
 }
 
 #[test]

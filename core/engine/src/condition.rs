@@ -76,7 +76,7 @@ impl Loader for Again<'_> {
 }
 
 /// Makes places of one form of a model places of another form: they have the same numbers.
-fn relocate(from: &Program, to: &Program, expr: &mut Expr) -> Result<(), String> {
+pub(crate) fn relocate(from: &Program, to: &Program, expr: &mut Expr) -> Result<(), String> {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         match expr {

@@ -1,17 +1,20 @@
 //! From a path that a search found to a counterexample that a person may see: confirmed by the
 //! reference interpreter, with a place and a sentence.
 
+use crate::condition::relocate;
 use crate::elaborate::elaborate;
 use crate::load::Loaded;
 use crate::report::{LoopProcessReport, LoopReport, ValueReport, ViolationClass, ViolationReport};
 use crate::run::internal_error;
 use crate::words::counted;
 use fabius_base::{Code, Finding, SourceMap, Span};
-use fabius_program::{Action, EdgeId, Move, Program, Watch, meaning::Fault};
+use fabius_program::{Action, EdgeId, Expr, Move, Program, PropertyKind, Watch, meaning::Fault};
 use fabius_search::ViolationKind;
 use fabius_witness::format::{json, trail::trail};
+use fabius_witness::release::Prospect;
 use fabius_witness::{
-    Claim, Endless, InLoop, Role, RunFairness, Shows, Standing, Step, Trace, confirm_watching as walk, shorten,
+    Claim, Endless, InLoop, Role, RunFairness, Shows, Standing, Step, Trace, confirm_watching as walk, propositions,
+    shorten,
 };
 use std::sync::Arc;
 
@@ -163,6 +166,8 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found)
     if let (Some(endless), Some(fair_runs)) = (&mut trace.endless, found.fair_runs) {
         endless.tell_of_fair_runs(fair_runs);
     }
+    trace.propositions =
+        found.property.as_ref().map_or_else(Vec::new, |(name, _)| worth(loaded, (&told, watch), &trace, name));
     let finding = finding(&loaded.map, &found, &trace);
     let report = report(loaded, &found, &trace, &finding);
     let loop_start = match found.wrong {
@@ -186,6 +191,20 @@ fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<(Arc<
     let told = elaborate(program, (&written, watch), &found.path, found.claim())?;
     let trace = walk(&written, watch, &told.path, told.claim).ok()?;
     Some((written, watch, trace))
+}
+
+/// What the propositions of a formula are along a run that violates it, in sentences.
+fn worth(loaded: &Loaded, (told, watch): (&Program, Watch), trace: &Trace, name: &str) -> Vec<String> {
+    let Some(program) = &loaded.program else { return Vec::new() };
+    let formula = program.properties.iter().find_map(|property| match &property.kind {
+        PropertyKind::Ltl(formula) if property.name == name => Some(formula),
+        _ => None,
+    });
+    let exprs = formula.map_or_else(Vec::new, |formula| formula.propositions().into_iter().cloned().collect());
+    // A place that the program as it is told does not have has no value there.
+    let same = |mut expr: Expr| relocate(program, told, &mut expr).ok().map(|()| expr);
+    let exprs: Vec<Expr> = exprs.into_iter().filter_map(same).collect();
+    propositions(told, watch, trace, &exprs)
 }
 
 /// Where a faulty transition stands in the text.
@@ -225,7 +244,11 @@ fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, tra
         (ViolationClass::NonProgressCycle, _) => {
             (Code::NonProgressCycle, "a run can go on for ever without progress".to_owned())
         }
+        (_, Some((name, _))) if steps.is_empty() => {
+            (Code::PropertyViolated, format!("`{name}` is violated by a run that ends"))
+        }
         (_, Some((name, _))) => (Code::PropertyViolated, format!("`{name}` is violated by a run that never ends")),
+        _ if steps.is_empty() => (Code::AcceptanceCycle, "a run can end at an acceptance label".to_owned()),
         _ => (Code::AcceptanceCycle, "a run can pass acceptance labels for ever".to_owned()),
     };
     let mut finding = Finding::new(code, headline);
@@ -234,8 +257,8 @@ fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, tra
         let text = format!("a loop of {length} starts here: {}, in step {}", first.actor.name, first.number);
         finding = finding.at(first.actor.span, text);
     } else if let Some(last) = trace.taken().next_back() {
-        finding =
-            finding.at(last.actor.span, format!("after {}, in step {}, nothing moves", last.actor.name, last.number));
+        finding = finding
+            .at(last.actor.span, format!("after {}, in step {}, nothing can move", last.actor.name, last.number));
     }
     with_property(finding, property)
 }
@@ -341,10 +364,10 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
         delays: None,
         fewest_delays: None,
         blocked: match explanation {
-            Some(_) => json::standings(trace, &loaded.map).into_iter().filter(|standing| !standing.end).collect(),
+            Some(_) => json::stuck(trace, &loaded.map),
             None => Vec::new(),
         },
-        explanation: sentences.cloned().unwrap_or_default(),
+        explanation: trace.propositions.iter().chain(sentences.into_iter().flatten()).cloned().collect(),
         advice: advice.cloned(),
     }
 }
@@ -357,7 +380,7 @@ fn in_loop(map: &SourceMap, endless: &Endless, trace: &Trace) -> LoopReport {
             Role::Moves => ("moves", Vec::new(), Vec::new()),
             Role::AlwaysNeglected => ("neglected", Vec::new(), Vec::new()),
             Role::SometimesNeglected => ("sometimes_neglected", Vec::new(), Vec::new()),
-            Role::Blocked { reasons, on } => ("blocked", reasons.clone(), on.clone()),
+            Role::Blocked { reasons, prospect, .. } => ("blocked", reasons.clone(), released_by(prospect)),
             Role::Ended => ("ended", Vec::new(), Vec::new()),
         };
         LoopProcessReport {
@@ -384,6 +407,14 @@ fn in_loop(map: &SourceMap, endless: &Endless, trace: &Trace) -> LoopReport {
             .iter()
             .map(|(name, value)| ValueReport { name: name.clone(), value: value.clone() })
             .collect(),
+    }
+}
+
+/// The process that lets one that waits in a loop go on, if one is known.
+fn released_by(prospect: &Prospect) -> Vec<u8> {
+    match prospect {
+        Prospect::Released { by, .. } => vec![*by],
+        Prospect::Never { .. } | Prospect::Unknown => Vec::new(),
     }
 }
 

@@ -227,7 +227,7 @@ pub struct ViolationReport {
     /// In a search in the order of delays: whether it is known that no run with fewer leads to the same violation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fewest_delays: Option<bool>,
-    /// For an invalid end state: the processes that wait where they may not stop, and for what.
+    /// For a run that ends where nothing can move: the processes that wait where they may not stop, and for what.
     pub blocked: Vec<StandingRecord>,
     /// Why, in sentences.
     pub explanation: Vec<String>,
@@ -259,7 +259,7 @@ pub struct LoopProcessReport {
     pub role: &'static str,
     /// Why it does not move.
     pub reasons: Vec<String>,
-    /// The processes that could make it go on.
+    /// If a run from the loop is known that lets it go on: the process that takes the last step of it.
     pub waits_for: Vec<u8>,
     /// The file it stands in.
     pub file: String,

@@ -73,7 +73,7 @@ fn fairness_leaves_out_runs_that_neglect_a_process() {
     assert_eq!(verdict(SEMAPHORE, "gets_it", Fairness::Weak), Verdict::Violated);
     assert_eq!(verdict(SEMAPHORE, "gets_it", Fairness::Strong), Verdict::Holds);
     let told = property(PETERSON, "often", &Settings::default()).violations[0].explanation.join(" ");
-    assert!(told.contains("No weakly fair run does it"), "{told}");
+    assert!(told.contains("No weakly fair run violates it"), "{told}");
 }
 
 #[test]
@@ -119,6 +119,41 @@ fn a_beginning_can_decide_and_an_end_goes_on_for_ever() {
     assert_eq!((three.verdict, three.violations[0].kind), (Verdict::Violated, ViolationClass::AcceptanceCycle));
     let endless = three.violations[0].endless.as_ref().expect("the last state lasts for ever");
     assert_eq!((endless.steps, three.violations[0].loop_start), (0, Some(three.violations[0].steps + 1)));
+}
+
+#[test]
+fn a_run_that_ends_is_explained_as_one() {
+    let stuck = "byte x; active proctype p() { x = 1; x == 5; x = 3 } ltl three { <> (x == 3) }";
+    let violation = &property(stuck, "three", &Settings::default()).violations[0];
+    let told = [
+        "In the last state, `x == 3` is false.",
+        "Nothing can move any more; the last state lasts for ever.",
+        "p[0] waits at `x == 5`, which is false: x is 1.",
+    ];
+    assert_eq!(violation.explanation, told);
+    assert_eq!(violation.blocked.len(), 1);
+    let advice = "Check who should have made the condition true, and whether it was true too early.";
+    assert_eq!(violation.advice.as_deref(), Some(advice));
+    let ended = "byte x; active proctype p() { x = 1; x = 2 } ltl three { <> (x == 3) }";
+    let violation = &property(ended, "three", &Settings::default()).violations[0];
+    assert_eq!(violation.explanation[1], "Every process has ended; the last state lasts for ever.");
+    assert!(violation.advice.as_ref().is_some_and(|advice| advice.starts_with("The run ends where it may")));
+}
+
+#[test]
+fn a_formula_is_explained_by_its_propositions_and_by_the_fairness_of_its_loop() {
+    let text = "byte n, q; active proctype a() { do :: n = 1 - n od } active proctype b() { q = 7 }\n\
+                ltl served { <> (q == 7) } ltl calm { <> [] (n == 0) }";
+    let served = &property(text, "served", &Settings::default()).violations[0];
+    assert_eq!(served.explanation[0], "Throughout the loop, `q == 7` is false.");
+    let last: Vec<&str> = served.explanation.iter().rev().take(2).rev().map(String::as_str).collect();
+    assert_eq!(last, ["Unfair run: excluded under weak fairness.", "No weakly fair run violates it."]);
+    let calm = &property(text, "calm", &Settings::default()).violations[0];
+    assert!(calm.explanation[0].starts_with("In the loop, `n == 0` is "), "{:?}", calm.explanation);
+    assert!(calm.advice.as_ref().is_some_and(|advice| !advice.contains("progress")), "{:?}", calm.advice);
+    let bad = "byte x; active proctype p() { x = 1; x = 2 } ltl small { [] (x < 2) }";
+    let small = &property(bad, "small", &Settings::default()).violations[0];
+    assert_eq!(small.explanation, ["In the last state, `x < 2` is false (since step 2)."]);
 }
 
 #[test]

@@ -78,17 +78,8 @@ impl ProcessScene {
     /// Why it cannot move, and who could change that, in a sentence each.
     pub fn sentences(&self, names: &dyn Fn(u8) -> String) -> Vec<String> {
         let reasons = self.standing.waiting.iter().map(|waiting| {
-            let on: Vec<String> = self
-                .waits
-                .iter()
-                .filter(|wait| wait.text == waiting.text)
-                .flat_map(|wait| wait.on.iter().map(|pid| names(*pid)))
-                .collect();
-            let who = match on.as_slice() {
-                [] => String::new(),
-                [one] => format!("; {one} could change that"),
-                [others @ .., last] => format!("; {} and {last} could change that", others.join(", ")),
-            };
+            let waits = self.waits.iter().filter(|wait| wait.edge == waiting.edge && wait.text == waiting.text);
+            let who: String = waits.filter_map(|wait| Some(format!("; {}", wait.outlook(names)?))).collect();
             match waiting.reason {
                 Reason::Executable => format!("at `{}`, which can be executed", waiting.text),
                 _ => format!("{}{who}", waiting.sentence()),
@@ -175,7 +166,7 @@ impl Exploration {
             states.push(bare(lasso.end));
         }
         let moves: Vec<Move> = steps.into_iter().map(|(_, step)| step).collect();
-        Some(explain_loop(&self.ground().program, &states, &moves))
+        Some(explain_loop(&self.ground().program, self.ground().watch, &states, &moves))
     }
 
     /// What happens in the loop at the end of the line, in sentences; none if there is no loop.

@@ -53,6 +53,22 @@ pub enum Formula {
 }
 
 impl Formula {
+    /// Its propositions, each once, from left to right.
+    pub fn propositions(&self) -> Vec<&Expr> {
+        let (mut found, mut open) = (Vec::new(), vec![self]);
+        while let Some(formula) = open.pop() {
+            match formula {
+                Self::Proposition(expr) => found.extend((!found.contains(&expr)).then_some(expr)),
+                Self::Not(a) | Self::Next(a) | Self::Always(a) | Self::Eventually(a) => open.push(a),
+                Self::And(a, b) | Self::Or(a, b) | Self::Implies(a, b) | Self::Equivalent(a, b) => {
+                    open.extend([&**b, &**a])
+                }
+                Self::Until(a, b) | Self::WeakUntil(a, b) | Self::Release(a, b) => open.extend([&**b, &**a]),
+            }
+        }
+        found
+    }
+
     /// The operands of an operator, none of a proposition.
     pub fn operands(&self) -> (Option<&Formula>, Option<&Formula>) {
         match self {

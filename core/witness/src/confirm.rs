@@ -4,7 +4,7 @@ use fabius_program::{CLAIM_PID, Move, Program, ProgressOn, Watch, meaning::Fault
 use std::fmt;
 
 use crate::endless::{RunFairness, explain_loop, fake_progress};
-use crate::explain::explain;
+use crate::explain::{explain, explain_stop};
 use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take, stops_accepting};
 use crate::round::Round;
 use crate::state::State;
@@ -267,11 +267,14 @@ impl Walk<'_> {
                 if self.loop_states.is_empty() {
                     self.loop_states.push(State { claim: None, trace: None, ..self.state.clone() });
                 }
-                let mut explained = explain_loop(self.program, &self.loop_states, &self.loop_steps);
+                let mut explained = explain_loop(self.program, self.watch, &self.loop_states, &self.loop_steps);
                 if shows.no_progress && self.watch.progress == Some(ProgressOn::Transitions) {
                     explained.sentences.extend(fake_progress(self.program, &self.loop_states));
                 }
                 endless = Some(explained);
+                if self.loop_steps.is_empty() {
+                    explanation = Some(explain_stop(self.program, &self.loop_states[0], &self.steps));
+                }
             }
             Claim::Fault(_) | Claim::Reaches => {}
         }
@@ -283,6 +286,7 @@ impl Walk<'_> {
             cycle_start,
             explanation,
             endless,
+            propositions: Vec::new(),
         })
     }
 }
@@ -298,5 +302,6 @@ fn stillborn(claim: Claim) -> Trace {
         cycle_start: None,
         explanation: None,
         endless: None,
+        propositions: Vec::new(),
     }
 }

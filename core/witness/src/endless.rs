@@ -5,13 +5,15 @@
 //! a process that can move again and again does.
 
 use fabius_base::Span;
-use fabius_program::{Initial, Move, Program};
+use fabius_program::{Move, Program, Watch};
 
 use crate::blocked::{Reason, Standing, Waiting, standings};
-use crate::explain::waits_for;
+use crate::explain::{Explanation, explain_stop, waits_for};
 use crate::interpret::enabled;
-use crate::show::{Names, element_name};
+use crate::release::{Prospect, prospects};
+use crate::show::Names;
 use crate::state::State;
+use crate::trace::elements_in_order;
 use crate::values::Values;
 
 /// So many values that never change are told.
@@ -26,6 +28,8 @@ pub struct Endless {
     pub fairness: RunFairness,
     /// Variables and channels that have the same value all the time: names and values.
     pub unchanged: Vec<(String, String)>,
+    /// What is known of fair runs, in sentences.
+    pub fair: Vec<String>,
     /// All of it in sentences.
     pub sentences: Vec<String>,
     /// What may be done, in a sentence.
@@ -58,8 +62,10 @@ pub enum Role {
     Blocked {
         /// At which statement, and why, in half a sentence each.
         reasons: Vec<String>,
-        /// Processes that could make it go on.
-        on: Vec<u8>,
+        /// Whether a run from the loop lets it go on.
+        prospect: Prospect,
+        /// If that is not known: what statements ahead of other processes would do about it.
+        ahead: Vec<String>,
     },
     /// It is past its last statement.
     Ended,
@@ -82,14 +88,13 @@ impl Endless {
         if self.fairness == RunFairness::Strong {
             return;
         }
-        self.sentences.push(
-            match known {
-                RunFairness::Unfair => "No weakly fair run does it.",
-                RunFairness::Weak => "There are weakly fair runs that do it; no strongly fair one does.",
-                RunFairness::Strong => "But there are strongly fair runs, too, that do it.",
-            }
-            .to_owned(),
-        );
+        let told = match known {
+            RunFairness::Unfair => "No weakly fair run violates it.",
+            RunFairness::Weak => "A weakly fair run violates it too, but no strongly fair one does.",
+            RunFairness::Strong => "A strongly fair run violates it too.",
+        };
+        self.sentences.push(told.to_owned());
+        self.fair.push(told.to_owned());
         self.suggestion = match known {
             RunFairness::Unfair => "If the scheduler is at least weakly fair, this cannot happen (`--fairness weak`).",
             RunFairness::Weak => "`--fairness weak` shows such a run; `--fairness strong` rules it out.",
@@ -99,14 +104,15 @@ impl Endless {
     }
 }
 
-/// Explains a loop: `states` are those before each of its steps, `steps` what happens in them.
-pub fn explain_loop(program: &Program, states: &[State], steps: &[Move]) -> Endless {
+/// Explains a loop: `states` are those before each of its steps, `steps` what happens in them; without any step, the one
+/// state lasts for ever. `watch` is what was watched beside it.
+pub fn explain_loop(program: &Program, watch: Watch, states: &[State], steps: &[Move]) -> Endless {
     let Some(first) = states.first() else { return nothing() };
     let able: Vec<Vec<u8>> =
         states.iter().filter(|state| state.holder.is_none()).map(|s| enabled(program, s)).collect();
     let movers: Vec<u8> =
         steps.iter().flat_map(|step| [Some(step.pid), step.partner.map(|(pid, _)| pid)]).flatten().collect();
-    let processes: Vec<InLoop> = standings(program, first)
+    let mut processes: Vec<InLoop> = standings(program, first)
         .into_iter()
         .map(|standing| {
             let could = able.iter().filter(|pids| pids.contains(&standing.pid)).count();
@@ -115,22 +121,28 @@ pub fn explain_loop(program: &Program, states: &[State], steps: &[Move]) -> Endl
                 () if 0 < could && could == able.len() => Role::AlwaysNeglected,
                 () if 0 < could => Role::SometimesNeglected,
                 () if standing.has_ended() => Role::Ended,
-                () => blocked(program, states, &standing),
+                () => blocked(&standing),
             };
             let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
             InLoop { pid: standing.pid, name: standing.name, role, span }
         })
         .collect();
+    look_ahead(program, first, &mut processes);
     let has = |role: &Role| processes.iter().any(|process| process.role == *role);
     let fairness = match () {
         () if has(&Role::AlwaysNeglected) => RunFairness::Unfair,
         () if has(&Role::SometimesNeglected) => RunFairness::Weak,
         () => RunFairness::Strong,
     };
+    if steps.is_empty() {
+        let Explanation { sentences, suggestion, .. } = explain_stop(program, first, &[]);
+        return Endless { processes, fairness, unchanged: Vec::new(), fair: Vec::new(), sentences, suggestion };
+    }
     let unchanged = unchanged(program, states);
-    let sentences = sentences(&processes, fairness, &unchanged);
-    let suggestion = suggestion(&processes, fairness);
-    Endless { processes, fairness, unchanged, sentences, suggestion }
+    let fair = vec![fairness_told(fairness).to_owned()];
+    let sentences = sentences(&processes, &unchanged).into_iter().chain(fair.iter().cloned()).collect();
+    let suggestion = suggestion(&processes, fairness, watch);
+    Endless { processes, fairness, unchanged, fair, sentences, suggestion }
 }
 
 /// Says which processes stand at a progress label in a loop whose steps never leave one, so that where progress is a
@@ -158,37 +170,51 @@ fn nothing() -> Endless {
         processes: Vec::new(),
         fairness: RunFairness::Strong,
         unchanged: Vec::new(),
+        fair: Vec::new(),
         sentences: Vec::new(),
         suggestion: String::new(),
     }
 }
 
 /// Why a process cannot move in any state of a loop.
-fn blocked(program: &Program, states: &[State], standing: &Standing) -> Role {
+fn blocked(standing: &Standing) -> Role {
     let told = |reason: &Reason| !matches!(reason, Reason::Executable | Reason::NotElse);
     let waiting = standing.waiting.iter().filter(|waiting| told(&waiting.reason));
-    let reasons = waiting.map(Waiting::sentence).collect();
-    let mut on: Vec<u8> = waits_for(program, &states[0], standing).into_iter().flat_map(|wait| wait.on).collect();
-    on.sort_unstable();
-    on.dedup();
-    Role::Blocked { reasons, on }
+    Role::Blocked { reasons: waiting.map(Waiting::sentence).collect(), prospect: Prospect::Unknown, ahead: Vec::new() }
+}
+
+/// Finds out for the processes that cannot move whether a run from the loop changes that.
+fn look_ahead(program: &Program, first: &State, processes: &mut [InLoop]) {
+    let is_blocked = |process: &&InLoop| matches!(process.role, Role::Blocked { .. });
+    let waiting: Vec<u8> = processes.iter().filter(is_blocked).map(|process| process.pid).collect();
+    if waiting.is_empty() {
+        return;
+    }
+    let names = Names::of(program, first);
+    let standings = standings(program, first);
+    for (pid, known) in waiting.iter().zip(prospects(program, first, &waiting)) {
+        let Role::Blocked { prospect, ahead, .. } = &mut processes[usize::from(*pid)].role else { continue };
+        if known == Prospect::Unknown {
+            let waits = waits_for(program, first, &standings[usize::from(*pid)]);
+            *ahead = waits.iter().filter_map(|wait| wait.outlook(&|pid| names.process(pid))).collect();
+        }
+        *prospect = known;
+    }
 }
 
 /// Values that are the same before every step: names and values.
 fn unchanged(program: &Program, states: &[State]) -> Vec<(String, String)> {
     let Some((first, others)) = states.split_first() else { return Vec::new() };
     let names = Names::of(program, first);
+    let changed = first.globals.iter().enumerate().map(|(index, values)| {
+        others.iter().map(|other| &other.globals[index]).filter(|other| *other != values).collect()
+    });
+    let changed: Vec<Vec<&Values>> = changed.collect();
     let mut unchanged = Vec::new();
-    for (index, variable) in program.globals.iter().enumerate() {
-        let values = &first.globals[index];
-        let changed: Vec<&Values> = others.iter().map(|o| &o.globals[index]).filter(|other| *other != values).collect();
-        let stays = |(element, _): &(usize, &i32)| changed.iter().all(|other| other[*element] == values[*element]);
-        if !matches!(variable.initial, Initial::Channel(_)) {
-            let staying = values.iter().enumerate().filter(stays);
-            unchanged.extend(
-                staying
-                    .map(|(element, &value)| (element_name(variable, element), names.value(variable.ty.kind, value))),
-            );
+    for (index, element) in elements_in_order(&program.globals, &first.globals) {
+        let (variable, value) = (&program.globals[index], first.globals[index][element]);
+        if changed[index].iter().all(|other| other[element] == value) {
+            unchanged.push((variable.element_name(element), names.value(variable.ty.kind, value)));
         }
     }
     for (index, channel) in first.channels.iter().enumerate() {
@@ -206,7 +232,7 @@ fn unchanged(program: &Program, states: &[State]) -> Vec<(String, String)> {
     unchanged
 }
 
-fn sentences(processes: &[InLoop], fairness: RunFairness, unchanged: &[(String, String)]) -> Vec<String> {
+fn sentences(processes: &[InLoop], unchanged: &[(String, String)]) -> Vec<String> {
     let mut sentences = Vec::new();
     let named = |wanted: &Role| {
         let names: Vec<&str> = processes.iter().filter(|p| p.role == *wanted).map(|p| p.name.as_str()).collect();
@@ -222,13 +248,19 @@ fn sentences(processes: &[InLoop], fairness: RunFairness, unchanged: &[(String, 
         }
     }
     for process in processes {
-        let Role::Blocked { reasons, on } = &process.role else { continue };
+        let Role::Blocked { reasons, prospect, ahead } = &process.role else { continue };
         let why = if reasons.is_empty() { String::new() } else { format!(" {}", reasons.join(", and ")) };
-        let name = |pid: &u8| processes.iter().find(|p| p.pid == *pid).map(|p| p.name.as_str());
-        let others: Vec<&str> = on.iter().filter_map(name).collect();
-        let who = match listed(&others) {
-            Some((names, _)) => format!("; {names} could make it go on"),
-            None => "; nobody who is left could make it go on".to_owned(),
+        let name = |pid: &u8| processes.iter().find(|p| p.pid == *pid).map_or("another process", |p| p.name.as_str());
+        let who = match prospect {
+            Prospect::Released { by, steps } => {
+                let run = counted(*steps, "step");
+                format!("; a run of {run} from here, the last by {}, lets it go on", name(by))
+            }
+            Prospect::Never { states } => {
+                format!("; no run from here lets it go on ({}, exhaustive)", counted(*states, "state"))
+            }
+            Prospect::Unknown if ahead.is_empty() => "; whether it can ever go on is not known".to_owned(),
+            Prospect::Unknown => format!("; {}; whether it can ever go on is not known", ahead.join(", ")),
         };
         sentences.push(format!("{} waits all the time{why}{who}.", process.name));
     }
@@ -236,16 +268,21 @@ fn sentences(processes: &[InLoop], fairness: RunFairness, unchanged: &[(String, 
         let told = unchanged.iter().take(CONSTANTS_TOLD_MAX).map(|(name, value)| format!("{name} = {value}"));
         let more = unchanged.len().saturating_sub(CONSTANTS_TOLD_MAX);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        sentences.push(format!("These never change in it: {}{more}.", told.collect::<Vec<_>>().join(", ")));
+        sentences.push(format!("Unchanged throughout the loop: {}{more}.", told.collect::<Vec<_>>().join(", ")));
     }
-    sentences.push(match fairness {
-        RunFairness::Unfair => {
-            "Only an unfair scheduler lets this go on: under weak fairness it does not count.".into()
-        }
-        RunFairness::Weak => "A weakly fair scheduler may let this go on; a strongly fair one does not.".into(),
-        RunFairness::Strong => "Every process that can move does: no fair scheduler prevents this.".into(),
-    });
     sentences
+}
+
+fn fairness_told(fairness: RunFairness) -> &'static str {
+    match fairness {
+        RunFairness::Unfair => "Unfair run: excluded under weak fairness.",
+        RunFairness::Weak => "Weakly fair run: excluded under strong fairness.",
+        RunFairness::Strong => "Strongly fair run: no fairness of processes excludes it.",
+    }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// Names in a row, and whether they are several; `None` if there is none.
@@ -257,16 +294,22 @@ fn listed(names: &[&str]) -> Option<(String, bool)> {
     Some((format!("{} and {last}", others.join(", ")), true))
 }
 
-fn suggestion(processes: &[InLoop], fairness: RunFairness) -> String {
-    let blocked = processes.iter().find(|process| matches!(&process.role, Role::Blocked { on, .. } if !on.is_empty()));
-    match (fairness, blocked) {
-        (RunFairness::Unfair, _) => "If the scheduler is fair, check with `--fairness weak`.".to_owned(),
-        (RunFairness::Weak, _) => "If the scheduler is strongly fair, check with `--fairness strong`.".to_owned(),
+fn suggestion(processes: &[InLoop], fairness: RunFairness, watch: Watch) -> String {
+    let can_be_released = |role: &Role| matches!(role, Role::Blocked { prospect: Prospect::Released { .. }, .. });
+    let blocked = processes.iter().find(|process| can_be_released(&process.role));
+    let advice = match (fairness, blocked) {
+        (RunFairness::Unfair, _) => "If the scheduler is fair, check with `--fairness weak`.",
+        (RunFairness::Weak, _) => "If the scheduler is strongly fair, check with `--fairness strong`.",
         (RunFairness::Strong, Some(process)) => {
-            format!("Let the processes of the loop make way for {}, or let them give up at some time.", process.name)
+            return format!("Make sure that the loop is left at some time, so that {} can go on.", process.name);
         }
-        (RunFairness::Strong, None) => {
-            "Make sure that the loop is left at some time, or mark what counts as progress in it.".to_owned()
+        (RunFairness::Strong, None) if watch.progress.is_some() => {
+            "Make sure that the loop is left at some time, or mark what counts as progress in it."
         }
-    }
+        (RunFairness::Strong, None) if watch.claim.is_some() => {
+            "Make sure that the loop is left at some time, or let the property allow for it."
+        }
+        (RunFairness::Strong, None) => "Make sure that the loop is left at some time.",
+    };
+    advice.to_owned()
 }

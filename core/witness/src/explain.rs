@@ -1,13 +1,19 @@
 //! Why nothing can move: who waits for whom, and what may be done about it.
 
-use fabius_program::{Action, ChannelTest, Edge, EdgeId, Expr, LocationId, Pattern, Place, Program, Slot, VariableId};
+use fabius_program::{Action, Edge, EdgeId, LocationId, Program};
 use std::collections::BTreeSet;
 
 use crate::blocked::{Reason, Standing, Waiting, standings};
-use crate::evaluate::Evaluation;
+use crate::effects::{Doer, Effects};
+use crate::release::{self, Ahead};
 use crate::show::statement_text;
 use crate::state::State;
 use crate::trace::{Step, last_change};
+
+/// So many statements are named that may change something for one that waits, …
+const AHEAD_SHOWN_MAX: usize = 3;
+/// … for so many that wait.
+const RELATIONS_SHOWN_MAX: usize = 6;
 
 /// Why a state is an invalid end state.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,7 +24,9 @@ pub struct Explanation {
     pub stuck: Vec<u8>,
     /// Which process waits for which others.
     pub waits: Vec<WaitsFor>,
-    /// What happened, in sentences.
+    /// Who waits for whom, and what others may still do about it, in sentences.
+    pub relations: Vec<String>,
+    /// Where each process is stuck, and `relations`: what happened, in sentences.
     pub sentences: Vec<String>,
     /// What may be done, in a sentence.
     pub suggestion: String,
@@ -43,17 +51,61 @@ pub enum Cause {
     Unknown,
 }
 
-/// A process that waits, and those who could make it go on.
+/// A process that waits, and what is known of those who could make it go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitsFor {
     /// The process.
     pub pid: u8,
+    /// The edge that it waits to take.
+    pub edge: EdgeId,
     /// The statement at which it waits.
     pub text: String,
-    /// Processes that may, later on their way, do what it waits for.
-    pub on: Vec<u8>,
     /// What it waits for.
     pub need: Needed,
+    /// Statements that other processes may still come to and that touch what it waits for.
+    pub ahead: Vec<Ahead>,
+    /// What it waits for may also change in other ways, such as by where a process stands.
+    pub beyond: bool,
+    /// In a dead state: processes that would let it go on if they could go on themselves; see [`crate::release`].
+    pub on: Vec<u8>,
+}
+
+impl WaitsFor {
+    /// No statement that is left can change anything about it.
+    fn is_hopeless(&self) -> bool {
+        self.ahead.is_empty() && !self.beyond && self.need != Needed::Ends
+    }
+
+    /// The statements ahead of other processes that touch what it waits for, and whether one of them is enough; those
+    /// that are come first. `None` if there is none.
+    fn statements_ahead(&self, name: &dyn Fn(u8) -> String) -> Option<(String, bool)> {
+        let enough = self.ahead.iter().any(|ahead| ahead.enough);
+        let mut shown: Vec<String> = Vec::new();
+        for ahead in self.ahead.iter().filter(|ahead| ahead.enough == enough) {
+            let statement = format!("`{}` of {}", ahead.text, name(ahead.pid));
+            if !shown.contains(&statement) && shown.len() < AHEAD_SHOWN_MAX {
+                shown.push(statement);
+            }
+        }
+        (!shown.is_empty()).then(|| (shown.join(" or "), enough))
+    }
+
+    /// What statements ahead of other processes would do about it, in half a sentence that follows on why it waits.
+    pub fn outlook(&self, name: &dyn Fn(u8) -> String) -> Option<String> {
+        let (statements, enough) = self.statements_ahead(name)?;
+        let would = if enough { "would" } else { "alone would not" };
+        Some(format!("{statements} {would} change that"))
+    }
+
+    /// The same of a state in which nothing moves, as a sentence.
+    fn relation(&self, name: &dyn Fn(u8) -> String) -> Option<String> {
+        let (statements, enough) = self.statements_ahead(name)?;
+        let waiting = name(self.pid);
+        Some(match enough {
+            true => format!("{statements} would let {waiting} go on, but does not come."),
+            false => format!("{statements} alone would not let {waiting} go on."),
+        })
+    }
 }
 
 /// What a process waits for.
@@ -75,8 +127,10 @@ pub enum Needed {
 pub fn explain(program: &Program, state: &State, steps: &[Step]) -> Explanation {
     let standings = standings(program, state);
     let inquiry = Inquiry { program, state };
+    let mut waits: Vec<_> = standings.iter().flat_map(|standing| inquiry.waits_of(standing)).collect();
+    release::Waiting { program, state }.find_releases(&mut waits);
+    waits.retain(|wait| !standings[usize::from(wait.pid)].end);
     let stuck_ones = || standings.iter().filter(|standing| !standing.end);
-    let mut waits: Vec<_> = stuck_ones().flat_map(|standing| inquiry.waits_of(standing)).collect();
     for standing in stuck_ones() {
         // Who made the condition false is the first one to ask.
         let blamed = last_writers(standing, steps);
@@ -84,17 +138,50 @@ pub fn explain(program: &Program, state: &State, steps: &[Step]) -> Explanation 
             wait.on.sort_by_key(|pid| blamed.iter().position(|blamed| blamed == pid).unwrap_or(usize::MAX));
         }
     }
-    let stuck: Vec<u8> = standings.iter().filter(|s| !s.end).map(|s| s.pid).collect();
+    let stuck: Vec<u8> = stuck_ones().map(|s| s.pid).collect();
     let circle = circle(&waits);
     let kind = inquiry.cause(&stuck, &waits, !circle.is_empty());
     let name = |pid: u8| standings[usize::from(pid)].name.clone();
-    let mut sentences: Vec<_> = standings.iter().filter(|s| !s.end).map(sentence).collect();
-    if kind == Cause::CyclicWait {
+    let relations = relations(&waits, &circle, &name);
+    let sentences = stuck_ones().map(sentence).chain(relations.iter().cloned()).collect();
+    let suggestion = suggestion(kind, &stuck.iter().map(|pid| name(*pid)).collect::<Vec<_>>().join(", "));
+    Explanation { kind, stuck, waits, relations, sentences, suggestion }
+}
+
+/// Explains a state in which nothing moves any more and that lasts for ever, to which these steps led: a property of
+/// infinite runs is violated there.
+pub fn explain_stop(program: &Program, state: &State, steps: &[Step]) -> Explanation {
+    let mut explanation = explain(program, state, steps);
+    let standings = standings(program, state);
+    let waiting = standings.iter().filter(|standing| !standing.has_ended());
+    let stop = if waiting.clone().next().is_none() { "Every process has ended" } else { "Nothing can move any more" };
+    let stop = format!("{stop}; the last state lasts for ever.");
+    let told = std::iter::once(stop).chain(waiting.map(sentence));
+    explanation.sentences = told.chain(explanation.relations.iter().cloned()).collect();
+    let advice = match explanation.kind {
+        _ if explanation.stuck.is_empty() => {
+            "The run ends where it may: what the property asks for has to happen before, or the property has to allow \
+             for runs that end."
+        }
+        Cause::MissingEndLabel | Cause::Unknown => {
+            "Check why the processes stop here, or let the property allow for runs that end."
+        }
+        _ => return explanation,
+    };
+    explanation.suggestion = advice.to_owned();
+    explanation
+}
+
+/// Who waits for whom, in sentences; of those who wait in no circle, what others may still do about it.
+fn relations(waits: &[WaitsFor], circle: &[u8], name: &dyn Fn(u8) -> String) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if !circle.is_empty() {
         let names: Vec<_> = circle.iter().chain(circle.first()).map(|pid| name(*pid)).collect();
         sentences.push(format!("They wait for each other: {}.", names.join(" waits for ")));
     }
-    let suggestion = suggestion(kind, &stuck.iter().map(|pid| name(*pid)).collect::<Vec<_>>().join(", "));
-    Explanation { kind, stuck, waits, sentences, suggestion }
+    let outside = waits.iter().filter(|wait| !circle.contains(&wait.pid));
+    sentences.extend(outside.filter_map(|wait| wait.relation(name)).take(RELATIONS_SHOWN_MAX));
+    sentences
 }
 
 /// The processes that last changed what a process's false conditions are made of, the latest first.
@@ -163,19 +250,11 @@ struct Inquiry<'a> {
     state: &'a State,
 }
 
-/// What a statement may change that others wait for.
-#[derive(Default)]
-struct Effects {
-    globals: BTreeSet<u32>,
-    sends: BTreeSet<usize>,
-    receives: BTreeSet<usize>,
-}
-
 impl<'a> Inquiry<'a> {
     fn cause(&self, stuck: &[u8], waits: &[WaitsFor], circle: bool) -> Cause {
         let hopeless = |pid: &u8| {
             let mut own = waits.iter().filter(|w| w.pid == *pid).peekable();
-            own.peek().is_some() && own.all(|w| w.on.is_empty())
+            own.peek().is_some() && own.all(WaitsFor::is_hopeless)
         };
         let need = |pid: &u8| waits.iter().find(|w| w.pid == *pid).map(|w| w.need);
         let waits_for_work = |pid: &u8| match need(pid) {
@@ -203,51 +282,54 @@ impl<'a> Inquiry<'a> {
         let mut edges: Vec<EdgeId> = standing.waiting.iter().map(|w| w.edge).collect();
         edges.dedup();
         let edges = edges.into_iter().flat_map(|edge| {
-            let text = statement_text(self.program.statement(self.program.process_of(edge), edge));
             let action = &self.program.statement(self.program.process_of(edge), edge).action;
-            first_actions(action).into_iter().filter_map(|action| self.wait(pid, text, action))
+            first_actions(action).into_iter().filter_map(move |action| self.wait(pid, edge, action))
         });
         edges.collect()
     }
 
-    /// Who could make an action of a process executable.
-    fn wait(&self, pid: usize, text: &str, action: &Action) -> Option<WaitsFor> {
-        let (need, on) = match action {
-            Action::Send(send) => {
-                let channel = self.channel(pid, &send.channel)?;
-                let need = if self.is_rendezvous(channel) { Needed::Partner } else { Needed::Room };
-                (need, self.others(pid, |effects| effects.receives.contains(&channel)))
-            }
-            Action::Receive(receive) => {
-                let channel = self.channel(pid, &receive.channel)?;
-                let need = if self.is_rendezvous(channel) { Needed::Partner } else { Needed::Message };
-                (need, self.others(pid, |effects| effects.sends.contains(&channel)))
-            }
-            Action::Guard(condition) => {
-                let mut read = Effects::default();
-                self.reads(pid, condition, &mut read);
-                let touched = |effects: &Effects| {
-                    !read.globals.is_disjoint(&effects.globals)
-                        || !read.sends.is_disjoint(&effects.sends)
-                        || !read.receives.is_disjoint(&effects.receives)
-                };
-                (Needed::Condition, self.others(pid, touched))
-            }
-            Action::End => (Needed::Ends, (pid + 1..self.state.processes.len()).map(|pid| pid as u8).collect()),
+    /// What a process needs to execute an action, and which statements of others touch that.
+    fn wait(&self, pid: usize, edge: EdgeId, action: &Action) -> Option<WaitsFor> {
+        let doer = self.doer(pid);
+        let need = match action {
+            Action::Send(send) if doer.is_rendezvous(doer.channel(&send.channel)?) => Needed::Partner,
+            Action::Receive(receive) if doer.is_rendezvous(doer.channel(&receive.channel)?) => Needed::Partner,
+            Action::Send(_) => Needed::Room,
+            Action::Receive(_) => Needed::Message,
+            Action::Guard(_) => Needed::Condition,
+            Action::End => Needed::Ends,
             _ => return None,
         };
-        Some(WaitsFor { pid: pid as u8, text: text.to_owned(), on, need })
-    }
-
-    /// The other processes that may do a thing on their way from where they are.
-    fn others(&self, pid: usize, does: impl Fn(&Effects) -> bool) -> Vec<u8> {
+        let read = doer.reads(action);
         let others = (0..self.state.processes.len()).filter(|other| *other != pid);
-        others.filter(|other| does(&self.effects_ahead(*other))).map(|other| other as u8).collect()
+        let ahead = others.flat_map(|other| self.touching(other, &read, (pid as u8, edge))).collect();
+        let text = statement_text(self.program.statement(self.program.process_of(edge), edge)).to_owned();
+        Some(WaitsFor { pid: pid as u8, edge, text, need, ahead, beyond: read.beyond, on: Vec::new() })
     }
 
-    fn is_rendezvous(&self, channel: usize) -> bool {
-        let types = self.state.channels.get(channel).map(|channel| channel.channel_type);
-        types.is_some_and(|ty| self.program.channel_types[ty.0 as usize].capacity == 0)
+    /// The statements that a process may come to and that touch what another one depends on.
+    fn touching(&self, other: usize, read: &Effects, waiting: (u8, EdgeId)) -> Vec<Ahead> {
+        let (doer, mut ahead) = (self.doer(other), self.edges_ahead(other));
+        ahead.sort_unstable();
+        let touching = ahead.into_iter().filter_map(|edge| {
+            let statement = self.program.statement(self.program.process_of(edge), edge);
+            doer.effects(&statement.action).touch(read).then(|| Ahead {
+                pid: other as u8,
+                edge,
+                span: statement.span,
+                text: statement_text(statement).to_owned(),
+                enough: self.waiting().is_enough(waiting, (other as u8, edge)),
+            })
+        });
+        touching.collect()
+    }
+
+    fn doer(&self, pid: usize) -> Doer<'a> {
+        Doer { program: self.program, state: self.state, pid }
+    }
+
+    fn waiting(&self) -> release::Waiting<'a> {
+        release::Waiting { program: self.program, state: self.state }
     }
 
     /// Whether a process is where it receives.
@@ -257,10 +339,6 @@ impl<'a> Inquiry<'a> {
             let action = &self.program.statement(edge.process, id).action;
             first_actions(action).into_iter().any(|action| matches!(action, Action::Receive(_)))
         })
-    }
-
-    fn channel(&self, pid: usize, expr: &Expr) -> Option<usize> {
-        Evaluation::new(self.program, self.state, pid).channel(expr).ok()
     }
 
     fn edges_from(&self, pid: usize, location: LocationId) -> impl Iterator<Item = (EdgeId, &'a Edge)> {
@@ -288,72 +366,6 @@ impl<'a> Inquiry<'a> {
     fn is_in_loop(&self, pid: u8) -> bool {
         let here = self.state.processes[usize::from(pid)].location;
         self.edges_ahead(usize::from(pid)).into_iter().any(|edge| self.program.edge(edge).target == here)
-    }
-
-    fn effects_ahead(&self, pid: usize) -> Effects {
-        let mut effects = Effects::default();
-        for edge in self.edges_ahead(pid) {
-            let action = &self.program.statement(self.program.process_of(edge), edge).action;
-            self.add_effects(pid, action, &mut effects);
-        }
-        effects
-    }
-
-    fn add_effects(&self, pid: usize, action: &Action, effects: &mut Effects) {
-        match action {
-            Action::Assign(place, _) => add_global(place, effects),
-            Action::Send(send) => effects.sends.extend(self.channel(pid, &send.channel)),
-            Action::Receive(receive) => {
-                effects.receives.extend(self.channel(pid, &receive.channel));
-                for field in &receive.fields {
-                    if let Pattern::Store(place) = field {
-                        add_global(place, effects);
-                    }
-                }
-            }
-            Action::Merged(actions) => actions.iter().for_each(|action| self.add_effects(pid, action, effects)),
-            Action::Block(block) => {
-                let options = block.nodes.iter().flat_map(|node| &node.options);
-                options.for_each(|option| self.add_effects(pid, &option.action, effects));
-            }
-            _ => {}
-        }
-    }
-
-    /// The globals and channels that a condition depends on.
-    fn reads(&self, pid: usize, expr: &Expr, read: &mut Effects) {
-        match expr {
-            Expr::Load(place) => {
-                add_global(place, read);
-                place.indices.iter().for_each(|index| self.reads(pid, index, read));
-            }
-            Expr::Unary(_, operand) => self.reads(pid, operand, read),
-            Expr::Binary(_, left, right) => {
-                self.reads(pid, left, read);
-                self.reads(pid, right, read);
-            }
-            Expr::Conditional(condition, yes, no) => {
-                [condition, yes, no].into_iter().for_each(|part| self.reads(pid, part, read));
-            }
-            Expr::Test(ChannelTest::Full | ChannelTest::NotEmpty, channel) | Expr::Poll { channel, .. } => {
-                read.sends.extend(self.channel(pid, channel));
-            }
-            Expr::Test(ChannelTest::Empty | ChannelTest::NotFull, channel) => {
-                read.receives.extend(self.channel(pid, channel));
-            }
-            Expr::Length(channel) => {
-                let channel = self.channel(pid, channel);
-                read.sends.extend(channel);
-                read.receives.extend(channel);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn add_global(place: &Place, effects: &mut Effects) {
-    if let Slot::Global(VariableId(id)) = place.slot {
-        effects.globals.insert(id);
     }
 }
 

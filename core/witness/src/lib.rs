@@ -9,14 +9,17 @@ pub mod endless;
 pub mod explain;
 pub mod format;
 pub mod interpret;
+pub mod release;
 pub mod shorten;
 pub mod show;
 pub mod state;
 pub mod trace;
 
+mod effects;
 mod evaluate;
 mod execute;
 mod observe;
+mod propositions;
 mod reads;
 mod round;
 mod values;
@@ -31,6 +34,7 @@ pub use interpret::{
     Ending, Moves, Outcome, Refusal, Taken, enabled, ending, marks, moves, released, settled, step, stops_accepting,
     stuttered,
 };
+pub use propositions::propositions;
 pub use reads::reads;
 pub use shorten::{essential, shorten};
 pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};

@@ -4,9 +4,9 @@ use fabius_base::Span;
 use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, Variable, indices_of, meaning::Fault};
 use std::collections::HashMap;
 
-use crate::blocked::Standing;
+use crate::blocked::{Reason, Standing};
 use crate::confirm::Claim;
-use crate::endless::Endless;
+use crate::endless::{Endless, Role};
 use crate::execute::{Event, Happening};
 use crate::explain::Explanation;
 use crate::interpret::Outcome;
@@ -32,6 +32,8 @@ pub struct Trace {
     pub explanation: Option<Explanation>,
     /// For a path that runs into a cycle: what happens there.
     pub endless: Option<Endless>,
+    /// For a formula: what its propositions are in the loop or in the last state, in sentences.
+    pub propositions: Vec<String>,
 }
 
 /// A state as a person reads it.
@@ -214,6 +216,17 @@ impl Trace {
         self.len() == 0
     }
 
+    /// The processes that are stuck at the end where they may not stop: in a loop, those that never move in it and never
+    /// can; else those that cannot move in the last state.
+    pub fn stuck(&self) -> impl Iterator<Item = &Standing> {
+        let role = |pid: u8| self.endless.as_ref()?.processes.iter().find(|process| process.pid == pid);
+        let never_moves = move |standing: &&Standing| match role(standing.pid) {
+            Some(process) => matches!(process.role, Role::Blocked { .. }),
+            None => standing.waiting.iter().all(|waiting| waiting.reason != Reason::Executable),
+        };
+        self.last.processes.iter().filter(|standing| !standing.end).filter(never_moves)
+    }
+
     /// The last step that changed a variable or channel, as process `owner` calls it.
     pub fn last_change(&self, owner: &str, name: &str) -> Option<&Step> {
         last_change(&self.steps, owner, name)
@@ -250,6 +263,12 @@ pub(crate) fn variables_of(
         let name = format!("{owner}{}", declared.element_name(element));
         (name, names.value(declared.ty.kind, values[variable][element]))
     };
+    elements_in_order(variables, values).into_iter().map(named).collect()
+}
+
+/// The elements of variables in the order in which a person reads them, by variable and number: without those that hold
+/// the channels they created, and what belongs to one element of an array of structures together.
+pub(crate) fn elements_in_order(variables: &[Variable], values: &[Values]) -> Vec<(usize, usize)> {
     let shown = variables.iter().zip(values).enumerate();
     let shown = shown.filter(|(_, (variable, _))| !matches!(variable.initial, fabius_program::Initial::Channel(_)));
     let mut elements: Vec<(usize, usize)> =
@@ -257,7 +276,7 @@ pub(crate) fn variables_of(
     if variables.iter().any(|variable| variable.name.contains("[].")) {
         group_by_element(variables, &mut elements);
     }
-    elements.into_iter().map(named).collect()
+    elements
 }
 
 /// Puts together what belongs to one element of an array of structures, by variable and number of the element.

@@ -194,7 +194,8 @@ Worker[1] is stuck at line 8
   q?_,nack  the oldest message in q is not (any, nack); the channel holds [7, ack]
 Variables and channels
   done = true, q = [7, ack], r = empty
-Check who should have made the condition true, and whether it was true too early.
+`q?_,nack` of Worker[1] alone would not let init go on.
+Check who should have sent the message, and whether it was taken by another receive.
 ";
     assert_eq!(shown(&text::ending(&trace, &b.source(), Layout::default())), expected);
 }
@@ -309,7 +310,7 @@ fn what_is_missing_at_a_channel_is_named() {
 
 #[test]
 fn who_made_a_condition_false_is_asked_first() {
-    // Each takes its own and waits for the next one's; everybody could free everything.
+    // Each takes its own and waits for the next one's, to free its own after that.
     let mut b = Builder::new();
     let held = b.variable("held", BIT, vec![3], fabius_program::Initial::Zero);
     let next = Expr::binary(BinaryOp::Remainder, Expr::binary(BinaryOp::Add, Expr::Pid, num(1)), num(3));
@@ -319,7 +320,7 @@ fn who_made_a_condition_false_is_asked_first() {
         b.active(name, |p| {
             p.edge(0, "held[_pid] = 1", Action::Assign(element(Expr::Pid), num(1)), 1);
             p.edge(1, "held[next] == 0", free(next.clone()), 2);
-            p.edge(2, "held[0] = 0", Action::Assign(element(num(0)), num(0)), 3);
+            p.edge(2, "held[_pid] = 0", Action::Assign(element(Expr::Pid), num(0)), 3);
             p.end(3);
         });
     }

@@ -181,7 +181,10 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
         lines.push(replayed.words());
     } else {
         lines.extend(example.finding.labels.first().map(|label| label.text.clone()).filter(|text| !text.is_empty()));
+        lines.extend(trace.propositions.iter().cloned());
         lines.extend(fairness(known, trace));
+        // What other runs do that are fairer.
+        lines.extend(trace.endless.iter().flat_map(|endless| endless.fair.iter().skip(1).cloned()));
         lines.extend(trace.explanation.iter().flat_map(|explanation| explanation.sentences.iter().cloned()));
         lines.extend(example.finding.notes.iter().cloned());
         lines.extend(example.finding.help.iter().map(|help| format!("help: {help}")));

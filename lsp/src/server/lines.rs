@@ -9,7 +9,6 @@ use crate::session::reading::Reading;
 use crate::session::results::is_unreached;
 use fabius_base::{FileId, Span};
 use fabius_engine::Survey;
-use fabius_witness::{Reason, Standing};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -39,9 +38,7 @@ pub fn lines(server: &MainLoop, name: &str) -> Value {
                     "stale": known.stale,
                 }));
             }
-            let can_go_on = |standing: &Standing| standing.waiting.iter().any(|w| w.reason == Reason::Executable);
-            let stuck = |standing: &&Standing| !standing.end && !can_go_on(standing);
-            for standing in example.trace.last.processes.iter().filter(stuck) {
+            for standing in example.trace.stuck() {
                 let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
                 let (file, range) = known.place(span, name);
                 if file == name {

@@ -11,7 +11,7 @@ use crate::session::checker::{RunId, Tier};
 use crate::session::config::fairness_named;
 use fabius_engine::{Counterexample, Line, Loaded, Meeting, snapshot_after};
 use fabius_explore::Exploration;
-use fabius_witness::format::json::{standings, step_record};
+use fabius_witness::format::json::{step_record, stuck};
 use fabius_witness::format::text;
 use fabius_witness::{Snapshot, Standing};
 use serde::Deserialize;
@@ -205,7 +205,7 @@ fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
         "loopStart": example.trace.cycle_start,
         "from": first,
         "page": steps,
-        "blocked": standings(&example.trace, map),
+        "blocked": stuck(&example.trace, map),
         "explanation": example.report.explanation,
         "advice": example.report.advice,
     }))

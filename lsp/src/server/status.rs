@@ -154,6 +154,7 @@ fn violated(known: &Known) -> String {
     let Some(example) = known.counterexamples.first() else { return known.report.reason.clone() };
     let (what, steps) = (example.report.kind.sentence(), example.trace.len());
     match example.trace.cycle_start {
+        Some(start) if steps < start => format!("{what}: {}, then nothing moves", counted(steps as u64, "step")),
         Some(start) => format!("{what}: {}, loop of {}", counted(steps as u64, "step"), steps + 1 - start),
         None if steps == 0 => format!("{what}: at the start"),
         None => format!("{what}: {}", counted(steps as u64, "step")),

@@ -153,9 +153,9 @@ pub fn steps(trace: &Trace, source: &SourceMap) -> Vec<StepRecord> {
     trace.taken().map(|step| step_record(step, source)).collect()
 }
 
-/// Where each process stands at the end of a trace.
-pub fn standings(trace: &Trace, source: &SourceMap) -> Vec<StandingRecord> {
-    trace.last.processes.iter().map(|standing| standing_record(standing, source)).collect()
+/// The processes that are stuck at the end of a trace; see [`Trace::stuck`].
+pub fn stuck(trace: &Trace, source: &SourceMap) -> Vec<StandingRecord> {
+    trace.stuck().map(|standing| standing_record(standing, source)).collect()
 }
 
 /// One step.

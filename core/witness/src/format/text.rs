@@ -291,8 +291,9 @@ impl<'a> Page<'a> {
     }
 
     fn ending(&self) -> Vec<Line> {
-        if let Some(endless) = &self.trace.endless {
-            let told = endless.sentences.iter().map(|sentence| (Style::Plain, sentence));
+        if let Some(endless) = self.trace.endless.as_ref().filter(|_| self.trace.explanation.is_none()) {
+            let told = self.trace.propositions.iter().chain(&endless.sentences);
+            let told = told.map(|sentence| (Style::Plain, sentence));
             let told = told.chain(std::iter::once((Style::Note, &endless.suggestion)));
             let wrapped = |(style, text): (Style, &String)| {
                 wrap(text, self.layout.width).into_iter().map(move |part| vec![(style, part)]).collect::<Vec<_>>()
@@ -300,6 +301,7 @@ impl<'a> Page<'a> {
             return told.flat_map(wrapped).collect();
         }
         let mut lines = vec![vec![(Style::Error, self.verdict())]];
+        lines.extend(self.propositions());
         for standing in &self.trace.last.processes {
             lines.extend(self.standing(standing));
         }
@@ -311,20 +313,27 @@ impl<'a> Page<'a> {
             lines.extend(values.into_iter().map(|part| vec![(Style::Plain, format!("  {part}"))]));
         }
         if let Some(explanation) = &self.trace.explanation {
-            for part in wrap(&explanation.suggestion, self.layout.width) {
-                lines.push(vec![(Style::Note, part)]);
+            let told = explanation.relations.iter().map(|sentence| (Style::Plain, sentence));
+            for (style, sentence) in told.chain(std::iter::once((Style::Note, &explanation.suggestion))) {
+                lines.extend(wrap(sentence, self.layout.width).into_iter().map(|part| vec![(style, part)]));
             }
         }
         lines
+    }
+
+    fn propositions(&self) -> impl Iterator<Item = Line> {
+        let told = self.trace.propositions.iter().flat_map(|sentence| wrap(sentence, self.layout.width));
+        told.map(|part| vec![(Style::Plain, part)])
     }
 
     fn verdict(&self) -> String {
         match self.trace.claim {
             Claim::InvalidEnd => "Nothing can move, and not every process is where it may stop.".to_owned(),
             Claim::Fault(Fault::AssertionFailed) => "The assertion does not hold.".to_owned(),
+            Claim::Fault(Fault::ClaimCompleted) => "The run violates the property here, however it goes on.".to_owned(),
             Claim::Fault(fault) => format!("The last step fails: {fault}."),
             Claim::Reaches => "The run ends here.".to_owned(),
-            Claim::Cycle { .. } => "The run never ends.".to_owned(),
+            Claim::Cycle { .. } => "Nothing can move any more; the last state lasts for ever.".to_owned(),
         }
     }
 
