@@ -93,6 +93,20 @@ fn array<'a>(value: &'a Value, key: &str) -> &'a Vec<Value> {
 }
 
 #[test]
+fn a_circle_and_the_worth_of_propositions_are_told_in_text() {
+    check(&["circle.pml"]).expect(1).says("They wait for each other: A[0] waits for B[1] waits for A[0].");
+    let stays = check(&["served.pml", "--property", "stays"]).expect(1);
+    let told = stays.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("In the loop, `n == 0` is "), "{told}");
+    assert!(
+        told.contains("Waiter[0] waits all the time at `q == 7`, which is false: q is 0; no run from here"),
+        "{told}"
+    );
+    let served = check(&["served.pml", "--property", "served", "--fairness", "weak"]).expect(1);
+    assert!(!served.out.contains("make way") && !served.out.contains("counts as progress"), "{}", served.out);
+}
+
+#[test]
 fn the_exit_code_says_the_verdict() {
     check(&["holds.pml"]).expect(0).says("holds: no assertion can fail").says("exhaustive");
     check(&["broken.pml"]).expect(1).says("violated").says("broken.pml:10:3").says("assert(inside == 1)");

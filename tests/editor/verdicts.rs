@@ -133,6 +133,7 @@ fn the_moves_of_a_claim_are_no_steps_of_the_model() {
     let found = editor.diagnostics(&uri, "the violation", |params| says(params, "never ends"));
     let one = &found["diagnostics"][0];
     assert!(one["message"].as_str().unwrap().contains("3 steps, 2 processes"), "{one}");
+    assert!(one["message"].as_str().unwrap().contains("`given` is false"), "{one}");
     // The formula stands in line 8: none of the three steps is there.
     let told = one["relatedInformation"].as_array().unwrap().iter();
     let steps: Vec<u64> = told
@@ -582,4 +583,8 @@ fn a_process_that_can_go_on_is_not_stuck() {
     editor.open(&uri, FAILING);
     assert_eq!(stuck(FAILING, 2), 0);
     assert_eq!(stuck("chan c = [0] of { byte };\nactive proctype P() { c ! 1 }\n", 3), 1);
+    // `B` cannot move in the last state of the loop, but does in every round; `C` never does.
+    let turns = "byte turn;\nactive proctype A() { do :: turn == 0; turn = 1 od }\n\
+                 active proctype B() { do :: turn == 1; turn = 0 od }\nactive proctype C() { turn == 2; progress: skip }\n";
+    assert_eq!(stuck(turns, 4), 1);
 }

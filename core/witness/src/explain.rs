@@ -1,6 +1,7 @@
 //! Why nothing can move: who waits for whom, and what may be done about it.
 
 use fabius_program::{Action, Edge, EdgeId, LocationId, Program};
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 
 use crate::blocked::{Reason, Standing, Waiting, standings};
@@ -14,6 +15,11 @@ use crate::trace::{Step, last_change};
 const AHEAD_SHOWN_MAX: usize = 3;
 /// … for so many that wait.
 const RELATIONS_SHOWN_MAX: usize = 6;
+
+/// To explain a dead state, so many steps are tried, …
+const TRIES_MAX: usize = 100_000;
+/// … and so many to say what one process waits for.
+const TRIES_OF_ONE_MAX: usize = 5_000;
 
 /// Why a state is an invalid end state.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,10 +82,11 @@ impl WaitsFor {
         self.ahead.is_empty() && !self.beyond && self.need != Needed::Ends
     }
 
-    /// The statements ahead of other processes that touch what it waits for, and whether one of them is enough; those
-    /// that are come first. `None` if there is none.
-    fn statements_ahead(&self, name: &dyn Fn(u8) -> String) -> Option<(String, bool)> {
-        let enough = self.ahead.iter().any(|ahead| ahead.enough);
+    /// The statements ahead of other processes that touch what it waits for, and whether one of them is enough, if that
+    /// is known; those that are come first. `None` if there is none.
+    fn statements_ahead(&self, name: &dyn Fn(u8) -> String) -> Option<(String, Option<bool>)> {
+        let known = [Some(true), None, Some(false)];
+        let enough = known.into_iter().find(|known| self.ahead.iter().any(|ahead| ahead.enough == *known))?;
         let mut shown: Vec<String> = Vec::new();
         for ahead in self.ahead.iter().filter(|ahead| ahead.enough == enough) {
             let statement = format!("`{}` of {}", ahead.text, name(ahead.pid));
@@ -87,14 +94,18 @@ impl WaitsFor {
                 shown.push(statement);
             }
         }
-        (!shown.is_empty()).then(|| (shown.join(" or "), enough))
+        Some((shown.join(" or "), enough))
     }
 
     /// What statements ahead of other processes would do about it, in half a sentence that follows on why it waits.
     pub fn outlook(&self, name: &dyn Fn(u8) -> String) -> Option<String> {
         let (statements, enough) = self.statements_ahead(name)?;
-        let would = if enough { "would" } else { "alone would not" };
-        Some(format!("{statements} {would} change that"))
+        let would = match enough {
+            Some(true) => "would change that",
+            Some(false) => "alone would not change that",
+            None => "touches it",
+        };
+        Some(format!("{statements} {would}"))
     }
 
     /// The same of a state in which nothing moves, as a sentence.
@@ -102,8 +113,9 @@ impl WaitsFor {
         let (statements, enough) = self.statements_ahead(name)?;
         let waiting = name(self.pid);
         Some(match enough {
-            true => format!("{statements} would let {waiting} go on, but does not come."),
-            false => format!("{statements} alone would not let {waiting} go on."),
+            Some(true) => format!("{statements} would let {waiting} go on, but does not come."),
+            Some(false) => format!("{statements} alone would not let {waiting} go on."),
+            None => format!("{statements} touches what {waiting} waits for."),
         })
     }
 }
@@ -126,7 +138,7 @@ pub enum Needed {
 /// Explains an invalid end state, to which these steps led.
 pub fn explain(program: &Program, state: &State, steps: &[Step]) -> Explanation {
     let standings = standings(program, state);
-    let inquiry = Inquiry { program, state };
+    let inquiry = Inquiry::new(program, state, TRIES_MAX);
     let mut waits: Vec<_> = standings.iter().flat_map(|standing| inquiry.waits_of(standing)).collect();
     release::Waiting { program, state }.find_releases(&mut waits);
     waits.retain(|wait| !standings[usize::from(wait.pid)].end);
@@ -198,7 +210,7 @@ fn last_writers(standing: &Standing, steps: &[Step]) -> Vec<u8> {
 
 /// What a process waits for in a state, and who could bring it about.
 pub fn waits_for(program: &Program, state: &State, standing: &Standing) -> Vec<WaitsFor> {
-    Inquiry { program, state }.waits_of(standing)
+    Inquiry::new(program, state, TRIES_OF_ONE_MAX).waits_of(standing)
 }
 
 fn sentence(standing: &Standing) -> String {
@@ -248,9 +260,18 @@ fn next_in_circle(waits: &[WaitsFor], waiting: &BTreeSet<u8>, pid: u8) -> Option
 struct Inquiry<'a> {
     program: &'a Program,
     state: &'a State,
+    /// What each process may still do, worked out when it is asked for.
+    ahead: Vec<OnceCell<Vec<(EdgeId, Effects)>>>,
+    /// So many steps may still be tried to find out whether a statement is enough.
+    tries_left: Cell<usize>,
 }
 
 impl<'a> Inquiry<'a> {
+    fn new(program: &'a Program, state: &'a State, tries: usize) -> Self {
+        let ahead = state.processes.iter().map(|_| OnceCell::new()).collect();
+        Self { program, state, ahead, tries_left: Cell::new(tries) }
+    }
+
     fn cause(&self, stuck: &[u8], waits: &[WaitsFor], circle: bool) -> Cause {
         let hopeless = |pid: &u8| {
             let mut own = waits.iter().filter(|w| w.pid == *pid).peekable();
@@ -309,19 +330,29 @@ impl<'a> Inquiry<'a> {
 
     /// The statements that a process may come to and that touch what another one depends on.
     fn touching(&self, other: usize, read: &Effects, waiting: (u8, EdgeId)) -> Vec<Ahead> {
-        let (doer, mut ahead) = (self.doer(other), self.edges_ahead(other));
-        ahead.sort_unstable();
-        let touching = ahead.into_iter().filter_map(|edge| {
+        let ahead = self.ahead[other].get_or_init(|| self.effects_ahead(other));
+        let touching = ahead.iter().filter(|(_, effects)| effects.touch(read)).map(|&(edge, _)| {
             let statement = self.program.statement(self.program.process_of(edge), edge);
-            doer.effects(&statement.action).touch(read).then(|| Ahead {
-                pid: other as u8,
-                edge,
-                span: statement.span,
-                text: statement_text(statement).to_owned(),
-                enough: self.waiting().is_enough(waiting, (other as u8, edge)),
-            })
+            let text = statement_text(statement).to_owned();
+            let enough = self.is_enough(waiting, (other as u8, edge));
+            Ahead { pid: other as u8, edge, span: statement.span, text, enough }
         });
         touching.collect()
+    }
+
+    /// What a process may still do, by edge.
+    fn effects_ahead(&self, pid: usize) -> Vec<(EdgeId, Effects)> {
+        let (doer, mut edges) = (self.doer(pid), self.edges_ahead(pid));
+        edges.sort_unstable();
+        let action = |edge: EdgeId| &self.program.statement(self.program.process_of(edge), edge).action;
+        edges.into_iter().map(|edge| (edge, doer.effects(action(edge)))).collect()
+    }
+
+    /// Whether a statement of another process is enough; `None` if too much was tried already.
+    fn is_enough(&self, waiting: (u8, EdgeId), statement: (u8, EdgeId)) -> Option<bool> {
+        let left = self.tries_left.get().checked_sub(self.state.processes.len())?;
+        self.tries_left.set(left);
+        Some(self.waiting().is_enough(waiting, statement))
     }
 
     fn doer(&self, pid: usize) -> Doer<'a> {

@@ -22,6 +22,8 @@ const STATES_MAX: usize = 2_000;
 const ALONE_STATES_MAX: usize = 100;
 /// … and all of them together have so many values.
 const WORDS_MAX: usize = 4 << 20;
+/// In each of them, every process is asked for its steps: so many times.
+const STEPS_MAX: usize = 100_000;
 /// So many ways to let a process go on are tried.
 const SUPPOSED_MAX: usize = 8;
 
@@ -36,8 +38,8 @@ pub struct Ahead {
     pub span: Span,
     /// The statement.
     pub text: String,
-    /// Executed in this state, it would let the other one move.
-    pub enough: bool,
+    /// Whether, executed in this state, it would let the other one move; `None` if that was not tried.
+    pub enough: Option<bool>,
 }
 
 /// What is known of a process that waits all through a loop.
@@ -64,7 +66,8 @@ fn states_max(state: &State) -> usize {
     let sum = |values: &[Values]| values.iter().map(|values| values.len()).sum::<usize>();
     let locals: usize = state.processes.iter().map(|process| sum(&process.locals)).sum();
     let messages: usize = state.channels.iter().flat_map(|channel| &channel.messages).map(Vec::len).sum();
-    STATES_MAX.min(WORDS_MAX / (1 + sum(&state.globals) + locals + messages))
+    let words = 1 + sum(&state.globals) + locals + messages;
+    STATES_MAX.min(WORDS_MAX / words).min(STEPS_MAX / state.processes.len().max(1))
 }
 
 /// Whether a run from a loop lets each of these processes move; `first` is a state of the loop.
@@ -149,7 +152,8 @@ impl Waiting<'_> {
     /// States in which a process that waits has gone on, because a statement that is enough was executed.
     fn supposed(&self, pid: u8, waits: &[WaitsFor]) -> Vec<Supposed> {
         let own = waits.iter().filter(|wait| wait.pid == pid);
-        let enough = own.flat_map(|wait| wait.ahead.iter().filter(|ahead| ahead.enough).map(move |a| (wait.edge, a)));
+        let enough = own
+            .flat_map(|wait| wait.ahead.iter().filter(|ahead| ahead.enough == Some(true)).map(move |a| (wait.edge, a)));
         enough.flat_map(|(edge, ahead)| self.after(ahead.pid, ahead.edge, pid, edge)).take(SUPPOSED_MAX).collect()
     }
 
