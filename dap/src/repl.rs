@@ -190,12 +190,11 @@ fn search(e: &mut Exploration) -> Result<Done, String> {
     };
     let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
     let limits = Limits { states_max: Some(SEARCH_STATES_MAX), ..Limits::default() };
-    let onward = e.errand().run(&Settings { limits, ..Settings::default() }, &mut around)?;
-    if let Some(found) = &onward.found {
-        let tip = e.adopt_counterexample(found)?;
-        e.follow(tip);
-    }
-    Ok(Done { text: onward.sentence, changed: onward.found.is_some() })
+    let answer = e.errand().run(&Settings { limits, ..Settings::default() }, &mut around)?;
+    let text = answer.sentence();
+    let found = e.learn_answer(answer)?;
+    found.map(|tip| e.follow(tip));
+    Ok(Done { text, changed: found.is_some() })
 }
 
 fn delays(e: &Exploration, kind: &str) -> Result<Done, String> {

@@ -1,8 +1,8 @@
 //! What the outside tells the explorer, and what it asks of the outside.
 
 use crate::ride::Ride;
-use fabius_engine::{Chart, Counterexample, Event, Loaded, Onward, Outcome};
-use fabius_explore::{Charting, Elsewhere, Exploration, Other, Stop};
+use fabius_engine::{Chart, Counterexample, Event, Loaded, Outcome};
+use fabius_explore::{Charting, Elsewhere, Exploration, LocalAnswer, Other, Stop};
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub enum Message {
     /// A check is over.
     Checked(u64, Box<Outcome>),
     /// A search from a state is over.
-    Searched(u64, Box<Result<Onward, String>>),
+    Searched(u64, Box<Result<LocalAnswer, String>>),
     /// A search for another run to the error is over; which one was wanted.
     Found(u64, Other, Box<Result<Option<Counterexample>, String>>),
     /// A chart of what is ahead is drawn; its number.

@@ -297,6 +297,8 @@ pub struct Model {
     pub source: Source,
     /// The walk; `None` before the model was read, and if it cannot be walked through.
     pub session: Option<Session>,
+    /// The walk through an earlier text, while the present one cannot be read.
+    pub aside: Option<Session>,
     /// What is known of searches.
     pub watch: Watch,
     /// A path that is kept.
@@ -307,6 +309,8 @@ pub struct Model {
     pub mouse: bool,
     /// The number of the work that runs, or ran last.
     pub work: u64,
+    /// The number of the last check of the model that was begun; what it found is of interest even if it was stopped.
+    pub check: u64,
     /// The run that is under way.
     pub ride: Option<Riding>,
     /// The number of the run that is under way, or was last.
@@ -347,11 +351,13 @@ impl Model {
             loaded: None,
             source: Source { name, lines: Vec::new() },
             session: None,
+            aside: None,
             watch: Watch::default(),
             frozen: None,
             known: Known::default(),
             mouse: true,
             work: 0,
+            check: 0,
             ride: None,
             rides: 0,
             charts: 0,

@@ -1,6 +1,7 @@
 //! What is known of the searches that run, and of those that ran.
 
 use fabius_engine::settings::Settings;
+use fabius_engine::report::PropertyReport;
 use fabius_engine::{Event, Goal, Look, Progress, Verdict};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,15 +12,31 @@ const REASONS_MAX: usize = 6;
 /// A forecast needs so many samples.
 const FORECAST_SAMPLES_MIN: usize = 8;
 
-/// A property, and what is known of it.
+/// A property of the model, and what is known of it: for all runs from the initial state, with nobody held.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lamp {
     /// Its name.
     pub name: String,
-    /// What was found out; `None` while it is searched or waits.
-    pub verdict: Option<Verdict>,
+    /// Only the report of a check sets it; what a search from a state finds is no verdict.
+    verdict: Option<Verdict>,
     /// What the verdict rests on, or what is done.
     pub reason: String,
+}
+
+impl Lamp {
+    fn new(name: &str, reason: &str) -> Self {
+        Self { name: name.to_owned(), verdict: None, reason: reason.to_owned() }
+    }
+
+    /// What a check found out; `None` while the property is searched or waits.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.verdict
+    }
+
+    fn judge(&mut self, report: &PropertyReport) {
+        self.verdict = Some(report.verdict);
+        self.reason.clone_from(&report.reason);
+    }
 }
 
 /// A moment of a search.
@@ -86,22 +103,47 @@ pub struct Watch {
     pub lamps: Vec<Lamp>,
     /// The memory that a search may use.
     pub memory_max: Option<u64>,
-    /// It is a search from the state where one is.
-    pub from_here: bool,
-    /// Messages for the person, the last one of them: a search from here, a limit that was raised.
-    pub remark: String,
+    /// The search that runs, or ran last, is one from a state: from which, and who is held. It says nothing of the
+    /// properties of the model.
+    pub local: Option<String>,
 }
 
 impl Watch {
     /// A check is about to start.
     pub fn begin(&mut self, settings: &Settings, properties: &[String]) {
-        let lamp = |name: &String| Lamp { name: name.clone(), verdict: None, reason: "waits".to_owned() };
         *self = Self {
             running: true,
-            lamps: properties.iter().map(lamp).collect(),
+            lamps: properties.iter().map(|name| Lamp::new(name, "waits")).collect(),
             memory_max: settings.limits.memory_bytes_max,
             ..Self::default()
         };
+    }
+
+    /// A search from a state is about to start; what is known of the model stays. A check that runs is stopped by it.
+    pub fn begin_local(&mut self, settings: &Settings, from: String) {
+        let mut lamps = std::mem::take(&mut self.lamps);
+        for lamp in lamps.iter_mut().filter(|lamp| lamp.verdict.is_none()) {
+            "not checked to the end".clone_into(&mut lamp.reason);
+        }
+        let memory_max = settings.limits.memory_bytes_max;
+        *self = Self { running: true, lamps, memory_max, local: Some(from), ..Self::default() };
+    }
+
+    /// What ran is over.
+    pub fn end(&mut self) {
+        self.running = false;
+        self.over = true;
+        self.paused = false;
+    }
+
+    /// Takes over the verdict of a check of the model.
+    pub fn judge(&mut self, report: &PropertyReport) {
+        self.lamp(&report.name).judge(report);
+    }
+
+    /// Whether a check is at a property now.
+    pub fn is_at(&self, lamp: &Lamp) -> bool {
+        self.running && self.local.is_none() && self.property == lamp.name && lamp.verdict.is_none()
     }
 
     /// Something happened.
@@ -113,7 +155,9 @@ impl Watch {
                     Goal::ShorterRun => "violated; looks for a shorter run",
                     Goal::FairRun => "violated; asks whether fair runs do the same",
                 };
-                self.lamp(&property).reason = searched.to_owned();
+                if self.local.is_none() {
+                    self.lamp(&property).reason = searched.to_owned();
+                }
                 *self = Self {
                     property,
                     goal: Some(goal),
@@ -139,9 +183,7 @@ impl Watch {
                         seconds: property.seconds,
                     };
                 }
-                let lamp = self.lamp(&property.name);
-                lamp.verdict = Some(property.verdict);
-                lamp.reason = property.reason;
+                self.judge(&property);
             }
             Event::Done { .. } => self.running = false,
             Event::Started { .. } | Event::Finding { .. } | Event::Violation { .. } => {}
@@ -151,7 +193,7 @@ impl Watch {
     fn lamp(&mut self, name: &str) -> &mut Lamp {
         let index = self.lamps.iter().position(|lamp| lamp.name == name).unwrap_or(self.lamps.len());
         if index == self.lamps.len() {
-            self.lamps.push(Lamp { name: name.to_owned(), verdict: None, reason: String::new() });
+            self.lamps.push(Lamp::new(name, ""));
         }
         &mut self.lamps[index]
     }

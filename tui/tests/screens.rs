@@ -8,6 +8,7 @@ use fabius_testkit::models::{RACE, TALK};
 use fabius_tui::Theme;
 use fabius_tui::message::{Effect, Message};
 use fabius_tui::model::Tone;
+use fabius_tui::watch::Lamp;
 use support::Player;
 
 const FULL: (u16, u16) = (80, 24);
@@ -63,12 +64,54 @@ fn a_blocked_process_says_why() {
 fn a_process_that_is_held_does_not_move_and_the_search_finds_the_error_from_here() {
     let mut player = Player::open(RACE, FULL);
     player.keys("tab h s");
-    player.said("Slow[0] held back");
+    player.said("from the initial state, with Slow[0] held: no violation is reachable");
     assert_eq!(player.model.session.as_ref().map(|session| session.walk.line().len()), Some(1), "no error without it");
     player.keys("h s");
     insta::assert_snapshot!("search_80", player.screen());
     player.keys("end");
     player.said("nothing can move");
+}
+
+#[test]
+fn the_answer_of_a_search_from_a_state_is_no_verdict_of_the_model() {
+    let text = "byte x;\nactive proctype P() { if :: x = 1; assert(x == 2) :: x = 3 fi; x = 4 }\n";
+    let header = |player: &Player| player.screen().lines().next().unwrap_or_default().to_owned();
+    let mut player = Player::open(text, WIDE);
+    player.keys("S");
+    assert!(header(&player).contains("✗ safety"), "{}", header(&player));
+    player.keys("2 s");
+    player.said("from step 1: no violation is reachable (3 states, exhaustive)");
+    let here = "✗ safety  (from here: no violation)";
+    assert!(header(&player).contains(here), "{}", header(&player));
+    player.keys("f2");
+    assert!(player.screen().contains("▸ from step 1: no violation is reachable"), "{}", player.screen());
+    for keys in ["f2 p", "n u", "n h", "home"] {
+        player.keys(keys);
+        let shown = header(&player);
+        assert!(shown.contains("✗ safety") && !shown.contains("from here"), "after {keys}: {shown}");
+    }
+    // Without a check, nothing is known of the model.
+    let mut player = Player::open(text, FULL);
+    player.keys("2 s");
+    assert!(player.model.watch.lamps.is_empty() && !header(&player).contains("✓"), "{}", header(&player));
+    assert!(header(&player).contains("(from here: no violation)"), "{}", header(&player));
+    player.model.size = (60, 24);
+    assert!(header(&player).contains("no violation") || header(&player).contains("here ✓"), "{}", header(&player));
+}
+
+#[test]
+fn what_was_found_of_an_earlier_text_is_not_shown_of_this_one() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("n S");
+    assert!(player.screen().contains("✗ safety"), "{}", player.screen());
+    player.write("active proctype P() { x = }");
+    assert!(!player.screen().contains("safety"), "{}", player.screen());
+    player.said("the run comes back");
+    player.keys("n s t");
+    player.write(RACE);
+    assert!(player.screen().contains("✗ safety"), "{}", player.screen());
+    let session = player.model.session.as_ref().expect("the walk came back");
+    assert_eq!(session.walk.number(session.walk.here()), 1);
 }
 
 #[test]
@@ -99,7 +142,7 @@ fn what_a_bound_left_undecided_is_searched_again_with_more_allowed() {
     };
     let mut player = Player::with(POLITE, FULL, settings, Theme::default());
     player.keys("S f2");
-    let verdicts = |player: &Player| player.model.watch.lamps.iter().map(|lamp| lamp.verdict).collect::<Vec<_>>();
+    let verdicts = |player: &Player| player.model.watch.lamps.iter().map(Lamp::verdict).collect::<Vec<_>>();
     assert!(verdicts(&player).contains(&Some(Verdict::Undecided)), "{:?}", verdicts(&player));
     let decided = verdicts(&player).len();
     player.keys("+");

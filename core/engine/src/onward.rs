@@ -16,7 +16,7 @@ use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
 use std::sync::Arc;
 
-/// What a search from a state found.
+/// What a search from a state found. It says nothing of the rest of the model, so it has no [`crate::Verdict`].
 #[derive(Clone, Debug)]
 pub struct Onward {
     /// A run that goes wrong: from the initial state, through the state from which was searched.
@@ -25,7 +25,7 @@ pub struct Onward {
     pub states: u64,
     /// Every state that can be reached like this was looked at.
     pub exhaustive: bool,
-    /// All of it in a sentence.
+    /// What was found, in a sentence that does not say from where, and who was held.
     pub sentence: String,
 }
 
@@ -57,16 +57,15 @@ pub fn onward(
     let found = found.map(|found| confirm(loaded, &ground.program, found)).transpose()?;
     let exhaustive = completeness == Completeness::Exhaustive;
     let states = counted(statistics.states, "state");
-    let while_held = if held.is_empty() { "" } else { " with these processes held" };
     let sentence = match (&found, exhaustive) {
         (Some(found), _) => {
             let steps = (found.trace.steps.len()).saturating_sub(path.len());
-            format!("{}: {} from here", found.report.kind.sentence(), counted(steps as u64, "step"))
+            format!("{}, {} further on", found.report.kind.sentence(), counted(steps as u64, "step"))
         }
-        (None, true) => format!("nothing goes wrong from here{while_held}: all {states} were looked at"),
+        (None, true) => format!("no violation is reachable ({states}, exhaustive)"),
         (None, false) => {
             let limit = limit_reached(completeness, &settings.limits);
-            format!("nothing found from here{while_held} in {states}, which are not all: {limit}")
+            format!("no violation found in {states}, not exhaustive: {limit}")
         }
     };
     Ok(Onward { found, states: statistics.states, exhaustive, sentence })

@@ -3,7 +3,7 @@
 use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
-use fabius_engine::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
+use fabius_engine::{DelayPoint, RunEnd, SAFETY, ScheduledRun, Scheduling, delays_of, rerun};
 
 /// A run under other delays may be so much longer than the one it is like.
 const LONGER_MAX: usize = 10_000;
@@ -89,7 +89,8 @@ impl Exploration {
         };
         let tip = self.acting(|this| {
             let tip = this.adopt(&run.path)?;
-            if wrong {
+            // Of another property than safety, the end of a run is no violation.
+            if wrong && this.ground().property == SAFETY {
                 this.mark_error(tip);
             }
             Ok::<_, String>(tip)

@@ -26,7 +26,8 @@
 //!   condition holds, or for so many steps of others (a delay); a step by hand is still possible, and
 //!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays.
 //! * **Searching** from here with these holds: [`Exploration::errand`] packs what a search needs, [`Errand::run`] does it
-//!   (on whatever thread), and [`Exploration::adopt_counterexample`] puts what it found into the tree.
+//!   (on whatever thread), and [`Exploration::learn_answer`] puts what it found into the tree. A [`LocalAnswer`] is about one
+//!   state and the processes held there, never about the model: [`Exploration::answer_here`].
 //! * **Delays** under a scheduler: [`Exploration::delays`] (where the line delays it), [`Exploration::toggle_delay`] (does
 //!   the error still happen?), [`Exploration::needed_delays`] (which ones it needs), [`Exploration::let_choose`].
 //! * **Understanding**: [`Exploration::essential`] (*6 of 37*), [`Exploration::writers`] (who wrote a value, back through
@@ -38,10 +39,10 @@ mod choice;
 mod condition;
 mod delay;
 mod drive;
-mod errand;
 mod file;
 mod hold;
 mod insight;
+mod local;
 mod outlook;
 mod scene;
 mod session;
@@ -52,10 +53,10 @@ pub use choice::{Choice, Mark, is_assertion, is_of_claim};
 pub use condition::Condition;
 pub use delay::{Delays, Needed, Rerun};
 pub use drive::{Place, RunLimits, Stop, Way};
-pub use errand::Errand;
 pub use file::{Reopened, TraceFile};
 pub use hold::{Hold, Seal, Until};
 pub use insight::{Elsewhere, Essential, Other, Write};
+pub use local::{Errand, Local, LocalAnswer, Scope};
 pub use outlook::Charting;
 pub use scene::{Arrow, ProcessScene, Role, Value};
 pub use session::{Exploration, Lasso};

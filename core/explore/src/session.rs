@@ -2,6 +2,7 @@
 
 use crate::choice::Choice;
 use crate::hold::{Hold, Seal, Until};
+use crate::local::LocalAnswer;
 use crate::outlook::Charts;
 use crate::tree::{NodeId, Situation, Tree, rest};
 use fabius_engine::{Counterexample, Ground, Loaded, Settings};
@@ -25,6 +26,8 @@ pub struct Exploration {
     pub(crate) view: View,
     /// What was found out beside the walk; it is never taken back.
     pub(crate) charts: Charts,
+    /// What searches from states found, each with what it is true of; it is never taken back either.
+    pub(crate) answers: Vec<Arc<LocalAnswer>>,
     /// The nodes from the root to the tip of the line.
     line: Vec<NodeId>,
     undo: VecDeque<View>,
@@ -74,8 +77,8 @@ impl Exploration {
             names: Arc::default(),
             loops: Arc::default(),
         };
-        let (undo, redo, charts) = (VecDeque::new(), Vec::new(), Charts::default());
-        Ok(Self { loaded, ground, tree, view, charts, line: vec![NodeId::ROOT], undo, redo, acting: false })
+        let (undo, redo, charts, answers) = (VecDeque::new(), Vec::new(), Charts::default(), Vec::new());
+        Ok(Self { loaded, ground, tree, view, charts, answers, line: vec![NodeId::ROOT], undo, redo, acting: false })
     }
 
     /// Opens a model as it is written; `property` as in [`Ground::of`].
@@ -469,6 +472,12 @@ impl Exploration {
     /// # Errors
     /// If its run is not one of this ground, in a sentence.
     pub fn adopt_counterexample(&mut self, example: &Counterexample) -> Result<NodeId, String> {
+        self.adopt_run(example, true)
+    }
+
+    /// Puts the run of a counterexample into the tree. `wrong`: it violates the property for the model as a whole, and marks
+    /// may say so.
+    pub(crate) fn adopt_run(&mut self, example: &Counterexample, wrong: bool) -> Result<NodeId, String> {
         self.acting(|this| {
             // The run of the program as it is written, if that is what is walked through; else the one that was searched.
             let tells = this.tells_of(example);
@@ -480,7 +489,9 @@ impl Exploration {
             };
             let path: Vec<Move> = told.unwrap_or_else(|| example.path.clone());
             let end = this.adopt(&path)?;
-            this.mark_error(end);
+            if wrong {
+                this.mark_error(end);
+            }
             if !tells {
                 this.charts.mix();
             }

@@ -2,7 +2,9 @@
 
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{Loaded, Outcome, Settings, Surroundings, check, load};
-use fabius_explore::{Errand, Exploration, Hold, Mark, NodeId, Role, RunLimits, Stop, Until, Way, sentence};
+use fabius_explore::{
+    Errand, Exploration, Hold, Local, LocalAnswer, Mark, NodeId, Role, RunLimits, Stop, Until, Way, sentence,
+};
 use fabius_program::Watch;
 use fabius_witness::{Claim, confirm_watching};
 use proptest::prelude::*;
@@ -38,7 +40,7 @@ fn checked(loaded: &Loaded, property: &str) -> Outcome {
     check(loaded, &settings, &mut around)
 }
 
-fn search(errand: &Errand) -> fabius_engine::Onward {
+fn search(errand: &Errand) -> LocalAnswer {
     let cancel = Cancel::new();
     let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     let limits = Limits { states_max: Some(100_000), ..Limits::default() };
@@ -272,31 +274,58 @@ fn a_livelock_is_a_ring() {
 fn a_search_from_here_respects_the_holds() {
     let mut e = open(&format!("{RACE}active proctype Judge() {{ P[0]@done && P[1]@done; assert(x == 2) }}\n"));
     let free = search(&e.errand());
-    let found = free.found.expect("the race is found");
-    let end = e.adopt_counterexample(&found).expect("it is a run of this model");
-    assert!(e.leads_to_error(NodeId::ROOT) && e.path(end) == found.path);
+    let path = free.found().expect("the race is found").path.clone();
+    let end = e.learn_answer(free).expect("it is about this model").expect("the race is found");
+    assert!(e.leads_to_error(NodeId::ROOT) && e.path(end) == path);
     // With P[1] held nobody interferes, and the Judge waits for P[1]: no error.
     e.hold(1, Until::Released).expect("there is such a process");
     let held = search(&e.errand());
-    assert!(held.found.is_none() && held.exhaustive, "{}", held.sentence);
+    assert_eq!(held.local(), Local::NoViolation, "{}", held.sentence());
     // After P[0] has read x, P[1] alone suffices.
     e.release(1);
     step_of(&mut e, 0);
     e.hold(0, Until::Condition(e.condition("x == 1").expect("it can be read"))).expect("there is such a process");
     let from_here = search(&e.errand());
-    assert!(from_here.found.is_none(), "P[0] is held all the time of a search");
+    assert!(from_here.found().is_none(), "P[0] is held all the time of a search");
     e.release(0);
-    let from_here = search(&e.errand()).found.expect("the race is still possible");
-    assert!(from_here.path.starts_with(&e.path(e.here())));
+    let from_here = search(&e.errand());
+    let found = from_here.found().expect("the race is still possible");
+    assert!(found.path.starts_with(&e.path(e.here())));
+}
+
+/// Whether it is violated depends on which way is taken first.
+const FORK: &str = "byte x; active proctype P() { if :: x = 1; assert(x == 2) :: x = 3 fi; x = 4 }\n";
+
+#[test]
+fn an_answer_belongs_to_its_state_and_its_holds() {
+    let mut e = open(FORK);
+    let good = e.choices().into_iter().find(|choice| choice.effect.actor.text == "x = 3").expect("it is possible");
+    e.choose(&good).expect("it is possible");
+    let answer = search(&e.errand());
+    let said = answer.sentence();
+    assert_eq!(answer.local(), Local::NoViolation, "{said}");
+    assert!(said.starts_with("from step 1: no violation is reachable (") && said.contains("exhaustive"), "{said}");
+    e.learn_answer(answer).expect("it is about this model");
+    let known = |e: &Exploration| e.answer_here().map(|answer| answer.sentence());
+    assert_eq!(known(&e), Some(said.clone()));
+    assert!(e.hold(0, Until::Released).is_ok() && known(&e).is_none(), "nothing was asked with P held");
+    let held = search(&e.errand());
+    assert!(held.sentence().starts_with("from step 1, with P[0] held: "), "{}", held.sentence());
+    e.learn_answer(held).expect("it is about this model");
+    assert!(known(&e).is_some_and(|sentence| sentence.contains("P[0] held")));
+    assert!(e.undo() && known(&e) == Some(said.clone()), "released again");
+    assert!(e.undo() && known(&e).is_none(), "in the initial state nothing was asked");
+    assert!(e.redo() && known(&e) == Some(said), "the place is the same, and so is the answer");
+    let mut other = open(FORK);
+    let answer = search(&e.errand());
+    assert!(other.learn_answer(answer).is_err(), "another reading of the model is another model");
 }
 
 #[test]
 fn an_endless_run_is_found_from_here() {
     let mut e = Exploration::of_model(read(&model("retry_forever")), Some("progress")).expect("it can be opened");
     assert_eq!(e.run_randomly(3, 1, None), Stop::Steps);
-    let onward = search(&e.errand());
-    let found = onward.found.expect("there is a livelock");
-    let end = e.adopt_counterexample(&found).expect("it is a run of this model");
+    let end = e.learn_answer(search(&e.errand())).expect("it is about this model").expect("there is a livelock");
     e.follow(end);
     assert!(e.lasso().is_some_and(|lasso| lasso.end == end));
 }
@@ -311,8 +340,8 @@ fn a_formula_is_watched_step_by_step() {
     let mut e = Exploration::of_model(read(ends), Some("ltl")).expect("it can be opened");
     assert_eq!(e.run(Way::First, &RunLimits::default(), |_| false), Stop::ClaimStops, "x is not true at first");
     let mut e = Exploration::of_model(read(text), Some("never_set")).expect("it can be opened");
-    let found = search(&e.errand()).found.expect("it is violated");
-    e.adopt_counterexample(&found).expect("it is a run of this ground");
+    let found = e.learn_answer(search(&e.errand())).expect("it is about this ground");
+    assert!(found.is_some(), "it is violated");
 }
 
 #[test]

@@ -488,7 +488,7 @@ pub(super) fn replay(model: &mut Model, loaded: &Arc<Loaded>, old: Session) {
             model.say(Tone::Plain, told);
         }
         Err(why) => {
-            model.session = Some(old);
+            model.aside = Some(old);
             model.say(Tone::Bad, why);
         }
     }

@@ -5,17 +5,14 @@ mod delays;
 mod drive;
 mod mouse;
 mod prompt;
+mod read;
 mod search;
 
 use crate::keys::{self, Act};
 use crate::layout::Layout;
 use crate::message::{Effect, Message};
-use crate::model::{Model, Overlay, Panel, Screen, Source, Tone, TraceTab};
-use crate::session::Session;
-use fabius_engine::Loaded;
-use fabius_explore::Exploration;
+use crate::model::{Model, Overlay, Panel, Screen, Tone, TraceTab};
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
-use std::sync::Arc;
 
 /// Changes the model, and says what is to be done outside.
 pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
@@ -30,10 +27,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Mouse(event) => mouse::mouse(model, event, &mut effects),
         Message::Pasted(text) => prompt::paste(model, &text),
         Message::Resized(width, height) => model.size = (width, height),
-        Message::Loaded(loaded) => read(model, loaded, &mut effects),
+        Message::Loaded(loaded) => read::read(model, loaded, &mut effects),
         Message::Told(work, event) if work == model.work => search::told(model, *event),
         Message::Told(..) => {}
-        Message::Checked(work, outcome) if work == model.work => search::checked(model, *outcome),
+        Message::Checked(work, outcome) if work == model.check => search::checked(model, *outcome, work),
         Message::Searched(work, result) if work == model.work => search::searched(model, *result),
         Message::Found(work, which, result) if work == model.work => search::found(model, which, *result),
         Message::Checked(..) | Message::Searched(..) | Message::Found(..) => {}
@@ -200,45 +197,5 @@ fn settle(model: &mut Model) {
             session.grow_tree();
             model.tree_cursor.keep(session.tree.len(), rows + 1);
         }
-    }
-}
-
-/// The model was read, for the first time or again.
-fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Effect>) {
-    let text = loaded.map.files().next().map(|(_, file)| file.text.to_string()).unwrap_or_default();
-    model.source = Source { name: loaded.name.clone(), lines: text.lines().map(str::to_owned).collect() };
-    let first = model.loaded.is_none();
-    model.loaded = Some(Arc::clone(&loaded));
-    let errors = loaded.findings.iter().filter(|finding| finding.is_error()).count();
-    if loaded.checkable().is_none() {
-        let first_error = loaded.findings.iter().find(|finding| finding.is_error());
-        let line = first_error.and_then(|finding| finding.span()).map(|span| loaded.map.position(span).line);
-        let what = first_error.map_or_else(|| "it cannot be read".to_owned(), |finding| finding.headline.clone());
-        if let Some(line) = line {
-            let count = model.source.lines.len();
-            model.cursor(Panel::Source).go(line as usize - 1, count, 1);
-        }
-        let place = line.map_or(String::new(), |line| format!("line {line}: "));
-        let more = if errors > 1 { format!(" (and {} more)", errors - 1) } else { String::new() };
-        return model.say(Tone::Bad, format!("{place}{what}{more}"));
-    }
-    match model.session.take() {
-        Some(old) => drive::replay(model, &loaded, old),
-        None => match Exploration::of_model(Arc::clone(&loaded), None) {
-            Ok(walk) => {
-                model.session = Some(Session::new(walk));
-                model.say(Tone::Plain, "n or enter takes a step, s looks for an error from here, ? shows all keys");
-                drive::arrived(model);
-            }
-            Err(why) => model.say(Tone::Bad, why),
-        },
-    }
-    if first {
-        effects.extend(model.wish.trail.clone().map(Effect::Read));
-        if model.wish.check {
-            search::check_all(model, effects);
-        }
-    } else if model.wish.check || !model.watch.lamps.is_empty() {
-        search::check_all(model, effects);
     }
 }

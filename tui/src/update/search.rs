@@ -8,8 +8,8 @@ use crate::session::Session;
 use crate::watch::Lamp;
 use crate::work::can_be_resumed;
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Event, Onward, Outcome, Settings, Verdict, as_walked, plan};
-use fabius_explore::{Exploration, NodeId, Other};
+use fabius_engine::{Counterexample, Event, Outcome, Settings, Verdict, as_walked, plan};
+use fabius_explore::{Exploration, Local, LocalAnswer, NodeId, Other};
 
 /// Raising a limit multiplies the states allowed by this.
 const MORE_STATES: u64 = 10;
@@ -50,7 +50,7 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
             return model.say(Tone::Bad, format!("there is no property `{}`; there are: {known}", unknown.wish));
         }
     };
-    begin(model, &names);
+    begin_check(model, &names);
     model.known = Known::default();
     effects.push(Effect::Check { work: model.work, properties: Vec::new(), resume: false });
 }
@@ -61,22 +61,23 @@ fn search_here(model: &mut Model, effects: &mut Vec<Effect>) {
         return model.say(Tone::Bad, "there is no model to search in");
     };
     let errand = session.walk.errand();
-    let held: Vec<String> = session.walk.held().into_iter().map(|pid| session.walk.process_name(pid)).collect();
-    let step = session.walk.number(session.walk.here());
-    let with = if held.is_empty() { String::new() } else { format!(" with {} held back", held.join(", ")) };
-    let property = session.walk.ground().property.clone();
-    begin(model, &[property]);
-    model.watch.from_here = true;
-    model.watch.remark = format!("from step {step}{with}");
-    model.say(Tone::Plain, format!("looking for an error from step {step}{with}; F2 shows the search"));
+    let (from, property) = (errand.scope().words(), errand.scope().property().to_owned());
+    begin(model);
+    model.watch.begin_local(&model.wish.settings, from.clone());
+    model.say(Tone::Plain, format!("{property} {from}: searching for a violation; F2 shows the search"));
     effects.push(Effect::Search(model.work, Box::new(errand)));
 }
 
-fn begin(model: &mut Model, properties: &[String]) {
+fn begin(model: &mut Model) {
     model.work += 1;
     model.frozen = None;
     model.seeking = None;
     model.next_other = 0;
+}
+
+fn begin_check(model: &mut Model, properties: &[String]) {
+    begin(model);
+    model.check = model.work;
     model.watch.begin(&model.wish.settings, properties);
 }
 
@@ -96,13 +97,13 @@ fn allow_more(settings: &mut Settings) {
 
 /// Searches on, beyond the bounds at which a search ended that left something undecided.
 fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
-    let undecided = |lamp: &&Lamp| lamp.verdict == Some(Verdict::Undecided);
+    let undecided = |lamp: &&Lamp| lamp.verdict() == Some(Verdict::Undecided);
     let names: Vec<String> = model.watch.lamps.iter().filter(undecided).map(|lamp| lamp.name.clone()).collect();
     if names.is_empty() {
         return model.say(Tone::Plain, "nothing was left undecided: no bound is to be raised");
     }
-    if model.watch.from_here {
-        return model.say(Tone::Plain, "a search from a state has the bounds of all searches; s starts it anew");
+    if model.watch.local.is_some() {
+        return model.say(Tone::Plain, "the search that ended last was one from a state; s starts it again, S checks all");
     }
     allow_more(&mut model.wish.settings);
     // Only the search that ended last is kept, and only if it was stopped by its bound.
@@ -110,7 +111,7 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
     let resume = last && can_be_resumed(&model.wish.settings);
     let bound = model.wish.settings.delaying.as_ref().and_then(|delaying| delaying.delays_max);
     let decided: Vec<Lamp> = model.watch.lamps.iter().filter(|lamp| !undecided(lamp)).cloned().collect();
-    begin(model, &names);
+    begin_check(model, &names);
     model.watch.lamps.extend(decided);
     let said = match bound.filter(|_| resume) {
         Some(bound) => format!("goes on where it ended, now up to {bound} delays"),
@@ -197,11 +198,13 @@ pub(super) fn told(model: &mut Model, event: Event) {
     model.watch.told(event);
 }
 
-/// A check is over.
-pub(super) fn checked(model: &mut Model, outcome: Outcome) {
-    model.watch.running = false;
-    model.watch.over = true;
-    model.watch.paused = false;
+/// A check is over. Of one that was stopped by another search, only what it found out is taken over.
+pub(super) fn checked(model: &mut Model, outcome: Outcome, work: u64) {
+    outcome.report.properties.iter().for_each(|property| model.watch.judge(property));
+    if work != model.work {
+        return model.learn(outcome);
+    }
+    model.watch.end();
     let verdict = outcome.report.verdict;
     let failure = outcome.failure.clone();
     let violated: Vec<&str> = outcome
@@ -363,35 +366,25 @@ pub(super) fn found(model: &mut Model, which: Other, result: Result<Option<Count
     model.say(Tone::Good, said);
 }
 
-/// A search from a state is over.
-pub(super) fn searched(model: &mut Model, result: Result<Onward, String>) {
-    model.watch.running = false;
-    model.watch.over = true;
-    model.watch.paused = false;
-    let found = match result {
-        Ok(found) => found,
+/// A search from a state is over: what it found is true of that state and the holds there, not of the model.
+pub(super) fn searched(model: &mut Model, result: Result<LocalAnswer, String>) {
+    model.watch.end();
+    let answer = match result {
+        Ok(answer) => answer,
         Err(why) => return model.say(Tone::Bad, why),
     };
-    let start = model.watch.remark.clone();
-    if let Some(lamp) = model.watch.lamps.first_mut() {
-        lamp.verdict = Some(match (&found.found, found.exhaustive) {
-            (Some(_), _) => Verdict::Violated,
-            (None, true) => Verdict::Holds,
-            (None, false) => Verdict::Undecided,
-        });
-        lamp.reason.clone_from(&found.sentence);
-    }
-    let Some(example) = &found.found else {
-        let tone = if found.exhaustive { Tone::Good } else { Tone::Plain };
-        return model.say(tone, format!("{start}: {}", found.sentence));
-    };
+    let (said, local) = (answer.sentence(), answer.local());
     let Some(session) = &mut model.session else { return };
-    match session.walk.adopt_counterexample(example) {
-        Ok(tip) => {
+    match session.walk.learn_answer(answer) {
+        Ok(Some(tip)) => {
             session.essential = None;
             session.walk.follow(tip);
             drive::arrived(model);
-            model.say(Tone::Bad, format!("{start}: {}; n walks along", found.sentence));
+            model.say(Tone::Bad, format!("{said}; n walks along"));
+        }
+        Ok(None) => {
+            let tone = if local == Local::NoViolation { Tone::Good } else { Tone::Plain };
+            model.say(tone, said);
         }
         Err(why) => model.say(Tone::Bad, why),
     }

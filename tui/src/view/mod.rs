@@ -12,12 +12,12 @@ use crate::layout::{Layout, REMARK_MARGIN};
 use crate::model::{Model, Panel, Screen, Tone, TraceTab};
 use crate::theme::{Sign, Theme};
 use fabius_engine::Verdict;
-use fabius_explore::{Choice, Mark};
+use fabius_explore::{Choice, Local, Mark};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use text::{fit, put, span, width, width_of};
 
 pub(crate) use side::CLAIM_FIRST;
@@ -123,8 +123,7 @@ fn header(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
     let mut spans = vec![span(" fabius ", theme.accent().patch(theme.strong()))];
     for lamp in &model.watch.lamps {
-        let searched = model.watch.running && model.watch.property == lamp.name;
-        let (sign, style) = lamp_sign(theme, lamp.verdict, searched, model.watch.paused);
+        let (sign, style) = lamp_sign(theme, lamp.verdict(), model.watch.is_at(lamp), model.watch.paused);
         spans.push(span(format!(" {sign} "), style));
         spans.push(span(lamp.name.clone(), Style::new()));
     }
@@ -133,13 +132,35 @@ fn header(model: &Model, buffer: &mut Buffer, area: Rect) {
     }
     let right = place(model);
     let room = usize::from(area.width).saturating_sub(width(&right) + 2);
-    let line = Line::from(spans);
+    let mut line = Line::from(spans);
+    let used = width_of(&line);
+    let local = [false, true].map(|short| local(model, short));
+    line.spans.extend(local.into_iter().flatten().find(|part| used + width(&part.content) <= room));
     let left = Rect { width: room.min(usize::from(area.width)) as u16, ..area };
     put(buffer, left, 0, &line, theme);
     if width_of(&line) > 0 && usize::from(area.width) > width(&right) {
         let x = area.right() - width(&right) as u16;
         buffer.set_string(x, area.y, &right, theme.strong());
     }
+}
+
+/// What a search from the present state found, or that one runs: it is shown only at that state, with the same holds.
+fn local(model: &Model, short: bool) -> Option<Span<'static>> {
+    let theme = model.theme;
+    if let Some(from) = model.watch.local.as_ref().filter(|_| model.watch.running) {
+        let sign = theme.sign(if model.watch.paused { Sign::Held } else { Sign::Loop });
+        let text = if short { format!("  {sign} local") } else { format!("  {sign} {from}") };
+        return Some(span(text, theme.accent()));
+    }
+    let answer = model.session.as_ref()?.walk.answer_here()?;
+    let (words, sign, style) = match answer.local() {
+        Local::NoViolation => ("no violation", theme.sign(Sign::Good), theme.good()),
+        Local::Violation => ("violation", theme.sign(Sign::Bad), theme.bad()),
+        Local::Unknown => ("none found, not exhaustive", "?", theme.changed()),
+    };
+    let held = if answer.scope().held().is_empty() { "" } else { ", with holds" };
+    let text = if short { format!("  (here {sign})") } else { format!("  (from here{held}: {words})") };
+    Some(span(text, style))
 }
 
 /// The sign of a property.

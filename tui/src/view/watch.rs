@@ -12,6 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::sync::Arc;
 
 /// Columns of the names of figures.
 const NAME: usize = 11;
@@ -32,7 +33,8 @@ pub fn draw(model: &Model, buffer: &mut Buffer, body: Rect) {
     let inner = heading(theme, buffer, Rect { height: 11.min(left.height), ..left }, &title(model), true);
     figures(model, buffer, inner);
     let mut below = Rect { y: left.y + 11, height: left.height.saturating_sub(11), ..left };
-    let lamps = (model.watch.lamps.len() as u16 + 1).min(below.height / 3).max(2);
+    let answers = model.session.as_ref().map_or(0, |session| session.walk.answers().len());
+    let lamps = ((model.watch.lamps.len() + answers) as u16 + 1).min(below.height / 3).max(2);
     let inner = heading(theme, buffer, Rect { height: lamps, ..below }, "Properties", false);
     properties(model, buffer, inner);
     below = Rect { y: below.y + lamps, height: below.height - lamps, ..below };
@@ -54,12 +56,14 @@ fn title(model: &Model) -> String {
         Some(Goal::FairRun) => ", for a fair run",
         _ => "",
     };
+    let from = watch.local.as_ref().map_or(String::new(), |from| format!(" {from}"));
+    let searched = format!("{}{from}{what}", watch.property);
     match (watch.running, watch.property.is_empty()) {
         (_, true) => "Search".to_owned(),
-        (true, _) if watch.paused => format!("{}{what}: halted", watch.property),
-        (true, _) if doing.is_empty() => format!("{}{what}", watch.property),
-        (true, _) => format!("{}{what}: {doing}", watch.property),
-        (false, _) => format!("{}: done", watch.property),
+        (true, _) if watch.paused => format!("{searched}: halted"),
+        (true, _) if doing.is_empty() => searched,
+        (true, _) => format!("{searched}: {doing}"),
+        (false, _) => format!("{}{from}: done", watch.property),
     }
 }
 
@@ -167,8 +171,7 @@ fn forecast(theme: Theme, watch: &Watch) -> Vec<Line<'static>> {
 fn properties(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
     for (row, lamp) in model.watch.lamps.iter().enumerate() {
-        let searched = model.watch.running && model.watch.property == lamp.name && lamp.verdict.is_none();
-        let (sign, style) = lamp_sign(theme, lamp.verdict, searched, model.watch.paused);
+        let (sign, style) = lamp_sign(theme, lamp.verdict(), model.watch.is_at(lamp), model.watch.paused);
         // What the verdict rests on comes after a semicolon, where there is no room for all of it.
         let room = usize::from(area.width).saturating_sub(4 + width(&lamp.name));
         let whole = lamp.reason.as_str();
@@ -179,6 +182,21 @@ fn properties(model: &Model, buffer: &mut Buffer, area: Rect) {
             span(format!("  {reason}"), theme.quiet()),
         ]);
         put(buffer, area, row as u16, &line, theme);
+    }
+    local_answers(model, buffer, area);
+}
+
+/// What searches from states found, below the properties: a sign stands only before what is true of the present state.
+fn local_answers(model: &Model, buffer: &mut Buffer, area: Rect) {
+    let (theme, first) = (model.theme, model.watch.lamps.len());
+    let Some(session) = &model.session else { return };
+    let here = session.walk.answer_here();
+    for (row, answer) in session.walk.answers().iter().rev().enumerate() {
+        let is_here = here.is_some_and(|here| Arc::ptr_eq(here, answer));
+        let sign = if is_here { theme.sign(Sign::Here) } else { " " };
+        let style = if is_here { Style::new() } else { theme.quiet() };
+        let line = Line::from(vec![span(format!("{sign} "), theme.accent()), span(answer.sentence(), style)]);
+        put(buffer, area, (first + row) as u16, &line, theme);
     }
 }
 

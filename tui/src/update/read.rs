@@ -1,0 +1,74 @@
+//! The model is read, for the first time or again.
+
+use super::{drive, search};
+use crate::message::Effect;
+use crate::model::{Known, Model, Overlay, Panel, Source, Tone};
+use crate::session::Session;
+use crate::watch::Watch;
+use fabius_engine::Loaded;
+use fabius_explore::Exploration;
+use std::sync::Arc;
+
+/// The model was read. Nothing that was found out of an earlier text is shown as true of this one.
+pub(super) fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Effect>) {
+    let text = loaded.map.files().next().map(|(_, file)| file.text.to_string()).unwrap_or_default();
+    model.source = Source { name: loaded.name.clone(), lines: text.lines().map(str::to_owned).collect() };
+    let first = model.loaded.is_none();
+    let checked = !model.watch.lamps.is_empty();
+    model.loaded = Some(Arc::clone(&loaded));
+    forget(model, effects);
+    let old = model.session.take().or_else(|| model.aside.take());
+    if loaded.checkable().is_none() {
+        model.wish.check |= checked;
+        model.aside = old;
+        return complain(model, &loaded);
+    }
+    match old {
+        Some(old) => drive::replay(model, &loaded, old),
+        None => match Exploration::of_model(Arc::clone(&loaded), None) {
+            Ok(walk) => {
+                model.session = Some(Session::new(walk));
+                model.say(Tone::Plain, "n or enter takes a step, s looks for an error from here, ? shows all keys");
+                drive::arrived(model);
+            }
+            Err(why) => model.say(Tone::Bad, why),
+        },
+    }
+    if first {
+        effects.extend(model.wish.trail.clone().map(Effect::Read));
+    }
+    if model.wish.check || checked {
+        search::check_all(model, effects);
+    }
+}
+
+/// What was searched in an earlier text is stopped, and what it would still tell is not listened to.
+fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.watch.running || model.seeking.is_some() {
+        effects.push(Effect::Cancel);
+    }
+    model.work += 1;
+    model.check = 0;
+    model.watch = Watch::default();
+    model.known = Known::default();
+    (model.frozen, model.seeking, model.next_other) = (None, None, 0);
+    if matches!(model.overlay, Some(Overlay::Card(_))) {
+        model.overlay = None;
+    }
+}
+
+/// Says what is wrong with the text, and shows where.
+fn complain(model: &mut Model, loaded: &Loaded) {
+    let errors = loaded.findings.iter().filter(|finding| finding.is_error()).count();
+    let first_error = loaded.findings.iter().find(|finding| finding.is_error());
+    let line = first_error.and_then(|finding| finding.span()).map(|span| loaded.map.position(span).line);
+    let what = first_error.map_or_else(|| "it cannot be read".to_owned(), |finding| finding.headline.clone());
+    if let Some(line) = line {
+        let count = model.source.lines.len();
+        model.cursor(Panel::Source).go(line as usize - 1, count, 1);
+    }
+    let place = line.map_or(String::new(), |line| format!("line {line}: "));
+    let more = if errors > 1 { format!(" (and {} more)", errors - 1) } else { String::new() };
+    let aside = if model.aside.is_some() { "; the run comes back when the text can be read" } else { "" };
+    model.say(Tone::Bad, format!("{place}{what}{more}{aside}"));
+}
