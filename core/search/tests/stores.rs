@@ -139,3 +139,27 @@ fn lossy_stores_say_what_they_may_miss() {
     assert!(!fingerprints.exactness().is_exact() && !bits.exactness().is_exact());
     assert!(TreeStore::new().exactness().is_exact());
 }
+
+#[test]
+fn a_bitstate_table_begins_small_and_forgets_nothing_while_it_grows() {
+    let allowed = 256 << 20;
+    let mut bits = BitstateStore::new(allowed, 3, 0);
+    let mut position = Position::new(0, 0);
+    let first = bits.memory_bytes();
+    assert!(first <= 16 << 20, "{first}");
+    let mut missed = 0;
+    for i in 0..300_000_u32 {
+        position.advance(&[i, i / 7]);
+        missed += u32::from(bits.insert(&mut position, Class::Ordinary) == Inserted::Old);
+        position.forget();
+    }
+    let grown = bits.memory_bytes();
+    assert!(first < grown && grown <= allowed, "{first}, {grown}");
+    for i in 0..300_000_u32 {
+        position.advance(&[i, i / 7]);
+        assert_eq!(bits.insert(&mut position, Class::Ordinary), Inserted::Old, "{i}");
+        position.forget();
+    }
+    let Exactness::Bitstate { omission_probability_per_state, .. } = bits.exactness() else { panic!() };
+    assert!(missed < 10 && omission_probability_per_state < 1e-4, "{missed}, {omission_probability_per_state}");
+}

@@ -5,8 +5,8 @@ use crate::position::Position;
 /// Brings the inner nodes of a state's tree up to date; knows the trees of all lengths met.
 #[derive(Debug, Default)]
 pub struct Folder {
-    /// Of the states of each length.
-    shapes: Vec<Shape>,
+    /// Of the states of each length that was met.
+    shapes: Vec<Option<Box<Shape>>>,
     /// Inner nodes to be computed, one bit each; all zero between insertions.
     dirty: Vec<u64>,
 }
@@ -18,17 +18,20 @@ impl Folder {
         let length = position.visible().len();
         let blocks = length.div_ceil(64);
         self.learn(length);
-        if !position.mark_stale_parents(&self.shapes[length].parents, &mut self.dirty) {
-            self.refresh_all(position, intern);
+        let Self { shapes, dirty } = self;
+        let Some(shape) = shapes.get(length).and_then(Option::as_deref) else { return };
+        if !position.mark_stale_parents(&shape.parents, dirty) {
+            dirty.fill(0);
+            shape.compute_all(position, intern);
             return;
         }
         for block in (0..blocks).rev() {
-            while self.dirty[block] != 0 {
-                let bit = self.dirty[block].ilog2() as usize;
-                self.dirty[block] &= !(1 << bit);
+            while dirty[block] != 0 {
+                let bit = dirty[block].ilog2() as usize;
+                dirty[block] &= !(1 << bit);
                 let node = block * 64 + bit;
                 if node > 1 {
-                    self.refresh_node(position, length, node, &mut intern);
+                    shape.compute(position, node, dirty, &mut intern);
                 }
             }
         }
@@ -37,50 +40,34 @@ impl Folder {
     /// Makes sure that the tree of this length is known.
     #[inline]
     pub fn learn(&mut self, length: usize) {
+        if self.shape(length).is_none() {
+            self.learn_anew(length);
+        }
+    }
+
+    /// Makes the tree of this length, and of no other: of lengths there may be many, and most are never met.
+    #[cold]
+    fn learn_anew(&mut self, length: usize) {
         if self.shapes.len() <= length {
-            self.shapes.extend((self.shapes.len()..=length).map(Shape::new));
+            self.shapes.resize_with(length + 1, || None);
             self.dirty.resize(self.dirty.len().max(length.div_ceil(64)), 0);
         }
+        self.shapes[length] = Some(Box::new(Shape::new(length)));
     }
 
     #[inline]
-    fn refresh_node(
-        &mut self,
-        position: &mut Position,
-        length: usize,
-        node: usize,
-        intern: &mut impl FnMut(u32, u32) -> u32,
-    ) {
-        let shape = &self.shapes[length];
-        let (left, right) = shape.children[node];
-        let identity = intern(position.cell(left as usize), position.cell(right as usize));
-        if identity != position.cell(node) {
-            position.set_memo(node, identity);
-            let parent = shape.parents[node] as usize;
-            self.dirty[parent / 64] |= 1 << (parent % 64);
-        }
-    }
-
-    /// Computes every inner node.
-    #[cold]
-    fn refresh_all(&mut self, position: &mut Position, mut intern: impl FnMut(u32, u32) -> u32) {
-        self.dirty.fill(0);
-        let length = position.visible().len();
-        for node in (2..length).rev() {
-            let (left, right) = self.shapes[length].children[node];
-            let identity = intern(position.cell(left as usize), position.cell(right as usize));
-            position.set_memo_unlogged(node, identity);
-        }
+    fn shape(&self, length: usize) -> Option<&Shape> {
+        self.shapes.get(length)?.as_deref()
     }
 
     /// The two nodes below the top, which together with the length are the whole state.
     #[inline]
     pub fn root(&self, position: &Position, length: usize) -> u64 {
-        match length {
-            0 => 0,
-            1 => u64::from(position.cell(1)),
-            _ => {
-                let (left, right) = self.shapes[length].children[1];
+        match (length, self.shape(length)) {
+            (0, _) | (_, None) => 0,
+            (1, _) => u64::from(position.cell(1)),
+            (_, Some(shape)) => {
+                let (left, right) = shape.children[1];
                 u64::from(position.cell(left as usize)) | u64::from(position.cell(right as usize)) << 32
             }
         }
@@ -92,7 +79,7 @@ impl Folder {
         if length == 1 {
             nodes[1] = root as u32;
         }
-        if let Some(shape) = self.shapes.get(length) {
+        if let Some(shape) = self.shape(length) {
             for node in 1..length {
                 let (left, right) = shape.children[node];
                 let pair = if node == 1 { (root as u32, (root >> 32) as u32) } else { pair(nodes[node]) };
@@ -142,9 +129,52 @@ impl Shape {
         Self { children: children.into(), parents: parents.into() }
     }
 
+    /// Computes an inner node, and notes that its parent is to be computed if it changed.
+    #[inline]
+    fn compute(
+        &self,
+        position: &mut Position,
+        node: usize,
+        dirty: &mut [u64],
+        intern: &mut impl FnMut(u32, u32) -> u32,
+    ) {
+        let (left, right) = self.children[node];
+        let identity = intern(position.cell(left as usize), position.cell(right as usize));
+        if identity != position.cell(node) {
+            position.set_memo(node, identity);
+            let parent = self.parents[node] as usize;
+            dirty[parent / 64] |= 1 << (parent % 64);
+        }
+    }
+
+    /// Computes every inner node.
+    #[cold]
+    fn compute_all(&self, position: &mut Position, mut intern: impl FnMut(u32, u32) -> u32) {
+        for node in (2..self.children.len()).rev() {
+            let (left, right) = self.children[node];
+            let identity = intern(position.cell(left as usize), position.cell(right as usize));
+            position.set_memo_unlogged(node, identity);
+        }
+    }
+
     /// The order of the words as leaves: first and third quarter, then second and fourth.
     fn order(length: usize) -> Vec<usize> {
         let quarter = |i: usize| i * length / 4;
         [0, 2, 1, 3].into_iter().flat_map(|i| quarter(i)..quarter(i + 1)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_tree_of_a_length_that_is_met_is_made() {
+        let mut folder = Folder::default();
+        folder.learn(20_000);
+        folder.learn(7);
+        folder.learn(20_000);
+        let known: Vec<usize> = (0..folder.shapes.len()).filter(|&length| folder.shape(length).is_some()).collect();
+        assert_eq!(known, [7, 20_000]);
     }
 }

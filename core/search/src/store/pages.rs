@@ -21,7 +21,7 @@ unsafe impl Plain for u64 {}
 unsafe impl Plain for Line {}
 
 /// Eight words that lie in one cache line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Line(pub [u64; 8]);
 
