@@ -33,6 +33,9 @@ use std::fmt;
 use std::sync::Arc;
 use tables::{Configuration, Here, Set, Tables};
 
+/// Tables with more entries are not made: this many take about half a second and a hundred megabytes.
+const TABLE_ENTRIES_MAX: u64 = 1 << 25;
+
 /// What a reduction must not change the answer to.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Preserve {
@@ -80,6 +83,8 @@ pub enum WhyNot {
     Claim,
     /// Fairness is asked for.
     Fairness,
+    /// The tables would take more time and memory than a reduction saves.
+    Large,
 }
 
 impl fmt::Display for WhyNot {
@@ -94,6 +99,7 @@ impl fmt::Display for WhyNot {
             Self::Trace => "the order of sends and receives is checked by an event trace",
             Self::NextTime => "the property may count single steps (it uses `X`, or is a `never` claim)",
             Self::Claim => "the claim looks at more than the values of variables",
+            Self::Large => "the model is so large that the tables for it would cost more than they save",
             Self::Fairness => "fairness is about all processes, whether they matter to the property or not",
         };
         write!(f, "Reduction off: {why}.")
@@ -128,6 +134,19 @@ pub fn prepare(program: &Arc<Program>, preserve: Preserve) -> Result<Plan, WhyNo
     Ok(Plan { preserve, facts: Arc::new(facts), observer })
 }
 
+/// Entries of the tables for the processes of a program: one for each edge of a process and each location of another.
+fn table_entries(program: &Program) -> u64 {
+    let (mut edges, mut locations) = (0_u64, 0_u64);
+    for (at, process) in program.processes.iter().enumerate() {
+        let initial = program.initial.iter().filter(|instance| instance.process.0 as usize == at).count();
+        // One that is created later counts once: how many there will be is not known yet.
+        let count = initial.max(1) as u64;
+        edges += count * process.locations.iter().map(|location| location.edges.len() as u64).sum::<u64>();
+        locations += count * process.locations.len() as u64;
+    }
+    edges.saturating_mul(locations)
+}
+
 /// What keeps a program from being reduced, whatever is asked.
 fn unsuited(program: &Program) -> Option<WhyNot> {
     let processes = || program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
@@ -147,7 +166,8 @@ fn unsuited(program: &Program) -> Option<WhyNot> {
         fabius_program::facts::each_read(program, |slot| {
             reads_hidden |= matches!(slot, Slot::Global(v) if hidden(v.0 as usize));
         });
-        reads_hidden.then_some(WhyNot::Hidden)
+        let large = TABLE_ENTRIES_MAX < table_entries(program);
+        reads_hidden.then_some(WhyNot::Hidden).or_else(|| large.then_some(WhyNot::Large))
     }
 }
 
