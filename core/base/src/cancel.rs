@@ -14,6 +14,8 @@ pub enum StopReason {
     States,
     /// The memory allowed was used up.
     Memory,
+    /// The system gave no more memory.
+    Exhausted,
     /// Paths longer than the depth allowed were cut off.
     Depth,
     /// Runs in which the scheduler is disturbed more often than allowed were left out.
@@ -40,12 +42,18 @@ impl Cancel {
         let _ = self.0.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// Tells the work that the system gives no more memory; the first reason given stays.
+    pub fn exhaust(&self) {
+        let _ = self.0.compare_exchange(0, 3, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     /// Whether the work should stop, and why. Cheap enough for every thousandth step.
     pub fn requested(&self) -> Option<StopReason> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             1 => Some(StopReason::Cancelled),
-            _ => Some(StopReason::Timeout),
+            2 => Some(StopReason::Timeout),
+            _ => Some(StopReason::Exhausted),
         }
     }
 }

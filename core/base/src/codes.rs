@@ -87,6 +87,7 @@ codes! {
     UnknownType = "F0504", Warning, "a scheduler names no process of the model";
     SealsMeet = "F0505", Warning, "sealed stretches of different kinds meet";
     ChoicesFree = "F0506", Note, "choices are free in searches for endless runs";
+    WithoutEffect = "F0507", Note, "a setting has no effect on a search";
     AssertionViolated = "F0601", Error, "an assertion can fail";
     InvalidEndState = "F0602", Error, "the processes can get stuck";
     EvaluationFailed = "F0603", Error, "a statement can have no result";

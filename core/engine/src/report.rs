@@ -118,7 +118,7 @@ impl From<StopReason> for Stopped {
             StopReason::Cancelled => Self::Cancelled,
             StopReason::Timeout => Self::Timeout,
             StopReason::States => Self::States,
-            StopReason::Memory => Self::Memory,
+            StopReason::Memory | StopReason::Exhausted => Self::Memory,
             StopReason::Depth => Self::Depth,
             StopReason::Delays => Self::Delays,
         }

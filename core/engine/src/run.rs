@@ -11,7 +11,7 @@ use crate::look::Controls;
 use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
-use crate::settings::{Fairness, Keeper, Settings};
+use crate::settings::{Cycles, Fairness, Keeper, Order, Settings, Storage};
 use crate::starvation;
 use crate::task::Checked;
 use fabius_base::{Cancel, Code, Finding};
@@ -88,6 +88,32 @@ fn choices_free(settings: &Settings, planned: &Planned) -> Option<Finding> {
     })
 }
 
+/// Says which of the settings do not count for a property, where any is asked for.
+fn without_effect(settings: &Settings, planned: &Planned) -> Option<Finding> {
+    let endless = planned.question != Question::Safety;
+    let by_rounds = settings.delaying.is_some() || settings.depth_bounding.is_some();
+    let fair = endless && settings.fairness != Fairness::None;
+    let breadth = settings.search == Order::BreadthFirst;
+    let inexact = settings.store != Storage::Tree;
+    let alone =
+        if endless { fair || settings.cycles == Cycles::Components } else { !by_rounds && (breadth || inexact) };
+    let wanted = [
+        (breadth && (endless || by_rounds), "breadth-first order"),
+        (inexact && endless, "a store that is not exact"),
+        (by_rounds && fair, "the order of delays or depth"),
+        (1 < settings.threads && alone, "more than one thread"),
+    ];
+    let dropped: Vec<&str> = wanted.into_iter().filter(|(dropped, _)| *dropped).map(|(_, what)| what).collect();
+    let why = match () {
+        () if fair => "a fair run is looked for by one thread, depth-first, with all states stored exactly",
+        () if endless => "an infinite run is looked for depth-first, with all states stored exactly",
+        () if by_rounds => "the order of delays or depth is an order of its own",
+        () => "threads work together in a depth-first search that stores states exactly",
+    };
+    let headline = format!("no effect on the search for violations of `{}`: {}", planned.name, dropped.join(", "));
+    (!dropped.is_empty()).then(|| Finding::new(Code::WithoutEffect, headline).help(why))
+}
+
 fn check_all(
     loaded: &Loaded,
     program: &Arc<Program>,
@@ -108,6 +134,7 @@ fn check_all(
             outcome.findings.push(note);
         }
         outcome.findings.extend(choices_free(&settings, planned));
+        outcome.findings.extend(without_effect(&settings, planned));
         let settings = &settings;
         let found = match planned.question {
             _ if let Some(finding) = checkpoint::unsuited(settings) => Checked::faulty(planned, *finding),

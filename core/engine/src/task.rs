@@ -10,10 +10,13 @@ use crate::settings::Settings;
 use crate::words::{counted, grouped, memory};
 use fabius_base::{Code, Finding, Limits, StopReason};
 use fabius_machine::Refusal;
-use fabius_program::{Program, Variable};
+use fabius_program::{Initial, Program, Variable};
 use fabius_search::Completeness;
 use fabius_search::store::Exactness;
 use std::sync::Arc;
+
+/// So many variables are named where a state is too large.
+const LARGEST_SHOWN_MAX: usize = 3;
 
 /// What the search left behind.
 pub(crate) struct Checked {
@@ -72,11 +75,11 @@ impl Checked {
 pub(crate) fn refused(planned: &Planned, program: &Program, refusal: Refusal) -> Checked {
     let reason = format!("not checked: {refusal}");
     let mut finding = Finding::new(Code::TooMany, refusal.to_string());
-    let bytes = |variable: &Variable| u64::from(variable.element_count()) * u64::from(variable.ty.bits).div_ceil(8);
-    let variables = program.globals.iter().chain(program.processes.iter().flat_map(|process| &process.locals));
-    if let (Refusal::TooLarge, Some(variable)) = (refusal, variables.max_by_key(|variable| bytes(variable))) {
-        let text = format!("`{}` alone takes {}", variable.name, memory(bytes(variable)));
-        finding = finding.at(variable.span, text);
+    if refusal == Refusal::TooLarge {
+        for (variable, size) in largest(program) {
+            finding = finding.at(variable.span, format!("`{}` alone takes {}", variable.name, memory(size)));
+        }
+        finding = finding.help("make arrays shorter, channels smaller or types narrower");
     }
     let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &reason);
     report.verdict = Verdict::Faulty;
@@ -85,6 +88,26 @@ pub(crate) fn refused(planned: &Planned, program: &Program, refusal: Refusal) ->
         Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
     };
     Checked { findings, failure, ..Checked::of(report) }
+}
+
+/// The variables that take the most room in a state, with the channels that they create.
+fn largest(program: &Program) -> Vec<(&Variable, u64)> {
+    let bits = |variable: &Variable| match variable.initial {
+        Initial::Channel(ty) => program.channel_types.get(ty.0 as usize).map_or(0, |ty| {
+            let message: u64 = ty.fields.iter().map(|field| u64::from(field.bits)).sum();
+            u64::from(ty.capacity) * message
+        }),
+        _ => u64::from(variable.ty.bits),
+    };
+    let bytes = |variable: &Variable| (bits(variable) * u64::from(variable.element_count())).div_ceil(8);
+    let variables = program.globals.iter().chain(program.processes.iter().flat_map(|process| &process.locals));
+    let mut sized: Vec<(&Variable, u64)> = variables.map(|variable| (variable, bytes(variable))).collect();
+    sized.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    // What is small beside the largest is not to blame.
+    let least = sized.first().map_or(0, |(_, bytes)| bytes / 10);
+    sized.retain(|(_, bytes)| least < *bytes);
+    sized.truncate(LARGEST_SHOWN_MAX);
+    sized
 }
 
 pub(crate) fn times(count: u64) -> String {
@@ -106,6 +129,7 @@ pub(crate) fn limit_reached(completeness: Completeness, limits: &Limits) -> Stri
             Some(bytes) => format!("the memory limit of {} was reached", memory(bytes)),
             None => "no more states fit into the store".to_owned(),
         },
+        Completeness::Stopped(StopReason::Exhausted) => "the system gave no more memory".to_owned(),
         Completeness::Stopped(StopReason::Delays) => "runs with more delays were left out".to_owned(),
         Completeness::Stopped(StopReason::Depth) => {
             let depth = limits.depth_max.unwrap_or(0);

@@ -47,7 +47,11 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooLarge => write!(f, "a state of this model would be too large"),
+            Self::TooLarge => write!(
+                f,
+                "a state of this model would be too large: the global variables with their channels, and each \
+                 process with its channels, may take 256 KiB"
+            ),
             Self::TooDeep => write!(f, "an expression is nested too deeply"),
             Self::Malformed(what) => write!(f, "the program is malformed: {what}"),
         }
