@@ -19,7 +19,7 @@ Exit codes:
   0  the model holds, and everything was checked; or it is as a comment in it expects
   1  a property is violated, or holds although a comment expects that it is violated
   2  undecided: a limit was reached, or the search was stopped
-  3  the input is faulty: the model, a file or a flag
+  3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius
 With several files, the code of the worst result: 4, then 3, 1, 2, 0.";
 
@@ -95,7 +95,7 @@ pub struct Question {
     #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
     pub max_states: Option<u64>,
 
-    /// Stop when the search needs more memory, such as 512M or 4G (default: three quarters of what is free).
+    /// Stop when the search needs more memory, such as 512M or 4G (default: three quarters of what the system still gives).
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub max_memory: Option<u64>,
 }

@@ -2,16 +2,19 @@
 
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
 use crate::face::Face;
+use crate::memory::{self, Duties};
+use crate::so_far::SoFar;
 use crate::stop::{Interrupts, Timer};
+use crate::supervise::{self, Voice};
 use crate::{exit, files};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::Progress;
-use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Settings, Storage, Surroundings};
+use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings};
 use fabius_lsp::session::cache::Cache;
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -38,68 +41,129 @@ pub fn run(args: &Check) -> u8 {
             return exit::FAULTY;
         }
     }
-    let mut face = Face::new(args);
-    let mut worst = 0;
     panic::set_hook(Box::new(|panic| {
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
     }));
+    let mut face = Face::new(args);
+    let so_far = SoFar::default();
+    let mut worst = 0;
     for path in &args.files {
-        let checked =
-            panic::catch_unwind(AssertUnwindSafe(|| check_file(path, args, &settings, &interrupts, &mut face)));
-        let code = checked.unwrap_or_else(|_| {
-            face.crashed(path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
-            exit::INTERNAL
-        });
-        worst = exit::worse(worst, code);
-        if interrupts.pressed() {
+        let (code, next) = check_in_time(path, args, &settings, &interrupts, &so_far, face);
+        (worst, face) = (exit::worse(worst, code), next);
+        if interrupts.pressed() || face.has_failed() {
             break;
         }
     }
-    face.finish();
-    worst
+    exit::worse(worst, face.finish())
 }
 
-/// Checks one file; returns its exit code.
-fn check_file(path: &Path, args: &Check, settings: &Settings, interrupts: &Interrupts, face: &mut Face) -> u8 {
-    let cancel = Cancel::new();
+/// Checks one file; if that does not stop in time, what is known must do. Returns the exit code, and the face for the
+/// next file.
+fn check_in_time(
+    path: &Path,
+    args: &Check,
+    settings: &Settings,
+    interrupts: &Interrupts,
+    so_far: &SoFar,
+    mut face: Face,
+) -> (u8, Face) {
+    let (cancel, voice) = (Cancel::new(), Voice::default());
     interrupts.watch(&cancel);
+    so_far.begin(&path.display().to_string());
+    guard_memory(args, &cancel, so_far);
     let _timer = Timer::start(args.timeout, &cancel);
-    let started = Instant::now();
-    face.begin();
-    let mut settings = settings.clone();
-    if let Some(delaying) = &mut settings.delaying {
-        match args.question.delays.scheduler_for(path) {
-            Ok(scheduler) => delaying.scheduler = scheduler,
-            Err(why) => {
-                let _ = writeln!(anstream::stderr(), "error: {why}");
-                return exit::FAULTY;
+    face.begin(&voice);
+    let job = Job {
+        path: path.to_path_buf(),
+        args: args.clone(),
+        settings: settings.clone(),
+        cancel: cancel.clone(),
+        so_far: so_far.clone(),
+    };
+    let checked = supervise::run(&cancel, &voice, settings.threads, move |result| {
+        let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut face)));
+        let (code, rest) = checked.unwrap_or_else(|_| {
+            face.crashed(&job.path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
+            (exit::INTERNAL, None)
+        });
+        let _ = result.send((code, face));
+        // To give back what a huge model takes may take long; nobody waits for it.
+        drop(rest);
+    });
+    checked.unwrap_or_else(|why| {
+        let (done, report) = so_far.reports(why);
+        let (code, mut face) = (exit::of_report(&report), Face::instead(args, done.clone()));
+        done.iter().chain([&report]).for_each(|report| so_far.done(report));
+        face.unfinished(report);
+        (code, face)
+    })
+}
+
+/// One file to check.
+struct Job {
+    path: PathBuf,
+    args: Check,
+    settings: Settings,
+    cancel: Cancel,
+    so_far: SoFar,
+}
+
+/// What is left of a check once its result was told.
+type Rest = Option<(Loaded, Outcome)>;
+
+impl Job {
+    /// Checks the file; returns its exit code.
+    fn check(&self, face: &mut Face) -> (u8, Rest) {
+        let Self { path, args, cancel, so_far, .. } = self;
+        let started = Instant::now();
+        let mut settings = self.settings.clone();
+        if let Some(delaying) = &mut settings.delaying {
+            match args.question.delays.scheduler_for(path) {
+                Ok(scheduler) => delaying.scheduler = scheduler,
+                Err(why) => {
+                    let _ = writeln!(anstream::stderr(), "error: {why}");
+                    return (exit::FAULTY, None);
+                }
             }
         }
+        let settings = &settings;
+        let loaded = load(path, &args.question.define, settings);
+        face.loaded(&loaded);
+        so_far.loaded(&loaded, settings);
+        let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
+        if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
+            face.done(&loaded, &known);
+            so_far.done(&known.report);
+            return (exit::of_report(&known.report), Some((loaded, known)));
+        }
+        let shown = RefCell::new(face);
+        let outcome = fabius_engine::check(
+            &loaded,
+            settings,
+            &mut Surroundings {
+                cancel,
+                now: &|| started.elapsed(),
+                observe: &mut |event: Event| {
+                    so_far.event(&event);
+                    shown.borrow_mut().event(&event);
+                },
+                controls: None,
+            },
+        );
+        if let Some(cache) = &cache {
+            cache.remember(&loaded, settings, &outcome);
+        }
+        shown.into_inner().done(&loaded, &outcome);
+        so_far.done(&outcome.report);
+        (exit::of_report(&outcome.report), Some((loaded, outcome)))
     }
-    let settings = &settings;
-    let loaded = load(path, &args.question.define, settings);
-    face.loaded(&loaded);
-    let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
-    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
-        face.done(&loaded, &known);
-        return exit::of_report(&known.report);
-    }
-    let face = RefCell::new(face);
-    let outcome = fabius_engine::check(
-        &loaded,
-        settings,
-        &mut Surroundings {
-            cancel: &cancel,
-            now: &|| started.elapsed(),
-            observe: &mut |event: Event| face.borrow_mut().event(&event),
-            controls: None,
-        },
-    );
-    if let Some(cache) = &cache {
-        cache.remember(&loaded, settings, &outcome);
-    }
-    face.into_inner().done(&loaded, &outcome);
-    exit::of_report(&outcome.report)
+}
+
+/// When memory runs out, the check stops; if that does not help, what is known is said.
+fn guard_memory(args: &Check, cancel: &Cancel, so_far: &SoFar) {
+    let (cancel, so_far, args) = (cancel.clone(), so_far.clone(), args.clone());
+    let stop = Box::new(move || cancel.exhaust());
+    memory::guard(memory::available_bytes(), Duties { stop, last_word: Box::new(move || so_far.last_word(&args)) });
 }
 
 pub(crate) fn load(path: &Path, define: &[String], settings: &Settings) -> Loaded {
@@ -165,7 +229,7 @@ pub(crate) fn asked(question: &Question) -> Settings {
         limits: Limits {
             states_max: question.max_states,
             depth_max: None,
-            memory_bytes_max: Some(question.max_memory.unwrap_or_else(files::memory_bytes_default)),
+            memory_bytes_max: Some(question.max_memory.unwrap_or_else(memory::default_bytes)),
         },
         ..Settings::default()
     }

@@ -36,7 +36,7 @@ impl CheckpointFlags {
     /// What is kept, and what to go on from.
     ///
     /// # Errors
-    /// A sentence that says why the file to go on from cannot be read.
+    /// A sentence that says why the file to go on from cannot be read, or the one to keep the search in cannot be written.
     pub fn keeper(&self) -> Result<Keeper, String> {
         let read = |path: &PathBuf| {
             let name = path.display().to_string();
@@ -44,6 +44,14 @@ impl CheckpointFlags {
             Ok::<_, String>((name, bytes.into()))
         };
         let resume = self.resume.as_ref().map(read).transpose()?;
+        if let Some(path) = &self.checkpoint {
+            try_out(path).map_err(|error| {
+                format!(
+                    "cannot write the checkpoint {}: {error}\nhelp: name a file in a folder that can be written to",
+                    path.display()
+                )
+            })?;
+        }
         Ok(Keeper { resume, save: self.checkpoint.clone().map(saved) })
     }
 }
@@ -57,11 +65,25 @@ fn saved(path: PathBuf) -> Arc<Save> {
     })
 }
 
-/// Replaces a file in one step: whoever reads it finds the old one or the new one, never half of one.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Finds out before the work whether its checkpoint can be written afterwards.
+fn try_out(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    let beside = beside(path);
+    std::fs::File::create(&beside).and_then(|_| std::fs::remove_file(&beside))
+}
+
+/// The file that becomes the checkpoint once it is complete.
+fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
-    let beside = path.with_file_name(name);
+    path.with_file_name(name)
+}
+
+/// Replaces a file in one step: whoever reads it finds the old one or the new one, never half of one.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let beside = beside(path);
     let write = || {
         let mut file = std::fs::File::create(&beside)?;
         file.write_all(bytes)?;

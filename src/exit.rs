@@ -2,7 +2,9 @@
 
 use fabius_engine::{PropertyReport, Report, Verdict};
 
-/// The input is faulty: a model, a file or a flag.
+/// Neither a violation was found nor everything was checked.
+pub const UNDECIDED: u8 = 2;
+/// The input is faulty (a model, a file or a flag), or the output cannot be written.
 pub const FAULTY: u8 = 3;
 /// Fabius itself is wrong.
 pub const INTERNAL: u8 = 4;
@@ -29,7 +31,7 @@ fn of_verdict(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Holds => 0,
         Verdict::Violated => 1,
-        Verdict::Undecided => 2,
+        Verdict::Undecided => UNDECIDED,
         Verdict::Faulty => FAULTY,
     }
 }

@@ -1,13 +1,15 @@
 //! The faces of a check: text for people, one JSON document, or a line of JSON per event.
 
 use crate::args::{Check, ColorWhen};
+use crate::output::{self, complain};
 use crate::progress::ProgressLine;
 use crate::render::text;
+use crate::supervise::Voice;
 use crate::trail;
 use anstream::{AutoStream, ColorChoice};
 use fabius_engine::{Event, Loaded, Outcome, Report};
 use serde::Serialize;
-use std::io::{BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
 /// Shows what happens, in the way that was asked for.
@@ -16,6 +18,10 @@ pub struct Face {
     args: Check,
     progress: ProgressLine,
     out: AutoStream<Stdout>,
+    /// The first write that failed.
+    failed: Option<io::Error>,
+    /// Whether there is still anything to say.
+    voice: Voice,
 }
 
 enum Kind {
@@ -45,12 +51,38 @@ impl Face {
             args: args.clone(),
             progress: ProgressLine::new(),
             out: AutoStream::new(std::io::stdout(), choice),
+            failed: None,
+            voice: Voice::default(),
         }
     }
 
-    /// A file is next.
-    pub fn begin(&mut self) {
+    /// A file is next, about which this voice speaks.
+    pub fn begin(&mut self, voice: &Voice) {
         self.progress = ProgressLine::new();
+        self.voice = voice.clone();
+    }
+
+    /// A face in the place of one that was lost with its work: it has the reports of the files before.
+    pub fn instead(args: &Check, done: Vec<Report>) -> Self {
+        let mut face = Self::new(args);
+        if let Kind::Json(reports) = &mut face.kind {
+            *reports = done;
+        }
+        face
+    }
+
+    /// A file did not come to its end: this is what is known of it.
+    pub fn unfinished(&mut self, report: Report) {
+        match &mut self.kind {
+            Kind::Json(reports) => reports.push(report),
+            Kind::Events => self.line(&Event::Done { report }),
+            Kind::Text => {
+                let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
+                let outcome = Outcome { report, counterexamples, findings, failure };
+                let text = text::verdict(&outcome, &self.args);
+                self.write(&text);
+            }
+        }
     }
 
     /// The text of a file was read and understood, or not.
@@ -64,7 +96,7 @@ impl Face {
     pub fn event(&mut self, event: &Event) {
         match (&self.kind, event) {
             (Kind::Events, event) => self.line(event),
-            (_, Event::Progress { progress, .. }) => self.progress.show(progress),
+            (_, Event::Progress { progress, .. }) if !self.voice.is_lost() => self.progress.show(progress),
             _ => {}
         }
     }
@@ -72,6 +104,9 @@ impl Face {
     /// A file is done.
     pub fn done(&mut self, loaded: &Loaded, outcome: &Outcome) {
         self.progress.clear();
+        if !self.voice.take() {
+            return;
+        }
         if let Kind::Text = self.kind {
             let report = text::outcome(loaded, outcome, &self.args);
             self.write(&report);
@@ -93,6 +128,9 @@ impl Face {
     /// The work on a file ended in a panic.
     pub fn crashed(&mut self, path: &Path, panic: &str) {
         self.progress.clear();
+        if !self.voice.take() {
+            return;
+        }
         let report = fabius_engine::crashed(&path.display().to_string(), panic);
         complain(&report.reason);
         match &mut self.kind {
@@ -102,34 +140,42 @@ impl Face {
         }
     }
 
-    /// All files are done.
-    pub fn finish(&mut self) {
-        if let Kind::Json(reports) = &self.kind {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            // As in `write`, a reader that has gone away is no error.
-            let _ = match reports.as_slice() {
-                [report] if self.args.files.len() == 1 => serde_json::to_writer_pretty(&mut out, report),
-                reports => serde_json::to_writer_pretty(&mut out, reports),
-            };
-            let _ = out.write_all(b"\n").and_then(|()| out.flush());
-        }
-        let _ = self.out.flush();
+    /// Whether there is no point in going on: what is found cannot be told.
+    pub fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// All files are done; returns the exit code if the output could not be written, 0 if it could.
+    pub fn finish(mut self) -> u8 {
+        let written = match &self.kind {
+            Kind::Json(reports) => {
+                let out = BufWriter::new(std::io::stdout().lock());
+                output::document(reports, self.args.files.len() == 1, out)
+            }
+            _ => self.out.flush(),
+        };
+        self.note(written);
+        output::code(self.failed.map_or(Ok(()), Err))
     }
 
     fn line(&mut self, event: &impl Serialize) {
         let line = serde_json::to_string(event).unwrap_or_default();
         self.write(&line);
         self.write("\n");
-        let _ = self.out.flush();
+        let flushed = self.out.flush();
+        self.note(flushed);
     }
 
-    /// A reader that has gone away is no error: the exit code still says what was found.
     fn write(&mut self, text: &str) {
-        let _ = self.out.write_all(text.as_bytes());
+        if self.voice.is_lost() {
+            return;
+        }
+        let written = self.out.write_all(text.as_bytes());
+        self.note(written);
     }
-}
 
-/// Says on standard error what must not disturb the output.
-fn complain(message: &str) {
-    let _ = writeln!(std::io::stderr(), "{message}");
+    /// Keeps the first error; a reader that has gone away is none: the exit code still says what was found.
+    fn note(&mut self, written: io::Result<()>) {
+        self.failed = self.failed.take().or(output::unless_closed(written).err());
+    }
 }

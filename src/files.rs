@@ -1,4 +1,4 @@
-//! What the engine must not do itself: read files, standard input, and how much memory there is.
+//! What the engine must not do itself: read files and standard input.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 /// A longer file is not a model that a person wrote, and offsets are 32 bits wide.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-/// What a search may use where nobody can say how much there is.
-const MEMORY_BYTES_FALLBACK: u64 = 2 << 30;
 
 /// Reads a whole file as text; bytes that are not UTF-8 become U+FFFD.
 ///
@@ -44,6 +42,9 @@ fn read_text(source: impl Read) -> io::Result<String> {
         let text = format!("it is larger than {} MiB", FILE_BYTES_MAX >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
+    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is UTF-16 text: save it as UTF-8"));
+    }
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
@@ -53,24 +54,6 @@ pub fn beside(including: &Path, included: &str) -> PathBuf {
         Some(folder) => folder.join(included),
         None => PathBuf::from(included),
     }
-}
-
-/// Three quarters of the memory that is free, or of what a container allows if that is less.
-pub fn memory_bytes_default() -> u64 {
-    let free = available_bytes().unwrap_or(MEMORY_BYTES_FALLBACK);
-    let allowed = container_bytes().unwrap_or(u64::MAX);
-    free.min(allowed) / 4 * 3
-}
-
-fn available_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
-}
-
-fn container_bytes() -> Option<u64> {
-    std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -85,13 +68,15 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_read_all_the_same() {
-        assert_eq!(read_text(&b"a\xffb"[..]).ok().as_deref(), Some("a\u{fffd}b"));
+    fn text_in_utf_16_is_named_as_such() {
+        for bytes in [&b"\xff\xfei\0n\0i\0t\0"[..], &b"\xfe\xff\0i\0n\0i\0t"[..]] {
+            let error = read_text(bytes).expect_err("not UTF-8");
+            assert!(error.to_string().contains("UTF-16"), "{error}");
+        }
     }
 
     #[test]
-    fn the_default_limit_is_a_limit() {
-        let bytes = memory_bytes_default();
-        assert!(bytes > 1 << 20 && bytes < 1 << 50, "{bytes}");
+    fn bytes_that_are_no_text_are_read_all_the_same() {
+        assert_eq!(read_text(&b"a\xffb"[..]).ok().as_deref(), Some("a\u{fffd}b"));
     }
 }

@@ -10,30 +10,37 @@ mod exit;
 mod explore;
 mod face;
 mod files;
+mod memory;
+mod output;
 mod progress;
 mod render;
+mod so_far;
 mod stop;
+mod supervise;
 mod trail;
 mod watch;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use std::io::Write;
 use std::process::ExitCode;
 use std::thread;
 
-/// Stack of the thread that works: a model may nest deeply before a limit is reached.
-const STACK_BYTES: usize = 64 << 20;
+#[global_allocator]
+static ALLOCATOR: memory::Guarded = memory::Guarded;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(exit::FAULTY) } else { ExitCode::SUCCESS };
+            let printed = output::unless_closed(error.print());
+            return ExitCode::from(if error.use_stderr() { exit::FAULTY } else { output::code(printed) });
         }
     };
-    let work = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || run(cli));
+    if let Command::Check(args) = &cli.command {
+        // It has a thread of its own for each file.
+        return ExitCode::from(check::run(args));
+    }
+    let work = thread::Builder::new().stack_size(supervise::STACK_BYTES).spawn(move || run(cli));
     let code = work.map_or(exit::INTERNAL, |work| work.join().unwrap_or(exit::INTERNAL));
     ExitCode::from(code)
 }
@@ -48,12 +55,12 @@ fn run(cli: Cli) -> u8 {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fabius", &mut script);
-            print(&script)
+            output::print(&script)
         }
         Command::Man => {
             let mut page = Vec::new();
             match manual(&mut page) {
-                Ok(()) => print(&page),
+                Ok(()) => output::print(&page),
                 Err(_) => exit::INTERNAL,
             }
         }
@@ -71,10 +78,4 @@ fn manual(page: &mut Vec<u8>) -> std::io::Result<()> {
         man.render_options_section(page)?;
     }
     Ok(())
-}
-
-/// Writes to standard output; a reader that has gone away is no error.
-fn print(bytes: &[u8]) -> u8 {
-    let _ = std::io::stdout().write_all(bytes);
-    0
 }

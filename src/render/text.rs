@@ -168,7 +168,7 @@ fn never_executed(map: &SourceMap, unreached: &[Finding]) -> String {
 }
 
 /// The verdict: the word, the reason, the figures; of several properties a line for each.
-fn verdict(outcome: &Outcome, args: &Check) -> String {
+pub fn verdict(outcome: &Outcome, args: &Check) -> String {
     let report = &outcome.report;
     let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
     match report.properties.as_slice() {
@@ -221,7 +221,10 @@ fn figures(property: &PropertyReport) -> String {
     if property.reduction == ON {
         figures.push("reduced".to_owned());
     }
-    figures.push(format!("depth {}", count(property.depth)));
+    // A search in the order of delays does not know how long the runs are that it explores.
+    if 0 < property.depth || property.states == 1 {
+        figures.push(format!("depth {}", count(property.depth)));
+    }
     figures.push(seconds(property.seconds));
     format!(" ({})", figures.join(", "))
 }

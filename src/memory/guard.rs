@@ -1,0 +1,180 @@
+//! What happens when the system gives no more memory: the work is asked to stop, and may use a reserve to say what it
+//! knows; if that does not suffice either, somebody else says it, and the program ends.
+//!
+//! The standard library ends a program at the first allocation that fails, which would lose everything that a long
+//! search found out. So this allocator, at the first failure, gives back memory that was set aside, asks the guardian
+//! thread to stop the work, and tries again. At a failure after that, the thread that allocates sleeps for ever, and the
+//! guardian, for which a second and smaller reserve is given back, has the last word.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// The reserve for the work to end in good order is this share of the memory available, …
+const WORK_RESERVE_SHARE: u64 = 8;
+/// … and at most so much. It is address space only: nobody writes to it.
+const WORK_RESERVE_BYTES_MAX: u64 = 256 << 20;
+/// The reserve for the last word.
+const LAST_RESERVE_BYTES: usize = 8 << 20;
+const ALIGNMENT: usize = 4096;
+
+/// The allocator of this program.
+pub struct Guarded;
+
+/// Memory that is set aside.
+struct Reserve {
+    first: AtomicPtr<u8>,
+    bytes: AtomicUsize,
+}
+
+static FOR_WORK: Reserve = Reserve::none();
+static FOR_LAST_WORD: Reserve = Reserve::none();
+/// An allocation failed: the work should stop.
+static SHORT: AtomicBool = AtomicBool::new(false);
+/// An allocation failed again: nothing can go on.
+static EXHAUSTED: AtomicBool = AtomicBool::new(false);
+/// Who waits for either.
+static GUARDIAN: OnceLock<Thread> = OnceLock::new();
+/// What the guardian does.
+static DUTIES: Mutex<Option<Duties>> = Mutex::new(None);
+
+thread_local! {
+    /// This is the guardian: its own allocations that fail end the program.
+    static IS_GUARDIAN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What is to be done when memory is short.
+pub struct Duties {
+    /// Asks the work to stop.
+    pub stop: Box<dyn Fn() + Send>,
+    /// Says what is known; returns the exit code.
+    pub last_word: Box<dyn Fn() -> u8 + Send>,
+}
+
+impl Reserve {
+    const fn none() -> Self {
+        Self { first: AtomicPtr::new(ptr::null_mut()), bytes: AtomicUsize::new(0) }
+    }
+
+    /// Sets memory aside, unless there is some.
+    fn fill(&self, bytes: usize) {
+        if bytes == 0 || !self.first.load(Ordering::Acquire).is_null() {
+            return;
+        }
+        let Ok(layout) = Layout::from_size_align(bytes, ALIGNMENT) else { return };
+        self.bytes.store(bytes, Ordering::Release);
+        // SAFETY: the layout has a size.
+        self.first.store(unsafe { System.alloc(layout) }, Ordering::Release);
+    }
+
+    /// Gives the memory back to the system; whether there was any.
+    fn give_back(&self) -> bool {
+        let first = self.first.swap(ptr::null_mut(), Ordering::AcqRel);
+        let Ok(layout) = Layout::from_size_align(self.bytes.load(Ordering::Acquire), ALIGNMENT) else { return false };
+        if first.is_null() {
+            return false;
+        }
+        // SAFETY: `fill` allocated it with this layout, and the swap made this thread the only one that knows of it.
+        unsafe { System.dealloc(first, layout) };
+        true
+    }
+}
+
+/// Sets memory aside and says who is to be told when it is needed. Called before each piece of work, by one thread.
+pub fn guard(available_bytes: u64, duties: Duties) {
+    *DUTIES.lock().unwrap_or_else(PoisonError::into_inner) = Some(duties);
+    SHORT.store(false, Ordering::Release);
+    FOR_LAST_WORD.fill(LAST_RESERVE_BYTES);
+    let bytes = (available_bytes / WORK_RESERVE_SHARE).min(WORK_RESERVE_BYTES_MAX);
+    FOR_WORK.fill(usize::try_from(bytes).unwrap_or(0));
+    if GUARDIAN.get().is_none()
+        && let Ok(guardian) = thread::Builder::new().spawn(keep_guard)
+    {
+        let _ = GUARDIAN.set(guardian.thread().clone());
+    }
+}
+
+/// Waits until memory is short, and then until there is none.
+fn keep_guard() {
+    IS_GUARDIAN.set(true);
+    let mut stopped = false;
+    loop {
+        let short = SHORT.load(Ordering::Acquire);
+        if EXHAUSTED.load(Ordering::Acquire) {
+            let code = match DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+                Some(duties) => (duties.last_word)(),
+                None => crate::exit::UNDECIDED,
+            };
+            std::process::exit(i32::from(code));
+        }
+        if short && !stopped {
+            if let Some(duties) = DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+                (duties.stop)();
+            }
+        }
+        stopped = short;
+        // A piece of work that begins sets `SHORT` to false without waking anybody.
+        if short { thread::park_timeout(Duration::from_millis(10)) } else { thread::park() }
+    }
+}
+
+/// Tries an allocation that failed again, with the memory that was set aside.
+#[cold]
+fn again(allocate: &dyn Fn() -> *mut u8) -> *mut u8 {
+    let Some(guardian) = GUARDIAN.get() else { return ptr::null_mut() };
+    SHORT.store(true, Ordering::Release);
+    guardian.unpark();
+    if FOR_WORK.give_back() {
+        let memory = allocate();
+        if !memory.is_null() {
+            return memory;
+        }
+    }
+    if IS_GUARDIAN.get() {
+        return if FOR_LAST_WORD.give_back() { allocate() } else { ptr::null_mut() };
+    }
+    FOR_LAST_WORD.give_back();
+    EXHAUSTED.store(true, Ordering::Release);
+    guardian.unpark();
+    loop {
+        thread::sleep(Duration::from_secs(1));
+    }
+}
+
+// SAFETY: all memory is the system allocator's; what fails there is asked of it again with the same layout. Nothing
+// here allocates or unwinds: the guardian's handle, the flags and the reserves are there before.
+unsafe impl GlobalAlloc for Guarded {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: promised by the caller.
+        let allocate = || unsafe { System.alloc(layout) };
+        let memory = allocate();
+        if memory.is_null() { again(&allocate) } else { memory }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: promised by the caller.
+        let allocate = || unsafe { System.alloc_zeroed(layout) };
+        let memory = allocate();
+        if memory.is_null() { again(&allocate) } else { memory }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        // SAFETY: promised by the caller; a call that fails leaves the old memory as it was.
+        let allocate = || unsafe { System.realloc(old, layout, bytes) };
+        let memory = allocate();
+        if memory.is_null() { again(&allocate) } else { memory }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: promised by the caller.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}

@@ -1,0 +1,7 @@
+//! Memory: how much a check may use, and what happens when there is none left.
+
+mod guard;
+mod limit;
+
+pub use guard::{Duties, Guarded, guard};
+pub use limit::{available_bytes, default_bytes};

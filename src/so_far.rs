@@ -1,0 +1,178 @@
+//! What a check has found out so far, for when it cannot speak for itself: it does not stop in time, or no more memory
+//! can be had, not even for a report of the usual kind.
+
+use crate::args::Check;
+use crate::render::text;
+use crate::{exit, output};
+use anstream::AutoStream;
+use fabius_base::StopReason;
+use fabius_engine::report::Stopped;
+use fabius_engine::words::counted;
+use fabius_engine::{
+    Event, Goal, Loaded, Outcome, Planned, Progress, PropertyReport, Report, Settings, Verdict, ViolationReport,
+};
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is known; shared between the check and the one who may have to speak for it.
+#[derive(Clone, Default)]
+pub struct SoFar(Arc<Mutex<Known>>);
+
+#[derive(Default)]
+struct Known {
+    /// The reports of files that are done.
+    done: Vec<Report>,
+    file: String,
+    /// The properties to be checked, and the verdicts that the model says to expect.
+    planned: Vec<(Planned, Option<Verdict>)>,
+    properties: Vec<PropertyReport>,
+    /// The property that is searched.
+    searched: Option<String>,
+    progress: Progress,
+    /// The search found a violation, which is not confirmed yet.
+    found: bool,
+    violations: Vec<ViolationReport>,
+}
+
+impl SoFar {
+    /// A file is next.
+    pub fn begin(&self, file: &str) {
+        self.change(|known| {
+            *known = Known { done: std::mem::take(&mut known.done), file: file.to_owned(), ..Known::default() };
+        });
+    }
+
+    /// The file was read.
+    pub fn loaded(&self, loaded: &Loaded, settings: &Settings) {
+        let plan = loaded.checkable().and_then(|program| fabius_engine::plan(program, &settings.properties).ok());
+        let planned = plan.into_iter().flat_map(|plan| plan.properties);
+        let planned = planned.map(|planned| (loaded.expected(&planned.name), planned));
+        let planned = planned.map(|(expected, planned)| (planned, expected)).collect();
+        self.change(|known| known.planned = planned);
+    }
+
+    /// Something happened.
+    pub fn event(&self, event: &Event) {
+        self.change(|known| match event {
+            Event::Searching { property, goal } => {
+                known.searched = Some(property.clone());
+                known.found |= *goal != Goal::Violation;
+            }
+            Event::Progress { progress, .. } => known.progress = *progress,
+            Event::Violation { violation, .. } => known.violations.push(violation.clone()),
+            Event::PropertyDone { property } => {
+                known.properties.push(property.clone());
+                (known.searched, known.progress, known.found) = (None, Progress::default(), false);
+                known.violations.clear();
+            }
+            _ => {}
+        });
+    }
+
+    /// The file is done.
+    pub fn done(&self, report: &Report) {
+        self.change(|known| known.done.push(report.clone()));
+    }
+
+    /// The reports of the files before this one, and that of this one as far as it is known.
+    pub fn reports(&self, why: StopReason) -> (Vec<Report>, Report) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = known.report(why);
+        (std::mem::take(&mut known.done), report)
+    }
+
+    /// Says in the way that was asked for what is known, since there is no more memory; returns the exit code.
+    pub fn last_word(&self, args: &Check) -> u8 {
+        // Whoever waits for memory may hold the lock: then nothing is known.
+        let Ok(mut known) = self.0.try_lock() else {
+            output::complain(&format!("fabius: {}", sentence(StopReason::Exhausted)));
+            return exit::UNDECIDED;
+        };
+        let report = known.report(StopReason::Exhausted);
+        let worst = known.done.iter().chain([&report]).map(exit::of_report).fold(0, exit::worse);
+        let written = output::unlocked().and_then(|out| known.say(report, args, out));
+        exit::worse(worst, output::code(output::unless_closed(written)))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Known)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Known {
+    /// Writes a report, and those before it, in the way that was asked for.
+    fn say(&mut self, report: Report, args: &Check, out: File) -> io::Result<()> {
+        if args.json {
+            self.done.push(report);
+            return output::document(&self.done, args.files.len() == 1, io::BufWriter::new(out));
+        }
+        let text = if args.events {
+            serde_json::to_string(&Event::Done { report })? + "\n"
+        } else {
+            let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
+            text::verdict(&Outcome { report, counterexamples, findings, failure }, args)
+        };
+        AutoStream::never(out).write_all(text.as_bytes())
+    }
+
+    /// The report of the file that is checked, as far as it is known.
+    fn report(&mut self, why: StopReason) -> Report {
+        let mut properties = std::mem::take(&mut self.properties);
+        for (planned, expected) in self.planned.iter().skip(properties.len()) {
+            let property = if self.searched.as_ref() == Some(&planned.name) {
+                self.unfinished(planned, why)
+            } else {
+                PropertyReport::unchecked(&planned.name, planned.kind, &format!("not checked: {}", sentence(why)))
+            };
+            properties.push(PropertyReport { expected: *expected, stopped: Some(Stopped::from(why)), ..property });
+        }
+        let any = |verdict: Verdict| properties.iter().any(|property| property.verdict == verdict);
+        let verdict = [Verdict::Faulty, Verdict::Violated].into_iter().find(|verdict| any(*verdict));
+        let verdict = verdict.unwrap_or(Verdict::Undecided);
+        let reason = match properties.iter().find(|property| property.verdict == verdict) {
+            Some(decisive) => decisive.reason.clone(),
+            None => format!("not checked: {}", sentence(why)),
+        };
+        let crashed = fabius_engine::crashed(&self.file, "");
+        Report { verdict, reason, properties, internal_error: None, ..crashed }
+    }
+
+    /// What is known of the property that is searched. Something may have been found that was not confirmed in time, so
+    /// nothing is said of that.
+    fn unfinished(&self, planned: &Planned, why: StopReason) -> PropertyReport {
+        let Progress { states, transitions, depth, memory_bytes, seconds } = self.progress;
+        let (verdict, reason) = match self.violations.first() {
+            Some(violation) => {
+                (Verdict::Violated, format!("{}; there may be more: {}", violation.message, sentence(why)))
+            }
+            None => {
+                let states = counted(states, "state");
+                let found = if self.found { "a violation was found, but not confirmed" } else { "not finished" };
+                (Verdict::Undecided, format!("{found} after {states}: {}", sentence(why)))
+            }
+        };
+        PropertyReport {
+            verdict,
+            reason,
+            states,
+            transitions,
+            matched: transitions.saturating_sub(states),
+            depth,
+            memory_bytes,
+            seconds,
+            violation_count: self.violations.len() as u64,
+            violations: self.violations.clone(),
+            ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+        }
+    }
+}
+
+/// Why a check ends before its time.
+fn sentence(why: StopReason) -> &'static str {
+    match why {
+        StopReason::Timeout => "the time allowed was used up",
+        StopReason::Exhausted | StopReason::Memory => "the system gave no more memory",
+        _ => "it was interrupted",
+    }
+}

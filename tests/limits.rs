@@ -1,0 +1,178 @@
+//! Limits that hold whatever a model does: memory that the system does not give, time, output that cannot be written.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A fresh folder that is removed again.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fabius-limits-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a folder can be made");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).expect("a file can be written");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a run of the binary (`$0`) in a shell left behind: its exit code, output and errors.
+fn shell(script: &str, args: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_fabius")]).args(args);
+    let output = command.env("FABIUS_CACHE", "off").stdin(Stdio::null()).output().expect("a shell");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// Runs the binary, and nothing else.
+const RUN: &str = "exec \"$0\" \"$@\"";
+
+/// Counters that make very many states, and never fail.
+const COUNTERS: &str = "byte a[6]; active [2] proctype P() {\n\
+    end: do :: a[0]++; assert(a[0] <= 255) :: a[1]++; assert(a[1] <= 255) :: a[2]++; assert(a[2] <= 255)\n\
+    :: a[3]++; assert(a[3] <= 255) :: a[4]++; assert(a[4] <= 255) od }\n";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_the_address_space_is_kept_by_default() {
+    let scratch = Scratch::new("space");
+    let model = scratch.file("m.pml", COUNTERS);
+    // Were the default three quarters of the free memory, this would end in a failed allocation.
+    let (code, out, err) = shell("ulimit -v 400000; exec \"$0\" check --json --no-reduction \"$@\"", &[&model]);
+    assert_eq!(code, 2, "{out}\n{err}");
+    let report: Value = serde_json::from_str(&out).expect("a report");
+    let property = &report["properties"][0];
+    assert_eq!((&property["verdict"], &property["stopped"]), (&"undecided".into(), &"memory".into()), "{out}");
+    assert!(property["reason"].as_str().is_some_and(|reason| reason.contains("memory limit")), "{out}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_allocation_that_fails_ends_with_what_is_known() {
+    let scratch = Scratch::new("exhausted");
+    let model = scratch.file("m.pml", COUNTERS);
+    for flags in ["--json", "--events", "--color=never", "--json --threads 2"] {
+        let script = format!("ulimit -v 300000; exec \"$0\" check --max-memory 64G --no-reduction {flags} \"$@\"");
+        let (code, out, err) = shell(&script, &[&model]);
+        assert_eq!(code, 2, "{flags}: {out}\n{err}");
+        assert!(out.contains("the system gave no more memory"), "{flags}: {out}\n{err}");
+        if flags.starts_with("--json") {
+            let report: Value = serde_json::from_str(&out).expect("one document");
+            assert!(report["properties"][0]["states"].as_u64().is_some_and(|states| states > 1000), "{out}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let scratch = Scratch::new("full");
+    let model = scratch.file("m.pml", "byte x; init { x = 1; assert(x == 1) }");
+    let check = ["check", "check --json", "check --events"].map(|command| format!("{command} {model}"));
+    let others = ["man", "completions bash", "completions zsh", "--help", "--version", "check --help"];
+    for command in check.iter().map(String::as_str).chain(others) {
+        let (code, _, err) = shell(&format!("exec \"$0\" {command} > /dev/full"), &[]);
+        assert_eq!(code, 3, "{command}: {err}");
+        assert!(err.contains("the output cannot be written"), "{command}: {err}");
+        let (_, out, err) = shell(&format!("\"$0\" {command} | true"), &[]);
+        assert_eq!((out.as_str(), err.as_str()), ("", ""), "{command}: a reader that has gone away is no error");
+    }
+}
+
+/// A model that takes long to read.
+fn huge() -> String {
+    let lines = (0..300_000).map(|i| format!("  x = x + {i}; if :: x > {i} -> x = 0 :: else fi;\n"));
+    format!("int x;\nactive proctype P() {{\n{}}}\n", lines.collect::<String>())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_that_takes_long_to_read_stops_in_time_and_the_next_one_is_checked() {
+    let scratch = Scratch::new("huge");
+    let (slow, fast) = (scratch.file("slow.pml", huge()), scratch.file("fast.pml", "init { skip }"));
+    let script = "exec \"$0\" check --json --timeout 100ms \"$@\"";
+    let (code, out, err) = shell(script, &[&slow, &fast]);
+    assert_eq!(code, 2, "{out}\n{err}");
+    let reports: Value = serde_json::from_str(&out).expect("one document");
+    assert_eq!(reports[0]["verdict"], "undecided", "{out}");
+    assert_eq!(reports[0]["reason"], "not checked: the time allowed was used up");
+    assert_eq!(reports[1]["verdict"], "holds", "{out}");
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_an_error_before_the_work() {
+    let scratch = Scratch::new("checkpoint");
+    let model = scratch.file("m.pml", "init { skip }");
+    for place in [scratch.0.join("absent/search"), scratch.0.clone()] {
+        let place = place.display().to_string();
+        let (code, out, err) = shell(RUN, &["check", "--delay", "rr", "--checkpoint", &place, &model]);
+        assert_eq!((code, out.as_str()), (3, ""), "{err}");
+        assert!(err.contains("cannot write the checkpoint"), "{err}");
+    }
+}
+
+#[test]
+fn settings_without_effect_are_named() {
+    let scratch = Scratch::new("effect");
+    let model = scratch.file("m.pml", "byte x; ltl p { [] <> (x == 1) }\nactive proctype P() { do :: x = 1 - x od }");
+    let cases: [(&[&str], &str); 5] = [
+        (&["--search", "bfs", "--property", "p"], "breadth-first order"),
+        (&["--store", "bitstate", "--property", "p"], "a store that is not exact"),
+        (&["--fairness", "weak", "--delay", "rtc", "--property", "p"], "the order of delays or depth"),
+        (&["--fairness", "weak", "--threads", "2", "--property", "p"], "more than one thread"),
+        (&["--store", "hash", "--threads", "2", "--property", "safety"], "more than one thread"),
+    ];
+    for (flags, what) in cases {
+        let (_, out, err) = shell(RUN, &[&["check", &model], flags].concat());
+        assert!(out.contains("F0507") && out.contains(what), "{flags:?}: {out}\n{err}");
+    }
+    let (_, out, _) = shell(RUN, &["check", &model, "--search", "bfs", "--property", "safety"]);
+    assert!(!out.contains("F0507"), "{out}");
+}
+
+#[test]
+fn the_largest_parts_of_a_state_that_is_too_large_are_named() {
+    let scratch = Scratch::new("large");
+    let text = "byte small; chan c = [9000] of { int, int };\nint big[90000];\nint other[50000]; init { big[small] = other[small]; c!1,2 }";
+    let model = scratch.file("m.pml", text);
+    let (code, out, _) = shell(RUN, &["check", &model]);
+    assert_eq!(code, 3, "{out}");
+    for said in ["256 KiB", "`big` alone takes 352 KiB", "`other` alone takes 195 KiB", "`c` alone takes 70 KiB"] {
+        assert!(out.contains(said), "no {said:?} in {out}");
+    }
+    assert!(!out.contains("`small`"), "{out}");
+}
+
+#[test]
+fn the_length_of_runs_is_not_given_where_it_is_not_known() {
+    let scratch = Scratch::new("depth");
+    let model = scratch.file("m.pml", "byte x; active [2] proctype P() { x++; x++ }");
+    let (_, out, _) = shell(RUN, &["check", "--delay", "rr", "--property", "safety", &model]);
+    assert!(out.contains("holds") && !out.contains("depth 0"), "{out}");
+}
+
+#[test]
+fn tables_for_a_reduction_that_does_not_pay_are_not_made() {
+    let scratch = Scratch::new("tables");
+    let steps: String = (0..4000).map(|i| format!("x = g[{}]; g[{}] = x;\n", i % 8, (i + 1) % 8)).collect();
+    let text = format!("byte g[8]; byte x;\nactive [2] proctype P() {{ do :: {steps} progress: skip od }}");
+    let model = scratch.file("m.pml", text);
+    let flags = ["check", &model, "--json", "--property", "progress", "--max-states", "10"];
+    let (_, out, err) = shell(RUN, &flags);
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
+    let reduction = report["properties"][0]["reduction"].as_str().unwrap_or("");
+    assert!(reduction.contains("so large"), "{out}");
+}
