@@ -44,7 +44,7 @@ pub fn run(args: &Check) -> u8 {
     panic::set_hook(Box::new(|panic| {
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
     }));
-    let mut face = Face::new(args);
+    let mut face = Face::new(args, settings.limits);
     let so_far = SoFar::default();
     let mut worst = 0;
     for path in &args.files {
@@ -92,7 +92,7 @@ fn check_in_time(
     });
     checked.unwrap_or_else(|why| {
         let (done, report) = so_far.reports(why);
-        let (code, mut face) = (exit::of_report(&report), Face::instead(args, done.clone()));
+        let (code, mut face) = (exit::of_report(&report), Face::instead(args, settings.limits, done.clone()));
         done.iter().chain([&report]).for_each(|report| so_far.done(report));
         face.unfinished(report);
         (code, face)

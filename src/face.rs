@@ -7,7 +7,8 @@ use crate::render::text;
 use crate::supervise::Voice;
 use crate::trail;
 use anstream::{AutoStream, ColorChoice};
-use fabius_engine::{Event, Loaded, Outcome, Report};
+use fabius_base::Limits;
+use fabius_engine::{Event, Loaded, Outcome, Report, plan};
 use serde::Serialize;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
@@ -17,6 +18,7 @@ pub struct Face {
     kind: Kind,
     args: Check,
     progress: ProgressLine,
+    limits: Limits,
     out: AutoStream<Stdout>,
     /// The first write that failed.
     failed: Option<io::Error>,
@@ -35,7 +37,7 @@ enum Kind {
 
 impl Face {
     /// The face that the flags ask for.
-    pub fn new(args: &Check) -> Self {
+    pub fn new(args: &Check, limits: Limits) -> Self {
         let choice = match args.color {
             ColorWhen::Auto => AutoStream::choice(&std::io::stdout()),
             ColorWhen::Always => ColorChoice::AlwaysAnsi,
@@ -49,7 +51,8 @@ impl Face {
         Self {
             kind,
             args: args.clone(),
-            progress: ProgressLine::new(),
+            progress: ProgressLine::new(args, limits),
+            limits,
             out: AutoStream::new(std::io::stdout(), choice),
             failed: None,
             voice: Voice::default(),
@@ -58,13 +61,13 @@ impl Face {
 
     /// A file is next, about which this voice speaks.
     pub fn begin(&mut self, voice: &Voice) {
-        self.progress = ProgressLine::new();
+        self.progress = ProgressLine::new(&self.args, self.limits);
         self.voice = voice.clone();
     }
 
     /// A face in the place of one that was lost with its work: it has the reports of the files before.
-    pub fn instead(args: &Check, done: Vec<Report>) -> Self {
-        let mut face = Self::new(args);
+    pub fn instead(args: &Check, limits: Limits, done: Vec<Report>) -> Self {
+        let mut face = Self::new(args, limits);
         if let Kind::Json(reports) = &mut face.kind {
             *reports = done;
         }
@@ -87,6 +90,8 @@ impl Face {
 
     /// The text of a file was read and understood, or not.
     pub fn loaded(&mut self, loaded: &Loaded) {
+        let plan = loaded.checkable().and_then(|program| plan(program, &self.args.question.property).ok());
+        self.progress.plan(plan.map_or(0, |plan| plan.properties.len()));
         if matches!(self.kind, Kind::Text) {
             self.write(&text::findings(&loaded.map, &loaded.findings));
         }
@@ -96,7 +101,7 @@ impl Face {
     pub fn event(&mut self, event: &Event) {
         match (&self.kind, event) {
             (Kind::Events, event) => self.line(event),
-            (_, Event::Progress { progress, .. }) if !self.voice.is_lost() => self.progress.show(progress),
+            (_, event) if !self.voice.is_lost() => self.progress.follow(event),
             _ => {}
         }
     }

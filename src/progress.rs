@@ -1,7 +1,11 @@
-//! One line on the terminal that says how far a search is; it disappears when the search is over.
+//! One line on the terminal that says how far a check is; it disappears when the check is over. It is never wider than the
+//! terminal: what matters least is left out first.
 
+use crate::args::Check;
+use crate::delays::Mode;
 use crate::render::numbers;
-use fabius_engine::Progress;
+use fabius_base::Limits;
+use fabius_engine::{Event, Goal, Progress};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -9,32 +13,90 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(400);
 /// Time between two pictures.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The width of a terminal that does not say how wide it is.
+const COLUMNS_DEFAULT: usize = 80;
 
 /// The line, if there is a terminal to show it on.
 pub struct ProgressLine {
     terminal: bool,
     shown: bool,
+    began: Instant,
     next: Instant,
     before: Option<(f64, u64)>,
+    bounds: Bounds,
+    at: At,
+}
+
+/// What a check may use, as far as it was asked for or goes for every check.
+#[derive(Clone, Debug, Default)]
+struct Bounds {
+    limits: Limits,
+    timeout: Option<Duration>,
+    /// What the rounds of the search allow more and more of, if it has rounds.
+    rounds_of: &'static str,
+}
+
+/// Where a check is.
+#[derive(Clone, Debug, Default)]
+struct At {
+    property: String,
+    goal: Option<Goal>,
+    /// Properties that are decided.
+    done: usize,
+    /// Properties in all; 0 if that is not known.
+    of: usize,
+    /// The bound of the last round that is finished.
+    round: Option<u32>,
+    progress: Progress,
     rate: f64,
+    /// Time since the check of the file began.
+    elapsed: Duration,
 }
 
 impl ProgressLine {
     /// A line on standard error, if that is a terminal.
-    pub fn new() -> Self {
-        let next = Instant::now() + PATIENCE;
-        Self { terminal: std::io::stderr().is_terminal(), shown: false, next, before: None, rate: 0.0 }
+    pub fn new(args: &Check, limits: Limits) -> Self {
+        let began = Instant::now();
+        let rounds_of = match (&args.question.delays.depth(), args.question.delays.delay_mode) {
+            (Some(_), _) => "step",
+            (None, Some(Mode::Sample)) => "",
+            (None, _) => "delay",
+        };
+        let bounds = Bounds { limits, timeout: args.timeout, rounds_of };
+        let terminal = std::io::stderr().is_terminal();
+        Self { terminal, shown: false, began, next: began + PATIENCE, before: None, bounds, at: At::default() }
     }
 
-    /// Shows how far the search is, unless it was shown a moment ago.
-    pub fn show(&mut self, progress: &Progress) {
+    /// So many properties are to be checked.
+    pub fn plan(&mut self, properties: usize) {
+        self.at.of = properties;
+    }
+
+    /// Follows what happens, and shows it unless it was shown a moment ago.
+    pub fn follow(&mut self, event: &Event) {
+        match event {
+            Event::Searching { property, goal } => {
+                self.before = None;
+                let (done, of) = (self.at.done, self.at.of);
+                self.at = At { property: property.clone(), goal: Some(*goal), done, of, ..At::default() };
+            }
+            Event::Round { bound, .. } => self.at.round = Some(*bound),
+            Event::PropertyDone { .. } => self.at.done += 1,
+            Event::Progress { progress, .. } => self.show(progress),
+            _ => {}
+        }
+    }
+
+    fn show(&mut self, progress: &Progress) {
         let now = Instant::now();
         if !self.terminal || now < self.next {
             return;
         }
         self.next = now + PAUSE;
         self.measure(progress);
-        let line = text(progress, self.rate);
+        self.at.elapsed = now.duration_since(self.began);
+        let columns = fabius_tui::columns().map_or(COLUMNS_DEFAULT, usize::from);
+        let line = text(&self.at, &self.bounds, columns);
         self.shown = true;
         let _ = write!(std::io::stderr(), "\r{line}\x1b[K").and_then(|()| std::io::stderr().flush());
     }
@@ -52,36 +114,94 @@ impl ProgressLine {
         let (seconds, states) = self.before.unwrap_or((0.0, 0));
         if progress.seconds > seconds {
             let rate = progress.states.saturating_sub(states) as f64 / (progress.seconds - seconds);
-            self.rate = if self.before.is_some() { 0.7 * self.rate + 0.3 * rate } else { rate };
+            self.at.rate = if self.before.is_some() { 0.7 * self.at.rate + 0.3 * rate } else { rate };
         }
         self.before = Some((progress.seconds, progress.states));
+        self.at.progress = *progress;
     }
 }
 
-fn text(progress: &Progress, rate: f64) -> String {
-    format!(
-        "  {} states, {}/s, depth {}, {}, {}",
-        numbers::rough(progress.states as f64),
-        numbers::rough(rate),
-        numbers::count(progress.depth),
-        numbers::memory(progress.memory_bytes),
-        numbers::seconds(progress.seconds),
-    )
+/// The line in less than so many columns: a terminal may wrap a line that fills it.
+fn text(at: &At, bounds: &Bounds, columns: usize) -> String {
+    let mut parts = parts(at, bounds);
+    let width = |parts: &[(u8, String)]| 2 + parts.iter().map(|(_, part)| part.chars().count() + 2).sum::<usize>();
+    while columns < width(&parts) {
+        let Some(least) = (0..parts.len()).max_by_key(|index| parts[*index].0).filter(|_| parts.len() > 1) else {
+            break;
+        };
+        parts.remove(least);
+    }
+    let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    format!("  {}", parts.join(", ")).chars().take(columns.saturating_sub(1)).collect()
+}
+
+/// What there is to say, in order; what has a smaller number matters more.
+fn parts(at: &At, bounds: &Bounds) -> Vec<(u8, String)> {
+    let progress = &at.progress;
+    let of = |limit: Option<String>| limit.map_or(String::new(), |limit| format!(" of {limit}"));
+    let number = if at.of > 1 { format!(" ({} of {})", at.done + 1, at.of) } else { String::new() };
+    let goal = match at.goal {
+        Some(Goal::ShorterRun) => ": looking for a shorter run",
+        Some(Goal::FairRun) => ": looking for a fair run",
+        _ => "",
+    };
+    let rough = |states: u64| numbers::rough(states as f64);
+    let states = format!("{}{} states", rough(progress.states), of(bounds.limits.states_max.map(rough)));
+    let depth = format!("depth {}{}", numbers::count(progress.depth), of(bounds.limits.depth_max.map(numbers::count)));
+    let memory = numbers::memory(progress.memory_bytes) + &of(bounds.limits.memory_bytes_max.map(numbers::memory));
+    // The properties share the time allowed, so with a limit the time of all of them counts.
+    let time = match bounds.timeout {
+        Some(timeout) => {
+            format!("{} of {}", numbers::seconds(at.elapsed.as_secs_f64()), numbers::seconds(timeout.as_secs_f64()))
+        }
+        None => numbers::seconds(progress.seconds),
+    };
+    let round = at.round.filter(|_| !bounds.rounds_of.is_empty());
+    let round = round.map(|bound| (4, format!("{} done", numbers::counted(u64::from(bound), bounds.rounds_of))));
+    let name = (0, format!("{}{number}{goal}", at.property));
+    let rate = (5, format!("{}/s", numbers::rough(at.rate)));
+    let figures = [(1, states), rate, (6, depth), (3, memory), (2, time)];
+    let mut parts: Vec<(u8, String)> = [name].into_iter().chain(round).chain(figures).collect();
+    parts.retain(|(_, part)| !part.is_empty());
+    parts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_line_fits_on_a_terminal() {
+    fn at() -> At {
         let progress = Progress {
-            states: u64::MAX,
+            states: 123_456_789_000,
             transitions: u64::MAX,
             depth: 999_999_999,
             memory_bytes: 900 << 30,
             seconds: 360_000.0,
         };
-        assert!(text(&Progress { states: 123_456_789_000, ..progress }, 1e9).len() < 79);
+        let (round, rate) = (Some(3), 1e9);
+        At { property: "mutual_exclusion".to_owned(), done: 1, of: 4, round, progress, rate, ..At::default() }
+    }
+
+    fn bounds() -> Bounds {
+        let limits = Limits { states_max: Some(200_000_000_000), depth_max: None, memory_bytes_max: Some(950 << 30) };
+        Bounds { limits, timeout: Some(Duration::from_secs(90)), rounds_of: "delay" }
+    }
+
+    #[test]
+    fn the_line_says_what_is_checked_what_is_left_and_what_it_may_use() {
+        let line = text(&at(), &bounds(), 200);
+        let words = ["mutual_exclusion (2 of 4)", "3 delays done", "123.46 G of 200.00 G states", "0 ms of 1 min 30 s"];
+        assert!(words.iter().all(|word| line.contains(word)), "{line}");
+        assert!(line.contains(&format!("of {}", numbers::memory(950 << 30))), "{line}");
+    }
+
+    #[test]
+    fn the_line_is_narrower_than_any_terminal() {
+        for columns in 0..200 {
+            let line = text(&at(), &bounds(), columns);
+            assert!(line.chars().count() < columns.max(1), "{columns}: {line}");
+            assert!(columns < 40 || line.starts_with("  mutual_exclusion (2 of 4)"), "{columns}: {line}");
+            assert!(columns < 60 || line.contains("states"), "{columns}: {line}");
+        }
     }
 }

@@ -117,6 +117,25 @@ fn the_exit_code_says_the_verdict() {
 }
 
 #[test]
+fn an_undecided_run_says_what_to_try() {
+    const HEAD: &str = "to get further, try one of these:";
+    let states = check(&["endless.pml", "--max-states", "5000"]).expect(2).says(HEAD);
+    assert!(states.out.contains("--max-states 50000") && states.out.contains("--search bfs"), "{}", states.out);
+    assert!(!states.out.contains("--timeout") && !states.out.contains("--store"), "{}", states.out);
+    let depth = check(&["endless.pml", "--max-depth", "50"]).expect(2).says("--max-depth 500").says("--depth-bound 50");
+    assert!(!depth.out.contains("--max-states"), "{}", depth.out);
+    let breadth = check(&["endless.pml", "--max-states", "5000", "--search", "bfs"]).expect(2).says("--delay auto");
+    assert!(!breadth.out.contains("--search bfs  "), "what was asked for is no advice: {}", breadth.out);
+    let delays = ["endless.pml", "--max-states", "5000", "--delay", "rr", "--max-delays", "2"];
+    let delays = check(&delays).expect(2);
+    assert!(!delays.out.contains("--search bfs") && !delays.out.contains("--delay auto"), "{}", delays.out);
+    for decided in ["holds.pml", "broken.pml", "faulty.pml"] {
+        let run = check(&[decided]);
+        assert!(!run.out.contains(HEAD), "{decided}: {}", run.out);
+    }
+}
+
+#[test]
 fn the_worst_of_several_files_decides() {
     let run = check(&["holds.pml", "broken.pml", "holds.pml"]).expect(1);
     assert!(run.out.contains("broken.pml: violated") && run.out.contains("holds.pml: holds"), "{}", run.out);

@@ -1,5 +1,6 @@
 //! Results as a person reads them. Everything is written in colour; who wants none strips it.
 
+pub mod advice;
 pub mod findings;
 pub mod numbers;
 pub mod paint;

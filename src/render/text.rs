@@ -1,9 +1,9 @@
 //! A report as text: findings, counterexamples, and the verdict with what it rests on.
 
 use crate::args::{Check, FairnessKind, ProgressOn, SearchOrder};
-use crate::render::findings;
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
+use crate::render::{advice, findings};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyReport};
@@ -67,6 +67,11 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
     text.push_str(&findings(&loaded.map, &others));
     text.push_str(&never_executed(&loaded.map, &unreached));
     text.push_str(&verdict(outcome, args));
+    let advice = advice::advice(&outcome.report, args);
+    if !advice.is_empty() {
+        let _ = writeln!(text, "{}", paint(STRONG, "to get further, try one of these:"));
+        advice::lines(&advice).iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
     if !outcome.counterexamples.is_empty() {
         let _ = writeln!(text, "to see it again: {}", paint(COMMAND, again(args, outcome)));
     }
@@ -283,7 +288,7 @@ fn value_of(choice: &impl ValueEnum) -> String {
 }
 
 /// A word as a shell needs it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || "-_./=+,:@%".contains(c);
     if !word.is_empty() && word.chars().all(harmless) {
         return word.to_owned();

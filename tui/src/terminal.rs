@@ -75,6 +75,11 @@ impl Drop for Guard {
     }
 }
 
+/// How many columns the terminal has; `None` if there is no terminal that says so.
+pub fn columns() -> Option<u16> {
+    ratatui::crossterm::terminal::size().ok().map(|(columns, _)| columns).filter(|columns| *columns > 0)
+}
+
 /// The exit code of a program that is wrong itself.
 const EXIT_INTERNAL: i32 = 4;
 
