@@ -37,6 +37,12 @@ pub enum Act {
     LoopEnd,
     Around,
     Writers,
+    AddWatch,
+    RemoveWatch,
+    Find,
+    FindNext,
+    FindPrevious,
+    FindEnd,
     Why,
     Essential,
     OtherTrace,
@@ -70,6 +76,8 @@ pub enum Where {
     Driving,
     /// On the screen on which one watches.
     Watching,
+    /// On the screen on which one drives, while a text is looked for; these keys come before all others.
+    Finding,
 }
 
 /// A row of the table.
@@ -92,6 +100,7 @@ const MOVE: &str = "Going through a run";
 const CHOOSE: &str = "Choosing and trying";
 const SCHEDULE: &str = "Holding back and delaying";
 const UNDERSTAND: &str = "Understanding";
+const FIND: &str = "Finding a text";
 const SEARCH: &str = "Searching and watching";
 const SCREEN: &str = "Screen and files";
 
@@ -146,6 +155,13 @@ pub const TABLE: &[Binding] = table![
     UNDERSTAND Driving OtherTrace ["t"] "other run" "Another run to the same error: the shortest, the one with the fewest changes of process, with the fewest delays; then the next error that was found."
     UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, or its loop as a ring."
     UNDERSTAND Driving Unchanged ["v"] "changed only" "Show only the values that the last step changed."
+    UNDERSTAND Driving AddWatch ["a"] "add watch" "Watch an expression of the model: its value stands above the other values; enter on it shows how it changes along the run."
+    UNDERSTAND Driving RemoveWatch ["-"] "remove watch" "Remove the watch expression that is marked."
+
+    FIND Driving Find ["/"] "find" "Find a text in the panel that is marked: steps of the run, source, values, processes, next steps. Also in this help."
+    FIND Finding FindNext ["n"] "next" "The next place, after a text was found."
+    FIND Finding FindPrevious ["N"] "previous" "The place before, after a text was found."
+    FIND Finding FindEnd ["esc"] "end" "No longer find: n and N are what they were."
 
     SEARCH Driving SearchHere ["s"] "search here" "Look for an error from this state, with these holds."
     SEARCH Driving CheckAll ["S"] "check all" "Check all properties from the beginning."
@@ -194,47 +210,52 @@ pub fn name(key: &KeyEvent) -> Option<String> {
 }
 
 /// What a key does on a screen; for a digit, which one it is.
-pub fn find(screen: Screen, key: &KeyEvent) -> Option<(Act, usize)> {
+pub fn find(screen: Screen, finding: bool, key: &KeyEvent) -> Option<(Act, usize)> {
     let name = name(key)?;
-    let here = |place: Where| match place {
-        Where::Everywhere => true,
-        Where::Driving => screen == Screen::Drive,
-        Where::Watching => screen == Screen::Watch,
-    };
-    TABLE.iter().filter(|binding| here(binding.place)).find_map(|binding| {
+    let does = |binding: &Binding| {
         let index = binding.keys.iter().position(|known| *known == name)?;
         Some((binding.act, index))
-    })
+    };
+    let first = TABLE.iter().filter(|binding| finding && is_on(binding.place, screen) && is_finding(binding));
+    let rest = TABLE.iter().filter(|binding| is_on(binding.place, screen) && !is_finding(binding));
+    first.chain(rest).find_map(does)
+}
+
+fn is_finding(binding: &Binding) -> bool {
+    binding.place == Where::Finding
+}
+
+/// Whether keys of a place do something on a screen.
+fn is_on(place: Where, screen: Screen) -> bool {
+    match place {
+        Where::Everywhere => true,
+        Where::Driving | Where::Finding => screen == Screen::Drive,
+        Where::Watching => screen == Screen::Watch,
+    }
 }
 
 /// The keys to show at the bottom, the most useful ones first.
-pub fn hints(screen: Screen, panel: Panel, in_loop: bool) -> &'static [Act] {
+pub fn hints(screen: Screen, panel: Panel, (in_loop, finding): (bool, bool)) -> &'static [Act] {
     use Act::{
-        Around, Back, CheckAll, Choice, Delay, Edit, Enter, Essential, Forward, Freeze, Hold, HoldUntil, LoopStart,
-        NextPanel, OtherTrace, Pause, Raise, SearchHere, ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why,
-        Writers,
+        AddWatch, Around, Back, CheckAll, Choice, Delay, Edit, Enter, Essential, Find, FindEnd, FindNext, FindPrevious,
+        Forward, Freeze, Hold, HoldUntil, LoopStart, NextPanel, OtherTrace, Pause, Raise, SearchHere, ToggleDelay,
+        TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
     };
     match (screen, panel) {
+        (Screen::Drive, _) if finding => &[FindNext, FindPrevious, FindEnd, Enter, Find],
         (Screen::Watch, _) => &[Pause, Freeze, Raise, CheckAll, WatchScreen],
         (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
-        (_, Panel::Variables) => &[Writers, Unchanged, Forward, Back, NextPanel],
+        (_, Panel::Variables) => &[Writers, AddWatch, Unchanged, Find, NextPanel],
         (_, Panel::Trace) if in_loop => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],
-        (_, Panel::Trace) => &[Enter, TraceTab, Essential, OtherTrace, ToggleDelay, NextPanel],
-        (_, Panel::Source) => &[Enter, Edit, Until, Forward, Back, NextPanel],
+        (_, Panel::Trace) => &[Enter, TraceTab, Essential, OtherTrace, Find, ToggleDelay, NextPanel],
+        (_, Panel::Source) => &[Enter, Find, Edit, Until, Forward, Back, NextPanel],
         (_, Panel::Choices) => &[Forward, Back, Choice, Hold, SearchHere, WatchScreen, NextPanel],
     }
 }
 
 /// The first row of the table that does this on a screen.
 pub fn binding(screen: Screen, act: Act) -> Option<&'static Binding> {
-    let fits = |binding: &&Binding| {
-        binding.act == act
-            && match binding.place {
-                Where::Everywhere => true,
-                Where::Driving => screen == Screen::Drive,
-                Where::Watching => screen == Screen::Watch,
-            }
-    };
+    let fits = |binding: &&Binding| binding.act == act && is_on(binding.place, screen);
     TABLE.iter().find(fits)
 }
 
@@ -316,8 +337,10 @@ mod tests {
     fn every_hint_is_in_the_table() {
         for screen in [Screen::Drive, Screen::Watch] {
             for panel in Panel::ALL {
-                for act in hints(screen, panel, true).iter().chain(hints(screen, panel, false)) {
-                    assert!(binding(screen, *act).is_some(), "{act:?} has no key on {screen:?}");
+                for known in [(true, false), (false, false), (false, true)] {
+                    for act in hints(screen, panel, known) {
+                        assert!(binding(screen, *act).is_some(), "{act:?} has no key on {screen:?}");
+                    }
                 }
             }
         }

@@ -166,6 +166,12 @@ pub enum Question {
     Save,
     /// What to open.
     Open,
+    /// The text to find in the panel that is marked.
+    Find,
+    /// The text to find in the help.
+    FindInHelp,
+    /// The expression to watch.
+    Watch,
 }
 
 /// Something to read.
@@ -285,6 +291,14 @@ pub struct Model {
     pub tab: TraceTab,
     /// The mark in the tree of what was tried.
     pub tree_cursor: Cursor,
+    /// The text that is looked for in the panel that is marked.
+    pub find: Option<String>,
+    /// The text that is looked for in the help.
+    pub find_in_help: Option<String>,
+    /// The expressions whose values are shown above the others.
+    pub watches: Vec<String>,
+    /// Where the run delays the scheduler is marked.
+    pub marks_delays: bool,
     /// Only what changed is shown among the values.
     pub changed_only: bool,
     /// What lies over the screen.
@@ -335,6 +349,9 @@ impl Model {
     /// Before anything was read.
     pub fn new(wish: Wish, theme: Theme, size: (u16, u16)) -> Self {
         let name = wish.path.display().to_string();
+        let asked = wish.settings.delaying.clone().unwrap_or_default();
+        let marks_delays = wish.settings.delaying.is_some();
+        let scheduling = Scheduling { scheduler: asked.scheduler, seed: asked.seed };
         Self {
             size,
             theme,
@@ -345,6 +362,10 @@ impl Model {
             cursors: [Cursor::default(); 5],
             tab: TraceTab::default(),
             tree_cursor: Cursor::default(),
+            find: None,
+            find_in_help: None,
+            watches: Vec::new(),
+            marks_delays,
             changed_only: false,
             overlay: None,
             remark: Remark { text: "reading the model".to_owned(), tone: Tone::Plain },
@@ -364,7 +385,7 @@ impl Model {
             later: Vec::new(),
             seeking: None,
             next_other: 0,
-            scheduling: Scheduling::default(),
+            scheduling,
             seed: 1,
             quits: false,
         }

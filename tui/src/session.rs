@@ -1,8 +1,9 @@
 //! The walk through the model, with all that is shown of the present state: worked out once after each change, so that
 //! drawing is nothing but drawing.
 
+use fabius_engine::Scheduling;
 use fabius_explore::{Arrow, Choice, Exploration, Lasso, NodeId, ProcessScene, Stop, Value};
-use fabius_witness::{Snapshot, Step, snapshot};
+use fabius_witness::{HeldBack, Snapshot, Step, snapshot};
 
 /// A walk, and what is shown of it.
 #[derive(Debug)]
@@ -25,6 +26,12 @@ pub struct Session {
     pub essential: Option<Vec<NodeId>>,
     /// Steps that were described for pages, in all: the work of scrolling.
     pub described: u64,
+    /// The expressions that are watched, with their values.
+    pub watched: Vec<Watched>,
+    /// Who is held back before which steps of the run, if that is to be marked.
+    pub delays: Vec<(NodeId, HeldBack)>,
+    /// What the delays were worked out for: the end of the run, and who schedules.
+    delays_of: Option<(NodeId, Scheduling)>,
     /// What was tried, as rows; worked out only where it is shown.
     pub tree: Vec<TreeRow>,
     /// What never changes in the loop of the run: names and values.
@@ -68,6 +75,9 @@ impl Session {
             charting: None,
             essential: None,
             described: 0,
+            watched: Vec::new(),
+            delays: Vec::new(),
+            delays_of: None,
             tree: Vec::new(),
             unchanged: Vec::new(),
             unchanged_of: None,
@@ -132,10 +142,65 @@ impl Session {
                 Some(index) => self.page.rows.push(old.swap_remove(index)),
                 None => {
                     self.described += 1;
-                    self.page.rows.push(Row { node, step: self.walk.step_to(node) });
+                    let mut step = self.walk.step_to(node);
+                    if let Some(step) = &mut step {
+                        let held = self.delays.iter().filter(|(to, _)| *to == node);
+                        step.held_back.extend(held.map(|(_, held)| held.clone()));
+                    }
+                    self.page.rows.push(Row { node, step });
                 }
             }
         }
+    }
+
+    /// Works out the values of these expressions, here and before the last step.
+    pub fn watch(&mut self, expressions: &[String]) {
+        let (walk, here) = (&self.walk, self.walk.here());
+        let watched = expressions.iter().map(|text| {
+            let at = |node| walk.condition(text).and_then(|condition| walk.shown_at(&condition, node));
+            let value = at(here).unwrap_or_else(|why| why);
+            let before = walk.parent(here).and_then(|parent| at(parent).ok()).filter(|before| *before != value);
+            Watched { text: text.clone(), value, before }
+        });
+        self.watched = watched.collect();
+    }
+
+    /// How the value of an expression changes along the run: each a sentence and a node.
+    pub fn along_run(&self, text: &str) -> Result<Vec<(String, Option<NodeId>)>, String> {
+        let walk = &self.walk;
+        let changes = walk.along_line(&walk.condition(text)?, WATCHED_STEPS_MAX);
+        let (mut lines, count) = (Vec::new(), changes.len());
+        for (node, value) in changes.into_iter().take(CHANGES_MAX) {
+            let value = value.unwrap_or_else(|why| why);
+            let step = walk.step_to(node).filter(|step| step.claim.is_none());
+            let what = step.map_or_else(String::new, |step| format!("  {}: {}", step.actor.name, step.actor.text));
+            let place = match walk.number(node) {
+                0 => "initially".to_owned(),
+                number => format!("step {number}"),
+            };
+            lines.push((format!("{place}: {value}{what}"), Some(node)));
+        }
+        if count == 1 {
+            lines.push(("it never changes on this run".to_owned(), None));
+        }
+        if CHANGES_MAX < count || WATCHED_STEPS_MAX < walk.line().len() {
+            lines.push(("the rest of this long run is not shown".to_owned(), None));
+        }
+        Ok(lines)
+    }
+
+    /// Works out where the run delays a scheduler, if that is another run or another scheduler than before.
+    pub fn mark_delays(&mut self, scheduling: &Scheduling) {
+        let tip = self.walk.line().last().copied().unwrap_or(NodeId::ROOT);
+        let of = Some((tip, scheduling.clone()));
+        if self.delays_of == of {
+            return;
+        }
+        self.delays_of = of;
+        let short = self.walk.line().len() <= DELAYED_STEPS_MAX;
+        let delays = short.then(|| self.walk.delays(scheduling).ok()).flatten();
+        self.delays = delays.map_or_else(Vec::new, |delays| self.walk.held_back(&delays));
+        self.page = Page::default();
     }
 
     /// The values to be shown.
@@ -217,6 +282,24 @@ impl Session {
         self.processes.get(index)
     }
 }
+
+/// An expression that is watched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Watched {
+    /// As it was written.
+    pub text: String,
+    /// Its value, or why it has none.
+    pub value: String,
+    /// Its value before the last step, if that was another one.
+    pub before: Option<String>,
+}
+
+/// Along a longer run, a watched value is followed so far, …
+const WATCHED_STEPS_MAX: usize = 20_000;
+/// … and so many changes of it are shown.
+const CHANGES_MAX: usize = 500;
+/// On a longer run, delays are not marked.
+const DELAYED_STEPS_MAX: usize = 10_000;
 
 /// A row of the tree of what was tried: a node at which something branches, ends, or has a name.
 #[derive(Clone, PartialEq, Eq, Debug)]

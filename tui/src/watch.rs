@@ -1,7 +1,7 @@
 //! What is known of the searches that run, and of those that ran.
 
-use fabius_engine::settings::Settings;
 use fabius_engine::report::PropertyReport;
+use fabius_engine::settings::Settings;
 use fabius_engine::{Event, Goal, Look, Progress, Verdict};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -7,7 +7,7 @@ use fabius_explore::Mark;
 use fabius_testkit::models::{RACE, TALK};
 use fabius_tui::Theme;
 use fabius_tui::message::{Effect, Message};
-use fabius_tui::model::Tone;
+use fabius_tui::model::{Panel, Tone};
 use fabius_tui::watch::Lamp;
 use support::Player;
 
@@ -97,6 +97,11 @@ fn the_answer_of_a_search_from_a_state_is_no_verdict_of_the_model() {
     assert!(header(&player).contains("(from here: no violation)"), "{}", header(&player));
     player.model.size = (60, 24);
     assert!(header(&player).contains("no violation") || header(&player).contains("here ✓"), "{}", header(&player));
+    player.keys("S");
+    for width in [40, 60, 80, 120] {
+        player.model.size = (width, 24);
+        assert!(header(&player).contains("here"), "{width}: {}", header(&player));
+    }
 }
 
 #[test]
@@ -337,6 +342,77 @@ fn the_writers_of_a_value_are_followed_through_a_channel() {
     let mut player = Player::open(TALK, FULL);
     player.keys("n n n tab tab w");
     insta::assert_snapshot!("writers_80", player.screen());
+}
+
+#[test]
+fn a_text_is_found_in_every_panel_and_in_the_help() {
+    let mut player = Player::open(TALK, (120, 30));
+    player.keys("n n n home tab tab tab");
+    let marked = |player: &Player| player.model.cursors[Panel::Trace.index()].at;
+    // The run: the first step that receives, the next one, and the same way back.
+    player.keys("/ \"takes enter");
+    let first = marked(&player);
+    player.said("takes");
+    player.keys("n");
+    player.said("takes");
+    player.keys("N");
+    assert_eq!(marked(&player), first, "{}", player.screen());
+    assert!(player.screen().contains("n next   N previous   esc end"), "{}", player.screen());
+    player.keys("/ ctrl-u \"nowhere enter");
+    player.said("`nowhere` was not found: Run");
+    // The keys are what they were.
+    player.keys("esc home n");
+    let session = player.model.session.as_ref().expect("a walk");
+    assert_eq!(session.walk.number(session.walk.here()), 1);
+    player.keys("tab / \"PROCTYPE enter");
+    let at = player.model.cursors[Panel::Source.index()].at;
+    assert!(player.model.source.lines[at].contains("proctype"), "{}", player.screen());
+    player.keys("esc ? / \"bookmark enter");
+    let screen = player.screen();
+    assert!(screen.contains("Keys with `bookmark`") && screen.contains("or to a bookmark by its name"), "{screen}");
+    player.keys("n");
+    assert!(player.screen().contains("with holds and bookmarks"), "{}", player.screen());
+    player.keys("esc");
+    assert_eq!((&player.model.overlay, &player.model.find_in_help), (&None, &None));
+}
+
+#[test]
+fn an_expression_is_watched_along_the_run() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("a \"x+ enter");
+    assert!(player.screen().contains("Watch"), "what cannot be read does not close the question");
+    player.keys("ctrl-u \"x+10 enter");
+    assert!(player.screen().contains("= x+10 10"), "{}", player.screen());
+    player.keys("S n");
+    assert!(player.screen().contains("· x+10 11  was 10"), "{}", player.screen());
+    player.keys("n enter");
+    let screen = player.screen();
+    let lines = ["x+10 along the run", "initially: 10", "step 1: 11 Slow[0]: x = 1", "step 3: 12 Slow[0]: x = 2"];
+    assert!(lines.iter().all(|line| screen.contains(line)), "{screen}");
+    // A line leads to its step, and the expression is watched in the next text, too.
+    player.keys("down enter");
+    let session = player.model.session.as_ref().expect("a walk");
+    assert_eq!(session.walk.number(session.walk.here()), 1);
+    player.write(&RACE.replace("byte x", "byte x, y"));
+    assert!(player.screen().contains("x+10 11"), "{}", player.screen());
+    player.keys("-");
+    player.said("`x+10` is no longer watched");
+    assert!(!player.screen().contains("x+10 1"), "{}", player.screen());
+}
+
+#[test]
+fn delays_are_marked_in_lanes_and_story() {
+    let mut player = Player::open(RACE, (120, 30));
+    assert!(!player.screen().contains("held back"), "nobody asked for a scheduler");
+    player.keys("P D");
+    player.said("Slow[0] cannot be held back at step 1: nobody else can move there");
+    assert!(!player.screen().contains("⏸"), "{}", player.screen());
+    player.keys("n D");
+    player.said("Fast[1] is held back at step 2");
+    let screen = player.screen();
+    assert!(screen.contains("⏸ held back") && screen.contains("delaying "), "{screen}");
+    player.keys("l");
+    assert!(player.screen().contains("⏸ Fast[1] held back; "), "{}", player.screen());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Conditions and expressions in the words of the model.
 
 use crate::Exploration;
+use crate::tree::NodeId;
 use fabius_program::Expr;
 use fabius_witness::{show::Names, value_of};
 
@@ -65,11 +66,34 @@ impl Exploration {
             }
             None => self.condition(text)?,
         };
-        let value = self.value_of(&condition)?;
+        self.shown_at(&condition, self.here())
+    }
+
+    /// The value of an expression at a node as a person reads it.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn shown_at(&self, condition: &Condition, node: NodeId) -> Result<String, String> {
+        let (program, state) = (&self.ground().program, self.state_at(node));
+        let value = value_of(program, &state, &condition.expr);
+        let value = value.map_err(|why| format!("`{}` has no value: {why}", condition.text))?;
         Ok(match self.kind_of(&condition.expr) {
-            Some(kind) => Names::of(&self.ground().program, &self.state()).value(kind, value),
+            Some(kind) => Names::of(program, &state).value(kind, value),
             None => value.to_string(),
         })
+    }
+
+    /// How the value of an expression changes along the line: the nodes after whose steps it is another one than before,
+    /// each with it; first the initial state. At most so many nodes are looked at.
+    pub fn along_line(&self, condition: &Condition, nodes_max: usize) -> Vec<(NodeId, Result<String, String>)> {
+        let mut found: Vec<(NodeId, Result<String, String>)> = Vec::new();
+        for node in self.line().iter().take(nodes_max) {
+            let value = self.shown_at(condition, *node);
+            if found.last().is_none_or(|(_, before)| *before != value) {
+                found.push((*node, value));
+            }
+        }
+        found
     }
 
     /// What the value of an expression stands for, if that is more than a number.

@@ -4,6 +4,7 @@ use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
 use fabius_engine::{DelayPoint, RunEnd, SAFETY, ScheduledRun, Scheduling, delays_of, rerun};
+use fabius_witness::{HeldBack, standings};
 
 /// A run under other delays may be so much longer than the one it is like.
 const LONGER_MAX: usize = 10_000;
@@ -64,6 +65,17 @@ impl Exploration {
         };
         let steps = run.delays.iter().map(step).collect();
         Ok(Delays { scheduler: scheduling.name(self.ground()), points: run.delays, steps, end: run.end })
+    }
+
+    /// Who is held back before which steps of the line: the node that the step leads to, and the process.
+    pub fn held_back(&self, delays: &Delays) -> Vec<(NodeId, HeldBack)> {
+        let held = |point: &DelayPoint| {
+            let (before, after) = (*self.line().get(point.before)?, *self.line().get(point.before + 1)?);
+            let standings = standings(&self.ground().program, &self.state_at(before));
+            let standing = standings.into_iter().find(|standing| standing.pid == point.process)?;
+            Some((after, HeldBack { pid: point.process, name: standing.name, span: standing.span }))
+        };
+        delays.points.iter().filter_map(held).collect()
     }
 
     /// Runs the line again with these delays and no others, and puts what comes of it into the tree; one stays where one

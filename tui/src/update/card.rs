@@ -1,9 +1,9 @@
 //! Keys while there is something to read.
 
-use super::{drive, quit};
+use super::{drive, find, prompt, quit};
 use crate::keys;
 use crate::message::Effect;
-use crate::model::{Card, Cursor, Model, Overlay, Panel};
+use crate::model::{Card, Cursor, Model, Overlay, Panel, Question, Tone};
 use crate::view::CLAIM_FIRST;
 use fabius_explore::{Hold, Role, Until};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -36,7 +36,16 @@ pub(super) fn press_help(model: &mut Model, key: KeyEvent, effects: &mut Vec<Eff
         Some("pgdn" | "ctrl-d" | "space") => *top += 10,
         Some("home" | "g") => *top = 0,
         Some("ctrl-c") => quit(model, effects),
-        _ => model.overlay = None,
+        Some("/") => prompt::ask(model, Question::FindInHelp, ""),
+        Some("n") if model.find_in_help.is_some() => {
+            let from = *top + 1;
+            find::in_help(model, from, false);
+        }
+        Some("N") if model.find_in_help.is_some() => {
+            let from = top.wrapping_sub(1);
+            find::in_help(model, if from == usize::MAX { 0 } else { from }, true);
+        }
+        _ => (model.overlay, model.find_in_help) = (None, None),
     }
 }
 
@@ -86,6 +95,15 @@ pub(crate) fn held_words(hold: &Hold) -> String {
 pub(super) fn show_writers(model: &mut Model) {
     let Some(session) = &model.session else { return };
     let at = model.cursors[Panel::Variables.index()].at;
+    if let Some(watched) = session.watched.get(at) {
+        let title = format!("{} along the run", watched.text);
+        match session.along_run(&watched.text) {
+            Ok(lines) => show(model, Card { title, lines, cursor: Cursor::default() }),
+            Err(why) => model.say(Tone::Bad, why),
+        }
+        return;
+    }
+    let at = at - session.watched.len();
     let Some(value) = session.shown_values(model.changed_only).nth(at) else { return };
     let title = format!("{} = {}", value.name, value.value);
     let mut lines = session.writers(value);

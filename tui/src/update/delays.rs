@@ -18,6 +18,7 @@ pub(super) fn perform(model: &mut Model, act: Act) {
     };
     match done {
         Ok((tone, said)) => {
+            model.marks_delays = true;
             drive::arrived(model);
             model.say(tone, said);
         }
@@ -69,6 +70,10 @@ fn toggle(model: &mut Model) -> Result<(Tone, String), String> {
     session.essential = None;
     session.walk.follow(rerun.tip);
     let what = match there {
+        // A delay that changes nothing is none.
+        None if rerun.points.len() <= delays.points.len() => {
+            return Ok((Tone::Plain, format!("{name} cannot be held back at step {step}: nobody else can move there")));
+        }
         Some(_) => format!("{name} is not held back at step {step}"),
         None => format!("{name} is held back at step {step}"),
     };

@@ -39,6 +39,8 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::Until => prompt::ask(model, Question::Until, ""),
         Act::Random => prompt::ask(model, Question::Random, "10"),
         Act::Bookmark => bookmark(model),
+        Act::AddWatch => prompt::ask(model, Question::Watch, ""),
+        Act::RemoveWatch => remove_watch(model),
         Act::Why => super::card::show_why(model),
         Act::Writers => super::card::show_writers(model),
         Act::Essential => essential(model),
@@ -56,6 +58,7 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
 pub(super) fn arrived(model: &mut Model) {
     let Some(session) = &mut model.session else { return };
     session.refresh();
+    session.watch(&model.watches);
     let row = session.row_of_here();
     let next = session.walk.next_on_line();
     let marked = session.choices.iter().position(|choice| choice.node.is_some() && choice.node == next);
@@ -287,6 +290,19 @@ fn bookmark(model: &mut Model) {
     let name = session.walk.name(here).map(str::to_owned);
     let proposal = name.unwrap_or_else(|| format!("step {}", session.walk.number(here)));
     prompt::ask(model, Question::Bookmark, &proposal);
+}
+
+/// Removes the watch expression that is marked.
+fn remove_watch(model: &mut Model) {
+    let at = model.cursors[Panel::Variables.index()].at;
+    if model.panel != Panel::Variables || model.watches.len() <= at {
+        return model.say(Tone::Plain, "mark a watch expression among the values first; a adds one");
+    }
+    let text = model.watches.remove(at);
+    if let Some(session) = &mut model.session {
+        session.watch(&model.watches);
+    }
+    model.say(Tone::Plain, format!("`{text}` is no longer watched"));
 }
 
 /// Whether a key only looks at what is there.

@@ -3,6 +3,7 @@
 mod card;
 mod delays;
 mod drive;
+mod find;
 mod mouse;
 mod prompt;
 mod read;
@@ -72,7 +73,7 @@ fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
         Some(Overlay::Help(_)) => return card::press_help(model, key, effects),
         None => {}
     }
-    if let Some((act, index)) = keys::find(model.screen, &key) {
+    if let Some((act, index)) = keys::find(model.screen, model.find.is_some(), &key) {
         perform(model, act, index, effects);
     }
 }
@@ -99,6 +100,7 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::PageUp => scroll(model, -page(model)),
         Act::PageDown => scroll(model, page(model)),
         Act::Edit => drive::edit(model, effects),
+        Act::Find | Act::FindNext | Act::FindPrevious | Act::FindEnd => find::perform(model, act),
         Act::WatchScreen | Act::Freeze | Act::Pause | Act::Cancel | Act::Raise | Act::CheckAll | Act::SearchHere => {
             search::perform(model, act, effects);
         }
@@ -167,7 +169,7 @@ pub(crate) fn entries(model: &Model, panel: Panel) -> usize {
         Panel::Trace => session.row_count(),
         Panel::Processes => session.processes.len(),
         Panel::Choices => session.choices.len(),
-        Panel::Variables => session.shown_values(model.changed_only).count(),
+        Panel::Variables => session.watched.len() + session.shown_values(model.changed_only).count(),
     }
 }
 
@@ -189,6 +191,9 @@ fn settle(model: &mut Model) {
     let top = model.cursor(Panel::Trace).top;
     let tab = model.tab;
     if let Some(session) = &mut model.session {
+        if model.marks_delays {
+            session.mark_delays(&model.scheduling);
+        }
         session.turn_to(top, rows);
         if tab == TraceTab::Ring {
             session.go_round();

@@ -1,8 +1,8 @@
 //! Questions with a line to type the answer.
 
-use super::drive;
+use super::{drive, find};
 use crate::message::Effect;
-use crate::model::{Model, Overlay, Prompt, Question, Tone};
+use crate::model::{Model, Overlay, Panel, Prompt, Question, Tone};
 use crate::ride::Goal;
 use fabius_engine::words::counted;
 use fabius_explore::Until;
@@ -59,7 +59,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>)
         KeyCode::Enter => {
             let (asks, text) = (prompt.asks, prompt.text.trim().to_owned());
             match answer(model, asks, &text, effects) {
-                Ok(()) => model.overlay = None,
+                Ok(()) if matches!(model.overlay, Some(Overlay::Prompt(_))) => model.overlay = None,
+                Ok(()) => {}
                 Err(why) => {
                     if let Some(Overlay::Prompt(prompt)) = &mut model.overlay {
                         prompt.wrong = Some(why);
@@ -100,6 +101,13 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
             let words = format!("for {} of others", counted(steps as u64, "step"));
             hold(model, pid, Until::Others(others), &words)?;
         }
+        Question::Find => find::begin(model, text),
+        Question::FindInHelp => {
+            model.find_in_help = Some(text.to_owned()).filter(|text| !text.is_empty());
+            model.overlay = Some(Overlay::Help(0));
+            find::in_help(model, 0, false);
+        }
+        Question::Watch => watch(model, text)?,
         Question::Bookmark => bookmark(model, text),
         Question::Jump => jump(model, text)?,
     }
@@ -116,6 +124,21 @@ fn hold(model: &mut Model, pid: u8, until: Until, words: &str) -> Result<(), Str
     session.walk.hold(pid, until)?;
     drive::arrived(model);
     model.say(Tone::Plain, format!("{name} is held back {words}"));
+    Ok(())
+}
+
+/// Watches an expression that can be read.
+fn watch(model: &mut Model, text: &str) -> Result<(), String> {
+    let session = model.session.as_ref().ok_or("there is no model")?;
+    session.walk.condition(text)?;
+    if !model.watches.iter().any(|known| known == text) {
+        model.watches.push(text.to_owned());
+    }
+    drive::arrived(model);
+    let (at, count) = (model.watches.len() - 1, super::entries(model, Panel::Variables));
+    model.panel = Panel::Variables;
+    model.cursor(Panel::Variables).go(at, count, 1);
+    model.say(Tone::Plain, format!("`{text}` is watched; enter shows how it changes along the run, - removes it"));
     Ok(())
 }
 

@@ -103,7 +103,8 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
         return model.say(Tone::Plain, "nothing was left undecided: no bound is to be raised");
     }
     if model.watch.local.is_some() {
-        return model.say(Tone::Plain, "the search that ended last was one from a state; s starts it again, S checks all");
+        return model
+            .say(Tone::Plain, "the search that ended last was one from a state; s starts it again, S checks all");
     }
     allow_more(&mut model.wish.settings);
     // Only the search that ended last is kept, and only if it was stopped by its bound.
@@ -346,6 +347,7 @@ pub(super) fn found(model: &mut Model, which: Other, result: Result<Option<Count
         Err(why) => return model.say(Tone::Bad, format!("{words}: {why}")),
     };
     session.essential = None;
+    model.marks_delays |= which == Other::FewestDelays;
     let (steps, switches) = (session.walk.number(tip(session)), session.walk.switches());
     let delays = example
         .report

@@ -20,6 +20,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use text::{fit, put, span, width, width_of};
 
+pub(crate) use overlay::help_lines;
 pub(crate) use side::CLAIM_FIRST;
 pub use text::wrap;
 
@@ -79,7 +80,12 @@ fn title(model: &Model, panel: Panel) -> String {
             } else {
                 ""
             };
-            format!("Run {}{part}", tabs.join(" "))
+            let delayed = model.session.as_ref().is_some_and(|session| !session.delays.is_empty());
+            let delays = match model.session.as_ref().filter(|_| delayed && model.marks_delays) {
+                Some(session) => format!(" delaying {}", model.scheduling.name(session.walk.ground())),
+                None => String::new(),
+            };
+            format!("Run {}{part}{delays}", tabs.join(" "))
         }
         Panel::Choices => {
             let judged = |choice: &Choice| matches!(choice.mark, Mark::CanFail { .. } | Mark::CannotFail);
@@ -132,12 +138,17 @@ fn header(model: &Model, buffer: &mut Buffer, area: Rect) {
     }
     let right = place(model);
     let room = usize::from(area.width).saturating_sub(width(&right) + 2);
-    let mut line = Line::from(spans);
-    let used = width_of(&line);
-    let local = [false, true].map(|short| local(model, short));
-    line.spans.extend(local.into_iter().flatten().find(|part| used + width(&part.content) <= room));
-    let left = Rect { width: room.min(usize::from(area.width)) as u16, ..area };
-    put(buffer, left, 0, &line, theme);
+    let line = Line::from(spans);
+    // What is known of here is shown in full if there is room, else in short; properties make way for it.
+    let fits = |part: &Span<'_>| width_of(&line) + width(&part.content) <= room;
+    let here = local(model, false).filter(fits).or_else(|| local(model, true));
+    let columns = here.as_ref().map_or(0, |part| width(&part.content));
+    let lamps = width_of(&line).min(room.saturating_sub(columns));
+    put(buffer, Rect { width: lamps as u16, ..area }, 0, &line, theme);
+    if let Some(part) = here {
+        let left = Rect { x: area.x + lamps as u16, width: room.saturating_sub(lamps) as u16, ..area };
+        put(buffer, left, 0, &Line::from(part), theme);
+    }
     if width_of(&line) > 0 && usize::from(area.width) > width(&right) {
         let x = area.right() - width(&right) as u16;
         buffer.set_string(x, area.y, &right, theme.strong());
@@ -236,7 +247,7 @@ fn footer(model: &Model, buffer: &mut Buffer, area: Rect) {
     let mut spans = Vec::new();
     let mut used = 0;
     let in_loop = model.session.as_ref().is_some_and(|session| session.walk.lasso().is_some());
-    for act in keys::hints(model.screen, model.panel, in_loop) {
+    for act in keys::hints(model.screen, model.panel, (in_loop, model.find.is_some())) {
         let Some(binding) = keys::binding(model.screen, *act) else { continue };
         let key = match act {
             Act::Choice => keys::shown_keys(binding, theme.ascii),

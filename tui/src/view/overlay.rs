@@ -57,10 +57,12 @@ fn frame(theme: Theme, buffer: &mut Buffer, body: Rect, (columns, rows): (u16, u
     Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
 }
 
-fn help(model: &Model, buffer: &mut Buffer, body: Rect, top: usize) {
-    let theme = model.theme;
-    let columns = body.width.min(96);
-    let text = columns.saturating_sub(4 + 17);
+/// At most so many columns are taken by the help.
+const HELP_COLUMNS_MAX: u16 = 96;
+
+/// The lines of the help on a screen of so many columns.
+pub(crate) fn help_lines(theme: Theme, columns: u16) -> Vec<Line<'static>> {
+    let text = columns.min(HELP_COLUMNS_MAX).saturating_sub(4 + 17);
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (chapter, rows) in keys::chapters() {
         if !lines.is_empty() {
@@ -80,10 +82,27 @@ fn help(model: &Model, buffer: &mut Buffer, body: Rect, top: usize) {
     }
     lines.push(Line::default());
     lines.extend(signs(theme));
-    let inner = frame(theme, buffer, body, (columns, body.height), "Keys: up and down scroll, any other key closes");
+    lines
+}
+
+fn help(model: &Model, buffer: &mut Buffer, body: Rect, top: usize) {
+    let theme = model.theme;
+    let lines = help_lines(theme, body.width);
+    let title = match &model.find_in_help {
+        Some(text) => format!("Keys with `{text}`: n next, N previous, esc closes"),
+        None => "Keys: up and down scroll, / finds, esc closes".to_owned(),
+    };
+    let inner = frame(theme, buffer, body, (body.width.min(HELP_COLUMNS_MAX), body.height), &title);
+    let found = |line: &Line<'_>| {
+        let wanted = model.find_in_help.as_ref().map(|text| text.to_lowercase());
+        wanted.is_some_and(|wanted| line.to_string().to_lowercase().contains(&wanted))
+    };
     let top = top.min(lines.len().saturating_sub(usize::from(inner.height)));
     for (row, line) in lines.iter().skip(top).take(usize::from(inner.height)).enumerate() {
         put(buffer, inner, row as u16, line, theme);
+        if found(line) {
+            mark(buffer, inner, row as u16, theme.cursor());
+        }
     }
 }
 
@@ -155,6 +174,9 @@ fn words(asks: Question, model: &Model) -> (String, &'static str) {
         Question::Bookmark => ("Name of this state".to_owned(), "an empty name takes the bookmark away"),
         Question::Save => ("Save the run as".to_owned(), "its steps, holds and bookmarks"),
         Question::Open => ("Open a run".to_owned(), "a trail of Spin, or a run that was saved"),
+        Question::Find => (format!("Find in: {}", model.panel.title()), "n goes to the next one, N to the one before"),
+        Question::FindInHelp => ("Find in the help".to_owned(), "n goes to the next one, N to the one before"),
+        Question::Watch => ("Watch".to_owned(), "an expression, such as  len(q) + x, P[0]:x or P[0]@label"),
         Question::Jump => ("Go to".to_owned(), "the number of a step, or the name of a bookmark"),
     }
 }

@@ -174,7 +174,7 @@ pub fn values(model: &Model, buffer: &mut Buffer, area: Rect) {
     let Some(session) = &model.session else { return };
     let cursor = model.cursors[Panel::Variables.index()];
     let shown: Vec<&Value> = session.shown_values(model.changed_only).collect();
-    if shown.is_empty() {
+    if shown.is_empty() && session.watched.is_empty() {
         let text =
             if model.changed_only { "the last step changed nothing; v shows all values" } else { "no variables" };
         for (row, line) in super::wrap(text, usize::from(area.width)).into_iter().enumerate() {
@@ -186,19 +186,29 @@ pub fn values(model: &Model, buffer: &mut Buffer, area: Rect) {
         Some(pid) => format!("{}:{}", session.walk.process_name(pid), value.name),
         None => value.name.clone(),
     };
-    let names = shown.iter().map(|value| width(&label(value))).max().unwrap_or(0).min(usize::from(area.width) / 2);
-    for (index, value) in shown.iter().enumerate().skip(cursor.top).take(usize::from(area.height)) {
+    // What is watched stands above everything else, with a sign of its own.
+    let watched = session
+        .watched
+        .iter()
+        .map(|watched| (watched.text.clone(), "=", theme.accent(), watched.value.as_str(), watched.before.as_deref()));
+    let values = shown.iter().map(|value| {
+        let style = value.pid.map_or(Style::new(), |pid| theme.process(pid));
+        (label(value), " ", style, value.value.as_str(), value.before.as_deref())
+    });
+    let rows: Vec<(String, &str, Style, &str, Option<&str>)> = watched.chain(values).collect();
+    let names = rows.iter().map(|(name, ..)| width(name)).max().unwrap_or(0).min(usize::from(area.width) / 2);
+    for (index, (name, sign, name_style, value, before)) in
+        rows.iter().enumerate().skip(cursor.top).take(usize::from(area.height))
+    {
         let row = (index - cursor.top) as u16;
-        let changed = value.before.is_some();
-        let style = if changed { theme.changed() } else { Style::new() };
-        let sign = if changed { theme.sign(Sign::Dot) } else { " " };
-        let name_style = value.pid.map_or(Style::new(), |pid| theme.process(pid));
+        let style = if before.is_some() { theme.changed() } else { Style::new() };
+        let sign = if before.is_some() { theme.sign(Sign::Dot) } else { *sign };
         let mut spans = vec![
             span(format!("{sign} "), style),
-            span(pad(&label(value), names, theme), name_style),
-            span(format!(" {}", value.value), style),
+            span(pad(name, names, theme), *name_style),
+            span(format!(" {value}"), style),
         ];
-        if let Some(before) = &value.before {
+        if let Some(before) = before {
             spans.push(span(format!("  was {before}"), theme.quiet()));
         }
         put(buffer, area, row, &Line::from(spans), theme);

@@ -281,6 +281,9 @@ fn story(model: &Model, session: &Session, buffer: &mut Buffer, area: Rect) {
         match &row.step {
             Some(step) => {
                 let style = if step.fault.is_some() { theme.bad() } else { Style::new() };
+                for held in &step.held_back {
+                    spans.push(span(format!("{} {} held back; ", theme.sign(Sign::Held), held.name), theme.held()));
+                }
                 let text = sentence(step);
                 let name = step.actor.name.clone();
                 match text.strip_prefix(&name) {
