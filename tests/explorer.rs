@@ -115,7 +115,7 @@ fn a_search_from_here_heeds_the_holds_and_brings_the_error_into_the_tree() {
         shown.contains("⏸ Slow[0]") && shown.contains("1 held")
     });
     terminal.keys("s");
-    terminal.says("Slow[0] held back: ");
+    terminal.says("Slow[0] held: no violation is reachable");
     terminal.keys("h");
     terminal.says("Slow[0] may move again");
     terminal.keys("s");
