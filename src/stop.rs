@@ -69,11 +69,13 @@ impl Timer {
         let Some(allowed) = allowed else { return Self(None) };
         let (keep, gone) = mpsc::channel();
         let cancel = cancel.clone();
-        thread::spawn(move || {
+        let count = move || {
             if gone.recv_timeout(allowed) == Err(RecvTimeoutError::Timeout) {
                 cancel.time_out();
             }
-        });
+        };
+        // Where there is no room for one more thread, a search still looks at the clock by itself.
+        let _ = thread::Builder::new().spawn(count);
         Self(Some(keep))
     }
 }

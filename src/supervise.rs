@@ -129,7 +129,9 @@ mod tests {
 
     #[test]
     fn work_that_answers_is_waited_for() {
-        let answer = run(&Cancel::new(), &Voice::default(), 1, |result| drop(result.send(7)));
+        let answer = run(&Cancel::new(), &Voice::default(), 1, |result| {
+            let _ = result.send(7);
+        });
         assert_eq!(answer, Ok(7));
     }
 
@@ -159,7 +161,7 @@ mod tests {
             while processor_time() < before.map(|time| time + 2 * GRACE) {
                 std::hint::spin_loop();
             }
-            drop(result.send(3));
+            let _ = result.send(3);
         };
         assert_eq!(run(&cancel, &voice, 1, slow), Ok(3));
     }

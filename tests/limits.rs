@@ -1,8 +1,17 @@
 //! Limits that hold whatever a model does: memory that the system does not give, time, output that cannot be written.
 
+use fabius_testkit::corpus::Corpus;
+use fabius_testkit::tool::Tool;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// One of so many models of the corpus is checked with little time.
+const CORPUS_STRIDE: usize = 23;
+/// What is passed to each of these checks, and when it is killed: long after it should have ended, on any machine.
+const BRIEFLY: [&str; 4] = ["--timeout", "300ms", "--max-memory", "1G"];
+const KILLED_AFTER: Duration = Duration::from_secs(40);
 
 /// A fresh folder that is removed again.
 struct Scratch(PathBuf);
@@ -64,7 +73,7 @@ fn a_limit_on_the_address_space_is_kept_by_default() {
 fn an_allocation_that_fails_ends_with_what_is_known() {
     let scratch = Scratch::new("exhausted");
     let model = scratch.file("m.pml", COUNTERS);
-    for flags in ["--json", "--events", "--color=never", "--json --threads 2"] {
+    for flags in ["--json", "--events", "--color=never"] {
         let script = format!("ulimit -v 300000; exec \"$0\" check --max-memory 64G --no-reduction {flags} \"$@\"");
         let (code, out, err) = shell(&script, &[&model]);
         assert_eq!(code, 2, "{flags}: {out}\n{err}");
@@ -175,4 +184,17 @@ fn tables_for_a_reduction_that_does_not_pay_are_not_made() {
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
     let reduction = report["properties"][0]["reduction"].as_str().unwrap_or("");
     assert!(reduction.contains("so large"), "{out}");
+}
+
+#[test]
+fn checks_of_real_models_end_soon_after_their_time() {
+    let corpus = match Corpus::load() {
+        Ok(corpus) => corpus,
+        Err(missing) => return println!("skipped: {missing}"),
+    };
+    let tool = Tool::new(env!("CARGO_BIN_EXE_fabius")).within(KILLED_AFTER);
+    for entry in corpus.entries.iter().step_by(CORPUS_STRIDE) {
+        let checked = tool.check(&corpus.file(entry), &BRIEFLY);
+        assert!(checked.is_ok(), "{}: {:?}", entry.path, checked.err());
+    }
 }

@@ -111,10 +111,11 @@ fn keep_guard() {
             };
             std::process::exit(i32::from(code));
         }
-        if short && !stopped {
-            if let Some(duties) = DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-                (duties.stop)();
-            }
+        if short
+            && !stopped
+            && let Some(duties) = DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref()
+        {
+            (duties.stop)();
         }
         stopped = short;
         // A piece of work that begins sets `SHORT` to false without waking anybody.
