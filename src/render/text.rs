@@ -7,7 +7,7 @@ use crate::render::{advice, findings};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyReport};
-use fabius_engine::{Counterexample, Loaded, Outcome, Verdict, ViolationReport};
+use fabius_engine::{Counterexample, Loaded, Outcome, Verdict};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Trace};
 use std::fmt::Write;
@@ -91,8 +91,12 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
     let mut text = findings::render(map, &finding) + "\n";
     let many = STEPS_SHOWN_MAX < example.trace.len();
     let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
-    let _ = writeln!(text, "{}", paint(STRONG, heading(&example.report)));
+    let _ = writeln!(text, "{}", paint(STRONG, heading(example)));
     text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
+    if many {
+        let all = format!("all {}: --json, or step by step: fabius explore", counted(example.report.steps, "step"));
+        let _ = writeln!(text, "  {}", paint(FAINT, all));
+    }
     if example.trace.steps.iter().any(|step| step.held || step.holds) {
         let _ = writeln!(text, "  {}", paint(FAINT, "┃ inside an atomic sequence"));
     }
@@ -143,9 +147,14 @@ fn values(trace: &Trace, layout: Layout) -> Vec<trace::Line> {
     lines
 }
 
-fn heading(violation: &ViolationReport) -> String {
+fn heading(example: &Counterexample) -> String {
+    let violation = &example.report;
     let steps = counted(violation.steps, "step");
-    let shortest = if violation.shortest { ", and no shorter run does" } else { "" };
+    let shortest = match (violation.shortest, example.counts_as_searched()) {
+        (false, _) => "",
+        (true, true) => ", and no shorter run does",
+        (true, false) => ", and no run with fewer steps of the search does",
+    };
     let met = if violation.count > 1 { format!(" (met {} times)", count(violation.count)) } else { String::new() };
     match violation.steps {
         0 if violation.loop_start.is_some() => format!("violated in the initial state, in which nothing can move{met}"),
@@ -238,7 +247,8 @@ fn figures(property: &PropertyReport) -> String {
 fn again(args: &Check, outcome: &Outcome) -> String {
     let mut words = vec!["fabius".to_owned(), "check".to_owned()];
     let mut say = |text: String| words.push(text);
-    let shortest = outcome.counterexamples.iter().any(|example| example.report.shortest);
+    let safety = |example: &Counterexample| !example.is_endless();
+    let shortest = outcome.counterexamples.iter().any(|example| example.report.shortest && safety(example));
     match args.search {
         _ if shortest => say("--search bfs".to_owned()),
         Some(SearchOrder::Dfs) => say("--search dfs".to_owned()),

@@ -8,7 +8,7 @@ use crate::report::{LoopProcessReport, LoopReport, ValueReport, ViolationClass, 
 use crate::run::internal_error;
 use crate::words::counted;
 use fabius_base::{Code, Finding, SourceMap, Span};
-use fabius_program::{Action, EdgeId, Expr, Move, Program, PropertyKind, Watch, meaning::Fault};
+use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, PropertyKind, Watch, meaning::Fault};
 use fabius_search::ViolationKind;
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::release::Prospect;
@@ -142,6 +142,20 @@ pub struct Counterexample {
 }
 
 impl Counterexample {
+    /// Whether it violates a property of infinite runs: one with a loop, or what already violates a formula or claim.
+    pub fn is_endless(&self) -> bool {
+        self.loop_start.is_some() || self.report.kind == ViolationClass::ClaimCompleted
+    }
+
+    /// Whether the search counted the steps of the run as they are told. It counts statements that are merged as one step,
+    /// and for safety an atomic sequence, too; only a run without these is known to have the fewest steps if it is
+    /// [`ViolationReport::shortest`].
+    pub fn counts_as_searched(&self) -> bool {
+        let searched = self.path.iter().filter(|step| step.pid != CLAIM_PID).count();
+        let atomic = !self.is_endless() && self.trace.steps.iter().any(|step| step.holds);
+        searched == self.trace.len() && !atomic
+    }
+
     /// The run as a trail file, which `spin -t -p` replays.
     pub fn trail(&self, loaded: &Loaded) -> String {
         loaded.program.as_ref().map(|program| trail(program, &self.path, self.loop_start)).unwrap_or_default()

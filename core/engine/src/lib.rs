@@ -32,6 +32,7 @@ mod plan;
 mod replay;
 mod run;
 mod safety;
+mod shortest;
 mod starvation;
 mod survey;
 mod task;

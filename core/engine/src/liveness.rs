@@ -1,7 +1,7 @@
 //! Checks of endless runs: livelocks, acceptance cycles, formulas and claims.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Found, Wrong};
+use crate::counterexample::{Found, Wrong, confirm};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question};
@@ -9,6 +9,7 @@ use crate::reduction::{self, Preserve, Reduced, WhyNot};
 use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict, ViolationClass};
 use crate::run::Surroundings;
 use crate::settings::{Cycles, Fairness, Progress, Settings};
+use crate::shortest::shortest;
 use crate::task::{Checked, Task, limit_reached, refused};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -100,9 +101,18 @@ pub(crate) fn check(
         ..describe(planned, settings, &inquiry, &outcome, store_bytes, seconds)
     });
     if let Some(found) = outcome.found {
-        let fair_runs = fair_runs(&task, &inquiry, &mut machine, outcome.statistics.states, around);
-        let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
-        checked.confirm(loaded, &inquiry.program, planned, Found { fair_runs, ..found }, around);
+        let states = outcome.statistics.states;
+        let fair_runs = fair_runs(&task, &inquiry, &mut machine, states, around);
+        let shorter = shortest(&task, inquiry.goal, &mut machine, &found, states, around);
+        let written = inquiry.as_written(loaded, planned, settings);
+        let described = |found, shortest| Found { fair_runs, shortest, ..inquiry.describe(found, written.clone()) };
+        let as_found = described(found, shorter.found.is_none() && shorter.proved);
+        let shorter = shorter.found.map(|found| described(found, shorter.proved));
+        match shorter.map(|shorter| confirm(loaded, &inquiry.program, shorter)) {
+            Some(Ok(counterexample)) => checked.add(planned, counterexample, around),
+            // What the reference interpreter does not confirm is not shown: the run stays as it was found.
+            Some(Err(_)) | None => checked.confirm(loaded, &inquiry.program, planned, as_found, around),
+        }
     }
     checked
 }

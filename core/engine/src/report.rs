@@ -210,7 +210,8 @@ pub struct ViolationReport {
     pub count: u64,
     /// Length of the run.
     pub steps: u64,
-    /// Whether no shorter run leads to the same violation.
+    /// Whether it is proved that no shorter run does the same. Length is counted in steps of the search: merged statements
+    /// are one step and, for safety, so is an atomic sequence; of a loop, one round counts.
     pub shortest: bool,
     /// The run, from the initial state; it may be long, so events and reports share it.
     pub trace: Arc<Vec<StepRecord>>,

@@ -1,9 +1,9 @@
 //! Checks of endless runs through the front door: verdicts, loops, fairness, hints.
 
-use fabius_base::{Cancel, Code};
+use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, ViolationClass};
 use fabius_engine::settings::Progress;
-use fabius_engine::{Cycles, Fairness, Outcome, Settings, Surroundings, Verdict, check, load};
+use fabius_engine::{Cycles, Fairness, Order, Outcome, Settings, Surroundings, Verdict, check, load};
 use std::time::Duration;
 
 fn run(text: &str, settings: &Settings) -> Outcome {
@@ -235,4 +235,60 @@ fn a_run_is_told_in_the_statements_of_the_text_whatever_watches_it() {
             assert_eq!(length, 30, "{name}: idle and round are the same again after six times five steps");
         }
     }
+}
+
+/// The second process is looked at first, and has a long way to go round.
+const LONG_WAY_ROUND: &str = "byte x[2]; byte turn; bool done;
+active proctype P() {
+    do :: turn == 0 -> turn = 1 :: turn == 1 -> turn = 0 :: turn == 1 -> progress: done = true; turn = 0 od
+}
+active proctype Noise() {
+    do :: x[0] < 40 -> x[0]++ :: x[1] < 40 -> x[1]++ :: x[0] == 40 -> x[0] = 0 od
+}
+ltl never_one { [] (turn != 1) }
+ltl done_at_last { <> done }
+ltl always_again { [] <> (turn == 5) }";
+
+#[test]
+fn what_never_ends_is_shown_by_a_shortest_run() {
+    // Two steps each: a test and what follows it.
+    for (name, fairness, steps) in [
+        ("progress", Fairness::None, 4),
+        ("never_one", Fairness::None, 2),
+        ("done_at_last", Fairness::None, 4),
+        ("always_again", Fairness::None, 4),
+        // With fairness both have to go round.
+        ("always_again", Fairness::Weak, 14),
+        ("always_again", Fairness::Strong, 14),
+    ] {
+        for threads in [1, 2] {
+            let settings = Settings { fairness, threads, optimize: false, ..Settings::default() };
+            let text = if fairness == Fairness::None { LONG_WAY_ROUND } else { &LONG_WAY_ROUND.replace("40", "4") };
+            let found = property(text, name, &settings);
+            let [violation] = found.violations.as_slice() else { panic!("{name}: {found:?}") };
+            assert_eq!((violation.steps, violation.shortest), (steps, true), "{name} {fairness:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_is_shortened_only_where_that_is_wanted_and_fits() {
+    let as_found = Settings { search: Order::DepthFirst, ..Settings::default() };
+    let found = property(LONG_WAY_ROUND, "progress", &as_found);
+    assert!(4 < found.violations[0].steps && !found.violations[0].shortest, "{found:?}");
+    let limits = Limits { states_max: Some(90), ..Limits::default() };
+    let limited = property(LONG_WAY_ROUND, "progress", &Settings { limits, ..Settings::default() });
+    assert!(limited.violations.iter().all(|violation| violation.steps <= found.violations[0].steps), "{limited:?}");
+}
+
+#[test]
+fn a_short_run_is_found_where_others_would_rest() {
+    // All together have far more states than are looked at; one alone has few.
+    let text = "byte t;
+active proctype P() { do :: t < 12 -> t++ :: t == 12 -> t = 0 od }
+active [6] proctype Noise() { byte x; do :: x < 200 -> x++ :: x == 200 -> x = 0 od }
+active proctype Q() { t == 100; progress: skip }";
+    let found = property(text, "progress", &Settings { optimize: false, ..Settings::default() });
+    let violation = &found.violations[0];
+    assert_eq!((violation.steps, violation.shortest), (26, false), "nothing proves that there is none shorter");
 }

@@ -102,22 +102,26 @@ impl Exploration {
         chain.found
     }
 
-    /// What a search for another run to the error at the end of the line needs, however one came to that.
+    /// What a search for another run to the error at the end of the line needs, however one came to that. Where the run never
+    /// ends, or a claim is watched, only the shortest is looked for.
     ///
     /// # Errors
-    /// If the line shows no error of safety, in a sentence.
+    /// If the line shows no error, or such a run is not looked for, in a sentence.
     pub fn elsewhere(&self, which: Other) -> Result<Elsewhere, String> {
         let tip = self.line().last().copied().unwrap_or(NodeId::ROOT);
         let fault = match self.shown() {
-            Claim::Fault(fault) => Some(fault),
-            Claim::InvalidEnd => None,
-            Claim::Cycle { .. } => return Err("other runs are looked for to errors of safety only".to_owned()),
+            Claim::Fault(fault) => Some(Some(fault)),
+            Claim::InvalidEnd => Some(None),
+            Claim::Cycle { .. } => None,
             Claim::Reaches => return Err("this run does not end in an error".to_owned()),
         };
-        if self.ground().watch.claim.is_some() {
-            return Err("other runs are looked for where no claim is watched".to_owned());
-        }
-        let like = as_counterexample(self.loaded(), self.ground(), self.path(tip), fault)?;
+        let like = match fault {
+            Some(fault) if self.ground().watch.claim.is_none() => {
+                Some(as_counterexample(self.loaded(), self.ground(), self.path(tip), fault)?)
+            }
+            _ if which == Other::Shortest => None,
+            _ => return Err(format!("{} can be found for errors of safety only", which.words())),
+        };
         Ok(Elsewhere { loaded: Arc::clone(self.loaded()), ground: self.ground().clone(), which, like })
     }
 
@@ -145,7 +149,8 @@ pub struct Elsewhere {
     loaded: Arc<Loaded>,
     ground: Ground,
     which: Other,
-    like: Counterexample,
+    /// The run whose error is looked for; `None` if any run will do that violates the property.
+    like: Option<Counterexample>,
 }
 
 impl Elsewhere {
@@ -154,13 +159,14 @@ impl Elsewhere {
     /// # Errors
     /// If the model cannot be searched, in a sentence.
     pub fn run(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<Option<Counterexample>, String> {
+        let Some(like) = &self.like else { return self.shortest(settings, around) };
         let settings = Settings { properties: vec!["safety".to_owned()], keep_going: true, ..settings.clone() };
         let settings = match self.which {
             Other::Shortest => Settings { search: Order::BreadthFirst, delaying: None, ..settings },
             Other::FewestSwitches => {
                 let states_max = settings.limits.states_max.unwrap_or(u64::MAX);
                 let states_max = usize::try_from(states_max).unwrap_or(usize::MAX);
-                return calmest(&self.loaded, &self.ground, &self.like, states_max, around.cancel);
+                return calmest(&self.loaded, &self.ground, like, states_max, around.cancel);
             }
             Other::FewestDelays => {
                 let delaying = Delaying { mode: DelayMode::Exact, ..Delaying::default() };
@@ -172,9 +178,21 @@ impl Elsewhere {
             return Err(failure);
         }
         let same = |other: &Counterexample| {
-            other.report.kind == self.like.report.kind && other.finding.span() == self.like.finding.span()
+            other.report.kind == like.report.kind && other.finding.span() == like.finding.span()
         };
         Ok(outcome.counterexamples.into_iter().find(same))
+    }
+
+    /// A run that violates the property, as short as it is found.
+    fn shortest(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<Option<Counterexample>, String> {
+        let properties = vec![self.ground.property.clone()];
+        let search = Order::DepthFirstThenShorten;
+        let settings = Settings { properties, search, delaying: None, depth_bounding: None, ..settings.clone() };
+        let outcome = check(&self.loaded, &settings, around);
+        match outcome.failure {
+            Some(failure) => Err(failure),
+            None => Ok(outcome.counterexamples.into_iter().next()),
+        }
     }
 
     /// Which other run is looked for.

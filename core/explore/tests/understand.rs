@@ -195,6 +195,30 @@ fn other_runs_are_found_to_an_error_that_was_reached_by_hand() {
 }
 
 #[test]
+fn a_shorter_run_is_found_where_one_never_ends() {
+    let loaded = read(RETRY);
+    for property in ["progress", "gets_on"] {
+        let deep = Settings {
+            properties: vec![property.to_owned()],
+            search: fabius_engine::Order::DepthFirst,
+            ..Settings::default()
+        };
+        let example = checked(&loaded, &deep).counterexamples.into_iter().next().expect("it is violated");
+        let mut e = Exploration::of_counterexample(Arc::clone(&loaded), &example, property).expect("it can be walked");
+        assert!(e.elsewhere(Other::FewestSwitches).is_err_and(|why| why.contains("safety only")));
+        let search = e.elsewhere(Other::Shortest).expect("it violates the property");
+        let cancel = Cancel::new();
+        let mut around =
+            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+        let other = search.run(&Settings::default(), &mut around).expect("it can be searched").expect("there is one");
+        assert!(other.report.shortest && other.report.steps <= example.report.steps, "{property}");
+        let end = e.adopt_counterexample(&other).expect("it is told of the same program");
+        e.follow(end);
+        assert!(e.lasso().is_some(), "{property}");
+    }
+}
+
+#[test]
 fn what_else_was_tried_is_saved_too() {
     let loaded = read(PETERSON);
     let mut e = Exploration::of_model(Arc::clone(&loaded), None).expect("it can be walked");

@@ -450,6 +450,22 @@ fn fewest_steps(toy: &Toy, goal: Goal, fairness: Fairness) -> Option<u64> {
     best
 }
 
+/// How many steps a run has, once it is walked and shows what was looked for.
+fn checked_length(toy: &Toy, found: &Found<u32, u32>, goal: Goal, fairness: Fairness) -> u64 {
+    match found {
+        Found::Lasso { stem, cycle } => {
+            check_lasso(toy, stem, cycle, goal, fairness);
+            length(toy, stem) + length(toy, cycle)
+        }
+        Found::Fault { path, fault } => {
+            let mut walker = Walker::new(toy);
+            walker.walk(path);
+            assert_eq!(walker.fault, Some(*fault));
+            length(toy, path)
+        }
+    }
+}
+
 #[test]
 fn a_shortest_run_has_as_few_steps_as_there_can_be() {
     const FAR: u64 = 1_000;
@@ -460,23 +476,24 @@ fn a_shortest_run_has_as_few_steps_as_there_can_be() {
             [Goal::AcceptanceCycle, Goal::Livelock].into_iter().flat_map(|g| FAIRNESSES.map(|f| (g, f)))
         {
             let context = format!("seed {seed}, {goal:?}, {fairness:?}");
-            let short = |bound| shortest(&mut toy.clone(), &mut Quiet, &Settings::default(), (goal, fairness), bound);
+            let resting = |resting: &ProcessSet, bound| {
+                shortest(&mut toy.clone(), &mut Quiet, &Settings::default(), (goal, fairness), resting, bound)
+            };
+            let short = |bound| resting(&ProcessSet::EMPTY, bound);
             let fewest = fewest_steps(&toy, goal, fairness);
             let found = short(FAR);
             assert!(found.proved, "{context}");
-            let steps = found.found.map(|found| match found {
-                Found::Lasso { stem, cycle } => {
-                    check_lasso(&toy, &stem, &cycle, goal, fairness);
-                    length(&toy, &stem) + length(&toy, &cycle)
-                }
-                Found::Fault { path, fault } => {
-                    let mut walker = Walker::new(&toy);
-                    walker.walk(&path);
-                    assert_eq!(walker.fault, Some(fault), "{context}");
-                    length(&toy, &path)
-                }
-            });
+            let steps = found.found.map(|found| checked_length(&toy, &found, goal, fairness));
             assert_eq!(steps, fewest, "{context}");
+            let mut one = ProcessSet::EMPTY;
+            one.insert((seed % u64::from(PROCESSES)) as u8);
+            let without = resting(&one, FAR);
+            assert!(!without.proved, "{context}");
+            if let Some(found) = without.found {
+                assert!(fewest <= Some(checked_length(&toy, &found, goal, fairness)), "{context}");
+                let (Found::Lasso { stem: labels, .. } | Found::Fault { path: labels, .. }) = &found;
+                assert!(labels.iter().all(|label| !toy.movers(label).contains(&one.iter().next())), "{context}");
+            }
             *lengths.entry(steps.map(|steps| steps.min(5))).or_insert(0) += 1;
             if let Some(fewest) = fewest {
                 let none = short(fewest);
@@ -510,7 +527,14 @@ fn a_run_is_not_called_shortest_where_not_all_was_seen() {
     let question = (Goal::AcceptanceCycle, Fairness::None);
     let within = |states_max| {
         let limits = Limits { states_max: Some(states_max), ..Limits::default() };
-        shortest(&mut toy.clone(), &mut Quiet, &Settings { limits, ..Settings::default() }, question, 30)
+        shortest(
+            &mut toy.clone(),
+            &mut Quiet,
+            &Settings { limits, ..Settings::default() },
+            question,
+            &ProcessSet::EMPTY,
+            30,
+        )
     };
     let few = within(5);
     assert_eq!((few.found, few.proved), (None, false));

@@ -10,12 +10,13 @@
 //! A step is a transition that a process takes. What else moves (a claim, a change without label) adds nothing to the
 //! length.
 
-use super::outcome::{Fairness, Found, Goal, Run};
+use super::outcome::{End, Fairness, Found, Goal, Run};
 use super::watch::Watch;
 use crate::model::{Marks, Next, ProcessSet, Processes};
 use crate::observer::{Observer, Settings};
 use crate::position::Position;
 use crate::store::{Class, Payloads, Store, TreeStore};
+use fabius_base::StopReason;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
@@ -23,6 +24,8 @@ use std::ops::ControlFlow;
 const STATES_FIRST: usize = 1 << 9;
 /// … and each time that there are so many times more.
 const STATES_FACTOR: usize = 4;
+/// On all the ways that may become cycles, so many states are looked at.
+const PLACES_MAX: u64 = 4_000_000;
 /// Processes with higher numbers are not followed: fair cycles are left alone where there are such.
 const PROCESSES_MAX: usize = 32;
 
@@ -36,11 +39,15 @@ pub struct Shortest<Label, Fault> {
 }
 
 /// Looks for a run with a cycle, or up to a faulty transition, that has as few steps as possible, and fewer than `bound`.
+///
+/// The processes in `resting` do not move: there are fewer runs without them, and a short one is found sooner. That
+/// proves nothing of runs in which they do.
 pub fn shortest<M, O>(
     model: &mut M,
     observer: &mut O,
     settings: &Settings,
     (goal, fairness): (Goal, Fairness),
+    resting: &ProcessSet,
     bound: u64,
 ) -> Shortest<M::Label, M::Fault>
 where
@@ -49,8 +56,19 @@ where
 {
     let graph = Graph::new(model.hidden_words());
     let (watch, open) = (Watch::new(observer, settings), VecDeque::new());
-    let mut search = Search { model, watch, goal, fairness, graph, open, best: bound, found: None };
-    let proved = matches!(search.run(), ControlFlow::Continue(true));
+    let mut search = Search {
+        model,
+        watch,
+        goal,
+        fairness,
+        resting,
+        graph,
+        open,
+        places_left: PLACES_MAX,
+        best: bound,
+        found: None,
+    };
+    let proved = matches!(search.run(), ControlFlow::Continue(true)) && resting.is_empty();
     Shortest { found: search.found, proved }
 }
 
@@ -104,9 +122,13 @@ struct Search<'a, M: Processes, O> {
     watch: Watch<'a, O>,
     goal: Goal,
     fairness: Fairness,
+    /// These processes do not move.
+    resting: &'a ProcessSet,
     graph: Graph<M::Label>,
     /// States whose transitions are still to be listed, the nearest first.
     open: VecDeque<u32>,
+    /// So many places may still be looked at.
+    places_left: u64,
     /// Steps of the shortest run that is known.
     best: u64,
     found: Option<Found<M::Label, M::Fault>>,
@@ -144,13 +166,15 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         self.reach(None, &state, Class::Ordinary)?;
         let mut enough = STATES_FIRST;
         loop {
-            let all = self.list(enough)?;
+            let listed = self.list(enough);
+            let no_more = matches!(listed, ControlFlow::Break(End::Stopped(StopReason::States)));
+            let all = if no_more { false } else { listed? };
             if self.fairness != Fairness::None && self.graph.nodes.iter().any(|n| PROCESSES_MAX < n.processes.into()) {
                 return ControlFlow::Continue(false);
             }
             self.look_for_cycles()?;
-            if all {
-                return ControlFlow::Continue(true);
+            if all || no_more {
+                return ControlFlow::Continue(all);
             }
             enough *= STATES_FACTOR;
         }
@@ -188,11 +212,11 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         loop {
             self.pause()?;
             match self.model.next(&state, &mut cursor, &mut successor) {
+                Next::Successor { label: Some(label), .. } | Next::Broken { label, .. } if self.rests(&label) => {}
                 Next::Successor { label, fault: Some(fault), .. } => self.fails(number, label, fault),
                 Next::Broken { label, fault } => self.fails(number, Some(label), fault),
                 Next::Successor { label, transient, marks, fault: None } => {
                     let movers = label.map(|label| self.model.movers(&label)).into_iter().flatten().flatten();
-                    // Processes that are not followed count as steps all the same.
                     let edge = Edge { target: 0, label, marks, movers: bits(movers) };
                     let class = if transient { Class::Transient } else { Class::Ordinary };
                     self.reach(Some((number, edge)), &successor, class)?;
@@ -202,6 +226,11 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         }
         self.graph.nodes[number as usize].edges = Some((first, self.graph.edges.len() as u32));
         ControlFlow::Continue(())
+    }
+
+    /// Whether a process takes part that is not to move.
+    fn rests(&self, label: &M::Label) -> bool {
+        self.model.movers(label).into_iter().flatten().any(|process| self.resting.contains(process))
     }
 
     /// Adds a state and the transition to it.
@@ -266,6 +295,10 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         let mut open = VecDeque::from([0_u32]);
         while let Some(number) = open.pop_front() {
             self.pause()?;
+            match self.places_left.checked_sub(1) {
+                Some(left) => self.places_left = left,
+                None => return ControlFlow::Break(End::Stopped(StopReason::Timeout)),
+            }
             let Place { node, history, steps, .. } = places[number as usize];
             if history.closed {
                 return ControlFlow::Continue(Some((self.graph.cycle(&places, number), steps)));
