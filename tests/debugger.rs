@@ -193,12 +193,12 @@ fn a_process_is_held_and_released() {
 fn arrays_and_structures_are_shown_whole() {
     let program = written(
         "whole",
-        "typedef Log { byte at[2]; bool used };\nLog one;\nbyte a[3];\n\
-         proctype P() { byte mine[2]; byte k = 1; mine[1] = 3; one.at[0] = 4; a[2] = 5 }\ninit { run P() }\n",
+        "typedef Log { byte at[2]; bool used };\nLog one;\nLog logs[2];\nbyte a[3];\n\
+         proctype P() { byte mine[2]; byte k = 1; mine[1] = 3; one.at[0] = 4; logs[1].at[0] = 6; a[2] = 5 }\ninit { run P() }\n",
     );
     let mut debugger = Debugger::launched(&program, json!({}));
     debugger.event("fabius/at");
-    for _ in 0..4 {
+    for _ in 0..5 {
         debugger.go("next", json!({ "threadId": 1 }));
     }
     let frame = debugger.request("stackTrace", json!({ "threadId": 2 }))["stackFrames"][0]["id"].clone();
@@ -214,6 +214,9 @@ fn arrays_and_structures_are_shown_whole() {
             ("P:mine", "{0, 3}"),
             ("one", "{at: {4, 0}, used: false}"),
             ("one.at", "{4, 0}"),
+            ("logs[k].at", "{6, 0}"),
+            ("logs[ k - 1 ]", "{at: {0, 0}, used: false}"),
+            ("logs", "{{at: {0, 0}, used: false}, {at: {6, 0}, used: false}}"),
             ("mine[ k - 1 ] + 1", "1"),
         ] {
             assert_eq!(evaluate(&mut debugger, expression, context)["result"], value, "{expression}");

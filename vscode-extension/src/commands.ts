@@ -67,6 +67,7 @@ export function commands({ context, store, server, panels, runs, stepThrough }: 
 
   on("fabius.checkModel", ({ uri }) => check(store, server, uri));
   on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
+  on("fabius.checkWithWeakFairness", ({ uri, property }) => check(store, server, uri, property, "weak"));
   on("fabius.stopChecking", async ({ uri }) => {
     store.take(await server.request<Status>("fabius/stop", { uri: uri.toString() }));
   });
@@ -122,9 +123,9 @@ async function ready(store: Store, uri: vscode.Uri): Promise<void> {
   await store.until(uri, (status) => status.running === null || status.properties.some((one) => one.counterexamples > 0));
 }
 
-async function check(store: Store, server: Server, uri: vscode.Uri, property?: string): Promise<void> {
+async function check(store: Store, server: Server, uri: vscode.Uri, property?: string, fairness?: "weak"): Promise<void> {
   await vscode.workspace.openTextDocument(uri);
-  store.take(await server.request<Status>("fabius/run", { uri: uri.toString(), property }));
+  store.take(await server.request<Status>("fabius/run", { uri: uri.toString(), property, fairness }));
 }
 
 /** Does something with a counterexample; without one it says why there is none. */
@@ -167,7 +168,11 @@ async function openExample(context: vscode.ExtensionContext): Promise<void> {
   const copy = vscode.Uri.joinPath(context.globalStorageUri, "mutex.pml");
   await vscode.workspace.fs.createDirectory(context.globalStorageUri);
   await vscode.workspace.fs.copy(source, copy, { overwrite: true });
-  await vscode.window.showTextDocument(copy);
+  // A page such as the walkthrough stays where it is.
+  const { activeTab } = vscode.window.tabGroups.activeTabGroup;
+  const isPage = activeTab !== undefined && !(activeTab.input instanceof vscode.TabInputText);
+  const viewColumn = isPage ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active;
+  await vscode.window.showTextDocument(copy, { viewColumn, preview: false });
 }
 
 /** What the status item offers. */
@@ -194,6 +199,7 @@ async function menu(store: Store): Promise<void> {
     status.running
       ? command("$(debug-stop) Stop Checking", "fabius.stopChecking")
       : command("$(play) Check Model", "fabius.checkModel"),
+    command("$(play) Check with Weak Fairness", "fabius.checkWithWeakFairness"),
     command("$(type-hierarchy) Show Trace", "fabius.showTrace"),
     command("$(terminal) Explore in Terminal", "fabius.explore"),
     { label: "$(refresh) Restart Server", run: () => vscode.commands.executeCommand("fabius.restartServer") },

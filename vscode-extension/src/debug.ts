@@ -1,12 +1,10 @@
 // Debugging: `fabius dap` is the adapter; the editor's own keys step through runs.
 
 import * as vscode from "vscode";
-import { namesIn } from "./pure/inlineNames";
+import { holding } from "./hold";
 import type { Runs } from "./runs";
 import { serverPath } from "./server";
 import type { Store } from "./store";
-
-const INLINE_LINES_MAX = 200;
 
 /** Starts the debugger on a counterexample, or freely if there is none. */
 export type StepThrough = (uri: vscode.Uri, property?: string, counterexample?: number) => Promise<boolean>;
@@ -56,23 +54,9 @@ export function debugging(context: vscode.ExtensionContext, store: Store, runs: 
       return defines.length > 0 ? { ...configuration, defines } : configuration;
     },
   };
-  const inline: vscode.InlineValuesProvider = {
-    provideInlineValues(document, viewport, at) {
-      const last = Math.min(viewport.end.line, at.stoppedLocation.end.line);
-      const first = Math.max(viewport.start.line, last - INLINE_LINES_MAX, 0);
-      const lines: string[] = [];
-      for (let line = 0; line <= last; line++) lines.push(document.lineAt(line).text);
-      // Only what the debugger lists: an expression that cannot be evaluated would be complained about.
-      const plain = namesIn(lines, first).filter((name) => name.plain);
-      return plain.map(({ line, start, text }) => {
-        const range = new vscode.Range(line, start, line, start + text.length);
-        return new vscode.InlineValueVariableLookup(range, text, true);
-      });
-    },
-  };
   return vscode.Disposable.from(
     vscode.debug.registerDebugAdapterDescriptorFactory("fabius", factory),
     vscode.debug.registerDebugConfigurationProvider("fabius", configurations),
-    vscode.languages.registerInlineValuesProvider({ language: "promela" }, inline),
+    ...holding(),
   );
 }

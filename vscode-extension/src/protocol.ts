@@ -21,6 +21,8 @@ export interface PropertyStatus {
   /** The verdict rests on every reachable state of the present text. */
   exhaustive: boolean;
   stale: boolean;
+  /** Which infinite runs count. */
+  fairness?: "none" | "weak" | "strong";
   summary: string | null;
   states: number | null;
   /** With so many delays a search found nothing. */
@@ -105,6 +107,9 @@ export interface Actor {
   text: string;
 }
 
+/** The number that a claim has as a process. */
+export const CLAIM_PID = 255;
+
 /** A step of a counterexample, as in docs/schema/report.schema.json. */
 export interface Step extends Actor {
   step: number;
@@ -118,6 +123,8 @@ export interface Step extends Actor {
   d_step?: boolean;
   timeout?: boolean;
   held_back?: { pid: number }[];
+  /** What the claim did before it; `folded` puts it there. */
+  claim?: string[];
   fault?: string;
   uri?: string | null;
   range?: Range;
@@ -150,6 +157,13 @@ export interface TracePage {
 export interface Named {
   name: string;
   value: string;
+}
+
+/** What `textDocument/diagnostic` tells of a text. */
+export interface TextFault {
+  severity?: number;
+  message: string;
+  range: Range;
 }
 
 /** `fabius/step`: the state after a step. */

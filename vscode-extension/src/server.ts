@@ -11,6 +11,7 @@ import {
   type ServerOptions,
   State,
 } from "vscode-languageclient/node";
+import { sectionLine } from "./pure/manual";
 import { compatible, explicitSettings } from "./pure/settings";
 import type { Status } from "./protocol";
 
@@ -75,6 +76,12 @@ export class Server implements vscode.Disposable {
         },
       },
       middleware: {
+        handleDiagnostics: (uri, diagnostics, next) => { next(uri, withSections(diagnostics)); },
+        provideDiagnostics: async (document, previous, token, next) => {
+          const report = await next(document, previous, token);
+          if (report && "items" in report) withSections(report.items);
+          return report;
+        },
         workspace: { configuration: (params) => params.items.map((item) => settings(item.scopeUri)) },
         executeCommand: (name, args, next) =>
           this.handlers.command(name, (args as unknown[])[0]) ? undefined : (next(name, args) as unknown),
@@ -152,6 +159,24 @@ export class Server implements vscode.Disposable {
     this.watching.dispose();
     void this.client?.dispose();
   }
+}
+
+/** The editor opens a page of text at a line, not at a heading: the links of findings lead to their sections. */
+function withSections(diagnostics: vscode.Diagnostic[]): vscode.Diagnostic[] {
+  const pages = new Map<string, string>();
+  for (const { code } of diagnostics) {
+    if (typeof code !== "object" || code.target.scheme !== "file") continue;
+    const { fsPath } = code.target;
+    try {
+      const page = pages.get(fsPath) ?? fs.readFileSync(fsPath, "utf8");
+      pages.set(fsPath, page);
+      const line = sectionLine(page, String(code.value));
+      if (line > 0) code.target = code.target.with({ fragment: `L${line}` });
+    } catch {
+      // The page is gone: the link stays as it is.
+    }
+  }
+  return diagnostics;
 }
 
 /** What somebody set; what nobody set is left to `fabius.toml` and the server's defaults. */

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Store } from "./store";
-import { statusLine, worstOf } from "./pure/words";
+import { short, statusLine, worstOf } from "./pure/words";
 
 export function statusItem(store: Store): vscode.Disposable {
   const item = vscode.window.createStatusBarItem("fabius.status", vscode.StatusBarAlignment.Left, 50);
@@ -19,7 +19,7 @@ export function statusItem(store: Store): vscode.Disposable {
     const worst = worstOf(status.properties);
     const failing = worst?.state === "violated" && worst.expected !== "violated";
     item.backgroundColor = failing ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
-    const lines = status.properties.map((property) => `**${property.name}** ${property.summary ?? "not checked yet"}`);
+    const lines = status.properties.map((property) => `**${property.name}** ${property.summary ?? short(property, status.running)}`);
     item.tooltip = new vscode.MarkdownString(lines.join("\n\n"));
     item.accessibilityInformation = { label: `Fabius: ${statusLine(status)}` };
     item.show();

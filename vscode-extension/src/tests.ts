@@ -4,13 +4,15 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { loadCoverage, ModelCoverage } from "./coverage";
 import type { StepThrough } from "./debug";
-import type { PropertyStatus, Status, TracePage } from "./protocol";
+import type { PropertyStatus, Status, TextFault, TracePage } from "./protocol";
 import { judge, settled } from "./pure/words";
 import type { Server } from "./server";
 import type { Store } from "./store";
 
 const PATTERN = "**/*.{pml,prom,promela,spin}";
 const STACK_STEPS_MAX = 100;
+/** The protocol's number for an error. */
+const ERROR_SEVERITY = 1;
 
 interface Continuous {
   request: vscode.TestRunRequest;
@@ -24,6 +26,8 @@ export class Tests implements vscode.Disposable {
   /** What the Test Explorer shows of each property. */
   private readonly reported = new Map<string, string>();
   private readonly outdated = new Set<string>();
+  /** Models whose files are not there any more. */
+  private readonly gone = new Set<string>();
   /** A run that somebody asked for goes on, and reports by itself. */
   private busy = 0;
 
@@ -50,18 +54,39 @@ export class Tests implements vscode.Disposable {
     );
     coverage.loadDetailedCoverage = (_run, covered) =>
       Promise.resolve(covered instanceof ModelCoverage ? covered.details : []);
-    const watcher = vscode.workspace.createFileSystemWatcher(PATTERN, false, true, false);
-    watcher.onDidCreate((uri) => this.model(uri));
-    watcher.onDidDelete((uri) => { controller.items.delete(uri.toString()); });
+    const watcher = vscode.workspace.createFileSystemWatcher(PATTERN, false, true, true);
+    watcher.onDidCreate((uri) => {
+      this.gone.delete(uri.toString());
+      this.model(uri);
+    });
+    // A folder that is renamed or deleted takes its models along; only the folder itself is told of.
+    const removals = vscode.workspace.createFileSystemWatcher("**", true, true, false);
+    removals.onDidDelete((uri) => { this.removed(uri.toString()); });
     this.disposables.push(
       watcher,
+      removals,
       store.onChange((status) => { this.follow(status); }),
       store.onForget((uri) => { if (uri !== undefined) this.closed(uri); }),
     );
   }
 
   private async discover(): Promise<void> {
-    for (const uri of await vscode.workspace.findFiles(PATTERN, "**/node_modules/**")) this.model(uri);
+    const found = await vscode.workspace.findFiles(PATTERN, "**/node_modules/**");
+    const there = new Set(found.map((uri) => uri.toString()));
+    for (const [id, { uri }] of this.controller.items) {
+      if (uri && vscode.workspace.getWorkspaceFolder(uri) && !there.has(id)) this.controller.items.delete(id);
+    }
+    this.gone.clear();
+    found.forEach((uri) => this.model(uri));
+  }
+
+  /** A file or a folder is not there any more; a model in it may still be open. */
+  private removed(uri: string): void {
+    for (const [id] of this.controller.items) {
+      if (id !== uri && !id.startsWith(`${uri}/`)) continue;
+      this.gone.add(id);
+      this.controller.items.delete(id);
+    }
   }
 
   /** A model from elsewhere is listed as long as it is open. */
@@ -91,6 +116,7 @@ export class Tests implements vscode.Disposable {
 
   /** The items follow what the server says. */
   private follow(status: Status): void {
+    if (this.gone.has(status.uri)) return;
     const uri = vscode.Uri.parse(status.uri);
     const model = this.model(uri);
     const names = new Set(status.properties.map((property) => property.name));
@@ -127,7 +153,7 @@ export class Tests implements vscode.Disposable {
     if (turned.length > 0 && !this.busy) void this.reportAll(new vscode.TestRunRequest(), status, turned);
   }
 
-  /** The properties that a request is about. */
+  /** The properties that a request is about; a model without any stands for itself. */
   private async chosen(request: vscode.TestRunRequest): Promise<vscode.TestItem[]> {
     const excluded = new Set(request.exclude ?? []);
     const found: vscode.TestItem[] = [];
@@ -138,6 +164,7 @@ export class Tests implements vscode.Disposable {
         return;
       }
       if (item.canResolveChildren) await this.open(item);
+      if (item.children.size === 0) found.push(item);
       for (const [, child] of item.children) await add(child);
     };
     const roots = request.include ?? [...this.controller.items].map(([, item]) => item);
@@ -154,7 +181,8 @@ export class Tests implements vscode.Disposable {
       const models = new Set<string>();
       for (const item of items) {
         if (token.isCancellationRequested) run.skipped(item);
-        else await this.runOne(run, item, token);
+        else if (item.parent) await this.runOne(run, item, token);
+        else await this.runWhole(run, item);
         if (item.uri) models.add(item.uri.toString());
       }
       if (cover) await this.cover(run, [...models], token);
@@ -162,6 +190,30 @@ export class Tests implements vscode.Disposable {
       this.busy -= 1;
       run.end();
     }
+  }
+
+  /** A model without properties: its text is faulty, or there is nothing to check. */
+  private async runWhole(run: vscode.TestRun, item: vscode.TestItem): Promise<void> {
+    const { uri } = item;
+    if (!uri) return;
+    run.started(item);
+    const about = { textDocument: { uri: uri.toString() } };
+    const { items } = await this.server.request<{ items?: TextFault[] }>("textDocument/diagnostic", about);
+    const faults = (items ?? []).filter(({ severity }) => severity === ERROR_SEVERITY);
+    if (faults.length === 0) {
+      run.appendOutput(`${item.label}: there is nothing to check\r\n`, undefined, item);
+      run.skipped(item);
+      return;
+    }
+    const messages = faults.map(({ message, range }) => {
+      const told = new vscode.TestMessage(`The model cannot be read: ${message}`);
+      told.location = new vscode.Location(uri, toRange(range));
+      return told;
+    });
+    faults.forEach(({ message, range }) => {
+      run.appendOutput(`${item.label}:${range.start.line + 1}: ${message}\r\n`, undefined, item);
+    });
+    run.failed(item, messages);
   }
 
   private async runOne(run: vscode.TestRun, item: vscode.TestItem, token: vscode.CancellationToken): Promise<void> {
@@ -229,6 +281,10 @@ export class Tests implements vscode.Disposable {
     try {
       const [item] = await this.chosen(request);
       if (!item?.uri) return;
+      if (!item.parent) {
+        await this.runWhole(run, item);
+        return;
+      }
       await this.runOne(run, item, token);
       const property = this.store.property(item.uri, item.label);
       if (!token.isCancellationRequested) {

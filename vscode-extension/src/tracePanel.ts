@@ -5,7 +5,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { StateAfter, Step, TracePage, Which } from "./protocol";
 import { page } from "./pure/page";
-import { flat, stepOnLine, type TraceData } from "./pure/trace";
+import { flat, folded, stepOnLine, type TraceData } from "./pure/trace";
 import type { Server } from "./server";
 import type { Store } from "./store";
 import { toRange } from "./tests";
@@ -24,12 +24,13 @@ const keyOf = (which: Which): string => `${which.uri}#${which.property ?? ""}#${
 /** All of a counterexample. */
 export async function loadTrace(server: Server, which: Which): Promise<TraceData> {
   const first = await server.request<TracePage>("fabius/trace", { ...which, from: 1 });
-  const steps: Step[] = [...first.page];
-  while (steps.length < first.steps) {
-    const next = await server.request<TracePage>("fabius/trace", { ...which, from: steps.length + 1 });
+  const told: Step[] = [...first.page];
+  while (told.length < first.steps) {
+    const next = await server.request<TracePage>("fabius/trace", { ...which, from: told.length + 1 });
     if (next.page.length === 0) break;
-    steps.push(...next.page);
+    told.push(...next.page);
   }
+  const steps = folded(told);
   const state = (step: number): Promise<StateAfter> => server.request<StateAfter>("fabius/step", { ...which, step });
   const births: TraceData["births"] = {};
   for (const step of steps) {

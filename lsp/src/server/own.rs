@@ -213,14 +213,16 @@ fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
 
 fn state(server: &MainLoop, name: &str, about: &About) -> Result<Snapshot> {
     let (known, example) = example(server, name, about)?;
-    let steps = example.trace.steps.len();
     if about.step == 0 {
         return Ok(example.trace.start.clone());
     }
-    if about.step >= steps {
+    if about.step >= example.trace.len() {
         return Ok(example.trace.last.clone());
     }
-    let found = snapshot_after(&known.reading.loaded, &example.trace, about.step);
+    // The moves of a claim stand between the steps of the system, and have the number of the next one.
+    let steps = example.trace.steps.iter();
+    let moves = steps.take_while(|step| step.number <= about.step).count();
+    let found = snapshot_after(&known.reading.loaded, &example.trace, moves);
     found.ok_or_else(|| error(ErrorCode::InternalError, "this state cannot be shown"))
 }
 

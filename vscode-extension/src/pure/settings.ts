@@ -9,6 +9,7 @@ export const SERVER_SETTINGS = [
   "hints",
   "defines",
   "properties",
+  "fairness",
 ] as const;
 
 interface Inspected {

@@ -1,6 +1,6 @@
 // A counterexample as the trace panel knows it: everything, so that nothing has to be asked for again.
 
-import type { Named, Standing, StateAfter, Step } from "../protocol";
+import { CLAIM_PID, type Named, type Standing, type StateAfter, type Step } from "../protocol";
 
 export interface TraceData {
   /** The model, as a person would name it. */
@@ -21,6 +21,26 @@ export interface TraceData {
   blocked: Standing[];
   explanation: string[];
   advice: string | null;
+}
+
+/**
+ * The steps of the system. A claim moves between them; what it does is told with the step that follows, and what it does
+ * after the last one with that.
+ */
+export function folded(steps: readonly Step[]): Step[] {
+  const found: Step[] = [];
+  let claim: string[] = [];
+  for (const step of steps) {
+    if (step.pid === CLAIM_PID) {
+      claim.push(step.text);
+      continue;
+    }
+    found.push(claim.length > 0 ? { ...step, claim } : step);
+    claim = [];
+  }
+  const last = found.pop();
+  if (last) found.push(claim.length > 0 ? { ...last, claim: [...(last.claim ?? []), ...claim] } : last);
+  return found;
 }
 
 /** All values of a state by their full names: `turn`, `Worker[0]:other`, the contents of `q`. */
@@ -90,8 +110,11 @@ export function stepOnLine(steps: readonly Step[], uri: string, line: number, ne
 
 const EXECUTABLE = "it can be executed";
 
-/** The processes that cannot go on at the end of the run. */
+/** The processes that cannot go on at the end of the run; who moves in its loop does go on. */
 export function stuckIn(data: TraceData): Standing[] {
-  const stuck = (process: Standing): boolean => process.waiting.every((waiting) => waiting.reason !== EXECUTABLE);
+  const loop = data.loopStart === null ? [] : data.steps.slice(data.loopStart - 1);
+  const moving = new Set(loop.flatMap((step) => [step.pid, step.partner?.pid]));
+  const stuck = (process: Standing): boolean =>
+    !moving.has(process.pid) && process.waiting.every((waiting) => waiting.reason !== EXECUTABLE);
   return data.blocked.filter((process) => !process.end && stuck(process));
 }

@@ -9,8 +9,8 @@ export function grouped(n: number): string {
   return Math.trunc(n).toString().replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
 }
 
-export function counted(n: number, word: string): string {
-  return `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
+export function counted(n: number, word: string, several = `${word}s`): string {
+  return `${grouped(n)} ${n === 1 ? word : several}`;
 }
 
 /** The sign of a property; `✓` only for a verdict that rests on every state of the present text. */
@@ -66,16 +66,42 @@ export function short(property: PropertyStatus, running: Running | null): string
   }
 }
 
-/** The line of the status bar: `✓ safety, exhaustive, 41 208 states · ⟳ progress, 1 200 states`. */
+const NAME_MAX = 24;
+
+/** What the status bar says about one property: a few words. */
+function brief(property: PropertyStatus, running: Running | null): string {
+  const name = property.name.length > NAME_MAX ? `${property.name.slice(0, NAME_MAX - 1)}…` : property.name;
+  const own = running?.property === property.name ? running : null;
+  switch (property.state) {
+    case "holds":
+      return listed(name, property.exhaustive ? "exhaustive" : "not a proof");
+    case "violated":
+      return `${name} fails`;
+    case "running":
+      return listed(name, own?.progress && counted(own.progress.states, "state"));
+    case "undecided":
+      return listed(name, "undecided");
+    case "stale":
+      return listed(name, "edited since");
+    case "faulty":
+      return listed(name, "not checked");
+    case "unknown":
+      return name;
+  }
+}
+
+/** The line of the status bar, a short one: the property to look at first, and how many others there are. `✗ progress fails · ✓ 2` */
 export function statusLine(status: Status): string {
-  if (status.properties.length === 0) return "– nothing to check";
-  const told = status.properties.map((property) => `${sign(property)} ${short(property, status.running)}`);
-  if (told.length <= 3) return told.join(" · ");
-  const worst = worstOf(status.properties);
-  const counts = new Map<string, number>();
-  for (const property of status.properties) counts.set(sign(property), (counts.get(sign(property)) ?? 0) + 1);
-  const rest = [...counts].map(([mark, n]) => `${mark} ${n}`).join(" ");
-  return worst ? `${rest} · ${sign(worst)} ${short(worst, status.running)}` : rest;
+  const { properties, running } = status;
+  const worst = worstOf(properties);
+  if (!worst) return "– nothing to check";
+  if (properties.length > 1 && properties.every((property) => property.state === "holds" && property.exhaustive)) {
+    return `✓ ${counted(properties.length, "property", "properties")}, exhaustive`;
+  }
+  const others = new Map<string, number>();
+  for (const property of properties) if (property !== worst) others.set(sign(property), (others.get(sign(property)) ?? 0) + 1);
+  const rest = [...others].map(([mark, n]) => `${mark} ${n}`).join(" ");
+  return `${sign(worst)} ${brief(worst, running)}${rest && ` · ${rest}`}`;
 }
 
 const ORDER = ["violated", "faulty", "running", "undecided", "stale", "unknown", "holds"] as const;

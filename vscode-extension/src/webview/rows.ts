@@ -1,38 +1,31 @@
-// The rows of the chart: a lane per process, an arrow per message, a line of text per step.
+// The rows of the chart: a line of text per step, a lane per process, an arrow per message.
 
 import type { Chart } from "../pure/chart";
+import { laneName, laneX, type Layout, ROW_HEIGHT } from "../pure/layout";
 import type { TraceData } from "../pure/trace";
 import { el, svg } from "./dom";
 
-export const ROW_HEIGHT = 24;
-export const HEAD_HEIGHT = 24;
-const NUMBER_WIDTH = 44;
-const LANE_WIDTH = 88;
-
-const laneX = (lane: number): number => NUMBER_WIDTH + LANE_WIDTH / 2 + lane * LANE_WIDTH;
 const rowY = (row: number): number => row * ROW_HEIGHT + ROW_HEIGHT / 2;
 
-export function lanesWidth(chart: Chart): number {
-  return NUMBER_WIDTH + chart.lanes.length * LANE_WIDTH;
-}
-
-export function laneNames(chart: Chart): HTMLElement {
+export function laneNames(chart: Chart, of: Layout): HTMLElement {
   const names = chart.lanes.map((lane, index) => {
-    const name = el("span", { title: lane.name }, lane.name);
-    name.style.left = `${laneX(index)}px`;
+    const name = el("span", { title: lane.name }, laneName(lane.name, of));
+    name.style.left = `${laneX(of, index)}px`;
+    name.style.maxWidth = `${of.upright ? of.head - 6 : of.lane - 4}px`;
     return name;
   });
-  return el("div", { class: "lane-names", "aria-hidden": "true" }, ...names);
+  const head = el("div", { class: of.upright ? "lane-names upright" : "lane-names", "aria-hidden": "true" }, ...names);
+  head.style.height = `${of.head}px`;
+  head.style.width = `${of.width}px`;
+  return head;
 }
 
 type Step = TraceData["steps"][number];
 
-export function rowOf(step: Step, index: number, chart: Chart, loopStart: number | null, chosen: boolean, found: boolean): HTMLElement {
+export function rowOf(step: Step, index: number, of: Layout, loopStart: number | null, chosen: boolean, found: boolean): HTMLElement {
   const loop = loopStart !== null && step.step >= loopStart;
   const classes = ["row", loop && "loop", step.fault && "fault", found && "found", chosen && "chosen"].filter(Boolean).join(" ");
   const who = `${step.process}[${step.pid}]`;
-  const space = el("span", { class: "space" });
-  space.style.width = `${lanesWidth(chart) - NUMBER_WIDTH}px`;
   const number = el("span", { class: "number" }, loop ? `⟳ ${step.step}` : String(step.step));
   const place = el("span", { class: "place" }, String(step.line));
   const text = el("span", { class: "text" }, place, step.text || "(end)");
@@ -43,26 +36,25 @@ export function rowOf(step: Step, index: number, chart: Chart, loopStart: number
     ...(step.fault ? [`✗ ${step.fault}`] : []),
   ];
   const change = el("span", { class: "change" }, told.join("   "));
+  const said = el("span", { class: "said", title: [`${who} ${step.text}`, ...told].join("\n") }, number, text, change);
+  said.style.width = `${of.said}px`;
   const label = `Step ${step.step}, ${who}, line ${step.line}, ${step.text}. ${told.join(". ")}`;
   const row = el(
     "div",
     { class: classes, id: `step-${step.step}`, role: "option", "data-step": step.step, "aria-selected": String(chosen), "aria-label": label },
-    number,
-    space,
-    text,
-    change,
+    said,
   );
   row.style.top = `${index * ROW_HEIGHT}px`;
   return row;
 }
 
 /** The lanes behind the rows from `first` to `end`. */
-export function drawLanes(chart: Chart, data: TraceData, shown: number[], first: number, end: number): SVGElement {
+export function drawLanes(chart: Chart, of: Layout, data: TraceData, shown: number[], first: number, end: number): SVGElement {
   const position = new Map(shown.map((step, index) => [step - 1, index]));
-  const width = lanesWidth(chart);
+  const x = (lane: number): number => laneX(of, lane);
   const height = Math.max(shown.length * ROW_HEIGHT, 1);
   const parts: SVGElement[] = chart.lanes.map((_, lane) =>
-    svg("line", { class: "thread", x1: laneX(lane), x2: laneX(lane), y1: first * ROW_HEIGHT, y2: end * ROW_HEIGHT }),
+    svg("line", { class: "thread", x1: x(lane), x2: x(lane), y1: first * ROW_HEIGHT, y2: end * ROW_HEIGHT }),
   );
   for (let index = first; index < end; index++) {
     const step = data.steps[(shown[index] ?? 0) - 1];
@@ -70,20 +62,20 @@ export function drawLanes(chart: Chart, data: TraceData, shown: number[], first:
     if (!step || lane === undefined) continue;
     const loop = data.loopStart !== null && step.step >= data.loopStart;
     const kind = step.fault ? "node fault" : loop ? "node loop" : "node";
-    parts.push(svg("circle", { class: kind, cx: laneX(lane), cy: rowY(index), r: 4 }));
+    parts.push(svg("circle", { class: kind, cx: x(lane), cy: rowY(index), r: 4 }));
   }
   for (const arrow of chart.arrows) {
     const from = position.get(arrow.from.row);
     const to = position.get(arrow.to.row);
     if (from === undefined || to === undefined || to < first || from >= end) continue;
-    parts.push(...arrowOf(arrow.kind, laneX(arrow.from.lane), rowY(from), laneX(arrow.to.lane), rowY(to), arrow.label));
+    parts.push(...arrowOf(arrow.kind, x(arrow.from.lane), rowY(from), x(arrow.to.lane), rowY(to), arrow.label));
   }
-  return svg("svg", { class: "lanes", width, height, "aria-hidden": "true" }, ...parts);
+  return svg("svg", { class: "lanes", width: of.width, height, "aria-hidden": "true" }, ...parts);
 }
 
 function arrowOf(kind: string, x1: number, y1: number, x2: number, y2: number, label: string): SVGElement[] {
   // A message to oneself bends out of its lane.
-  const bend = x1 === x2 ? 30 : 0;
+  const bend = x1 === x2 ? 18 : 0;
   const line = `M ${x1} ${y1} C ${x1 + bend} ${y1} ${x2 + bend} ${y2} ${x2} ${y2}`;
   const angle = bend > 0 ? Math.PI : Math.atan2(y2 - y1, x2 - x1);
   const point = (turn: number, length: number): string =>

@@ -1,4 +1,4 @@
-// Beside the chart: the values after a step with what it changed, the loop as a ring, why it goes wrong.
+// Beside the chart: why it goes wrong, the values after a step with what it changed, the loop as a ring.
 
 import { onRing } from "../pure/chart";
 import { isWanted, stuckIn, type TraceData, valuesAfter } from "../pure/trace";
@@ -31,9 +31,25 @@ export function side(
   });
   fill();
   const title = step === 0 ? "Before the first step" : `After step ${step} of ${data.steps.length}`;
-  const parts: HTMLElement[] = [el("h2", {}, title), box, table];
-  if (data.loopStart !== null) parts.push(el("h2", {}, "The loop"), ring(data, step, data.loopStart, choose));
-  const stuck = stuckIn(data);
+  const claim = data.steps[step - 1]?.claim ?? [];
+  const values = el("section", { class: "state" }, el("h2", {}, title));
+  if (claim.length > 0) values.append(el("p", { class: "claim" }, `${data.property} moves, too: ${claim.join("; ")}`));
+  values.append(box, el("div", { class: "values" }, table));
+  if (data.loopStart !== null) values.append(el("h2", {}, "The loop"), ring(data, step, data.loopStart, choose));
+  const why = reasons(data);
+  const focused = root.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement;
+  root.replaceChildren(...(why ? [why] : []), values);
+  if (focused) box.focus();
+}
+
+/** Why it goes wrong, and who is stuck in the end. */
+function reasons(data: TraceData): HTMLElement | undefined {
+  const parts: HTMLElement[] = [];
+  if (data.explanation.length > 0 || data.advice) {
+    parts.push(el("h2", {}, "Why"), ...[...data.explanation, ...(data.advice ? [data.advice] : [])].map((sentence) => el("p", {}, sentence)));
+  }
+  // A deadlock is explained by who is stuck.
+  const stuck = stuckIn(data).filter((process) => !data.explanation.some((sentence) => sentence.includes(`${process.process}[${process.pid}]`)));
   if (stuck.length > 0) {
     parts.push(el("h2", {}, "In the end"));
     for (const process of stuck) {
@@ -41,14 +57,7 @@ export function side(
       parts.push(el("p", {}, `${process.process}[${process.pid}], line ${process.line}${why ? `: ${why}` : ""}`));
     }
   }
-  if (data.explanation.length > 0 || data.advice) {
-    parts.push(el("h2", {}, "Why"));
-    for (const sentence of data.explanation) parts.push(el("p", {}, sentence));
-    if (data.advice) parts.push(el("p", {}, data.advice));
-  }
-  const focused = root.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement;
-  root.replaceChildren(...parts);
-  if (focused) box.focus();
+  return parts.length > 0 ? el("section", { class: "why" }, ...parts) : undefined;
 }
 
 /** The steps of the loop on a ring, the way into it from the left. */

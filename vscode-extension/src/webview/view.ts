@@ -1,9 +1,10 @@
 // What the panel shows, and what its keys do.
 
 import { type Chart, chart, windowOf } from "../pure/chart";
+import { layout, ROW_HEIGHT } from "../pure/layout";
 import { search, type TraceData } from "../pure/trace";
 import { el } from "./dom";
-import { drawLanes, HEAD_HEIGHT, laneNames, lanesWidth, ROW_HEIGHT, rowOf } from "./rows";
+import { drawLanes, laneNames, rowOf } from "./rows";
 import { side } from "./side";
 
 export interface Actions {
@@ -18,6 +19,7 @@ export interface Actions {
 export class TraceView {
   private data: TraceData | undefined;
   private chart: Chart = { lanes: [], rows: [], arrows: [] };
+  private layout = layout(0, 0);
   private selected = 0;
   private wanted = "";
   private only = "";
@@ -53,7 +55,10 @@ export class TraceView {
       this.refill();
     });
     this.steps.addEventListener("keydown", (event) => { this.key(event); });
-    new ResizeObserver(() => { this.draw(); }).observe(this.steps);
+    new ResizeObserver(() => {
+      this.arrange();
+      this.draw();
+    }).observe(this.steps);
   }
 
   show(data: TraceData, selected: number): void {
@@ -71,8 +76,8 @@ export class TraceView {
     const button = el("button", { type: "button" }, "Export…");
     button.addEventListener("click", () => { this.actions.exportTrace(); });
     const header = el("header", {}, title, this.lanes, this.box, ...(this.actions.inEditor ? [button] : []));
-    this.steps.replaceChildren(laneNames(this.chart), this.canvas);
     this.root.replaceChildren(header, this.steps, this.aside, this.keys());
+    this.arrange();
     this.refill();
     this.choose(selected);
     if (!again) this.steps.focus();
@@ -109,10 +114,16 @@ export class TraceView {
     return `${step.process}[${step.pid}]` === this.only || partner === this.only;
   }
 
+  /** Gives the columns their widths. */
+  private arrange(): void {
+    this.layout = layout(this.steps.clientWidth, this.chart.lanes.length);
+    this.canvas.style.width = `${this.layout.width}px`;
+    this.steps.replaceChildren(laneNames(this.chart, this.layout), this.canvas);
+  }
+
   private refill(): void {
     this.shown = this.visible().map((step) => step.step);
     this.canvas.style.height = `${this.shown.length * ROW_HEIGHT}px`;
-    this.canvas.style.minWidth = `${lanesWidth(this.chart) + 360}px`;
     this.draw();
   }
 
@@ -121,14 +132,14 @@ export class TraceView {
     const { data } = this;
     if (!data) return;
     const { scrollTop, clientHeight } = this.steps;
-    const [first, end] = windowOf(scrollTop - HEAD_HEIGHT, clientHeight, ROW_HEIGHT, this.shown.length);
+    const [first, end] = windowOf(scrollTop - this.layout.head, clientHeight, ROW_HEIGHT, this.shown.length);
     const rows = this.shown.slice(first, end).map((number, index) => {
       const step = data.steps[number - 1];
       if (!step) return "";
       const found = this.wanted !== "" && search([step], this.wanted, 0, 1) > 0;
-      return rowOf(step, first + index, this.chart, data.loopStart, number === this.selected, found);
+      return rowOf(step, first + index, this.layout, data.loopStart, number === this.selected, found);
     });
-    this.canvas.replaceChildren(drawLanes(this.chart, data, this.shown, first, end), ...rows);
+    this.canvas.replaceChildren(drawLanes(this.chart, this.layout, data, this.shown, first, end), ...rows);
     this.steps.setAttribute("aria-activedescendant", `step-${this.selected}`);
   }
 
@@ -137,7 +148,7 @@ export class TraceView {
     if (index < 0) return;
     const top = index * ROW_HEIGHT;
     const { scrollTop, clientHeight } = this.steps;
-    const room = clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
+    const room = clientHeight - this.layout.head - ROW_HEIGHT;
     if (top < scrollTop) this.steps.scrollTop = top;
     else if (top > scrollTop + room) this.steps.scrollTop = top - room;
   }

@@ -82,6 +82,8 @@ describe("a workbench with several models", () => {
     await (await code.see('.gettingStartedContainer .monaco-button:has-text("Open Example")')).click();
     await code.see('.tab.active[aria-label*="mutex.pml"]');
     await code.see(ERROR, 1);
+    await code.see('.gettingStartedContainer .getting-started-step:has-text("Step through it")');
+    await code.screenshot("walkthrough-beside");
     await code.command("View: Close All Editors");
     await code.gone(".tab");
   });

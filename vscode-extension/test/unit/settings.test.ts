@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { code, namesIn } from "../../src/pure/inlineNames";
+import { sectionLine } from "../../src/pure/manual";
 import { compatible, explicitSettings } from "../../src/pure/settings";
+import { pidOf } from "../../src/pure/threads";
 
 test("only what somebody set goes to the server", () => {
   const set: Record<string, object> = {
@@ -19,18 +20,17 @@ test("versions fit but for the last number", () => {
   assert.ok(!compatible("0.1.0", undefined));
 });
 
-test("comments and strings keep their columns", () => {
-  assert.equal(code('a /* b\nc */ d // e\n"f" g'), "a     \n     d     \n    g");
+test("a finding leads to its section", () => {
+  const page = "# Findings\n\n## F0101 A comment\r\ntext\n## F0201 Something else\n";
+  assert.equal(sectionLine(page, "F0201"), 5);
+  assert.equal(sectionLine(page, "F0101"), 3);
+  assert.equal(sectionLine(page, "F02"), 0);
 });
 
-test("names with values are found once a line", () => {
-  const lines = ["byte turn; /* x */", "again: turn = other + turn;", ":: wants[_pid] -> run P(n); goto again", "#define y z"];
-  const found = namesIn(lines, 1).map(({ line, text, plain }) => [line, text, plain]);
-  assert.deepEqual(found, [
-    [1, "turn", true],
-    [1, "other", true],
-    [2, "wants[_pid]", false],
-    [2, "n", true],
-    [2, "again", true],
-  ]);
+test("a thread of the call stack is a process", () => {
+  assert.equal(pidOf(3), 2);
+  assert.equal(pidOf("file:///m.pml", { threadId: "thread:0a1b-22:1" }), 0);
+  assert.equal(pidOf({ threadId: "thread:0a1b-22:3" }), 2);
+  assert.equal(pidOf("thread:0a1b-22:0"), undefined);
+  assert.equal(pidOf(undefined), undefined);
 });

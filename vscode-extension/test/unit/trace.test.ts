@@ -1,9 +1,10 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { Change, Message, Step } from "../../src/protocol";
+import { type Change, CLAIM_PID, type Message, type Step } from "../../src/protocol";
 import { chart, onRing, windowOf } from "../../src/pure/chart";
 import { embedded, page } from "../../src/pure/page";
-import { flat, isWanted, search, stepOnLine, stuckIn, type TraceData, valuesAfter } from "../../src/pure/trace";
+import { laneName, layout } from "../../src/pure/layout";
+import { flat, folded, isWanted, search, stepOnLine, stuckIn, type TraceData, valuesAfter } from "../../src/pure/trace";
 
 let line = 0;
 function step(number: number, pid: number, text: string, more: Partial<Step> = {}): Step {
@@ -128,4 +129,28 @@ test("only who cannot go on is stuck", () => {
   const standing = (pid: number, reason: string, end = false) => ({ process: "P", pid, end, line: 1, waiting: [{ text: "q?1", line: 1, reason }] });
   const blocked = [standing(0, "it can be executed"), standing(1, "q is empty"), standing(2, "q is empty", true)];
   assert.deepEqual(stuckIn(trace([], { blocked })).map(({ pid }) => pid), [1]);
+  const loop = [step(1, 0, "x = 1"), step(2, 1, "q?1"), step(3, 0, "q!1")];
+  assert.deepEqual(stuckIn(trace(loop, { blocked, loopStart: 2 })), [], "who moves in the loop is not stuck");
+  assert.deepEqual(stuckIn(trace(loop, { blocked, loopStart: 3 })).map(({ pid }) => pid), [1]);
+});
+
+test("the moves of a claim are folded into the steps that follow", () => {
+  const claim = (number: number, text: string): Step => step(number, CLAIM_PID, text, { process: "low" });
+  const steps = folded([claim(1, "x < 3"), step(1, 0, "x = 1"), step(2, 0, "x = 3"), claim(3, "!(x < 3)")]);
+  assert.deepEqual(steps.map(({ step, text, claim }) => [step, text, claim]), [[1, "x = 1", ["x < 3"]], [2, "x = 3", ["!(x < 3)"]]]);
+  assert.deepEqual(folded([claim(1, "true")]), []);
+});
+
+test("what is said of a step stays in sight, and lanes give way", () => {
+  for (const width of [320, 460, 700, 1300]) {
+    for (const lanes of [1, 4, 40]) {
+      const { said, lane } = layout(width, lanes);
+      assert.ok(said >= width * 0.6 - 1 && said >= 190 && lane >= 26, `${width} px, ${lanes} lanes: ${said} and ${lane}`);
+    }
+  }
+  assert.equal(layout(460, 4).width, 460);
+  assert.ok(layout(460, 40).width > 460, "many lanes are scrolled");
+  assert.ok(!layout(1300, 4).upright);
+  assert.equal(laneName("Philosopher[12]", layout(460, 5)), "Philosop…[12]");
+  assert.equal(laneName("P[0]", layout(460, 40)), "P[0]");
 });

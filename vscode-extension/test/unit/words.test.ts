@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { PropertyStatus, State, Status } from "../../src/protocol";
-import { grouped, judge, settled, sign, statusLine, worstOf } from "../../src/pure/words";
+import { grouped, judge, settled, short, sign, statusLine, worstOf } from "../../src/pure/words";
 
 function property(name: string, state: State, more: Partial<PropertyStatus> = {}): PropertyStatus {
   const verdict = state === "holds" || state === "violated" || state === "undecided" || state === "faulty" ? state : null;
@@ -20,20 +20,33 @@ test("thousands are apart", () => {
 test("the line says what is known and what goes on", () => {
   const running = { property: "progress", tier: "deep", progress: { states: 1200, depth: 3, seconds: 1 } } as const;
   const line = statusLine(status([property("safety", "holds", { states: 41208 }), property("progress", "running")], running));
-  assert.equal(line, "✓ safety, exhaustive, 41\u202f208 states · ⟳ progress, 1\u202f200 states");
+  assert.equal(line, "⟳ progress, 1\u202f200 states · ✓ 1");
   assert.equal(statusLine(status([])), "– nothing to check");
 });
 
 test("what is known by delays is said while the search goes on, and where it had to end", () => {
   const running = { property: "safety", tier: "rising", bound: 2, progress: { states: 1200, depth: 3, seconds: 1 } } as const;
-  assert.equal(statusLine(status([property("safety", "running")], running)), "⟳ safety, no error up to 2 delays, 1\u202f200 states");
+  assert.equal(short(property("safety", "running"), running), "safety, no error up to 2 delays, 1\u202f200 states");
   const ended = property("safety", "undecided", { bound: 1, states: 5 });
-  assert.equal(statusLine(status([ended])), "? safety, undecided, no error up to 1 delay, 5 states");
+  assert.equal(short(ended, null), "safety, undecided, no error up to 1 delay, 5 states");
 });
 
 test("many properties are counted, and the worst is named", () => {
   const many = ["a", "b", "c"].map((name) => property(name, "holds")).concat(property("d", "violated"));
-  assert.equal(statusLine(status(many)), "✓ 3 ✗ 1 · ✗ d fails");
+  assert.equal(statusLine(status(many)), "✗ d fails · ✓ 3");
+  assert.equal(statusLine(status(many.slice(0, 3))), "✓ 3 properties, exhaustive");
+});
+
+test("the line of the status bar is short, whatever is in the model", () => {
+  const states: State[] = ["unknown", "running", "stale", "holds", "violated", "undecided", "faulty"];
+  const running = { property: "p".repeat(80), tier: "deep", bound: 12, progress: { states: 123456789, depth: 3, seconds: 1 } } as const;
+  for (const state of states) {
+    const told = { states: 123456789, bound: 12, replay: "still fails (12 steps)", exhaustive: false };
+    const one = property("p".repeat(80), state, told);
+    assert.ok(statusLine(status([one], running)).length <= 48, statusLine(status([one], running)));
+    const all = [one, ...states.map((other, index) => property(`q${index}`, other))];
+    assert.ok(statusLine(status(all, running)).length <= 72, statusLine(status(all, running)));
+  }
 });
 
 test("nothing looks like success that is not a proof", () => {
