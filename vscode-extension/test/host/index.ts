@@ -60,6 +60,11 @@ async function verdicts(api: Api): Promise<void> {
   assert.match(found.message, /this assertion can fail/);
   assert.ok((found.relatedInformation?.length ?? 0) >= 3);
   assert.match(found.relatedInformation?.[0]?.message ?? "", /^1\. Worker/);
+  // The link of its code leads to the section about it.
+  assert.ok(typeof found.code === "object");
+  const { value, target } = found.code;
+  const section = readFileSync(target.fsPath, "utf8").split("\n")[Number(/^L(\d+)$/.exec(target.fragment)?.[1]) - 1];
+  assert.ok(section?.startsWith(`## ${value} `), `${target.toString()}: ${String(section)}`);
   const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>("vscode.executeCodeLensProvider", uri, 10);
   assert.ok(lenses.some((lens) => lens.command?.title === "step through"), JSON.stringify(lenses));
   const tokens = await vscode.commands.executeCommand<vscode.SemanticTokens>("vscode.provideDocumentSemanticTokens", uri);
