@@ -202,10 +202,10 @@ pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
         // A trail does not say what is wrong with its loop.
         (None, false) => ("livelock", "the run never ends".to_owned()),
     };
-    let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
-    let headline = match lasso.start == lasso.end {
-        true => format!("{what}: nothing can move any more"),
-        false => format!("{what}: the loop of {steps} starts again"),
+    let headline = match steps {
+        0 => format!("{what}: nothing can move any more"),
+        1 => format!("{what}: the loop of 1 step starts again"),
+        steps => format!("{what}: the loop of {steps} steps starts again"),
     };
     Some(Wrong { filter, headline, pid: None, sentences: e.loop_sentences() })
 }
