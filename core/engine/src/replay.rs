@@ -2,20 +2,22 @@
 //! by the reference interpreter.
 //!
 //! A step is recognised by the statement it executes: the wording, the process type, and which of the
-//! statements with this wording it is. Lines do not matter. Statements that the old model did not have
+//! statements with this wording it is. Where both models are there, that is found by comparing the sequences of their
+//! statements. Lines do not matter. Statements that the old model did not have
 //! are passed through when their process comes to them; statements that are gone are left out.
 //! Runs that end in a loop, and runs that a formula or claim watches, are the business of [`endless`].
 
+mod alignment;
 mod endless;
 
 use crate::load::Loaded;
 use crate::meaning::Written;
 use crate::safety::event_trace;
 use fabius_base::Span;
-use fabius_program::{CLAIM_PID, EdgeId, Move, Program, Watch, meaning::Fault};
+use fabius_program::{CLAIM_PID, EdgeId, Move, Process, Program, Watch, meaning::Fault};
 use fabius_witness::{
-    Claim, Outcome, Snapshot, State, Step, Trace, confirm_watching, moves, settled, show::process_name, snapshot,
-    standings, states_along,
+    Claim, Outcome, Reason, Snapshot, State, Step, Trace, confirm_watching, moves, settled, show::process_name,
+    snapshot, standings, states_along,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -156,13 +158,20 @@ impl Written {
         let watch = Watch { trace: event_trace(self.program()), ..Watch::NOTHING };
         let known = identities(old.program());
         let is_known = |identity: &Identity| known.all.contains_key(identity);
-        let Some(mut walk) = Walk::new(self.program(), watch, &is_known) else { return Replay::Unknown };
+        let present = aligned(self.program(), old.program(), &known);
+        let Some(mut walk) = Walk::new(self.program(), watch, &is_known, present) else { return Replay::Unknown };
         for step in &run.steps {
             if let Err(stopped) = walk.follow(&known, step) {
                 return stopped;
             }
         }
-        match confirm_watching(self.program(), watch, &walk.path, run.claim) {
+        let shown = |walk: &Walk<'_>| confirm_watching(self.program(), watch, &walk.path, run.claim);
+        let confirmed = shown(&walk).or_else(|_| {
+            // Processes may stand before something new.
+            walk.complete();
+            shown(&walk)
+        });
+        match confirmed {
             Ok(trace) => Replay::Same(Box::new(trace)),
             Err(_) => Replay::Harmless,
         }
@@ -190,19 +199,51 @@ struct Identities {
     all: HashMap<Identity, u32>,
 }
 
+impl Identities {
+    fn add(&mut self, number: u32, identity: Identity) {
+        self.by_number.insert((identity.0.clone(), number), identity.clone());
+        self.all.insert(identity, number);
+    }
+}
+
+/// The statements of a process in the order of the text, each once.
+fn sequence(process: &Process) -> Vec<(u32, &str)> {
+    let mut numbered: Vec<_> = process.statements.iter().map(|s| (s.number, &*s.text)).collect();
+    numbered.sort_unstable();
+    numbered.dedup();
+    numbered
+}
+
 fn identities(program: &Program) -> Identities {
     let mut found = Identities { by_number: HashMap::new(), all: HashMap::new() };
     for process in &program.processes {
-        let mut numbered: Vec<_> = process.statements.iter().map(|s| (s.number, &s.text)).collect();
-        numbered.sort_unstable();
-        numbered.dedup();
         let mut before: HashMap<&str, usize> = HashMap::new();
-        for (number, text) in numbered {
+        for (number, text) in sequence(process) {
             let ordinal = before.entry(text).or_default();
-            let identity = (process.name.clone(), text.clone(), *ordinal);
+            found.add(number, (process.name.clone(), text.to_owned(), *ordinal));
             *ordinal += 1;
-            found.by_number.insert((process.name.clone(), number), identity.clone());
-            found.all.insert(identity, number);
+        }
+    }
+    found
+}
+
+/// The statements of a program by what they are in an older one: a statement that is new between others with the same wording
+/// does not take the place of one of them.
+fn aligned(program: &Program, old: &Program, known: &Identities) -> Identities {
+    let mut found = Identities { by_number: HashMap::new(), all: HashMap::new() };
+    for process in &program.processes {
+        let new = sequence(process);
+        let older = old.processes.iter().find(|older| older.name == process.name).map_or_else(Vec::new, sequence);
+        let same: HashMap<usize, usize> = alignment::common(&new, &older, |a, b| a.1 == b.1).into_iter().collect();
+        // Numbers that no statement of the older program has.
+        let mut fresh = older.len();
+        for (index, (number, text)) in new.iter().enumerate() {
+            let older = same.get(&index).map(|&index| (process.name.clone(), older[index].0));
+            let identity = older.and_then(|key| known.by_number.get(&key).cloned()).unwrap_or_else(|| {
+                fresh += 1;
+                (process.name.clone(), (*text).to_owned(), fresh)
+            });
+            found.add(*number, identity);
         }
     }
     found
@@ -223,9 +264,13 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(program: &'a Program, watch: Watch, is_known: &'a dyn Fn(&Identity) -> bool) -> Option<Self> {
-        let state = State::watching(program, watch).ok()?;
-        let present = Arc::new(identities(program));
+    fn new(
+        program: &'a Program,
+        watch: Watch,
+        is_known: &'a dyn Fn(&Identity) -> bool,
+        present: Identities,
+    ) -> Option<Self> {
+        let (state, present) = (State::watching(program, watch).ok()?, Arc::new(present));
         Some(Self { program, is_known, present, state, path: Vec::new(), endless: false, broken: false })
     }
 
@@ -314,6 +359,7 @@ impl<'a> Walk<'a> {
             standing.waiting.iter().find(|waiting| waiting.text == text).or(standing.waiting.first())
         });
         let reason = match (waiting, &standing) {
+            (Some(waiting), _) if waiting.reason == Reason::Executable && waiting.text == text => self.passed_over(pid),
             (Some(waiting), _) if waiting.text == text => waiting.reason.sentence(),
             (Some(waiting), _) => format!("{process} is at `{}` instead", waiting.text),
             (None, Some(_)) => format!("{process} is somewhere else"),
@@ -321,5 +367,16 @@ impl<'a> Walk<'a> {
         };
         let span = waiting.map(|waiting| waiting.span).or(standing.as_ref().map(|standing| standing.span));
         Blocked { step, process: process.to_owned(), text: text.to_owned(), reason, span }
+    }
+
+    /// Why a process does not take a step of the old run although a statement with its wording can be executed.
+    fn passed_over(&self, pid: u8) -> String {
+        let holder = self.state.holder.filter(|holder| *holder != pid);
+        let name = |pid: u8| standings(self.program, &self.state).into_iter().find(|standing| standing.pid == pid);
+        match holder.and_then(name) {
+            _ if self.broken => "the run ends in an error before it".to_owned(),
+            Some(holder) => format!("{} is inside an atomic sequence", holder.name),
+            None => "only another statement with this text, or with another partner, can be executed".to_owned(),
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! still bad is then asked of the claim anew: it may go its own way along the run. What is found is
 //! confirmed by the reference interpreter like any counterexample.
 
-use super::{Identities, Identity, Replay, STEPS_MAX, Walk, identities};
+use super::{Identities, Identity, Replay, STEPS_MAX, Walk, aligned, identities};
 use crate::liveness::{Inquiry, inquire};
 use crate::meaning::Written;
 use crate::plan::plan;
@@ -33,7 +33,10 @@ pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Tra
     let known = identities(old.program());
     let merged = if is_told_of(old, run) { HashSet::new() } else { merged(&known, run) };
     let is_known = |identity: &Identity| known.all.contains_key(identity) && !merged.contains(identity);
-    let Some(mut walk) = Walk::new(&program, Watch::NOTHING, &is_known) else { return Replay::Unknown };
+    let Some(mut walk) = Walk::new(&program, Watch::NOTHING, &is_known, aligned(&program, old.program(), &known))
+    else {
+        return Replay::Unknown;
+    };
     walk.endless = true;
     let steps: Vec<&Step> = run.steps.iter().filter(|step| step.taken.pid != CLAIM_PID).collect();
     let first = run.cycle_start.map_or(steps.len(), |start| start.saturating_sub(1).min(steps.len()));
