@@ -20,6 +20,11 @@ const TRIED_MAX: usize = 8;
 /// So many of the processes that are stuck together are offered something each.
 const STUCK_MAX: usize = 3;
 
+/// What it means to mark places with `end:`.
+const DEADLOCK_ALLOWED: &str = "weakens the property: waiting there is no deadlock then";
+/// What it means to mark a place with `progress:`.
+const LOOP_ALLOWED: &str = "weakens the property: this loop makes progress then";
+
 /// What kind of action it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ActionKind {
@@ -46,6 +51,12 @@ pub struct Action {
     pub tried: bool,
     /// It is known to mend the model.
     pub preferred: bool,
+    /// The property that it is to mend.
+    pub mends: Option<String>,
+    /// It was tried, and that property is still violated then.
+    pub fails: bool,
+    /// It mends nothing, but has the check ask for less.
+    pub weakens: Option<&'static str>,
     /// What is done instead of edits.
     pub command: Option<Command>,
 }
@@ -67,13 +78,24 @@ pub fn actions(name: &str, document: &Document, reading: &Reading, range: &Range
     found.extend(wrap_selection(view, range));
     for action in found.iter_mut().filter(|action| action.tried) {
         let text = edited(view.text(), &action.edits);
+        if let Some(why) = action.weakens {
+            action.title = format!("{} — {why}", action.title);
+        }
         let Some(trial) = document.trials.of(&text) else { continue };
+        // What is known not to mend the property is not offered.
+        action.fails = match trial {
+            Some(Trial::Fails(_, _, violated)) => {
+                action.mends.as_ref().is_none_or(|property| violated.contains(property))
+            }
+            Some(Trial::Faulty) => true,
+            Some(Trial::Holds(_) | Trial::Undecided(_)) | None => false,
+        };
         let words = trial.as_ref().map_or_else(|| "being tried".to_owned(), Trial::words);
         action.title = format!("{} — {words}", action.title);
-        action.preferred = matches!(trial, Some(Trial::Holds(_)));
+        action.preferred = matches!(trial, Some(Trial::Holds(_))) && action.weakens.is_none();
     }
-    found.retain(|action| !action.title.ends_with("is no model"));
-    found.sort_by_key(|action| !action.preferred);
+    found.retain(|action| !action.fails);
+    found.sort_by_key(|action| (!action.preferred, action.weakens.is_some()));
     // An editor that is told to mend a violation takes what is preferred: one edit.
     let mends = found.iter_mut().filter(|action| action.tried && action.preferred);
     mends.skip(1).for_each(|action| action.preferred = false);
@@ -112,7 +134,10 @@ fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
             let place = example.finding.span().map_or(0..0, |span| known.place(span, name).1);
             found.push(explain(known, index, place.clone()));
             found.extend(check_fairly(known, example, &place));
-            found.extend(mend(view, example, &place));
+            let mends = Some(known.report.name.clone());
+            found.extend(
+                mend(view, example, &place).into_iter().map(|action| Action { mends: mends.clone(), ..action }),
+            );
         }
     }
     found.extend(narrow(document, view));
@@ -121,7 +146,18 @@ fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
 
 fn action(title: String, place: &Range<usize>, edits: Vec<(Range<usize>, String)>) -> Action {
     let place = place.clone();
-    Action { title, kind: ActionKind::Fix, edits, place, tried: true, preferred: false, command: None }
+    Action {
+        title,
+        kind: ActionKind::Fix,
+        edits,
+        place,
+        tried: true,
+        preferred: false,
+        mends: None,
+        fails: false,
+        weakens: None,
+        command: None,
+    }
 }
 
 fn spelling(view: View<'_>, finding: &Finding) -> Option<Action> {
@@ -263,13 +299,13 @@ fn all_wait_for_ever(view: View<'_>, stuck: &[&Standing], place: &Range<usize>) 
         taken.push(label);
     }
     let title = format!("Let all {} processes wait here for ever (`end:`)", stuck.len());
-    Some(action(title, place, edits))
+    Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..action(title, place, edits) })
 }
 
 fn wait_for_ever(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
     let at = waits_at(view, standing)?;
     let title = format!("Let {} wait here for ever (`end:`)", standing.process);
-    Some(labelled(view, "end", at, title, place))
+    Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..labelled(view, "end", at, title, place) })
 }
 
 fn progress(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Option<Action> {
@@ -277,7 +313,7 @@ fn progress(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> O
     let step = example.trace.steps.iter().find(|step| step.number == start)?;
     let at = own(view, step.actor.span)?.start;
     let title = format!("Count `{}` as progress (`progress:`)", step.actor.text);
-    Some(labelled(view, "progress", at, title, place))
+    Some(Action { weakens: Some(LOOP_ALLOWED), ..labelled(view, "progress", at, title, place) })
 }
 
 fn more_room(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {

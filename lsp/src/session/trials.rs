@@ -21,8 +21,8 @@ pub enum Trial {
     Holds(u64),
     /// Nothing was found in so many states, which are not all.
     Undecided(u64),
-    /// It fails in a line (from 1) of the new text.
-    Fails(u32, String),
+    /// It fails in a line (from 1) of the new text; of which properties.
+    Fails(u32, String, Vec<String>),
     /// It is no model.
     Faulty,
 }
@@ -33,7 +33,7 @@ impl Trial {
         match self {
             Self::Holds(states) => format!("holds, {}", counted(*states, "state")),
             Self::Undecided(states) => format!("no error in {}, not everything was checked", counted(*states, "state")),
-            Self::Fails(line, what) => format!("line {line} still fails: {what}"),
+            Self::Fails(line, what, _) => format!("line {line} still fails: {what}"),
             Self::Faulty => "is no model".to_owned(),
         }
     }
@@ -71,12 +71,14 @@ impl Trials {
         let states = outcome.report.properties.iter().map(|property| property.states).max().unwrap_or(0);
         let cancelled =
             outcome.report.properties.iter().any(|p| p.stopped == Some(fabius_engine::report::Stopped::Cancelled));
+        let violated = outcome.report.properties.iter().filter(|property| !property.violations.is_empty());
+        let violated: Vec<String> = violated.map(|property| property.name.clone()).collect();
         let first = outcome.report.properties.iter().flat_map(|property| &property.violations).next();
         let trial = match (outcome.report.verdict, first) {
             (_, Some(violation)) if violation.file == job.document => {
-                Trial::Fails(violation.line, violation.kind.sentence().to_owned())
+                Trial::Fails(violation.line, violation.kind.sentence().to_owned(), violated)
             }
-            (_, Some(violation)) => Trial::Fails(violation.line, violation.file.clone()),
+            (_, Some(violation)) => Trial::Fails(violation.line, violation.file.clone(), violated),
             (Verdict::Holds, None) => Trial::Holds(states),
             (Verdict::Faulty, None) => Trial::Faulty,
             _ if cancelled => {
