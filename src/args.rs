@@ -72,8 +72,8 @@ pub struct Question {
     pub ltl: Vec<String>,
 
     /// Which endless runs count: all, or only those in which no process is neglected for ever.
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = FairnessKind::None, help_heading = "What to check")]
-    pub fairness: FairnessKind,
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "What to check")]
+    pub fairness: Option<FairnessKind>,
 
     /// What counts as progress: being at a progress label (as under Spin), or a step from there.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]

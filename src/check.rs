@@ -3,6 +3,7 @@
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
 use crate::face::Face;
 use crate::memory::{self, Duties};
+use crate::project::Project;
 use crate::so_far::SoFar;
 use crate::stop::{Interrupts, Timer};
 use crate::supervise::{self, Voice};
@@ -11,6 +12,7 @@ use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::Progress;
 use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings};
 use fabius_lsp::session::cache::Cache;
+use fabius_lsp::session::config::definition;
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
@@ -116,10 +118,13 @@ impl Job {
     fn check(&self, face: &mut Face) -> (u8, Rest) {
         let Self { path, args, cancel, so_far, .. } = self;
         let started = Instant::now();
-        let mut settings = self.settings.clone();
+        let loaded = load(path, &args.question, &self.settings);
+        let mut settings = chosen(path, &args.question, self.settings.clone());
         if let Some(delaying) = &mut settings.delaying {
             match args.question.delays.scheduler_for(path) {
                 Ok(scheduler) => delaying.scheduler = scheduler,
+                // What is wrong with the model or its project is told first.
+                Err(_) if loaded.checkable().is_none() => {}
                 Err(why) => {
                     let _ = writeln!(anstream::stderr(), "error: {why}");
                     return (exit::FAULTY, None);
@@ -127,7 +132,6 @@ impl Job {
             }
         }
         let settings = &settings;
-        let loaded = load(path, &args.question.define, settings);
         face.loaded(&loaded);
         so_far.loaded(&loaded, settings);
         let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
@@ -166,7 +170,31 @@ fn guard_memory(args: &Check, cancel: &Cancel, so_far: &SoFar) {
     memory::guard(memory::available_bytes(), Duties { stop, last_word: Box::new(move || so_far.last_word(&args)) });
 }
 
-pub(crate) fn load(path: &Path, define: &[String], settings: &Settings) -> Loaded {
+/// The settings of flags, with what the project of a model says where no flag does.
+pub(crate) fn chosen(path: &Path, question: &Question, settings: Settings) -> Settings {
+    match Project::of(path) {
+        Ok(Some(project)) => project.settings(question, settings),
+        // What is wrong with the file is told with the text.
+        Ok(None) | Err(_) => settings,
+    }
+}
+
+pub(crate) fn load(path: &Path, question: &Question, settings: &Settings) -> Loaded {
+    let project = match Project::of(path) {
+        Ok(project) => project,
+        Err(misconfigured) => return *misconfigured,
+    };
+    let mut defines: Vec<(String, String)> = question.define.iter().map(|text| definition(text)).collect();
+    if let Some(project) = &project {
+        defines = project.defines(&defines);
+    }
+    let mut loaded = read(path, &defines, settings);
+    let told = project.map(|project| project.told(path, question));
+    loaded.project = told.filter(|project| !project.report.settings.is_empty());
+    loaded
+}
+
+fn read(path: &Path, defines: &[(String, String)], settings: &Settings) -> Loaded {
     let stdin = path.as_os_str() == "-";
     let name = if stdin { STDIN_NAME.to_owned() } else { path.display().to_string() };
     match if stdin { files::read_stdin() } else { files::read(path) } {
@@ -175,21 +203,10 @@ pub(crate) fn load(path: &Path, define: &[String], settings: &Settings) -> Loade
                 let path = files::beside(Path::new(including), included);
                 files::read(&path).ok().map(|text| (path.display().to_string(), text))
             };
-            fabius_engine::load(&name, text, &defines(define), &mut include, settings)
+            fabius_engine::load(&name, text, defines, &mut include, settings)
         }
         Err(why) => fabius_engine::unreadable(&name, &why),
     }
-}
-
-/// The definitions of `-D`, as name and value.
-fn defines(define: &[String]) -> Vec<(String, String)> {
-    let split = |text: &String| match text.split_once('=') {
-        // To the preprocessor an empty value means 1; a blank is a macro without content.
-        Some((name, "")) => (name.to_owned(), " ".to_owned()),
-        Some((name, value)) => (name.to_owned(), value.to_owned()),
-        None => (text.clone(), "1".to_owned()),
-    };
-    define.iter().map(split).collect()
 }
 
 fn settings(args: &Check) -> Settings {
@@ -220,7 +237,7 @@ pub(crate) fn asked(question: &Question) -> Settings {
     Settings {
         properties: question.property.clone(),
         formulas: question.ltl.clone(),
-        fairness: question.fairness.into(),
+        fairness: question.fairness.map_or(Fairness::None, Fairness::from),
         cycles: question.cycles.map_or(Cycles::Suitable, Cycles::from),
         progress: question.progress.into(),
         delaying: question.delays.settings(),

@@ -25,7 +25,7 @@ pub fn run(args: &Explore) -> u8 {
         eprintln!("fabius: {}: {why}", args.file.display());
         return exit::FAULTY;
     }
-    let mut settings = settings(args);
+    let mut settings = check::chosen(&args.file, &args.question, settings(args));
     if let Some(delaying) = &mut settings.delaying {
         match args.question.delays.scheduler_for(&args.file) {
             Ok(scheduler) => delaying.scheduler = scheduler,
@@ -35,7 +35,7 @@ pub fn run(args: &Explore) -> u8 {
             }
         }
     }
-    let (path, define, wanted) = (args.file.clone(), args.question.define.clone(), settings.clone());
+    let (path, question, wanted) = (args.file.clone(), args.question.clone(), settings.clone());
     let start = Start {
         wish: Wish {
             path: args.file.clone(),
@@ -43,7 +43,7 @@ pub fn run(args: &Explore) -> u8 {
             trail: args.trail.clone(),
             check: !args.no_check && args.trail.is_none(),
         },
-        read: Arc::new(move || check::load(&path, &define, &wanted)),
+        read: Arc::new(move || check::load(&path, &question, &wanted)),
         theme: theme(args),
         mouse: !args.no_mouse,
         panic_key: std::env::var(PANIC_KEY).ok().filter(|_| cfg!(debug_assertions)).and_then(|key| key.chars().next()),

@@ -197,8 +197,31 @@ fn a_scheduler_may_be_defined_beside_the_model() {
     let run = check(&["--delay", "last", &model]).expect(3);
     assert!(run.err.contains("fabius.toml defines a-last"), "{}", run.err);
     scratch.file("fabius.toml", b"[schedulers.mine]\nbase = \"fifo\"\n");
-    let run = check(&["--delay", "mine", &model]).expect(3);
-    assert!(run.err.contains("cannot be based on `fifo`"), "{}", run.err);
+    check(&["--delay", "mine", &model]).expect(3).says("F0115").says("cannot be based on `fifo`");
+}
+
+#[test]
+fn what_a_project_says_counts_for_a_check() {
+    let scratch = Scratch::new("project");
+    let model = scratch.file("m.pml", b"byte x;\n#ifndef N\n#define N 1\n#endif\nactive proctype P() { x = 1 }\nactive proctype Q() { do :: x < 2 -> skip od }\nltl p { <> (x == N) }\n");
+    check(&["--property", "p", &model]).expect(1);
+    scratch.file("fabius.toml", b"defines = [\"N=2\"]\nproperties = [\"p\"]\n[check]\nfairness = \"weak\"\n[expect.\"m.pml\"]\np = \"violated\"\n");
+    let run = check(&[&model, "--no-cache"]).expect(0);
+    run.says("violated, as expected")
+        .says("settings from ")
+        .says("defines = [\"N=2\"]")
+        .says("check.fairness = \"weak\"");
+    let report = check(&[&model, "--json", "--no-cache"]).expect(0).json();
+    assert_eq!(report["properties"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(report["properties"][0]["expected"], "violated", "{report}");
+    assert!(report["project"]["file"].as_str().unwrap().ends_with("fabius.toml"), "{report}");
+    assert_eq!(report["project"]["settings"].as_array().unwrap().len(), 4, "{report}");
+    // Flags come first: with this value the formula holds under the fairness of the project, which is not as expected.
+    check(&[&model, "-D", "N=1", "--no-cache"]).expect(1).says("holds, but was expected to be violated");
+    check(&[&model, "-D", "N=1", "--fairness", "none", "--no-cache"]).expect(0).says("violated, as expected");
+    scratch.file("fabius.toml", b"define = 1\n");
+    check(&[&model]).expect(3).says("F0115").says("fabius.toml").says("`define`");
+    assert_eq!(check(&[&model, "--json"]).expect(3).json()["verdict"], "faulty");
 }
 
 #[test]

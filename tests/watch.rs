@@ -224,7 +224,7 @@ fn what_the_project_expects_is_read_again() {
     assert!(fine.last().unwrap().starts_with("  ✓ p2: holds, "), "{fine:?}");
     fs::write(&config, "[expected]\n").unwrap();
     let wrong = watched.until("fabius.toml");
-    assert!(wrong.last().unwrap().starts_with("  ? ") && wrong.last().unwrap().contains("`expected`"), "{wrong:?}");
+    assert!(wrong.last().unwrap().starts_with("  ✗ ") && wrong.last().unwrap().contains("`expected`"), "{wrong:?}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The life of a session: one message after the other, and a run in between.
 
-use crate::Read;
 use crate::answers::{self, Args};
 use crate::debuggee::{Debuggee, Moved};
 use crate::launch::{Checked, Launch};
@@ -9,6 +8,7 @@ use crate::repl;
 use crate::run::{Halt, Run, RunUntil, Told};
 use crate::show;
 use crate::wire::{Incoming, Request, Writer};
+use crate::{Project, Read};
 use fabius_base::Cancel;
 use fabius_explore::{Exploration, Until};
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 pub(crate) struct Adapter<W> {
     out: Writer<W>,
     read: Read,
+    project: Project,
     sender: Sender<Incoming>,
     initialized: bool,
     configured: bool,
@@ -50,10 +51,11 @@ enum Goes {
 }
 
 impl<W: Write> Adapter<W> {
-    pub(crate) fn new(out: Writer<W>, read: Read, sender: Sender<Incoming>) -> Self {
+    pub(crate) fn new(out: Writer<W>, (read, project): (Read, Project), sender: Sender<Incoming>) -> Self {
         Self {
             out,
             read,
+            project,
             sender,
             initialized: false,
             configured: false,
@@ -168,9 +170,10 @@ impl<W: Write> Adapter<W> {
 
     fn open(&mut self, launch: Launch, request: &Request) -> Result<(), String> {
         let program = std::path::absolute(&launch.program).unwrap_or_else(|_| launch.program.clone());
-        let launch = Launch { program, ..launch };
+        let (defines, fairness) = (self.project)(&program)?;
+        let launch = Launch { program, fairness, ..launch };
         let way = launch.way()?;
-        let loaded = launch.read(self.read)?;
+        let loaded = launch.read(self.read, defines)?;
         let (exploration, reopened) = launch.open(&loaded, self.read)?;
         for remark in &reopened.remarks {
             self.tell("important", remark);

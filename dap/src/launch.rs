@@ -3,7 +3,7 @@
 use crate::Read;
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
-use fabius_engine::{Loaded, Outcome, Settings, Surroundings, Verdict, check, load, unreadable};
+use fabius_engine::{Fairness, Loaded, Outcome, Settings, Surroundings, Verdict, check, load, unreadable};
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
 use serde::Deserialize;
 use serde_json::Value;
@@ -41,6 +41,9 @@ pub(crate) struct Launch {
     pub timeout: Option<f64>,
     /// Only run, do not stop.
     pub no_debug: bool,
+    /// Which infinite runs count, as the project of the model says.
+    #[serde(skip)]
+    pub fairness: Fairness,
 }
 
 /// A check has ended.
@@ -92,19 +95,23 @@ impl Launch {
         }
     }
 
-    /// Reads the model.
-    pub(crate) fn read(&self, read: Read) -> Result<Arc<Loaded>, String> {
+    /// Reads the model. Its project defines macros, as far as the client does not define them.
+    pub(crate) fn read(&self, read: Read, project: Vec<(String, String)>) -> Result<Arc<Loaded>, String> {
         if self.program.as_os_str().is_empty() {
             return Err("`program` is missing: the path of a Promela model".to_owned());
         }
         let name = self.program.display().to_string();
+        let mut macros = self.macros();
+        let own: Vec<(String, String)> =
+            project.into_iter().filter(|(name, _)| macros.iter().all(|(known, _)| known != name)).collect();
+        macros.splice(0..0, own);
         let loaded = match read(&self.program) {
             Ok(text) => {
                 let mut include = |including: &str, name: &str| {
                     let path = Path::new(including).parent().map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
                     read(&path).ok().map(|text| (path.display().to_string(), text))
                 };
-                load(&name, text, &self.macros(), &mut include, &Settings::default())
+                load(&name, text, &macros, &mut include, &Settings::default())
             }
             Err(why) => unreadable(&name, &why),
         };
@@ -156,7 +163,7 @@ impl Launch {
     fn find(&self, loaded: &Arc<Loaded>, cancel: &Cancel) -> Result<Exploration, String> {
         let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
         let properties = self.property.iter().cloned().collect();
-        let settings = Settings { properties, limits, ..Settings::default() };
+        let settings = Settings { properties, limits, fairness: self.fairness, ..Settings::default() };
         let began = Instant::now();
         let now = || began.elapsed();
         let allowed = self.timeout.filter(|time| (0.0..SECONDS_MAX).contains(time)).map(Duration::from_secs_f64);

@@ -66,7 +66,15 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
         outcome.findings.iter().cloned().partition(|finding| finding.code == Code::Unreached);
     text.push_str(&findings(&loaded.map, &others));
     text.push_str(&never_executed(&loaded.map, &unreached));
+    if let Some(project) = &outcome.report.project {
+        let told = format!("settings from {}: {}", project.file, project.settings.join("; "));
+        let _ = writeln!(text, "{}", paint(FAINT, told));
+    }
     text.push_str(&verdict(outcome, args));
+    if let Some(time) = outcome.report.properties.iter().find_map(|property| property.cached.as_deref()) {
+        let told = format!("cached result from {time} UTC; --no-cache checks again");
+        let _ = writeln!(text, "{}", paint(FAINT, told));
+    }
     let advice = advice::advice(&outcome.report, args);
     if !advice.is_empty() {
         let _ = writeln!(text, "{}", paint(STRONG, "to get further, try one of these:"));
@@ -265,7 +273,7 @@ fn again(args: &Check, outcome: &Outcome) -> String {
     }
     args.question.ltl.iter().for_each(|formula| say(format!("--ltl {}", quoted(formula))));
     for (value, default, flag) in [
-        (value_of(&args.question.fairness), value_of(&FairnessKind::None), "--fairness"),
+        (value_of(&args.question.fairness.unwrap_or(FairnessKind::None)), value_of(&FairnessKind::None), "--fairness"),
         (value_of(&args.question.progress), value_of(&ProgressOn::States), "--progress"),
     ] {
         if value != default {

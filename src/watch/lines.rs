@@ -31,6 +31,9 @@ pub fn line(now: &PropertyReport, before: Option<&PropertyReport>, searched: boo
         (_, Some(expected)) => text.push_str(&format!(" ({} was expected)", word_of(expected))),
         (_, None) => {}
     }
+    if let Some(time) = &now.cached {
+        text.push_str(&paint(FAINT, format!(" · cached result from {time} UTC")));
+    }
     let Some(before) = before else { return text };
     if !searched {
         text.push_str(&paint(FAINT, " · unchanged"));

@@ -330,7 +330,11 @@ impl Seen {
             // Between the first line and the last stands the text that is meant.
             let (first, last) = (wrong.lines().next().unwrap_or_default(), wrong.lines().last().unwrap_or_default());
             let why = if first == last { String::new() } else { format!(": {last}") };
-            self.tell(name, format!("  {} {first}{why}", paint(UNSURE, "?")));
+            self.begin(name);
+            self.tell(name, format!("  {} {first}{why}", paint(BAD, "✗")));
+            if let Some(look) = self.looks.get_mut(name) {
+                look.code = exit::FAULTY;
+            }
         }
         self.session.save(name);
         if self.session.document(name).is_some_and(|document| document.run.is_none()) {

@@ -6,17 +6,18 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// A folder that goes away again.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("fabius-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
 
-    fn write(&self, name: &str, text: &str) -> String {
+    /// Writes a file; returns its address.
+    pub fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.0.join(name), text).unwrap();
         format!("file://{}", self.0.join(name).display())
     }
@@ -172,13 +173,13 @@ fn a_model_says_what_it_expects() {
     assert_eq!(surprise["diagnostics"][0]["range"]["start"]["line"], 1, "{surprise}");
 }
 
-/// Some two hundred thousand states.
+/// Some thirty thousand states.
 const LARGE: &str = "\
 byte a, b, c;
-active proctype A() { do :: a < 50 -> a++ :: a == 50 -> a = 0 od }
-active proctype B() { do :: b < 50 -> b++ :: b == 50 -> b = 0 od }
-active proctype C() { do :: c < 50 -> c++ :: c == 50 -> c = 0 od }
-ltl small { [] (a <= 50) }
+active proctype A() { do :: a < 30 -> a++ :: a == 30 -> a = 0 od }
+active proctype B() { do :: b < 30 -> b++ :: b == 30 -> b = 0 od }
+active proctype C() { do :: c < 30 -> c++ :: c == 30 -> c = 0 od }
+ltl small { [] (a <= 30) }
 ";
 
 fn check(folder: &Folder, flags: &[&str]) -> (Value, String) {
@@ -204,21 +205,61 @@ fn what_was_proved_is_remembered() {
     assert!(!entries.is_empty(), "a search of {} seconds is not remembered", first["properties"][0]["seconds"]);
     // The very same answer, figures included: only a remembered one takes exactly as long.
     let (again, same) = check(&folder, &[]);
-    assert_eq!((again, &same), (first.clone(), &text));
+    let cached = |report: &Value| report["properties"][0]["cached"].as_str().map(str::to_owned);
+    assert_eq!((cached(&first), cached(&again).map(|time| time.len())), (None, Some(16)), "{again}");
+    let figures = |report: &Value| {
+        let mut report = report.clone();
+        let properties = report["properties"].as_array_mut().unwrap();
+        properties.iter_mut().for_each(|property| drop(property.as_object_mut().unwrap().remove("cached")));
+        report
+    };
+    assert_eq!(figures(&again), first, "{text} {same}");
     // Comments do not matter, places are told anew.
     folder.write("m.pml", &format!("/* a comment */\n{LARGE}"));
-    assert_eq!(check(&folder, &[]).0["properties"], first["properties"]);
+    assert_eq!(figures(&check(&folder, &[]).0)["properties"], first["properties"]);
+    // A search that may use less is no such search.
+    let (short, _) = check(&folder, &["--max-depth", "20"]);
+    assert_eq!((&short["verdict"], cached(&short)), (&json!("undecided"), None), "{short}");
     // Another model, another question, or `--no-cache`: searched.
     let seconds = |report: &Value| report["properties"][0]["seconds"].as_f64().unwrap();
     assert_ne!(seconds(&check(&folder, &["--no-cache"]).0), seconds(&first));
-    folder.write("m.pml", &LARGE.replace("a <= 50", "a < 50"));
+    folder.write("m.pml", &LARGE.replace("a <= 30", "a < 30"));
     assert_eq!(check(&folder, &[]).0["verdict"], "violated");
-    // Damaged entries are no entries.
-    for entry in &entries {
-        std::fs::write(entry, "{").unwrap();
-    }
+    // Entries that are damaged, edited or in another's place are no entries.
     folder.write("m.pml", LARGE);
-    assert_eq!(check(&folder, &[]).0["verdict"], "holds");
+    let texts: Vec<String> = entries.iter().map(|entry| std::fs::read_to_string(entry).unwrap()).collect();
+    let damages: [&dyn Fn(usize) -> String; 4] = [
+        &|_| "{".to_owned(),
+        &|at| texts[at].replace("\"depth\":", "\"depth\":1"),
+        &|at| texts[(at + 1) % texts.len()].clone(),
+        &|at| texts[at][..texts[at].len() / 2].to_owned(),
+    ];
+    assert!(1 < texts.len());
+    for damage in damages {
+        for (at, entry) in entries.iter().enumerate() {
+            std::fs::write(entry, damage(at)).unwrap();
+        }
+        let (report, _) = check(&folder, &["--property", "safety"]);
+        assert_eq!((&report["verdict"], cached(&report)), (&json!("holds"), None), "{report}");
+    }
+    assert!(cached(&check(&folder, &["--property", "safety"]).0).is_some());
+}
+
+#[test]
+fn a_file_of_settings_that_cannot_be_read_is_an_error_in_the_model() {
+    let folder = Folder::new("misconfigured");
+    let text = "byte x;\ninit { assert(x == 1) }\n";
+    let config = folder.write("fabius.toml", "define = [\"N=2\"]\n");
+    let uri = folder.write("m.pml", text);
+    let editor = Editor::new();
+    editor.open(&uri, text);
+    let found = editor.diagnostics(&uri, "the error", |params| params["diagnostics"].to_string().contains("F0115"));
+    assert_eq!(found["diagnostics"].as_array().unwrap().len(), 1, "{found}");
+    let status = editor.request("fabius/properties", json!({ "uri": uri }));
+    assert!(status["faulty"]["message"].as_str().unwrap().contains("settings of the project"), "{status}");
+    folder.write("fabius.toml", "defines = [\"N=2\"]\n");
+    editor.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": config, "type": 2 }] }));
+    editor.diagnostics(&uri, "the violation", |params| params["diagnostics"].to_string().contains("F0601"));
 }
 
 fn walk(folder: &std::path::Path) -> Vec<PathBuf> {

@@ -51,6 +51,7 @@ codes! {
     NotExpanded = "F0112", Warning, "a macro is not replaced where it seems to be";
     BadSeal = "F0113", Warning, "a comment about sealing makes no sense";
     BadExpectation = "F0114", Warning, "a comment about an expected verdict makes no sense";
+    BadProject = "F0115", Error, "the settings of a project cannot be read";
     UnexpectedToken = "F0201", Error, "something else was expected here";
     NestedTooDeep = "F0202", Error, "nesting is too deep";
     SpinRefuses = "F0203", Warning, "Spin refuses what is accepted here";

@@ -1,7 +1,7 @@
 //! From text to a program that can be checked, with all that there is to say about the text.
 
 use crate::plan::{SAFETY, plan};
-use crate::report::Verdict;
+use crate::report::{ProjectReport, Verdict};
 use crate::settings::Settings;
 use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::Program;
@@ -10,6 +10,8 @@ use fabius_promela::{
     Expectation, Loader, Options, OutsideFormula, Parsed, SealedStretch, expectation_complaint, expectations, lower,
     parse_with, sealed_stretches,
 };
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Finds included files: gets the name of the including file and the name as it is written, and
@@ -37,6 +39,17 @@ pub struct Loaded {
     tree: Option<Arc<Model>>,
     /// What it takes to read the same text again.
     pub(crate) source: Arc<Source>,
+    /// What its project says about it.
+    pub project: Option<Arc<Project>>,
+}
+
+/// What the file of a project says about a model.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// The file, and what of it counts.
+    pub report: ProjectReport,
+    /// By property, the verdict that is expected where the text says nothing.
+    pub expected: BTreeMap<String, Verdict>,
 }
 
 /// What a model was read from, beside its main text.
@@ -67,9 +80,11 @@ impl Loaded {
         !self.seals.is_empty()
     }
 
-    /// The verdict that the text says to expect of a property.
+    /// The verdict that the text says to expect of a property; where it says nothing, the project.
     pub fn expected(&self, property: &str) -> Option<Verdict> {
-        self.expectation(property).map(|wish| if wish.holds { Verdict::Holds } else { Verdict::Violated })
+        let written = self.expectation(property);
+        let written = written.map(|wish| if wish.holds { Verdict::Holds } else { Verdict::Violated });
+        written.or_else(|| self.project.as_ref()?.expected.get(property).copied())
     }
 
     /// Where the text says what to expect of a property.
@@ -134,6 +149,7 @@ pub fn load(
         expectations,
         tree,
         source,
+        project: None,
     }
 }
 
@@ -192,5 +208,16 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
         expectations: Vec::new(),
         tree: None,
         source: Arc::default(),
+        project: None,
     }
+}
+
+/// A model that is not read, because the file of its project (name and text) says something wrong there.
+pub fn misconfigured(name: &str, (file, text): (&str, &str), place: Option<Range<usize>>, why: &str) -> Loaded {
+    let mut map = SourceMap::new();
+    let id = map.add_file(file, text.to_owned());
+    let place = place.unwrap_or(0..0);
+    let span = Span::new(id, place.start as u32, place.end as u32);
+    let finding = Finding::new(Code::BadProject, format!("the settings in `{file}` cannot be read")).at(span, why);
+    Loaded { map, findings: vec![finding], ..unreadable(name, "") }
 }

@@ -144,9 +144,21 @@ pub struct Report {
     pub findings: Vec<FindingReport>,
     /// The properties of the model.
     pub properties: Vec<PropertyReport>,
+    /// The file in which the project chooses settings, and what of it counted here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectReport>,
     /// Only if Fabius itself is wrong: what happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub internal_error: Option<String>,
+}
+
+/// The settings that come from the file of a project.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ProjectReport {
+    /// The file.
+    pub file: String,
+    /// Each setting as it is written there, such as `defines = ["N=3"]`.
+    pub settings: Vec<String>,
 }
 
 /// What a check found out about one property.
@@ -191,6 +203,9 @@ pub struct PropertyReport {
     pub violations: Vec<ViolationReport>,
     /// How many violations were met in all; more than one only if the search kept going.
     pub violation_count: u64,
+    /// The result is that of an earlier run, which ended then (UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<String>,
 }
 
 /// A counterexample: what goes wrong, where, and the run that leads there.
@@ -376,6 +391,7 @@ impl PropertyReport {
             bytes_per_state: 0.0,
             violations: Vec::new(),
             violation_count: 0,
+            cached: None,
         }
     }
 

@@ -51,13 +51,14 @@ pub fn check(loaded: &Loaded, settings: &Settings, around: &mut Surroundings<'_>
     for finding in &loaded.findings {
         (around.observe)(Event::Finding { finding: FindingReport::new(&loaded.map, finding) });
     }
-    let outcome = match loaded.checkable() {
+    let mut outcome = match loaded.checkable() {
         None => faulty(loaded, None),
         Some(program) => match plan(program, &settings.properties) {
             Err(unknown) => faulty(loaded, Some(unknown_property(&unknown))),
             Ok(plan) => check_all(loaded, program, &plan, settings, around),
         },
     };
+    outcome.report.project = loaded.project.as_ref().map(|project| project.report.clone());
     (around.observe)(Event::Done { report: outcome.report.clone() });
     outcome
 }
@@ -230,6 +231,7 @@ fn report(name: &str, verdict: Verdict, exhaustive: bool, reason: String) -> Rep
         reason,
         findings: Vec::new(),
         properties: Vec::new(),
+        project: None,
         internal_error: None,
     }
 }

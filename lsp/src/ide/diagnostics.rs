@@ -59,6 +59,7 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
             found.push(unexpected(name, reading, &known.report.name));
         }
     }
+    found.extend(document.wrong_config.as_ref().map(|wrong| misconfigured(name, wrong)));
     found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));
     found.dedup();
     found.truncate(DIAGNOSTICS_MAX);
@@ -84,6 +85,20 @@ fn unexpected(name: &str, reading: &Reading, property: &str) -> Diagnostic {
         level: Level::Warning,
         code: Code::BadExpectation.as_str(),
         message: format!("{property} holds, although {who} expects that it is violated"),
+        related: Vec::new(),
+        of_check: true,
+        faded: false,
+        counterexample: None,
+    }
+}
+
+/// The model is not checked, since the settings of its project cannot be read.
+fn misconfigured(name: &str, wrong: &str) -> Diagnostic {
+    Diagnostic {
+        place: Place { file: name.to_owned(), start: 0, end: 0 },
+        level: Level::Error,
+        code: Code::BadProject.as_str(),
+        message: format!("not checked, because the settings of the project cannot be read: {wrong}"),
         related: Vec::new(),
         of_check: true,
         faded: false,

@@ -146,7 +146,39 @@ pub fn summary(known: &Known) -> String {
         Verdict::Undecided => format!("? {}", known.words_if_undecided()),
         Verdict::Faulty => format!("✗ {}", known.report.reason),
     };
+    let cached = known.report.cached.as_ref().map(|time| format!(" (cached result from {time} UTC)"));
+    format!("{words}{}{old}", cached.unwrap_or_default())
+}
+
+/// The same in a few words, for a place with little room.
+fn short_line(known: &Known) -> String {
+    let old = if known.stale { " (old)" } else { "" };
+    let words = match known.report.verdict {
+        Verdict::Holds => "✓ holds".to_owned(),
+        Verdict::Violated => known.counterexamples.first().map_or_else(
+            || "✗ violated".to_owned(),
+            |example| format!("✗ {}", counted(example.trace.len() as u64, "step")),
+        ),
+        Verdict::Undecided => "? undecided".to_owned(),
+        Verdict::Faulty => "✗ faulty".to_owned(),
+    };
     format!("{words}{old}")
+}
+
+/// Why a model cannot be checked as it is: its first error, in one line, and how many there are.
+fn faulty(document: &Document) -> Option<Value> {
+    let reading = document.present()?;
+    if let Some(wrong) = &document.wrong_config {
+        let message =
+            format!("the settings of the project cannot be read: {}", wrong.lines().next().unwrap_or_default());
+        return Some(json!({ "message": message, "errors": 1, "line": null }));
+    }
+    let mut errors = reading.loaded.findings.iter().filter(|finding| finding.is_error());
+    let first = errors.next()?;
+    let place = first.span().map(|span| reading.map().position(reading.map().user_span(span)));
+    let line = place.as_ref().map(|place| place.line.saturating_sub(1));
+    let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
+    Some(json!({ "message": format!("{place}{}", first.headline), "errors": 1 + errors.count(), "line": line }))
 }
 
 /// What goes wrong first, and how long that takes.
@@ -182,7 +214,9 @@ pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &D
             "exhaustive": known.is_some_and(|known| known.report.exhaustive && !known.stale),
             "stale": known.is_some_and(|known| known.stale),
             "fairness": document.fairness(property).as_str(),
+            "cached": known.and_then(|known| known.report.cached.as_deref()),
             "summary": known.map(summary),
+            "short": known.map(short_line),
             "states": known.map(|known| known.report.states),
             "bound": known.and_then(|known| known.bound),
             "counterexamples": known.map_or(0, |known| known.counterexamples.len()),
@@ -204,6 +238,7 @@ pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &D
         "version": document.version,
         "serial": serial,
         "running": running,
+        "faulty": faulty(document),
         "properties": told.collect::<Vec<Value>>(),
         "survey": coverage(document).map(|(survey, ..)| json!({ "states": survey.states, "exhaustive": survey.exhaustive })),
         "surveying": session.is_surveying(name),

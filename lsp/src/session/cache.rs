@@ -19,7 +19,7 @@ const SECONDS_MIN: f64 = 0.02;
 /// An entry that nobody wrote again for so long is removed.
 const AGE_MAX: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The layout of the entries.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// There are not so many ways to search or to remember states, …
 const WORDS_MAX: usize = 64;
@@ -56,17 +56,24 @@ impl Cache {
     /// The outcome of a check, if every property that it asks for is known to hold.
     pub fn look_up(&self, loaded: &Loaded, settings: &Settings) -> Option<Outcome> {
         let keys = Keys::of(loaded, settings)?;
+        let limits = &settings.limits;
+        let within = |used: u64, max: Option<u64>| max.is_none_or(|max| used <= max);
         let mut properties = Vec::new();
         let mut findings = Vec::new();
         for planned in &keys.planned {
             let text = fs::read_to_string(self.path(&keys.of_property(planned))).ok()?;
-            let entry: Value = serde_json::from_str(&text).ok()?;
+            let entry = checked(&text, &keys.subject(planned))?;
             let known = report(&entry["report"], planned, &keys.kinds[planned])?;
             // What is remembered must say the same, word for word, or it is not told at all.
             if json!(known) != entry["report"] {
                 return None;
             }
-            properties.push(PropertyReport { expected: loaded.expected(&known.name), ..known });
+            // A search that may use less than this one did would not have got as far.
+            let fits = within(known.states, limits.states_max)
+                && within(known.depth, limits.depth_max)
+                && within(known.memory_bytes, limits.memory_bytes_max);
+            let cached = entry["date"].as_str().filter(|_| fits)?.to_owned();
+            properties.push(PropertyReport { expected: loaded.expected(&known.name), cached: Some(cached), ..known });
             findings.extend(entry["unreached"].as_array()?.iter().filter_map(|found| finding(found, &keys.written)));
         }
         let all = loaded.findings.iter().chain(&findings);
@@ -76,6 +83,7 @@ impl Cache {
             reason: properties.first()?.reason.clone(),
             findings: all.map(|finding| FindingReport::new(&loaded.map, finding)).collect(),
             properties,
+            project: loaded.project.as_ref().map(|project| project.report.clone()),
             internal_error: None,
             ..crashed(&loaded.name, "")
         };
@@ -91,7 +99,11 @@ impl Cache {
         }
         for property in &outcome.report.properties {
             let proved = property.verdict == Verdict::Holds && property.exhaustive;
-            if !proved || property.seconds < SECONDS_MIN || !keys.planned.contains(&property.name) {
+            if !proved
+                || property.cached.is_some()
+                || property.seconds < SECONDS_MIN
+                || !keys.planned.contains(&property.name)
+            {
                 continue;
             }
             let safety = property.kind == fabius_engine::report::PropertyClass::Safety;
@@ -101,8 +113,9 @@ impl Cache {
             let Some(anchored) = anchored else { continue };
             // What the text expects is read from the text.
             let property = PropertyReport { expected: None, ..property.clone() };
-            let entry = json!({ "report": property, "unreached": anchored });
-            self.write(&self.path(&keys.of_property(&property.name)), &entry.to_string());
+            let of = keys.subject(&property.name);
+            let entry = json!({ "of": of, "date": date(SystemTime::now()), "report": property, "unreached": anchored });
+            self.write(&self.path(&keys.of_property(&property.name)), &sealed(&entry));
         }
     }
 
@@ -147,11 +160,10 @@ impl Keys {
         let program = loaded.checkable()?;
         let written = Written::of(loaded)?;
         let planned = plan(program, &settings.properties).ok()?.properties;
-        // How much a search may use and in which order it goes does not change what is proved.
+        // How much a search may use does not change what is proved; whether it was enough is seen from what was used.
         let neutral = Settings {
             properties: Vec::new(),
             limits: fabius_base::Limits::default(),
-            search: fabius_engine::Order::default(),
             threads: 1,
             until: None,
             whole_states_max: fabius_engine::settings::WHOLE_STATES_MAX,
@@ -162,14 +174,60 @@ impl Keys {
         Some(Self { common, planned: planned.into_iter().map(|planned| planned.name).collect(), kinds, written })
     }
 
+    /// The name of the entry for a property.
     fn of_property(&self, name: &str) -> String {
-        let half = |salt: u8| {
-            let mut hasher = DefaultHasher::new();
-            (salt, &self.common, name).hash(&mut hasher);
-            hasher.finish()
-        };
-        format!("{:016x}{:016x}", half(0), half(1))
+        fingerprint(&self.subject(name))
     }
+
+    /// What the entry for a property is about, in full: program version, model, settings and property.
+    fn subject(&self, name: &str) -> String {
+        format!("{} {name}", self.common)
+    }
+}
+
+/// 128 bits that differ for different texts, as far as accidents go.
+fn fingerprint(text: &str) -> String {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, text).hash(&mut hasher);
+        hasher.finish()
+    };
+    format!("{:016x}{:016x}", half(0), half(1))
+}
+
+/// An entry as it is written: its checksum in a line, then its text.
+fn sealed(entry: &Value) -> String {
+    let text = entry.to_string();
+    format!("{}\n{text}", fingerprint(&text))
+}
+
+/// What was written, if it is whole and about this subject.
+fn checked(text: &str, subject: &str) -> Option<Value> {
+    let (checksum, text) = text.split_once('\n')?;
+    let entry: Value = serde_json::from_str(text).ok().filter(|_| checksum == fingerprint(text))?;
+    (entry["of"] == subject).then_some(entry)
+}
+
+/// A time as a person reads it, in UTC, to the minute.
+fn date(time: SystemTime) -> String {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (days, minutes) = (seconds / 86_400, seconds % 86_400 / 60);
+    let (year, month, day) = civil(days);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+/// Year, month and day of a day counted from 1970-01-01 (H. Hinnant, *chrono-compatible low-level date algorithms*,
+/// `civil_from_days`, for days that are not before that).
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Years that begin in March.
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
 /// Tells one build of this program from another.
@@ -235,4 +293,31 @@ fn finding(entry: &Value, written: &Written) -> Option<Finding> {
         finding = finding.at(written.place(anchor)?, label["text"].as_str()?);
     }
     Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let of = |seconds: u64| date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(of(0), "1970-01-01 00:00");
+        assert_eq!(of(951_782_399), "2000-02-28 23:59");
+        assert_eq!(of(951_782_400), "2000-02-29 00:00");
+        assert_eq!(of(4_107_542_400), "2100-03-01 00:00");
+        assert_eq!(of(1_798_761_599), "2026-12-31 23:59");
+    }
+
+    #[test]
+    fn an_entry_is_believed_only_whole_and_about_its_subject() {
+        let entry = json!({ "of": "model p", "report": { "states": 70 } });
+        let written = sealed(&entry);
+        assert_eq!(checked(&written, "model p"), Some(entry));
+        assert_eq!(checked(&written, "model q"), None);
+        assert_eq!(checked(&written.replace("70", "71"), "model p"), None);
+        assert_eq!(checked(&written[..written.len() - 1], "model p"), None);
+        assert_eq!(checked("", "model p"), None);
+    }
 }

@@ -6,6 +6,8 @@ use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
 use fabius_engine::{Fairness, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -105,18 +107,52 @@ pub fn places(model: &Path) -> Vec<PathBuf> {
     model.ancestors().skip(1).map(|folder| folder.join(NAME)).collect()
 }
 
+/// What is wrong with the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wrong {
+    /// Its text.
+    pub text: String,
+    /// Where in it, if that is known.
+    pub place: Option<Range<usize>>,
+    /// What.
+    pub why: String,
+    /// What and where, in several lines.
+    long: String,
+}
+
+impl Wrong {
+    fn somewhere(text: &str, why: String) -> Self {
+        Self { text: text.to_owned(), place: None, long: why.clone(), why }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.long)
+    }
+}
+
 /// The file that is for a model, and what it says; an error says what is wrong with it.
-pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, String>)> {
+pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, Wrong>)> {
     let path = places(model).into_iter().find(|path| path.is_file())?;
-    let text = super::files::read(&path)?;
-    Some((path, read(&text)))
+    let config = match super::files::read(&path) {
+        Some(text) => read(&text),
+        None => Err(Wrong::somewhere("", "the file cannot be read".to_owned())),
+    };
+    Some((path, config))
 }
 
 /// Reads a file.
-fn read(text: &str) -> Result<Config, String> {
-    let config: Config = toml::from_str(text).map_err(|wrong| wrong.to_string())?;
-    let own = config.own_schedulers()?;
-    config.check.scheduler.as_deref().map_or(Ok(()), |word| SchedulerChoice::named(word, &own).map(drop))?;
+fn read(text: &str) -> Result<Config, Wrong> {
+    let config: Config = toml::from_str(text).map_err(|wrong| Wrong {
+        text: text.to_owned(),
+        place: wrong.span(),
+        why: wrong.message().to_owned(),
+        long: wrong.to_string(),
+    })?;
+    let own = config.own_schedulers().map_err(|why| Wrong::somewhere(text, why))?;
+    let named = |word: &str| SchedulerChoice::named(word, &own).map(drop);
+    config.check.scheduler.as_deref().map_or(Ok(()), named).map_err(|why| Wrong::somewhere(text, why))?;
     Ok(config)
 }
 
@@ -128,7 +164,8 @@ pub fn own_schedulers(model: &Path) -> Result<Vec<OwnScheduler>, String> {
     match find(model) {
         None => Ok(Vec::new()),
         Some((path, config)) => {
-            config.and_then(|config| config.own_schedulers()).map_err(|why| format!("{}: {why}", path.display()))
+            let own = config.map_err(|wrong| wrong.to_string()).and_then(|config| config.own_schedulers());
+            own.map_err(|why| format!("{}: {why}", path.display()))
         }
     }
 }
@@ -172,10 +209,15 @@ impl Config {
         if let Some(properties) = &self.properties {
             options.properties.clone_from(properties);
         }
+        options.expect = self.expected(model);
+        options
+    }
+
+    /// By property, the verdict that is expected of a model.
+    pub fn expected(&self, model: &str) -> BTreeMap<String, Verdict> {
         let file = model.rsplit('/').next().unwrap_or(model);
         let expected = self.expect.get(file).into_iter().flatten();
-        options.expect = expected.map(|(property, &expected)| (property.clone(), expected.into())).collect();
-        options
+        expected.map(|(property, &expected)| (property.clone(), expected.into())).collect()
     }
 }
 

@@ -206,12 +206,13 @@ impl Session {
             }
             self.fresh.insert(name.clone());
             let before = std::mem::replace(&mut document.options, options);
+            let readable = document.wrong_config.is_none() && wrong.is_none();
             document.wrong_config = wrong;
             let now = &document.options;
             let of_checks = |options: &Options| {
                 (options.defines.clone(), options.properties.clone(), options.when, options.fairness)
             };
-            if of_checks(&before) == of_checks(now) {
+            if readable && of_checks(&before) == of_checks(now) {
                 continue;
             }
             document.asked_fairness.clear();
@@ -245,6 +246,7 @@ impl Session {
     /// A document is not open any more.
     pub fn close(&mut self, name: &str) {
         self.stop(name);
+        self.checker.cancel_for(name);
         if self.documents.remove(name).is_some() {
             self.forget_readings_with(name);
         }
@@ -404,7 +406,9 @@ impl Session {
         let Some(reading) = self.reading(name) else { return };
         self.overtake(name);
         let Some(document) = self.documents.get(name) else { return };
-        if document.run.is_some() || reading.loaded.checkable().is_none() {
+        // Under other settings than those that are meant, a verdict would be one about another model.
+        let misconfigured = document.wrong_config.is_some();
+        if document.run.is_some() || misconfigured || reading.loaded.checkable().is_none() {
             return;
         }
         let wanted = reading.asked_for(&document.options.properties);

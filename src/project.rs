@@ -1,0 +1,87 @@
+//! What the file `fabius.toml` of a project says about a model, and what of it counts beside the flags.
+
+use crate::args::Question;
+use fabius_engine::report::ProjectReport;
+use fabius_engine::{Fairness, Loaded, Settings, misconfigured};
+use fabius_lsp::session::config::{self, Config, definition};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The project of a model.
+pub struct Project {
+    file: PathBuf,
+    config: Config,
+}
+
+impl Project {
+    /// The project that a model belongs to, if there is one. A model on standard input belongs to none.
+    ///
+    /// # Errors
+    /// If its file says something wrong: a model in its place that says what.
+    pub fn of(model: &Path) -> Result<Option<Self>, Box<Loaded>> {
+        let found = if model.as_os_str() == "-" { None } else { config::find(model) };
+        match found {
+            None => Ok(None),
+            Some((file, Ok(config))) => Ok(Some(Self { file, config })),
+            Some((file, Err(wrong))) => {
+                let (model, file) = (model.display().to_string(), file.display().to_string());
+                Err(Box::new(misconfigured(&model, (&file, &wrong.text), wrong.place, &wrong.why)))
+            }
+        }
+    }
+
+    /// The macros of the project, then those of the flags; of two with the same name, that of the flags.
+    pub fn defines(&self, flags: &[(String, String)]) -> Vec<(String, String)> {
+        let own = self.config.defines.iter().flatten().map(|text| definition(text));
+        own.filter(|(name, _)| flags.iter().all(|(flag, _)| flag != name)).chain(flags.iter().cloned()).collect()
+    }
+
+    /// The settings of flags, with what the project says where no flag does.
+    pub fn settings(&self, question: &Question, settings: Settings) -> Settings {
+        let properties = match (&self.config.properties, settings.properties.as_slice()) {
+            (Some(own), []) => own.clone(),
+            (_, flags) => flags.to_vec(),
+        };
+        let fairness = match (self.config.check.fairness, question.fairness) {
+            (Some(own), None) => own.into(),
+            _ => settings.fairness,
+        };
+        Settings { properties, fairness, ..settings }
+    }
+
+    /// What of the file counts for a model.
+    pub fn told(&self, model: &Path, question: &Question) -> Arc<fabius_engine::Project> {
+        let expected = self.config.expected(&model.display().to_string());
+        let list = |name: &str, items: &[String]| (!items.is_empty()).then(|| format!("{name} = {items:?}"));
+        let mut settings = Vec::new();
+        let flagged = |text: &String| question.define.iter().any(|flag| definition(flag).0 == definition(text).0);
+        let defines: Vec<String> =
+            self.config.defines.iter().flatten().filter(|text| !flagged(text)).cloned().collect();
+        settings.extend(list("defines", &defines));
+        if let (Some(own), []) = (&self.config.properties, question.property.as_slice()) {
+            settings.extend(list("properties", own));
+        }
+        if let (Some(own), None) = (self.config.check.fairness, question.fairness) {
+            settings.push(format!("check.fairness = {:?}", Fairness::from(own).as_str()));
+        }
+        let verdicts = expected.iter().map(|(property, verdict)| (property, format!("{verdict:?}").to_lowercase()));
+        settings.extend(verdicts.map(|(property, verdict)| format!("expect {property} = {verdict:?}")));
+        let file = self.file.display().to_string();
+        Arc::new(fabius_engine::Project { report: ProjectReport { file, settings }, expected })
+    }
+}
+
+/// The macros of a model's project, and which infinite runs count there.
+///
+/// # Errors
+/// What is wrong with the file, as half a sentence.
+pub fn for_debugger(model: &Path) -> Result<(Vec<(String, String)>, Fairness), String> {
+    match config::find(model) {
+        None => Ok((Vec::new(), Fairness::None)),
+        Some((_, Ok(config))) => {
+            let defines = config.defines.iter().flatten().map(|text| definition(text)).collect();
+            Ok((defines, config.check.fairness.map_or(Fairness::None, Fairness::from)))
+        }
+        Some((file, Err(wrong))) => Err(format!("the settings in `{}` cannot be read: {wrong}", file.display())),
+    }
+}
