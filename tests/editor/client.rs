@@ -88,6 +88,15 @@ impl Editor {
         }
     }
 
+    /// Sends a message whose body is anything.
+    pub fn send_body(&self, body: &[u8]) {
+        use std::io::Write;
+        if let Some(input) = self.input.borrow_mut().as_mut() {
+            let _ = write!(input, "Content-Length: {}\r\n\r\n", body.len());
+            let _ = input.write_all(body).and_then(|()| input.flush());
+        }
+    }
+
     /// Says something.
     pub fn notify(&self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
@@ -210,6 +219,17 @@ impl Editor {
                 })
         });
         message["params"].clone()
+    }
+
+    /// The diagnostics of a document that came last, once nothing more comes for some time.
+    pub fn last_diagnostics(&self, uri: &str, quiet: Duration) -> Vec<Value> {
+        while self.wait_until(quiet, &|message| message["method"] == "fabius/status").is_some() {}
+        let kept = self.kept.borrow();
+        let published = |message: &&Value| {
+            message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri
+        };
+        let last = kept.iter().rev().find(published);
+        last.and_then(|message| message["params"]["diagnostics"].as_array().cloned()).unwrap_or_default()
     }
 
     /// Reads what the server says from now on, or not.

@@ -354,3 +354,17 @@ fn positions_are_counted_as_agreed() {
         });
     }
 }
+
+#[test]
+fn what_is_no_message_is_answered_and_the_conversation_goes_on() {
+    let editor = Editor::new();
+    let bodies: [&[u8]; 5] = [b"{bad}", b"[]", b"5", b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", b"{}"];
+    for body in bodies {
+        editor.send_body(body);
+        let answer = editor.wait("an error", |message| message["error"]["code"] == -32700);
+        assert_eq!(answer["id"], Value::Null, "{answer}");
+    }
+    let uri = uri("frames");
+    editor.open(&uri, FAILING);
+    assert_eq!(editor.request("fabius/properties", json!({ "uri": uri }))["version"], 1);
+}

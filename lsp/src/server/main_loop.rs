@@ -8,6 +8,7 @@ use super::client::{Client, Expected};
 use super::colored::Remembered;
 use super::convert::Converter;
 use super::features;
+use super::memory;
 use super::names::{name_of, uri_of};
 use super::own;
 use super::positions::Encoding;
@@ -70,6 +71,8 @@ pub struct MainLoop {
     published: BTreeMap<String, BTreeSet<String>>,
     /// The number of the last status that was told.
     serial: u64,
+    /// A document was closed, and its memory may go back to the system.
+    closed: bool,
     /// What was said to be wrong with what was chosen.
     warned: BTreeSet<String>,
 }
@@ -102,6 +105,7 @@ impl MainLoop {
             bars: ProgressBars::default(),
             published: BTreeMap::new(),
             serial: 0,
+            closed: false,
             warned: BTreeSet::new(),
         }
     }
@@ -344,6 +348,7 @@ impl MainLoop {
 
     fn closed(&mut self, name: &str) {
         self.session.close(name);
+        self.closed = true;
         self.colored.forget(name);
         self.bars.end(&self.client, name, "closed");
         for file in self.published.remove(name).unwrap_or_default() {
@@ -381,6 +386,11 @@ impl MainLoop {
         notices.extend(tried.into_iter().map(Notice::Changed));
         let more = !notices.is_empty();
         self.show(notices);
+        // Checks that were stopped hold on to the model until they are over.
+        if !more && self.closed && self.session.is_idle() {
+            self.closed = false;
+            memory::give_back();
+        }
         more
     }
 

@@ -11,9 +11,11 @@ mod colored;
 mod context;
 mod convert;
 mod features;
+mod frames;
 mod lines;
 mod main_loop;
 mod manual;
+mod memory;
 mod names;
 mod own;
 mod positions;
@@ -47,6 +49,8 @@ pub fn serve() -> u8 {
     let (inbox, arriving) = mpsc::channel();
     let (asking, asked) = queue::unbounded();
     let (outgoing, writer) = transport::outgoing();
+    let complaints = outgoing.complaints();
+    let messages = frames::listen(complaints.clone());
     let pending = Pending::default();
     let lifecycle = Lifecycle::default();
     let main_loop = MainLoop::new(asking, pending.clone(), inbox.clone(), arriving);
@@ -59,9 +63,10 @@ pub fn serve() -> u8 {
     let leave = move || leave_soon(if stage.ended_well() { EXIT_WELL } else { EXIT_BADLY });
     let front = Front { inbox: inbox.clone(), pending, lifecycle: lifecycle.clone(), exit: Box::new(leave) };
     let socket = Socket { requests: asked, answers: Answers(inbox) };
-    let server = Server::new(tokio::io::stdin(), outgoing, socket).concurrency_level(CONCURRENCY_MAX);
+    let server = Server::new(messages, outgoing, socket).concurrency_level(CONCURRENCY_MAX);
     runtime.block_on(server.serve(front));
     runtime.shutdown_background();
+    complaints.end();
     let code = if lifecycle.ended_well() { EXIT_WELL } else { EXIT_BADLY };
     leave_soon(code);
     // The queue to standard output is gone with the server; what is in it is still written.

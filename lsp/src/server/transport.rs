@@ -3,6 +3,7 @@
 //! Bytes pass an unbounded hop before standard output, so that a client which does not read cannot
 //! make the server stop listening to it.
 
+use super::frames::Complaints;
 use super::service::Incoming;
 use futures::channel::mpsc::UnboundedReceiver;
 use futures::{Sink, future};
@@ -18,6 +19,13 @@ use tower_lsp_server::jsonrpc::{Request, Response};
 
 /// Where responses and requests of the server are written: a queue without bound.
 pub struct Outgoing(Sender<Vec<u8>>);
+
+impl Outgoing {
+    /// Where what is no message is answered.
+    pub fn complaints(&self) -> Complaints {
+        Complaints::to(self.0.clone())
+    }
+}
 
 /// Starts the thread that writes to standard output; it ends when [`Outgoing`] is dropped and
 /// everything is written.

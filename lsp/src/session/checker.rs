@@ -315,6 +315,13 @@ impl Checker {
         self.running.iter_mut().filter(|going| going.run == run).for_each(Going::stop);
     }
 
+    /// Stops all work for a document but answers to questions, which somebody waits for.
+    pub fn cancel_for(&mut self, document: &str) {
+        let theirs = |job: &Job| job.document == document && job.work.lane() != Lane::Question;
+        self.waiting.retain(|(_, job)| !theirs(job));
+        self.running.iter_mut().filter(|going| theirs(&going.job)).for_each(Going::stop);
+    }
+
     /// Stops everything.
     pub fn cancel_all(&mut self) {
         self.waiting.clear();
