@@ -18,6 +18,8 @@ mod latency;
 mod models;
 #[path = "editor/neovim.rs"]
 mod neovim;
+#[path = "editor/session.rs"]
+mod session;
 #[path = "editor/settings.rs"]
 mod settings;
 #[path = "editor/verdicts.rs"]
