@@ -503,3 +503,26 @@ fn whatever_arrives_is_answered_or_passed_over() {
     debugger.request("threads", json!({}));
     assert_eq!(debugger.gone(), Some(1), "the client went away without a word");
 }
+
+#[test]
+fn what_the_project_of_a_model_says_counts() {
+    let program = written("project", "#ifndef N\n#define N 1\n#endif\nbyte x;\nactive proctype P() { x = N }\n");
+    let project = program.with_file_name("fabius.toml");
+    std::fs::write(&project, "defines = [\"N=2\"]\n").expect("there is room");
+    let after_the_step = |defines: Value| {
+        let mut debugger = Debugger::new();
+        debugger.launch(&program, json!({ "defines": defines }));
+        debugger.configured();
+        debugger.go("next", json!({ "threadId": 1 }));
+        variables(&mut debugger, 1, 1)
+    };
+    assert_eq!(after_the_step(Value::Null), [("x".to_owned(), "2".to_owned(), true)]);
+    // What the client defines comes first.
+    assert_eq!(after_the_step(json!({ "N": 3 })), [("x".to_owned(), "3".to_owned(), true)]);
+    std::fs::write(&project, "define = 1\n").expect("there is room");
+    let mut debugger = Debugger::new();
+    let launch = debugger.launch(&program, json!({}));
+    let refused = debugger.answer(launch);
+    assert_eq!(refused["success"], false, "{refused}");
+    assert!(refused.to_string().contains("fabius.toml"), "{refused}");
+}

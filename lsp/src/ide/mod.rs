@@ -4,6 +4,7 @@
 //! out, and which file an answer is in.
 
 pub mod actions;
+pub mod completion;
 pub mod diagnostics;
 pub mod hints;
 pub mod hover;

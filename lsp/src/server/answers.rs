@@ -5,6 +5,7 @@ use super::main_loop::MainLoop;
 use super::names::uri_of;
 use super::service::error;
 use crate::ide::diagnostics::diagnostics;
+use crate::ide::completion;
 use crate::ide::inline_values::{self, InlineValue};
 use crate::ide::{Place, View, actions as fixes, hints as inlays, hover as hovers, lenses as lines, names};
 use fabius_promela::format as formatter;
@@ -173,6 +174,7 @@ pub fn completion(server: &mut MainLoop, params: &lsp::CompletionParams) -> Opti
     at(server, &params.text_document_position, |context, view, at| {
         let (replaced, proposals) = complete::complete(view.index(), view.file, view.text(), at);
         let range = context.range(&replaced);
+        let carried = completion::carried(view, replaced.start);
         let items = proposals.iter().filter_map(|proposal| {
             let filled = proposal.text.contains('$');
             let snippet = proposal.kind == complete::ProposalKind::Snippet;
@@ -185,11 +187,7 @@ pub fn completion(server: &mut MainLoop, params: &lsp::CompletionParams) -> Opti
                 complete::ProposalKind::Keyword | complete::ProposalKind::Directive => 14,
                 complete::ProposalKind::Snippet => 15,
             };
-            let order = match proposal.kind {
-                complete::ProposalKind::Name(_) => "1",
-                complete::ProposalKind::Snippet => "2",
-                _ => "3",
-            };
+            let order = completion::rank(view, proposal, carried.as_deref());
             Some(json!({
                 "label": proposal.label,
                 "kind": kind,
