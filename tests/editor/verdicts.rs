@@ -57,6 +57,9 @@ fn while_the_text_does_not_parse_an_old_violation_says_that_it_is_old() {
     let old = faulty["diagnostics"].as_array().unwrap().iter().find(|one| one["code"] == "F0601").unwrap();
     assert!(old["message"].as_str().unwrap().starts_with("before the last edits: "), "{old}");
     assert_eq!((&old["severity"], &old["range"]["start"]["line"]), (&json!(2), &json!(5)), "{old}");
+    let status = editor.request("fabius/properties", json!({ "uri": uri }));
+    assert_eq!((&status["properties"], &status["faulty"]["line"]), (&json!([]), &json!(8)), "{status}");
+    assert!(status["faulty"]["message"].as_str().unwrap().starts_with("line 9: "), "{status}");
     // And when it is as it was, the result counts again.
     editor.replace(&uri, 4, FAILING);
     let again = editor.diagnostics(&uri, "the violation again", |params| params["version"] == 4);

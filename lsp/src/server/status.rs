@@ -177,7 +177,12 @@ fn faulty(document: &Document) -> Option<Value> {
     let first = errors.next()?;
     let place = first.span().map(|span| reading.map().position(reading.map().user_span(span)));
     let line = place.as_ref().map(|place| place.line.saturating_sub(1));
-    let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
+    let place = place.map(|place| {
+        let own = *place.file == *reading.loaded.name;
+        let file = if own { String::new() } else { format!("{}, ", short(&place.file)) };
+        format!("{file}line {}: ", place.line)
+    });
+    let place = place.unwrap_or_default();
     Some(json!({ "message": format!("{place}{}", first.headline), "errors": 1 + errors.count(), "line": line }))
 }
 
