@@ -60,9 +60,14 @@ struct Place {
 
 /// The model that belongs to a seed.
 pub fn model(seed: u64) -> Sketch {
-    let mut maker = Maker { dice: Dice::new(seed), channels: Vec::new(), rare: 0, remote: None };
-    maker.rare = maker.dice.below(14);
-    maker.model()
+    Maker::new(seed, false).model()
+}
+
+/// A model in which many statements can fail, some in several places at once: indices outside their arrays, divisions
+/// by zero, channels that do not exist. Spin goes on after such an error with whatever stands in memory, so that only
+/// our own interpreters can be compared on it.
+pub fn model_with_faults(seed: u64) -> Sketch {
+    Maker::new(seed, true).model()
 }
 
 /// A channel, as far as statements must know it.
@@ -82,9 +87,21 @@ struct Maker {
     rare: usize,
     /// A label of the first process, if later ones may look at it.
     remote: Option<String>,
+    /// Places and values may fail to exist.
+    faulty: bool,
 }
 
+/// Places that exist only for some values of their indices.
+const DOUBTFUL_PLACES: [&str; 7] =
+    ["a0[s0]", "a0[g0 + 1]", "a0[f0[g1].m]", "f0[g0].m", "f0[g1].k[s0]", "f0[1].k[g0 / s0]", "a0[3 % g1]"];
+
 impl Maker {
+    fn new(seed: u64, faulty: bool) -> Self {
+        let mut dice = Dice::new(seed);
+        let rare = dice.below(14);
+        Self { dice, channels: Vec::new(), rare, remote: None, faulty }
+    }
+
     fn model(&mut self) -> Sketch {
         let mut globals = vec![
             "mtype = { red, green };".to_owned(),
@@ -96,6 +113,13 @@ impl Maker {
         globals.extend(self.rare_global());
         for index in 0..1 + self.dice.below(2) {
             globals.push(self.channel(index));
+        }
+        if self.faulty {
+            globals.push("typedef Cell { byte k[2]; byte m };\nCell f0[2];".to_owned());
+            globals.push("chan cu; chan cs[2] = [1] of { byte };".to_owned());
+            for name in ["cs[g0]", "cs[1 / s0]", "cu"] {
+                self.channels.push(Channel { name: name.to_owned(), fields: vec!["byte"], rendezvous: false });
+            }
         }
         if self.rare == 6 {
             self.channels.push(Channel { name: "lc".to_owned(), fields: vec!["byte"], rendezvous: false });
@@ -147,7 +171,8 @@ impl Maker {
 
     fn place(&mut self, labels: Vec<String>, may_run: bool) -> Place {
         let shared = ["g0", "g1", "b0", "s0", "a0[0]", "a0[g0 % 2]", "l0", "l1"];
-        let names = shared.iter().chain(self.rare_variables()).map(|name| (*name).to_owned());
+        let doubtful: &[&str] = if self.faulty { &DOUBTFUL_PLACES } else { &[] };
+        let names = shared.iter().chain(self.rare_variables()).chain(doubtful).map(|name| (*name).to_owned());
         let depth = 2 + self.dice.below(2);
         Place { variables: names.collect(), depth, in_step: false, in_loop: false, labels, may_run }
     }

@@ -611,13 +611,15 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// Assigns to a place; registers from `d` on may be used.
+    /// Assigns to a place; registers from `d` on may be used. The place is found before the value is computed: where both
+    /// fail, the fault is that of the place.
     pub(super) fn assign(&mut self, place: &Place, e: &Expr, d: Reg) -> Done {
         if let Some(slot) = self.slot_of_place(place) {
             return self.assign_slot(slot, e, d);
         }
         let value = self.constant(e);
-        if let Some((array, index)) = self.element_of_place(place) {
+        let can_fail = value.is_none() && self.can_fail(e);
+        if let Some((array, index)) = self.element_of_place(place).filter(|_| !can_fail) {
             match value {
                 Some(k) => self.emit(Instr::StoreBySlotConst { array, index, k }),
                 None => {
@@ -631,12 +633,32 @@ impl Assembler<'_> {
         match value {
             Some(k) => self.emit(Instr::StoreAtConst { array, i: d, k }),
             None => {
+                if can_fail {
+                    // What has more than one index was checked already.
+                    let length = self.code.arrays[usize::from(array)].length;
+                    self.emit(Instr::CheckIndex { a: d, length });
+                }
                 let next = after(d)?;
                 self.value(e, next)?;
                 self.emit(Instr::StoreAt { array, i: d, a: next });
             }
         }
         Ok(())
+    }
+
+    /// Whether an expression may have no value.
+    fn can_fail(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => false,
+            Expr::Load(place) => self.slot_of_place(place).is_none(),
+            Expr::Unary(_, a) => self.can_fail(a),
+            Expr::Binary(BinaryOp::Divide | BinaryOp::Remainder, a, b) => {
+                self.can_fail(a) || self.constant(b).is_none_or(|divisor| divisor == 0)
+            }
+            Expr::Binary(_, a, b) => self.can_fail(a) || self.can_fail(b),
+            Expr::Conditional(a, b, c) => [a, b, c].into_iter().any(|part| self.can_fail(part)),
+            _ => true,
+        }
     }
 
     fn assign_slot(&mut self, slot: Bits, e: &Expr, d: Reg) -> Done {

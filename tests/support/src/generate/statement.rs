@@ -51,6 +51,14 @@ impl Maker {
     /// A value that stays small.
     fn value(&mut self, place: &Place) -> String {
         let name = self.variable(place);
+        if self.faulty && self.dice.one_in(3) {
+            return match self.dice.below(4) {
+                0 => format!("{} / {name}", 1 + self.dice.below(3)),
+                1 => format!("{name} % {}", self.variable(place)),
+                2 => format!("(1 / {name}) + {}", self.variable(place)),
+                _ => name,
+            };
+        }
         match self.dice.below(7) {
             0 | 1 => self.dice.below(4).to_string(),
             2 => name,
@@ -122,6 +130,7 @@ impl Maker {
     /// book's page on messages.
     fn patterns(&mut self, fields: &[&str]) -> String {
         let first = match self.dice.below(5) {
+            0 | 1 if self.faulty => self.dice.pick(&["a0[g0]", "f0[s0].m", "eval(1 / g1)", "eval(a0[s0])"]).to_owned(),
             0 => self.dice.below(3).to_string(),
             1 => "eval(g0)".to_owned(),
             2 => "_".to_owned(),
