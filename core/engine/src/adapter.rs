@@ -1,5 +1,6 @@
 //! A program as a model that the searches understand: the machine behind the trait.
 
+use crate::cut_runs::CutRuns;
 use fabius_base::Span;
 use fabius_machine::{Cursor, Machine, Refusal, Step};
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
@@ -18,6 +19,8 @@ pub struct SearchedMachine {
     held: ProcessSet,
     /// Whether any process is held: asked for each step.
     holds: bool,
+    /// Runtime errors that ended runs, if only what the claim does wrong counts.
+    cut: Arc<CutRuns>,
 }
 
 /// So many changes without a step may come before a step: control is lost, the system stutters.
@@ -39,7 +42,7 @@ impl SearchedMachine {
 
     /// Assembles the program for a search for endless runs. A step of a process that fails is no error then
     /// (the safety of the model is a question of its own): after a failed assertion the run goes on, after
-    /// anything else it does not.
+    /// anything else it does not, which [`Self::cut_runs`] tells.
     ///
     /// # Errors
     /// If the machine cannot run it.
@@ -49,7 +52,8 @@ impl SearchedMachine {
 
     fn made(program: Arc<Program>, watch: Watch, endless: bool) -> Result<Self, Refusal> {
         let machine = Machine::watching(program, watch)?;
-        Ok(Self { machine, endless, start: None, held: ProcessSet::EMPTY, holds: false })
+        let cut = Arc::default();
+        Ok(Self { machine, endless, start: None, held: ProcessSet::EMPTY, holds: false, cut })
     }
 
     /// The same machine, whose runs begin after this path, and in which the processes of a set do not move; `None` if
@@ -92,6 +96,11 @@ impl SearchedMachine {
     fn is_held(&self, step: &Move) -> bool {
         let held = |pid: u8| pid != CLAIM_PID && self.held.contains(pid);
         held(step.pid) || step.partner.is_some_and(|(partner, _)| held(partner))
+    }
+
+    /// The runtime errors that ended runs in a search for infinite runs.
+    pub(crate) fn cut_runs(&self) -> &Arc<CutRuns> {
+        &self.cut
     }
 
     /// The machine itself, to read states with.
@@ -184,7 +193,10 @@ impl Model for SearchedMachine {
                     let counts = !self.endless || label.is_some_and(|label| label.pid == CLAIM_PID);
                     Next::Successor { label, transient, fault: fault.filter(|_| counts), marks: as_marks(marks) }
                 }
-                Step::Broken { label, .. } if self.endless && label.pid != CLAIM_PID => continue,
+                Step::Broken { label, fault } if self.endless && label.pid != CLAIM_PID => {
+                    self.cut.note(label.edge, Some(fault));
+                    continue;
+                }
                 Step::Broken { label, fault } => Next::Broken { label, fault },
                 Step::Done(ending) => Next::Done(match ending {
                     fabius_machine::Ending::Moves => Ending::Moves,

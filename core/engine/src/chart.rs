@@ -84,6 +84,8 @@ struct Draft {
     ways: Vec<Way>,
     /// States, and the steps from there to an error: 0 or 1.
     errors: Vec<(u32, u32)>,
+    /// States from which a run ends in a runtime error, so that what is ahead of them is not known.
+    cut: Vec<u32>,
     words: u64,
 }
 
@@ -161,6 +163,7 @@ impl Draft {
             fingerprints: Vec::new(),
             ways: Vec::new(),
             errors: Vec::new(),
+            cut: Vec::new(),
             words: 0,
         };
         draft.number_of(&first);
@@ -202,6 +205,7 @@ impl Draft {
             let Some(words) = self.open.pop_front() else { return };
             self.words -= words.len() as u64;
             let mut cursor = self.machine.begin(&words);
+            let cut_before = self.machine.cut_runs().seen();
             loop {
                 match self.machine.next(&words, &mut cursor, &mut successor) {
                     Next::Successor { label, fault, marks, .. } => {
@@ -218,6 +222,9 @@ impl Draft {
                     }
                 }
             }
+            if cut_before < self.machine.cut_runs().seen() {
+                self.cut.push(from);
+            }
         }
     }
 
@@ -225,7 +232,7 @@ impl Draft {
     fn judge(mut self, fair: bool) -> Chart {
         let count = self.fingerprints.len();
         let looked_at = count - self.open.len();
-        let mut unknown: Vec<u32> = (looked_at as u32..count as u32).collect();
+        let mut unknown: Vec<u32> = (looked_at as u32..count as u32).chain(self.cut.iter().copied()).collect();
         let on_cycles = self.on_bad_cycles();
         if fair {
             unknown.extend(on_cycles);

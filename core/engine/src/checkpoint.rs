@@ -6,31 +6,46 @@
 //!
 //! A file holds one search. Where a model has several properties, that for violations of safety is kept.
 
+use crate::cut_runs::CutRuns;
 use crate::meaning::meaning;
 use crate::plan::{Planned, Question};
 use crate::settings::{DelayMode, Fairness, Keeper, Settings};
 use fabius_base::{Code, Finding, Severity};
-use fabius_program::Program;
+use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
 use fabius_search::delay_bounded::Reach;
 use std::fmt::{Display, Write};
+use std::sync::Arc;
 
 /// How a file begins; another number means another format.
-const MAGIC: &str = "fabius checkpoint 3";
+const MAGIC: &str = "fabius checkpoint 4";
 /// Ends the lines of text.
 const BLANK: &str = "\n\n";
 const SUM_BYTES: usize = 8;
+/// Begins the line that says at which edge a runtime error ended a run, if one did.
+const CUT: &str = "runtime error at";
 
 /// How a search is kept, if at all.
-pub(crate) struct Kept<'a>(Option<(Belonging, &'a Keeper)>);
+pub(crate) struct Kept<'a> {
+    asked: Option<(Belonging, &'a Keeper)>,
+    /// Where a runtime error ended a run: what was found out before must be known afterwards.
+    cut: Arc<CutRuns>,
+}
 
 impl<'a> Kept<'a> {
     /// A search that is not kept.
-    pub const NOT: Self = Self(None);
+    pub fn not() -> Self {
+        Self { asked: None, cut: Arc::default() }
+    }
 
     /// As it was asked for; what the search is, is told only then.
     pub fn as_asked(keeper: &'a Keeper, belonging: impl FnOnce() -> Belonging) -> Self {
-        Self(keeper.is_asked_for().then(|| (belonging(), keeper)))
+        Self { asked: keeper.is_asked_for().then(|| (belonging(), keeper)), cut: Arc::default() }
+    }
+
+    /// The same, of a search that does not follow runs behind runtime errors.
+    pub fn cutting(self, cut: &Arc<CutRuns>) -> Self {
+        Self { cut: Arc::clone(cut), ..self }
     }
 
     /// Runs a search, from where it was kept if it was.
@@ -41,12 +56,13 @@ impl<'a> Kept<'a> {
         &self,
         search: impl FnOnce(Option<Keeping<'_, S>>) -> Result<R, Unusable>,
     ) -> Result<R, Box<Finding>> {
-        let Some((belonging, keeper)) = &self.0 else {
+        let Some((belonging, keeper)) = &self.asked else {
             return search(None).map_err(|Unusable| Box::new(foreign(&Keeper::default())));
         };
-        let from = keeper.resume.as_ref().map(|(_, bytes)| belonging.read::<S>(bytes));
+        let from = keeper.resume.as_ref().map(|(_, bytes)| belonging.read::<S>(bytes, &self.cut));
         let from = from.transpose().map_err(|why| Box::new(unusable(keeper, &why)))?;
-        let mut keep = keeper.save.as_ref().map(|save| |snapshot: S| save(&belonging.write(&snapshot)));
+        let write = |snapshot: S| belonging.write(&snapshot, &self.cut);
+        let mut keep = keeper.save.as_ref().map(|save| move |snapshot: S| save(&write(snapshot)));
         let keep = keep.as_mut().map(|keep| keep as &mut dyn FnMut(S));
         search(Some(Keeping { from: from.as_ref(), keep })).map_err(|Unusable| Box::new(foreign(keeper)))
     }
@@ -100,23 +116,27 @@ impl Belonging {
         for Same { what, value, .. } in &self.0 {
             let _ = write!(text, "\n{what}: {value}");
         }
-        text + BLANK
+        text
     }
 
     /// The whole file.
-    fn write(&self, snapshot: &impl Snapshot) -> Vec<u8> {
-        let mut bytes = self.text().into_bytes();
+    fn write(&self, snapshot: &impl Snapshot, cut: &CutRuns) -> Vec<u8> {
+        let mut text = self.text();
+        if let Some(edge) = cut.edge() {
+            let _ = write!(text, "\n{CUT}: {}", edge.0);
+        }
+        let mut bytes = (text + BLANK).into_bytes();
         bytes.extend(snapshot.to_bytes());
         let sum = sum(&bytes);
         bytes.extend(sum.to_le_bytes());
         bytes
     }
 
-    /// Reads a file.
+    /// Reads a file, and takes note of a runtime error that ended a run.
     ///
     /// # Errors
     /// A sentence that says why there is nothing to go on from.
-    fn read<S: Snapshot>(&self, bytes: &[u8]) -> Result<S, String> {
+    fn read<S: Snapshot>(&self, bytes: &[u8], cut: &CutRuns) -> Result<S, String> {
         let damaged = || "it is damaged: it was cut short, or changed after it was written".to_owned();
         let blank = bytes.windows(BLANK.len()).position(|window| window == BLANK.as_bytes());
         let text = blank.and_then(|end| std::str::from_utf8(&bytes[..end]).ok()).unwrap_or_default();
@@ -143,6 +163,9 @@ impl Belonging {
                 }
                 _ => return Err(format!("it was written by a search in which {what} was another")),
             }
+        }
+        if let Some((CUT, edge)) = other.next() {
+            cut.note(EdgeId(edge.parse().map_err(|_| damaged())?), None);
         }
         let start = blank.map_or(end, |blank| blank + BLANK.len());
         bytes.get(start..end).and_then(S::from_bytes).ok_or_else(damaged)
@@ -224,28 +247,29 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_written() {
-        let bytes = belonging("a").write(&FastSnapshot::default());
-        assert_eq!(belonging("a").read(&bytes), Ok::<FastSnapshot, _>(FastSnapshot::default()));
+        let bytes = belonging("a").write(&FastSnapshot::default(), &CutRuns::default());
+        assert_eq!(belonging("a").read(&bytes, &CutRuns::default()), Ok::<FastSnapshot, _>(FastSnapshot::default()));
     }
 
     #[test]
     fn damage_is_noticed_wherever_it_is() {
-        let bytes = belonging("a").write(&FastSnapshot::default());
+        let bytes = belonging("a").write(&FastSnapshot::default(), &CutRuns::default());
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
-            assert!(belonging("a").read::<FastSnapshot>(&damaged).is_err(), "{at}");
-            assert!(belonging("a").read::<FastSnapshot>(&bytes[..at]).is_err(), "{at}");
+            assert!(belonging("a").read::<FastSnapshot>(&damaged, &CutRuns::default()).is_err(), "{at}");
+            assert!(belonging("a").read::<FastSnapshot>(&bytes[..at], &CutRuns::default()).is_err(), "{at}");
         }
     }
 
     #[test]
     fn what_belongs_elsewhere_is_refused_and_it_says_why() {
-        let bytes = belonging("a").write(&FastSnapshot::default());
-        let refusal = belonging("b").read::<FastSnapshot>(&bytes).expect_err("another model");
+        let bytes = belonging("a").write(&FastSnapshot::default(), &CutRuns::default());
+        let refusal = belonging("b").read::<FastSnapshot>(&bytes, &CutRuns::default()).expect_err("another model");
         assert!(refusal.contains("the model"), "{refusal}");
-        let refusal =
-            belonging("a").read::<FastSnapshot>(b"active proctype p() { skip }\n\n").expect_err("no checkpoint");
+        let refusal = belonging("a")
+            .read::<FastSnapshot>(b"active proctype p() { skip }\n\n", &CutRuns::default())
+            .expect_err("no checkpoint");
         assert!(refusal.contains("not a checkpoint"), "{refusal}");
     }
 }

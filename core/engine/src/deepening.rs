@@ -82,7 +82,7 @@ pub(crate) fn check_cycles(
     let cancel = watcher.around.cancel.clone();
     let search_settings = search::Settings { limits: settings.limits, stop_at: StopAt::First, cancel };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
-    let kept = kept("depth-bounded-scc", &inquiry.program, planned, settings, depth);
+    let kept = kept("depth-bounded-scc", &inquiry.program, planned, settings, depth).cutting(machine.cut_runs());
     let found = kept.run(|keeping| {
         depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal, keeping)
     });
@@ -96,6 +96,7 @@ pub(crate) fn check_cycles(
         findings: nothing_kept(settings, found.reach, found.outcome.found.is_some()).into_iter().collect(),
         ..Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds))
     };
+    machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
     if let Some(found) = found.outcome.found {
         let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
         checked.confirm(loaded, &inquiry.program, planned, found, around);

@@ -18,6 +18,7 @@ mod chart;
 mod checkpoint;
 mod condition;
 mod counterexample;
+mod cut_runs;
 mod deepening;
 mod delayed;
 mod elaborate;

@@ -100,6 +100,7 @@ pub(crate) fn check(
         reduction: told(&reduction),
         ..describe(planned, settings, &inquiry, &outcome, store_bytes, seconds)
     });
+    machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
     if let Some(found) = outcome.found {
         let states = outcome.statistics.states;
         let fair_runs = fair_runs(&task, &inquiry, &mut machine, states, around);
@@ -296,7 +297,7 @@ fn fair_runs(
         let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question);
         match outcome.found {
             Some(_) => return Some(satisfied),
-            None if !outcome.proves_absence() => return None,
+            None if !outcome.proves_absence() || 0 < machine.cut_runs().seen() => return None,
             None => {}
         }
     }

@@ -50,20 +50,21 @@ pub fn onward(
     let mut from = ProcessSet::EMPTY;
     held.iter().for_each(|pid| from.insert(*pid));
     let task = Task { loaded, program: &ground.program, property: &planned.name, settings };
-    let (found, statistics, completeness) = match planned.question {
+    let (found, statistics, completeness, cut) = match planned.question {
         Question::Safety => safety(&task, ground, path, from, around)?,
         _ => endless(&task, ground, planned, path, from, around)?,
     };
     let found = found.map(|found| confirm(loaded, &ground.program, found)).transpose()?;
-    let exhaustive = completeness == Completeness::Exhaustive;
+    let exhaustive = completeness == Completeness::Exhaustive && cut.is_none();
     let states = counted(statistics.states, "state");
-    let sentence = match (&found, exhaustive) {
+    let sentence = match (&found, cut) {
         (Some(found), _) => {
             let steps = (found.trace.steps.len()).saturating_sub(path.len());
             format!("{}, {} further on", found.report.kind.sentence(), counted(steps as u64, "step"))
         }
-        (None, true) => format!("no violation is reachable ({states}, exhaustive)"),
-        (None, false) => {
+        (None, Some(cut)) => format!("no violation found in {states}, but {cut}"),
+        (None, None) if exhaustive => format!("no violation is reachable ({states}, exhaustive)"),
+        (None, None) => {
             let limit = limit_reached(completeness, &settings.limits);
             format!("no violation found in {states}, not exhaustive: {limit}")
         }
@@ -71,7 +72,8 @@ pub fn onward(
     Ok(Onward { found, states: statistics.states, exhaustive, sentence })
 }
 
-type Searched = (Option<Found>, search::Statistics, Completeness);
+/// What was found; if nothing, and runs were cut off by runtime errors, that in words.
+type Searched = (Option<Found>, search::Statistics, Completeness, Option<String>);
 
 const IMPOSSIBLE: &str = "the state from which to search cannot be reached";
 
@@ -93,7 +95,7 @@ fn safety(
         let path = path.iter().chain(&violation.path).copied().collect();
         Found { count: violation.count, as_found: true, ..Found::new(violation.kind.into(), path, watch) }
     });
-    Ok((found, outcome.statistics, outcome.completeness))
+    Ok((found, outcome.statistics, outcome.completeness, None))
 }
 
 /// The ground has the claim in it already, so the question is put with it as it is.
@@ -121,5 +123,6 @@ fn endless(
         found.path.splice(0..0, path.iter().copied());
         found
     });
-    Ok((found, outcome.statistics, outcome.completeness))
+    let cut = machine.cut_runs().sentence(&ground.program, &task.loaded.map);
+    Ok((found, outcome.statistics, outcome.completeness, cut))
 }

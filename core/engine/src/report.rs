@@ -108,6 +108,8 @@ pub enum Stopped {
     Depth,
     /// Runs with more delays than allowed were left out.
     Delays,
+    /// Runs ended in runtime errors, and what would follow them is not known.
+    RuntimeErrors,
     /// The first violation was found.
     Violation,
 }

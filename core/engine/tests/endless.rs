@@ -1,9 +1,9 @@
 //! Checks of endless runs through the front door: verdicts, loops, fairness, hints.
 
 use fabius_base::{Cancel, Code, Limits};
-use fabius_engine::report::{PropertyReport, ViolationClass};
-use fabius_engine::settings::Progress;
-use fabius_engine::{Cycles, Fairness, Order, Outcome, Settings, Surroundings, Verdict, check, load};
+use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
+use fabius_engine::settings::{DepthBounding, Progress};
+use fabius_engine::{Cycles, Delaying, Fairness, Order, Outcome, Settings, Surroundings, Verdict, check, load};
 use std::time::Duration;
 
 fn run(text: &str, settings: &Settings) -> Outcome {
@@ -291,4 +291,46 @@ active proctype Q() { t == 100; progress: skip }";
     let found = property(text, "progress", &Settings { optimize: false, ..Settings::default() });
     let violation = &found.violations[0];
     assert_eq!((violation.steps, violation.shortest), (26, false), "nothing proves that there is none shorter");
+}
+
+/// A claim, a formula and progress behind which something is hidden by a runtime error.
+const BEHIND_AN_ERROR: &str = "byte a[2], i = 2, x;
+active proctype A() {
+    if :: a[i] == 0 -> x = 1 :: x = 2 fi;
+    progress: skip
+}
+ltl never_one { [] (x != 1) }";
+
+#[test]
+fn nothing_holds_behind_a_runtime_error() {
+    let depth = DepthBounding { increment: 5, cut_off: None };
+    let others = [
+        Settings { fairness: Fairness::Weak, ..Settings::default() },
+        Settings { delaying: Some(Delaying::default()), ..Settings::default() },
+        Settings { depth_bounding: Some(depth), ..Settings::default() },
+    ];
+    for settings in ways().into_iter().chain(others) {
+        for name in ["never_one", "progress"] {
+            let report = property(BEHIND_AN_ERROR, name, &settings);
+            assert_eq!(report.verdict, Verdict::Undecided, "{name}: {settings:?}");
+            assert_eq!((report.stopped, report.exhaustive), (Some(Stopped::RuntimeErrors), false), "{settings:?}");
+            assert!(report.reason.contains("line 3: index 2 is outside the array"), "{}", report.reason);
+        }
+    }
+}
+
+#[test]
+fn a_violation_beside_a_runtime_error_is_one() {
+    let text = BEHIND_AN_ERROR.replace("x != 1", "x != 2");
+    for settings in ways() {
+        assert_eq!(property(&text, "never_one", &settings).verdict, Verdict::Violated, "{settings:?}");
+    }
+}
+
+#[test]
+fn a_runtime_error_that_cannot_happen_does_not_matter() {
+    let text = BEHIND_AN_ERROR.replace("i = 2", "i = 1").replace("x = 1 ::", "x = 3 ::");
+    for settings in ways() {
+        assert_eq!(property(&text, "never_one", &settings).verdict, Verdict::Holds, "{settings:?}");
+    }
 }

@@ -46,7 +46,8 @@ pub(crate) fn check(
         let belonging = Belonging::new(&kind, &inquiry.program, &planned.name, settings)
             .with("what counts as progress", format!("{:?}", settings.progress));
         belonging_to(belonging, loaded, &machine, &chosen, delaying)
-    });
+    })
+    .cutting(machine.cut_runs());
     let job = Job { delaying, settings, goal: inquiry.goal, ask, is_shared, kept: &kept };
     let overlap = Overlap::default();
     let found = match with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, &overlap, (watcher, job)) {
@@ -62,6 +63,7 @@ pub(crate) fn check(
             .collect(),
         ..Checked::of(describe(planned, settings, &inquiry, &found, &chosen, ask, seconds))
     };
+    machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
     if let Some(found) = found.outcome.found {
         let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
         checked.confirm(loaded, &inquiry.program, planned, found, around);

@@ -199,7 +199,7 @@ fn fewer(
     let states_max = Some(states.min(FEWER_STATES_FACTOR.saturating_mul(FEWER_STATES_MIN)));
     let limits = Limits { states_max, depth_max: None, ..order.limits };
     let last = Some(run.delays.len() as u32);
-    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Kept::NOT, ..order };
+    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Kept::not(), ..order };
     let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
     let search = Search { watcher, order };
     let Ok(explored) =
