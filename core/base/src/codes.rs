@@ -82,6 +82,7 @@ codes! {
     TooMany = "F0411", Error, "a limit is exceeded";
     EndlessStep = "F0412", Warning, "a step only leads back to itself";
     InvisibleLabel = "F0413", Warning, "a label is inside an atomic sequence and has no effect";
+    CountsClaim = "F0414", Note, "Spin counts the claim among the processes";
     NotChecked = "F0501", Error, "embedded C needs a C compiler, the model was not checked";
     UnknownProperty = "F0502", Error, "no property has this name";
     Checkpoint = "F0503", Error, "a search cannot be kept or resumed";

@@ -197,6 +197,8 @@ struct Lowering<'a> {
     unused_values: Vec<Expr>,
     /// Where `return` puts its value, per inline that is being expanded.
     results: Vec<Option<ast::VarRef>>,
+    /// Where `_nr_pr` is read first.
+    process_count: Option<Span>,
     has_provided: bool,
     has_remote_variables: bool,
     has_code: bool,
@@ -240,6 +242,7 @@ impl<'a> Lowering<'a> {
             in_outside: false,
             unused_values: Vec::new(),
             results: Vec::new(),
+            process_count: None,
             has_provided: false,
             has_remote_variables: false,
             has_code: false,

@@ -204,6 +204,8 @@ fn steps_are_checked_where_they_stand() {
     refused("init { atomic { l: «skip»; skip } }", "F0404");
     refused("init { if :: else -> skip :: «else» -> skip fi }", "F0405");
     refused("chan c = [1] of { byte }; init { if :: c?_ :: «else» fi }", "F0406");
+    let finding = refused("chan q = [1] of { byte }; active proctype P() { q?«_pid» }", "F0309");
+    assert!(finding.help.iter().any(|help| help.contains("eval(_pid)")), "{finding:?}");
     refused("byte x; never { «x = 1» } init { skip }", "F0409");
     refused("proctype P() { skip } init { «run P() > 0» }", "F0409");
     refused("proctype «P»() { skip }", "F0410");
@@ -224,4 +226,19 @@ fn all_mistakes_are_told_at_once_and_each_once() {
     let codes: Vec<_> = lowered.findings.iter().map(|f| f.code.as_str()).collect();
     assert_eq!(codes, ["F0301", "F0301", "F0301", "F0401"]);
     assert!(lowered.program.is_none());
+}
+
+#[test]
+fn that_spin_counts_the_claim_is_told_where_it_matters() {
+    let finding = refused("byte x; init { «_nr_pr» == 1; x = 1 } ltl p { <> (x == 1) }", "F0414");
+    assert!(!finding.is_error());
+    refused("byte x; init { «_nr_pr» == 1; x = 1 } never { do :: x == 0 od }", "F0414");
+    let of = |text: &str| {
+        let mut map = SourceMap::new();
+        let file = map.add_file("test.pml", text);
+        let parsed = parse(&mut map, file, &[], &mut NoLoader);
+        lower(&parsed.model, &map, "test", Options::NONE).findings
+    };
+    assert_eq!(of("byte x; init { _nr_pr == 1; x = 1 }"), []);
+    assert_eq!(of("byte x; init { x = 1 } ltl p { <> (x == 1) }"), []);
 }

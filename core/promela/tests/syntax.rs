@@ -468,3 +468,22 @@ fn odd_texts_that_spin_reads() {
     assert_eq!(findings("init { do :: skip;;; :: break od }"), [("F0203", "1:20".into())]);
     assert_eq!(findings("int x; /* a /* b */ */"), [("F0101", "1:21".into())]);
 }
+
+#[test]
+fn a_parameter_may_not_occur_beside_a_dot_in_its_argument() {
+    let model = |declared: &str, parameter: &str, argument: &str| {
+        format!(
+            "typedef S {{ byte a; byte ab }}; S {declared}; inline f({parameter}) {{ {parameter} = 1 }} init {{ f({argument}) }}"
+        )
+    };
+    for (declared, argument, offset) in [("s", "s.a", 2), ("s", "s.ab", 2), ("s", "s . a", 4), ("xa", "xa.ab", 0)] {
+        let text = model(declared, "a", argument);
+        let call = text.rfind("f(").expect("it is called") + 2;
+        refused(&text, &format!("1:{}", call + offset + 1), "occurs in a structure name");
+    }
+    for (declared, parameter, argument) in [("s", "q", "s.a"), ("xab", "a", "xab.b"), ("s", "b", "s.ab")] {
+        assert_eq!(findings(&model(declared, parameter, argument)), []);
+    }
+    // Spin replaces a parameter only where it is used.
+    assert_eq!(findings("typedef S { byte a }; S s; inline f(a) { skip } init { f(s.a) }"), []);
+}

@@ -163,7 +163,10 @@ impl Lowering<'_> {
     fn predefined(&mut self, name: &str, span: Span) -> Expr {
         match name {
             "_pid" => Expr::Pid,
-            "_nr_pr" => Expr::ProcessCount,
+            "_nr_pr" => {
+                self.process_count.get_or_insert(span);
+                Expr::ProcessCount
+            }
             "_last" => Expr::Last,
             "_priority" => Expr::PriorityOf(Box::new(Expr::Pid)),
             "_p" => Expr::LocationOf(Box::new(Expr::Pid)),
@@ -305,8 +308,9 @@ impl Lowering<'_> {
             }
             Some(Access::Predefined(name)) if &*name == "_" => fields.push(Pattern::Ignore),
             Some(Access::Predefined(name)) => {
-                let headline = format!("nothing can be received into `{name}`");
-                self.error(Code::PredefinedVariable, v.span, headline, "its value is given");
+                let finding = Finding::new(Code::PredefinedVariable, format!("nothing can be received into `{name}`"));
+                let finding = finding.at(v.span, "its value is given");
+                self.report(finding.help(format!("to receive only a message with its value, write `eval({name})`")));
                 fields.push(Pattern::Ignore);
             }
         }

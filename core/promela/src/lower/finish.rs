@@ -7,8 +7,8 @@ use crate::optimise::{Facts, What, optimise};
 use crate::types::{Basic, VarType};
 use fabius_base::{Code, Finding};
 use fabius_program::{
-    Action, Enumeration, Expr, Formula, Initial, Kind, LocationId, Pattern, Place, PrintPiece, Process, Program,
-    Property, PropertyKind, Slot, Variable, VariableId,
+    Action, Enumeration, Expr, Formula, Initial, Kind, LocationId, Pattern, Place, PrintPiece, Process, ProcessKind,
+    Program, Property, PropertyKind, Slot, Variable, VariableId,
 };
 
 impl Lowering<'_> {
@@ -16,6 +16,7 @@ impl Lowering<'_> {
         self.flow.tie_loose_ends();
         self.check_calls();
         self.check_sends();
+        self.check_process_count();
         if self.initial.is_empty() {
             self.no_process();
         }
@@ -105,6 +106,16 @@ impl Lowering<'_> {
                 variable.ty.bits = 8;
             }
         }
+    }
+
+    /// Spin's verifier has a claim among its processes, so that `_nr_pr` is greater by one than the language says.
+    fn check_process_count(&mut self) {
+        let has_claim = !self.properties.is_empty() || self.drafts.iter().any(|draft| draft.kind == ProcessKind::Claim);
+        let Some(span) = self.process_count.filter(|_| has_claim) else { return };
+        let finding = Finding::new(Code::CountsClaim, "`_nr_pr` has another value in Spin's verifier")
+            .at(span, "does not count the claim here")
+            .note("Spin runs a claim or formula as one more process, and counts it while it checks that property");
+        self.report(finding);
     }
 
     fn no_process(&mut self) {

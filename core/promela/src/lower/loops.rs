@@ -104,8 +104,11 @@ impl Lowering<'_> {
             self.flow.hide_break();
             return None;
         };
-        if !Self::whole(v) || !Self::whole(container) {
-            self.error(Code::NotAllowedHere, span, "`for (… in …)` needs plain names", "without index and field");
+        if let Some(field) = [v, container].into_iter().find(|name| 1 < name.parts.len()) {
+            let headline = "`for (… in …)` does not accept a field of a structure";
+            let help = "assign the channel to a variable of its own, or count with `for (i : 0 .. n)`";
+            let finding = Finding::new(Code::NotAllowedHere, headline).at(field.span, "a field").help(help);
+            self.report(finding);
         }
         let pending = match self.variable(element).ty {
             VarType::Struct(_) => self.for_messages(v, container, body, span),
@@ -117,7 +120,7 @@ impl Lowering<'_> {
         pending
     }
 
-    /// `for (i in array)`: all indices.
+    /// `for (i in array)`: all indices. As in Spin, an index of the array itself means nothing.
     fn for_elements(
         &mut self,
         v: &VarRef,

@@ -200,6 +200,14 @@ impl Parser<'_> {
                         .note("Spin puts arguments into the text one after the other and refuses this")
                         .help("rename the parameter of the inline")
                 }
+                Trouble::ParameterBesideDot(token, parameter) => {
+                    let (name, parameter) = (self.text(token.symbol), self.text(parameter));
+                    let headline = format!("parameter `{parameter}` of an inline occurs in a structure name");
+                    Finding::new(Code::BadInlineCall, headline)
+                        .at(token.span, format!("Spin finds `{parameter}` in `{name}` beside a dot"))
+                        .note("Spin refuses this: it replaces parameters in the text, and would not come to an end")
+                        .help("rename the parameter of the inline")
+                }
             };
             self.tell(finding);
         }

@@ -60,6 +60,8 @@ pub(super) enum Trouble {
     TooManyInlined(Span),
     /// An argument that is the name of another parameter of the same inline.
     ArgumentIsParameter(Token, Symbol),
+    /// A name beside a dot in an argument that Spin takes for the parameter.
+    ParameterBesideDot(Token, Symbol),
 }
 
 pub(super) struct Stream<'a> {
@@ -310,6 +312,8 @@ impl<'a> Stream<'a> {
             if argument.len() == 1 && other(&argument[0]) {
                 self.troubles.push(Trouble::ArgumentIsParameter(argument[0], token.symbol));
             }
+            let beside = beside_dot(self.names, argument, token.symbol);
+            self.troubles.extend(beside.map(|name| Trouble::ParameterBesideDot(name, token.symbol)));
             let tokens = argument.clone();
             self.frames.push(Frame { tokens, next: 0, kind: FrameKind::Argument });
             return None;
@@ -460,4 +464,15 @@ fn within(map: &mut SourceMap, call: &mut Call, via: ExpansionId, depth: u32) ->
     let id = map.add_expansion(moved);
     call.within.insert(via.0, id);
     id
+}
+
+/// The first name in an argument that ends with the parameter before a dot, or begins with it behind one: there Spin finds
+/// the parameter in the text of the argument, and refuses to replace it.
+fn beside_dot(names: &Interner, argument: &[Token], parameter: Symbol) -> Option<Token> {
+    let parameter = names.text(parameter);
+    argument.windows(2).find_map(|pair| match pair {
+        [name, dot] if dot.kind == Tok::Dot && names.text(name.symbol).ends_with(&**parameter) => Some(*name),
+        [dot, name] if dot.kind == Tok::Dot && names.text(name.symbol).starts_with(&**parameter) => Some(*name),
+        _ => None,
+    })
 }
