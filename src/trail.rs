@@ -1,7 +1,9 @@
 //! Counterexamples as trail files, where `spin -t -p` looks for them.
 
 use crate::args::Check;
-use fabius_engine::{Loaded, Outcome};
+use fabius_base::Code;
+use fabius_engine::{Counterexample, Loaded, Outcome};
+use fabius_witness::format::trail::names_claim;
 use std::path::{Path, PathBuf};
 
 /// Writes the trails that were asked for; returns what to tell about them.
@@ -14,10 +16,19 @@ pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<String> {
         let Some(path) = path_of(&loaded.name, wanted.as_deref(), number) else {
             return vec!["no trail was written: name a file for it, as in --trail=FILE".to_owned()];
         };
-        told.push(match std::fs::write(&path, example.trail(loaded)) {
-            Ok(()) => {
-                format!("trail written to {}; {}", path.display(), hint(&loaded.name, number, wanted.is_some(), &path))
-            }
+        let trail = example.trail(loaded);
+        told.push(match std::fs::write(&path, &trail) {
+            Ok(()) => match refused_by_spin(loaded) {
+                Some(line) => format!(
+                    "trail written to {}; Spin cannot replay it, since it refuses this model (line {line}: see the warning)",
+                    path.display()
+                ),
+                None => {
+                    let hint = hint(&loaded.name, number, wanted.is_some(), &path);
+                    let lines = std::iter::once(format!("trail written to {}; {hint}", path.display()));
+                    lines.chain(left_out(example, &trail)).collect::<Vec<_>>().join("\n")
+                }
+            },
             Err(error) => format!("the trail could not be written to {}: {error}", path.display()),
         });
     }
@@ -38,6 +49,28 @@ fn path_of(model: &str, wanted: Option<&Path>, number: Option<usize>) -> Option<
         None if model.starts_with('<') => None,
         None => Some(PathBuf::from(format!("{model}{number}.trail"))),
     }
+}
+
+/// The line for which Spin refuses a model that Fabius accepts, if it does.
+fn refused_by_spin(loaded: &Loaded) -> Option<u32> {
+    let finding = loaded.findings.iter().find(|finding| finding.code == Code::SpinRefuses)?;
+    finding.span().map(|span| loaded.map.position(span).line)
+}
+
+/// What Spin's replay does not show as Fabius does.
+fn left_out(example: &Counterexample, trail: &str) -> Vec<String> {
+    let mut told = Vec::new();
+    let steps = &example.trace.steps;
+    let on_the_way = steps.split_last().and_then(|(_, before)| before.iter().find(|step| step.fault.is_some()));
+    if let Some(step) = on_the_way {
+        told.push(format!("  Spin reports the assertion that fails on the way, in step {}, and goes on.", step.number));
+    }
+    let has_claim = steps.iter().any(|step| step.claim.is_some());
+    if has_claim && !names_claim(trail) {
+        told.push("  Spin replays the processes only: the trail has no steps of the formula's automaton, so no error is".to_owned());
+        told.push("  reported at its end.".to_owned());
+    }
+    told
 }
 
 /// The command that replays a trail.

@@ -59,9 +59,8 @@ fn machine_and_witness_agree_on_random_models() {
 fn machine_and_witness_agree_where_statements_fail_in_several_places() {
     let first = number("FABIUS_SEED", 1);
     let seeds = first..first + number("FABIUS_WALKS", MODELS);
-    let texts: Vec<_> = seeds
-        .map(|seed| (format!("seed {seed} with faults"), generate::model_with_faults(seed).text()))
-        .collect();
+    let texts: Vec<_> =
+        seeds.map(|seed| (format!("seed {seed} with faults"), generate::model_with_faults(seed).text())).collect();
     let walked = walk_all(&texts);
     println!("{walked} of {} models walked", texts.len());
     assert!(walked * 2 > texts.len());

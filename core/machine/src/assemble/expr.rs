@@ -649,7 +649,9 @@ impl Assembler<'_> {
     /// Whether an expression may have no value.
     fn can_fail(&self, e: &Expr) -> bool {
         match e {
-            Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => false,
+            Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => {
+                false
+            }
             Expr::Load(place) => self.slot_of_place(place).is_none(),
             Expr::Unary(_, a) => self.can_fail(a),
             Expr::Binary(BinaryOp::Divide | BinaryOp::Remainder, a, b) => {

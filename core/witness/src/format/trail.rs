@@ -4,7 +4,7 @@
 //! steps were merged, a line before the first step of a cycle that it starts there. Moves of a claim that
 //! stands in the text are lines too: a header names it, the claim is process 0, and all others are one further. The
 //! automaton of a formula is not the one that Spin makes of it: its moves are left out, and Spin replays the
-//! system alone.
+//! system alone. Where nothing would follow the line of a cycle, it is left out.
 
 use crate::interpret::{Outcome, moves, settled};
 use crate::state::State;
@@ -23,6 +23,9 @@ pub fn trail(program: &Program, path: &[Move], cycle_start: Option<usize>) -> St
         trail.text.push_str("-4:-4:-4\n");
     }
     let first = u32::from(claim.is_some());
+    // Of a run that ends in a state that repeats for ever there is nothing to write: Spin cannot count such a cycle.
+    let is_line = |step: &Move| step.pid != CLAIM_PID || claim.is_some();
+    let cycle_start = cycle_start.filter(|start| path.iter().skip(*start).any(is_line));
     for (index, step) in path.iter().enumerate() {
         if cycle_start == Some(index) {
             trail.text.push_str(CYCLE);
@@ -35,9 +38,6 @@ pub fn trail(program: &Program, path: &[Move], cycle_start: Option<usize>) -> St
         if let Some((partner, edge)) = step.partner {
             trail.line(first + u32::from(partner), edge);
         }
-    }
-    if cycle_start == Some(path.len()) {
-        trail.text.push_str(CYCLE);
     }
     trail.text
 }
