@@ -169,7 +169,10 @@ impl Lowering<'_> {
             return None;
         }
         let counter = self.counter(span, capacity > 255);
+        // Of an array without an index, the first channel.
+        let in_for = std::mem::replace(&mut self.in_for, true);
         let source = self.channel(channel);
+        self.in_for = in_for;
         self.add_action(Action::Assign(counter.clone(), Expr::Constant(0)), span, "round = 0".into());
         self.flow.open();
         let length = Expr::Length(Box::new(source.clone()));
