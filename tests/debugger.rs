@@ -521,8 +521,6 @@ fn what_the_project_of_a_model_says_counts() {
     assert_eq!(after_the_step(json!({ "N": 3 })), [("x".to_owned(), "3".to_owned(), true)]);
     std::fs::write(&project, "define = 1\n").expect("there is room");
     let mut debugger = Debugger::new();
-    let launch = debugger.launch(&program, json!({}));
-    let refused = debugger.answer(launch);
-    assert_eq!(refused["success"], false, "{refused}");
-    assert!(refused.to_string().contains("fabius.toml"), "{refused}");
+    let why = debugger.refused("launch", json!({ "program": program }));
+    assert!(why.contains("fabius.toml"), "{why}");
 }
