@@ -67,7 +67,10 @@ fn left_out(example: &Counterexample, trail: &str) -> Vec<String> {
     }
     let has_claim = steps.iter().any(|step| step.claim.is_some());
     if has_claim && !names_claim(trail) {
-        told.push("  Spin replays the processes only: the trail has no steps of the formula's automaton, so no error is".to_owned());
+        told.push(
+            "  Spin replays the processes only: the trail has no steps of the formula's automaton, so no error is"
+                .to_owned(),
+        );
         told.push("  reported at its end.".to_owned());
     }
     told

@@ -43,7 +43,13 @@ impl<'a> Situation<'a> {
         let by_delays = matches!(asked.cycles, Some(CycleSearch::Map | CycleSearch::IterativeNdfs));
         let safety = property.kind == PropertyClass::Safety;
         let plain = asked.delays.delay.is_none() && asked.delays.depth().is_none() && (safety || !by_delays);
-        Self { property, args, safety, plain, fair: !safety && asked.fairness.is_some_and(|fairness| fairness != FairnessKind::None) }
+        Self {
+            property,
+            args,
+            safety,
+            plain,
+            fair: !safety && asked.fairness.is_some_and(|fairness| fairness != FairnessKind::None),
+        }
     }
 
     fn advice(&self, properties: usize) -> Vec<Advice> {
