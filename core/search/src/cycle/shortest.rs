@@ -147,6 +147,9 @@ struct History {
     closed: bool,
 }
 
+/// The labels of a cycle, and how many steps it has.
+type Round<L> = (Vec<L>, u64);
+
 /// A state on a way that may become a cycle.
 struct Place {
     node: u32,
@@ -287,7 +290,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
 
     /// A shortest cycle through a state that counts and makes a shorter run than the best, through states that are not
     /// nearer; its labels and how many steps it has.
-    fn cycle_through(&mut self, start: u32, parts: &Parts) -> Run<M::Label, M::Fault, Option<(Vec<M::Label>, u64)>> {
+    fn cycle_through(&mut self, start: u32, parts: &Parts) -> Run<M::Label, M::Fault, Option<Round<M::Label>>> {
         let distance = self.graph.nodes[start as usize].distance;
         let history = self.nothing_yet(start);
         let mut places = vec![Place { node: start, history, steps: 0, parent: (0, 0) }];
