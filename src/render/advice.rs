@@ -73,6 +73,9 @@ impl<'a> Situation<'a> {
             }
             Some(Stopped::Depth) => self.deeper(),
             Some(Stopped::Delays) => self.more_delays(),
+            Some(Stopped::RuntimeErrors) => {
+                vec![("--property safety".to_owned(), "the run to the runtime error, which is to be fixed first")]
+            }
             Some(Stopped::Violation) => Vec::new(),
             None => self.surer(),
         }

@@ -251,7 +251,7 @@ mod tests {
         machine.initial(&mut words).unwrap();
         let mut state = State::initial(&program).unwrap();
         assert_eq!(same_state(&program, &machine.view(&words).unwrap(), &state), Ok(()));
-        state.globals[0][0] = 4;
+        state.globals[0] = vec![4].into();
         assert!(same_state(&program, &machine.view(&words).unwrap(), &state).is_err());
         assert!(
             successors(&program, Watch::NOTHING, &mut machine, &words, &State { processes: Vec::new(), ..state })
