@@ -102,7 +102,11 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
     let _ = writeln!(text, "{}", paint(STRONG, heading(example)));
     text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
     if many {
-        let all = format!("all {}: --json, or step by step: fabius explore", counted(example.report.steps, "step"));
+        let all = format!(
+            "all {}: {}, or step by step: fabius explore",
+            counted(example.report.steps, "step"),
+            if example.report.steps_left_out == 0 { "--json" } else { "--trail" }
+        );
         let _ = writeln!(text, "  {}", paint(FAINT, all));
     }
     if example.trace.steps.iter().any(|step| step.held || step.holds) {

@@ -363,6 +363,7 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
     let endless = trace.endless.as_ref();
     let sentences = explanation.map(|why| &why.sentences).or(endless.map(|endless| &endless.sentences));
     let advice = explanation.map(|why| &why.suggestion).or(endless.map(|endless| &endless.suggestion));
+    let (records, left_out) = json::steps_at_ends(trace, &loaded.map);
     ViolationReport {
         kind: found.wrong.class(),
         message: message(found.wrong, trace),
@@ -372,7 +373,8 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
         count: found.count.max(1),
         steps: trace.len() as u64,
         shortest: found.shortest,
-        trace: Arc::new(json::steps(trace, &loaded.map)),
+        trace: Arc::new(records),
+        steps_left_out: left_out as u64,
         loop_start: trace.cycle_start.map(|start| start as u64),
         endless: trace.endless.as_ref().map(|endless| in_loop(&loaded.map, endless, trace)),
         delays: None,

@@ -232,6 +232,9 @@ pub struct ViolationReport {
     pub shortest: bool,
     /// The run, from the initial state; it may be long, so events and reports share it.
     pub trace: Arc<Vec<StepRecord>>,
+    /// How many steps in the middle of the run are not in `trace`, since it is very long.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub steps_left_out: u64,
     /// For a run that never ends: the number of the first step of its loop, from 1; one more than there are
     /// steps if nothing moves in the loop.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -402,6 +405,11 @@ impl PropertyReport {
         let known = matches!(self.verdict, Verdict::Holds | Verdict::Violated);
         self.expected.filter(|_| known).map(|expected| expected == self.verdict)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 impl FindingReport {

@@ -170,3 +170,16 @@ fn a_run_is_told_in_the_statements_of_the_text() {
         assert_eq!(trace(&Settings { search, ..Settings::default() }), as_written);
     }
 }
+
+#[test]
+fn a_very_long_run_is_reported_by_its_two_ends() {
+    let report =
+        run_default("int x; active proctype P() { do :: x < 15000 -> x++ :: else -> break od; assert(false) }");
+    let [violation] = report.report.properties[0].violations.as_slice() else { panic!("one violation") };
+    let numbers: Vec<usize> = violation.trace.iter().map(|step| step.step).collect();
+    assert_eq!(numbers.len(), 20_000);
+    assert_eq!(violation.steps, numbers.len() as u64 + violation.steps_left_out);
+    assert_eq!((numbers[9_999], numbers[10_000]), (10_000, 10_001 + violation.steps_left_out as usize));
+    let short = run_default("byte x; active proctype P() { x = 1; assert(false) }");
+    assert_eq!(short.report.properties[0].violations[0].steps_left_out, 0);
+}

@@ -487,7 +487,9 @@ fn mark(counterexample: &mut Counterexample, program: &Program, map: &SourceMap,
             step.held_back.push(HeldBack { pid: delay.process, name, span });
         }
     }
-    counterexample.report.trace = Arc::new(json::steps(&counterexample.trace, map));
+    let (records, left_out) = json::steps_at_ends(&counterexample.trace, map);
+    counterexample.report.trace = Arc::new(records);
+    counterexample.report.steps_left_out = left_out as u64;
     counterexample.report.delays = Some(told);
     counterexample.report.fewest_delays = Some(fewest);
 }

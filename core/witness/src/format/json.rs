@@ -153,6 +153,18 @@ pub fn steps(trace: &Trace, source: &SourceMap) -> Vec<StepRecord> {
     trace.taken().map(|step| step_record(step, source)).collect()
 }
 
+/// Longer traces are told by their two ends: as many records as this, half of them from each.
+pub const RECORDS_MAX: usize = 20_000;
+
+/// The steps of a trace, at most [`RECORDS_MAX`] of them; and how many were left out between the two ends.
+pub fn steps_at_ends(trace: &Trace, source: &SourceMap) -> (Vec<StepRecord>, usize) {
+    let count = trace.taken().count();
+    let left_out = count.saturating_sub(RECORDS_MAX);
+    let kept = |index: usize| left_out == 0 || index < RECORDS_MAX / 2 || RECORDS_MAX / 2 + left_out <= index;
+    let taken = trace.taken().enumerate().filter(|(index, _)| kept(*index));
+    (taken.map(|(_, step)| step_record(step, source)).collect(), left_out)
+}
+
 /// The processes that are stuck at the end of a trace; see [`Trace::stuck`].
 pub fn stuck(trace: &Trace, source: &SourceMap) -> Vec<StandingRecord> {
     trace.stuck().map(|standing| standing_record(standing, source)).collect()
