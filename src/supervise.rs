@@ -17,7 +17,9 @@ pub const STACK_BYTES: usize = 64 << 20;
 const STACKS_BYTES: [usize; 3] = [STACK_BYTES, STACK_BYTES / 4, STACK_BYTES / 16];
 /// Work that was asked to stop may use so much time of a processor, …
 const GRACE: Duration = Duration::from_secs(1);
-/// … and so much time altogether: on a busy machine the one takes longer than the other.
+/// … or this part of the time that it was given: what a long search found is worth a look at whether it is true, …
+const GRACE_SHARE: u32 = 20;
+/// … and so much time altogether, or twice the grace: on a busy machine the one takes longer than the other.
 const GRACE_WALL: Duration = Duration::from_secs(10);
 /// The time altogether where nobody can say what a process used.
 const GRACE_WALL_ONLY: Duration = Duration::from_secs(2);
@@ -73,6 +75,7 @@ pub fn run<T: Send + 'static>(
         return Err(StopReason::Exhausted);
     }
     drop(work);
+    let began = Instant::now();
     let mut asked: Option<Asked> = None;
     loop {
         match results.recv_timeout(PAUSE) {
@@ -81,7 +84,8 @@ pub fn run<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
         }
         let Some(reason) = cancel.requested() else { continue };
-        let asked = asked.get_or_insert_with(Asked::now);
+        let given = if reason == StopReason::Timeout { began.elapsed() } else { Duration::ZERO };
+        let asked = asked.get_or_insert_with(|| Asked::now(GRACE.max(given / GRACE_SHARE)));
         if asked.is_overdue(threads) && voice.abandon() {
             return Err(reason);
         }
@@ -93,18 +97,21 @@ struct Asked {
     at: Instant,
     /// What the process had used by then.
     used: Option<Duration>,
+    /// How much more of a processor each thread may use.
+    grace: Duration,
 }
 
 impl Asked {
-    fn now() -> Self {
-        Self { at: Instant::now(), used: processor_time() }
+    fn now(grace: Duration) -> Self {
+        Self { at: Instant::now(), used: processor_time(), grace }
     }
 
     fn is_overdue(&self, threads: usize) -> bool {
         let elapsed = self.at.elapsed();
         match (self.used, processor_time()) {
             (Some(before), Some(now)) => {
-                GRACE * threads.max(1) as u32 <= now.saturating_sub(before) || GRACE_WALL <= elapsed
+                let used = now.saturating_sub(before);
+                self.grace * threads.max(1) as u32 <= used || GRACE_WALL.max(2 * self.grace) <= elapsed
             }
             _ => GRACE_WALL_ONLY <= elapsed,
         }

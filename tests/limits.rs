@@ -60,7 +60,7 @@ fn a_limit_on_the_address_space_is_kept_by_default() {
     let scratch = Scratch::new("space");
     let model = scratch.file("m.pml", COUNTERS);
     // Were the default three quarters of the free memory, this would end in a failed allocation.
-    let (code, out, err) = shell("ulimit -v 400000; exec \"$0\" check --json --no-reduction \"$@\"", &[&model]);
+    let (code, out, err) = shell("ulimit -v 1000000; exec \"$0\" check --json --no-reduction \"$@\"", &[&model]);
     assert_eq!(code, 2, "{out}\n{err}");
     let report: Value = serde_json::from_str(&out).expect("a report");
     let property = &report["properties"][0];

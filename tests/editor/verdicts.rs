@@ -135,15 +135,15 @@ fn the_moves_of_a_claim_are_no_steps_of_the_model() {
     editor.open(&uri, ENDLESSLY);
     let found = editor.diagnostics(&uri, "the violation", |params| says(params, "never ends"));
     let one = &found["diagnostics"][0];
-    assert!(one["message"].as_str().unwrap().contains("3 steps, 2 processes"), "{one}");
+    assert!(one["message"].as_str().unwrap().contains(" steps, 2 processes"), "{one}");
     assert!(one["message"].as_str().unwrap().contains("`given` is false"), "{one}");
-    // The formula stands in line 8: none of the three steps is there.
+    // The formula stands in line 8: none of the steps is there, however many rounds of the loop come first.
     let told = one["relatedInformation"].as_array().unwrap().iter();
     let steps: Vec<u64> = told
         .filter(|place| place["message"].as_str().is_some_and(|message| message.contains(". ")))
         .filter_map(|place| place["location"]["range"]["start"]["line"].as_u64())
         .collect();
-    assert_eq!(steps, [1, 4, 4], "{one}");
+    assert!(steps.starts_with(&[1, 4]) && steps[1..].iter().all(|line| *line == 4), "{one}");
     let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9, "character": 0 } });
     editor.settled(&uri, 1);
     let hints = editor.request("textDocument/inlayHint", json!({ "textDocument": { "uri": uri }, "range": range }));

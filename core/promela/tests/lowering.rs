@@ -79,9 +79,9 @@ fn structures_become_their_leaves() {
     );
     let names: Vec<_> = program.globals.iter().map(|v| (v.name.as_str(), v.ty, v.dimensions.clone())).collect();
     let expected = [
-        ("o.k", number(8), vec![4]),
-        ("o.in.b", number(8), vec![4, 3, 2]),
-        ("o.in.n", Type::signed(16), vec![4, 3]),
+        ("o[].k", number(8), vec![4]),
+        ("o[].in[].b", number(8), vec![4, 3, 2]),
+        ("o[].in[].n", Type::signed(16), vec![4, 3]),
         ("one.b", number(8), vec![2]),
         ("one.n", Type::signed(16), vec![]),
     ];
