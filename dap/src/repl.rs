@@ -190,7 +190,7 @@ fn search(e: &mut Exploration) -> Result<Done, String> {
     };
     let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
     let limits = Limits { states_max: Some(SEARCH_STATES_MAX), ..Limits::default() };
-    let answer = e.errand().run(&Settings { limits, ..Settings::default() }, &mut around)?;
+    let answer = e.search_request().run(&Settings { limits, ..Settings::default() }, &mut around)?;
     let text = answer.sentence();
     let found = e.learn_answer(answer)?;
     found.map(|tip| e.follow(tip));

@@ -69,7 +69,7 @@ pub enum Effect {
         resume: bool,
     },
     /// Search from a state.
-    Search(u64, Box<fabius_explore::Errand>),
+    Search(u64, Box<fabius_explore::SearchRequest>),
     /// Look for another run to the error.
     Seek(u64, Box<Elsewhere>),
     /// Draw a chart of what is ahead, with this number.

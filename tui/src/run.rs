@@ -140,7 +140,7 @@ impl Outside {
                     self.work.check(work, Arc::clone(loaded), model.wish.asking(properties), resume);
                 }
             }
-            Effect::Search(number, errand) => self.work.search(number, *errand, model.wish.settings.clone()),
+            Effect::Search(number, request) => self.work.search(number, *request, model.wish.settings.clone()),
             Effect::Seek(number, search) => self.work.seek(number, *search, model.wish.settings.clone()),
             Effect::Chart(number, charting) => self.work.chart(number, *charting, &model.wish.settings),
             Effect::Ride(number, ride) => self.work.ride(number, *ride),

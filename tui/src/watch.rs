@@ -14,7 +14,7 @@ const FORECAST_SAMPLES_MIN: usize = 8;
 
 /// A property of the model, and what is known of it: for all runs from the initial state, with nobody held.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Lamp {
+pub struct Indicator {
     /// Its name.
     pub name: String,
     /// Only the report of a check sets it; what a search from a state finds is no verdict.
@@ -23,7 +23,7 @@ pub struct Lamp {
     pub reason: String,
 }
 
-impl Lamp {
+impl Indicator {
     fn new(name: &str, reason: &str) -> Self {
         Self { name: name.to_owned(), verdict: None, reason: reason.to_owned() }
     }
@@ -100,7 +100,7 @@ pub struct Watch {
     /// Why cycles were rejected, the last reason first, with how often it was seen.
     pub reasons: Vec<(String, u64)>,
     /// The properties, in their order.
-    pub lamps: Vec<Lamp>,
+    pub indicators: Vec<Indicator>,
     /// The memory that a search may use.
     pub memory_max: Option<u64>,
     /// The search that runs, or ran last, is one from a state: from which, and who is held. It says nothing of the
@@ -113,7 +113,7 @@ impl Watch {
     pub fn begin(&mut self, settings: &Settings, properties: &[String]) {
         *self = Self {
             running: true,
-            lamps: properties.iter().map(|name| Lamp::new(name, "waits")).collect(),
+            indicators: properties.iter().map(|name| Indicator::new(name, "waits")).collect(),
             memory_max: settings.limits.memory_bytes_max,
             ..Self::default()
         };
@@ -121,12 +121,12 @@ impl Watch {
 
     /// A search from a state is about to start; what is known of the model stays. A check that runs is stopped by it.
     pub fn begin_local(&mut self, settings: &Settings, from: String) {
-        let mut lamps = std::mem::take(&mut self.lamps);
-        for lamp in lamps.iter_mut().filter(|lamp| lamp.verdict.is_none()) {
-            "not checked to the end".clone_into(&mut lamp.reason);
+        let mut indicators = std::mem::take(&mut self.indicators);
+        for indicator in indicators.iter_mut().filter(|indicator| indicator.verdict.is_none()) {
+            "not checked to the end".clone_into(&mut indicator.reason);
         }
         let memory_max = settings.limits.memory_bytes_max;
-        *self = Self { running: true, lamps, memory_max, local: Some(from), ..Self::default() };
+        *self = Self { running: true, indicators, memory_max, local: Some(from), ..Self::default() };
     }
 
     /// What ran is over.
@@ -138,12 +138,12 @@ impl Watch {
 
     /// Takes over the verdict of a check of the model.
     pub fn judge(&mut self, report: &PropertyReport) {
-        self.lamp(&report.name).judge(report);
+        self.indicator(&report.name).judge(report);
     }
 
     /// Whether a check is at a property now.
-    pub fn is_at(&self, lamp: &Lamp) -> bool {
-        self.running && self.local.is_none() && self.property == lamp.name && lamp.verdict.is_none()
+    pub fn is_at(&self, indicator: &Indicator) -> bool {
+        self.running && self.local.is_none() && self.property == indicator.name && indicator.verdict.is_none()
     }
 
     /// Something happened.
@@ -156,7 +156,7 @@ impl Watch {
                     Goal::FairRun => "violated; asks whether fair runs do the same",
                 };
                 if self.local.is_none() {
-                    self.lamp(&property).reason = searched.to_owned();
+                    self.indicator(&property).reason = searched.to_owned();
                 }
                 *self = Self {
                     property,
@@ -190,12 +190,13 @@ impl Watch {
         }
     }
 
-    fn lamp(&mut self, name: &str) -> &mut Lamp {
-        let index = self.lamps.iter().position(|lamp| lamp.name == name).unwrap_or(self.lamps.len());
-        if index == self.lamps.len() {
-            self.lamps.push(Lamp::new(name, ""));
+    fn indicator(&mut self, name: &str) -> &mut Indicator {
+        let index =
+            self.indicators.iter().position(|indicator| indicator.name == name).unwrap_or(self.indicators.len());
+        if index == self.indicators.len() {
+            self.indicators.push(Indicator::new(name, ""));
         }
-        &mut self.lamps[index]
+        &mut self.indicators[index]
     }
 
     fn progressed(&mut self, progress: Progress) {

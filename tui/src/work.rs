@@ -6,7 +6,7 @@ use crate::run::{SEARCH_THREAD, STACK_BYTES};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
 use fabius_engine::{Controls, Event, Loaded, Surroundings, check};
-use fabius_explore::{Charting, Elsewhere, Errand};
+use fabius_explore::{Charting, Elsewhere, SearchRequest};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,8 +66,8 @@ impl Work {
     }
 
     /// Searches from a state.
-    pub(crate) fn search(&mut self, number: u64, errand: Errand, settings: Settings) {
-        self.begin(number, move |around| Message::Searched(number, Box::new(errand.run(&settings, around))));
+    pub(crate) fn search(&mut self, number: u64, request: SearchRequest, settings: Settings) {
+        self.begin(number, move |around| Message::Searched(number, Box::new(request.run(&settings, around))));
     }
 
     /// Looks for another run to an error. What it is at is not told.

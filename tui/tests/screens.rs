@@ -8,7 +8,7 @@ use fabius_testkit::models::{RACE, TALK};
 use fabius_tui::Theme;
 use fabius_tui::message::{Effect, Message};
 use fabius_tui::model::{Panel, Tone};
-use fabius_tui::watch::Lamp;
+use fabius_tui::watch::Indicator;
 use support::Player;
 
 const FULL: (u16, u16) = (80, 24);
@@ -93,7 +93,7 @@ fn the_answer_of_a_search_from_a_state_is_no_verdict_of_the_model() {
     // Without a check, nothing is known of the model.
     let mut player = Player::open(text, FULL);
     player.keys("2 s");
-    assert!(player.model.watch.lamps.is_empty() && !header(&player).contains("✓"), "{}", header(&player));
+    assert!(player.model.watch.indicators.is_empty() && !header(&player).contains("✓"), "{}", header(&player));
     assert!(header(&player).contains("(from here: no violation)"), "{}", header(&player));
     player.model.size = (60, 24);
     assert!(header(&player).contains("no violation") || header(&player).contains("here ✓"), "{}", header(&player));
@@ -147,7 +147,7 @@ fn what_a_bound_left_undecided_is_searched_again_with_more_allowed() {
     };
     let mut player = Player::with(POLITE, FULL, settings, Theme::default());
     player.keys("S f2");
-    let verdicts = |player: &Player| player.model.watch.lamps.iter().map(Lamp::verdict).collect::<Vec<_>>();
+    let verdicts = |player: &Player| player.model.watch.indicators.iter().map(Indicator::verdict).collect::<Vec<_>>();
     assert!(verdicts(&player).contains(&Some(Verdict::Undecided)), "{:?}", verdicts(&player));
     let decided = verdicts(&player).len();
     player.keys("+");

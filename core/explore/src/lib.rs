@@ -25,7 +25,7 @@
 //! * **Holding**: [`Exploration::hold`] keeps a process from moving in automatic runs and searches, until released, until a
 //!   condition holds, or for so many steps of others (a delay); a step by hand is still possible, and
 //!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays.
-//! * **Searching** from here with these holds: [`Exploration::errand`] packs what a search needs, [`Errand::run`] does it
+//! * **Searching** from here with these holds: [`Exploration::search_request`] packs what a search needs, [`SearchRequest::run`] does it
 //!   (on whatever thread), and [`Exploration::learn_answer`] puts what it found into the tree. A [`LocalAnswer`] is about one
 //!   state and the processes held there, never about the model: [`Exploration::answer_here`].
 //! * **Delays** under a scheduler: [`Exploration::delays`] (where the line delays it), [`Exploration::toggle_delay`] (does
@@ -56,7 +56,7 @@ pub use drive::{Place, RunLimits, Stop, Way};
 pub use file::{Reopened, TraceFile};
 pub use hold::{Hold, Seal, Until};
 pub use insight::{Elsewhere, Essential, Other, Write};
-pub use local::{Errand, Local, LocalAnswer, Scope};
+pub use local::{Local, LocalAnswer, Scope, SearchRequest};
 pub use outlook::Charting;
 pub use scene::{Arrow, ProcessScene, Role, Value};
 pub use session::{Exploration, Lasso};

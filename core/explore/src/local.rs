@@ -29,7 +29,7 @@ pub struct Scope {
 
 /// Everything that a search from a state needs.
 #[derive(Clone, Debug)]
-pub struct Errand {
+pub struct SearchRequest {
     scope: Scope,
 }
 
@@ -90,7 +90,7 @@ impl Scope {
     }
 }
 
-impl Errand {
+impl SearchRequest {
     /// What the answer will be about.
     pub fn scope(&self) -> &Scope {
         &self.scope
@@ -154,9 +154,9 @@ impl LocalAnswer {
 
 impl Exploration {
     /// A search from the present state for a violation of the property, while the processes that are held do not move.
-    pub fn errand(&self) -> Errand {
+    pub fn search_request(&self) -> SearchRequest {
         let held = self.held();
-        Errand {
+        SearchRequest {
             scope: Scope {
                 loaded: Arc::clone(self.loaded()),
                 ground: self.ground().clone(),

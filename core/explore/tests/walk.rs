@@ -3,7 +3,7 @@
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{Loaded, Outcome, Settings, Surroundings, check, load};
 use fabius_explore::{
-    Errand, Exploration, Hold, Local, LocalAnswer, Mark, NodeId, Role, RunLimits, Stop, Until, Way, sentence,
+    Exploration, Hold, Local, LocalAnswer, Mark, NodeId, Role, RunLimits, SearchRequest, Stop, Until, Way, sentence,
 };
 use fabius_program::Watch;
 use fabius_witness::{Claim, confirm_watching};
@@ -40,11 +40,11 @@ fn checked(loaded: &Loaded, property: &str) -> Outcome {
     check(loaded, &settings, &mut around)
 }
 
-fn search(errand: &Errand) -> LocalAnswer {
+fn search(request: &SearchRequest) -> LocalAnswer {
     let cancel = Cancel::new();
     let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     let limits = Limits { states_max: Some(100_000), ..Limits::default() };
-    errand.run(&Settings { limits, ..Settings::default() }, &mut around).expect("it can be searched")
+    request.run(&Settings { limits, ..Settings::default() }, &mut around).expect("it can be searched")
 }
 
 /// Takes the first choice of a process.
@@ -273,22 +273,22 @@ fn a_livelock_is_a_ring() {
 #[test]
 fn a_search_from_here_respects_the_holds() {
     let mut e = open(&format!("{RACE}active proctype Judge() {{ P[0]@done && P[1]@done; assert(x == 2) }}\n"));
-    let free = search(&e.errand());
+    let free = search(&e.search_request());
     let path = free.found().expect("the race is found").path.clone();
     let end = e.learn_answer(free).expect("it is about this model").expect("the race is found");
     assert!(e.leads_to_error(NodeId::ROOT) && e.path(end) == path);
     // With P[1] held nobody interferes, and the Judge waits for P[1]: no error.
     e.hold(1, Until::Released).expect("there is such a process");
-    let held = search(&e.errand());
+    let held = search(&e.search_request());
     assert_eq!(held.local(), Local::NoViolation, "{}", held.sentence());
     // After P[0] has read x, P[1] alone suffices.
     e.release(1);
     step_of(&mut e, 0);
     e.hold(0, Until::Condition(e.condition("x == 1").expect("it can be read"))).expect("there is such a process");
-    let from_here = search(&e.errand());
+    let from_here = search(&e.search_request());
     assert!(from_here.found().is_none(), "P[0] is held all the time of a search");
     e.release(0);
-    let from_here = search(&e.errand());
+    let from_here = search(&e.search_request());
     let found = from_here.found().expect("the race is still possible");
     assert!(found.path.starts_with(&e.path(e.here())));
 }
@@ -301,7 +301,7 @@ fn an_answer_belongs_to_its_state_and_its_holds() {
     let mut e = open(FORK);
     let good = e.choices().into_iter().find(|choice| choice.effect.actor.text == "x = 3").expect("it is possible");
     e.choose(&good).expect("it is possible");
-    let answer = search(&e.errand());
+    let answer = search(&e.search_request());
     let said = answer.sentence();
     assert_eq!(answer.local(), Local::NoViolation, "{said}");
     assert!(said.starts_with("from step 1: no violation is reachable (") && said.contains("exhaustive"), "{said}");
@@ -309,7 +309,7 @@ fn an_answer_belongs_to_its_state_and_its_holds() {
     let known = |e: &Exploration| e.answer_here().map(|answer| answer.sentence());
     assert_eq!(known(&e), Some(said.clone()));
     assert!(e.hold(0, Until::Released).is_ok() && known(&e).is_none(), "nothing was asked with P held");
-    let held = search(&e.errand());
+    let held = search(&e.search_request());
     assert!(held.sentence().starts_with("from step 1, with P[0] held: "), "{}", held.sentence());
     e.learn_answer(held).expect("it is about this model");
     assert!(known(&e).is_some_and(|sentence| sentence.contains("P[0] held")));
@@ -317,7 +317,7 @@ fn an_answer_belongs_to_its_state_and_its_holds() {
     assert!(e.undo() && known(&e).is_none(), "in the initial state nothing was asked");
     assert!(e.redo() && known(&e) == Some(said), "the place is the same, and so is the answer");
     let mut other = open(FORK);
-    let answer = search(&e.errand());
+    let answer = search(&e.search_request());
     assert!(other.learn_answer(answer).is_err(), "another reading of the model is another model");
 }
 
@@ -325,7 +325,8 @@ fn an_answer_belongs_to_its_state_and_its_holds() {
 fn an_endless_run_is_found_from_here() {
     let mut e = Exploration::of_model(read(&model("retry_forever")), Some("progress")).expect("it can be opened");
     assert_eq!(e.run_randomly(3, 1, None), Stop::Steps);
-    let end = e.learn_answer(search(&e.errand())).expect("it is about this model").expect("there is a livelock");
+    let end =
+        e.learn_answer(search(&e.search_request())).expect("it is about this model").expect("there is a livelock");
     e.follow(end);
     assert!(e.lasso().is_some_and(|lasso| lasso.end == end));
 }
@@ -340,7 +341,7 @@ fn a_formula_is_watched_step_by_step() {
     let mut e = Exploration::of_model(read(ends), Some("ltl")).expect("it can be opened");
     assert_eq!(e.run(Way::First, &RunLimits::default(), |_| false), Stop::ClaimStops, "x is not true at first");
     let mut e = Exploration::of_model(read(text), Some("never_set")).expect("it can be opened");
-    let found = e.learn_answer(search(&e.errand())).expect("it is about this ground");
+    let found = e.learn_answer(search(&e.search_request())).expect("it is about this ground");
     assert!(found.is_some(), "it is violated");
 }
 

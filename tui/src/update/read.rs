@@ -14,7 +14,7 @@ pub(super) fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Eff
     let text = loaded.map.files().next().map(|(_, file)| file.text.to_string()).unwrap_or_default();
     model.source = Source { name: loaded.name.clone(), lines: text.lines().map(str::to_owned).collect() };
     let first = model.loaded.is_none();
-    let checked = !model.watch.lamps.is_empty();
+    let checked = !model.watch.indicators.is_empty();
     model.loaded = Some(Arc::clone(&loaded));
     forget(model, effects);
     let old = model.session.take().or_else(|| model.aside.take());

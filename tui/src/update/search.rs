@@ -5,7 +5,7 @@ use crate::keys::Act;
 use crate::message::Effect;
 use crate::model::{Cursor, Frozen, Known, Model, Screen, Tone};
 use crate::session::Session;
-use crate::watch::Lamp;
+use crate::watch::Indicator;
 use crate::work::can_be_resumed;
 use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Event, Outcome, Settings, Verdict, as_walked, plan};
@@ -32,7 +32,7 @@ pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
             effects.push(Effect::Pause(model.watch.paused));
         }
         Act::Raise if model.watch.running => raise(model, effects),
-        Act::Raise if !model.watch.lamps.is_empty() => raise_finished(model, effects),
+        Act::Raise if !model.watch.indicators.is_empty() => raise_finished(model, effects),
         Act::Freeze => freeze(model, effects),
         _ => model.say(Tone::Plain, "no search runs; S checks all properties"),
     }
@@ -60,12 +60,12 @@ fn search_here(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(session) = &model.session else {
         return model.say(Tone::Bad, "there is no model to search in");
     };
-    let errand = session.walk.errand();
-    let (from, property) = (errand.scope().words(), errand.scope().property().to_owned());
+    let request = session.walk.search_request();
+    let (from, property) = (request.scope().words(), request.scope().property().to_owned());
     begin(model);
     model.watch.begin_local(&model.wish.settings, from.clone());
     model.say(Tone::Plain, format!("{property} {from}: searching for a violation; F2 shows the search"));
-    effects.push(Effect::Search(model.work, Box::new(errand)));
+    effects.push(Effect::Search(model.work, Box::new(request)));
 }
 
 fn begin(model: &mut Model) {
@@ -97,8 +97,9 @@ fn allow_more(settings: &mut Settings) {
 
 /// Searches on, beyond the bounds at which a search ended that left something undecided.
 fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
-    let undecided = |lamp: &&Lamp| lamp.verdict() == Some(Verdict::Undecided);
-    let names: Vec<String> = model.watch.lamps.iter().filter(undecided).map(|lamp| lamp.name.clone()).collect();
+    let undecided = |indicator: &&Indicator| indicator.verdict() == Some(Verdict::Undecided);
+    let names: Vec<String> =
+        model.watch.indicators.iter().filter(undecided).map(|indicator| indicator.name.clone()).collect();
     if names.is_empty() {
         return model.say(Tone::Plain, "nothing was left undecided: no bound is to be raised");
     }
@@ -111,9 +112,10 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
     let last = names.iter().all(|name| *name == model.watch.property);
     let resume = last && can_be_resumed(&model.wish.settings);
     let bound = model.wish.settings.delaying.as_ref().and_then(|delaying| delaying.delays_max);
-    let decided: Vec<Lamp> = model.watch.lamps.iter().filter(|lamp| !undecided(lamp)).cloned().collect();
+    let decided: Vec<Indicator> =
+        model.watch.indicators.iter().filter(|indicator| !undecided(indicator)).cloned().collect();
     begin_check(model, &names);
-    model.watch.lamps.extend(decided);
+    model.watch.indicators.extend(decided);
     let said = match bound.filter(|_| resume) {
         Some(bound) => format!("goes on where it ended, now up to {bound} delays"),
         None => format!("{} anew, with more allowed: this search cannot be resumed", names.join(", ")),
@@ -216,7 +218,7 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome, work: u64) {
         .map(|property| property.name.as_str())
         .collect();
     let said = match (verdict, violated.as_slice()) {
-        (Verdict::Holds, _) if outcome.report.properties.len() < model.watch.lamps.len() => {
+        (Verdict::Holds, _) if outcome.report.properties.len() < model.watch.indicators.len() => {
             let names: Vec<&str> = outcome.report.properties.iter().map(|property| property.name.as_str()).collect();
             format!("{} holds", names.join(", "))
         }

@@ -128,12 +128,13 @@ pub(crate) fn heading(theme: Theme, buffer: &mut Buffer, area: Rect, title: &str
 fn header(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
     let mut spans = vec![span(" fabius ", theme.accent().patch(theme.strong()))];
-    for lamp in &model.watch.lamps {
-        let (sign, style) = lamp_sign(theme, lamp.verdict(), model.watch.is_at(lamp), model.watch.paused);
+    for indicator in &model.watch.indicators {
+        let (sign, style) =
+            indicator_sign(theme, indicator.verdict(), model.watch.is_at(indicator), model.watch.paused);
         spans.push(span(format!(" {sign} "), style));
-        spans.push(span(lamp.name.clone(), Style::new()));
+        spans.push(span(indicator.name.clone(), Style::new()));
     }
-    if model.watch.lamps.is_empty() {
+    if model.watch.indicators.is_empty() {
         spans.push(span(format!(" {}", model.source.name), theme.quiet()));
     }
     let right = place(model);
@@ -143,10 +144,10 @@ fn header(model: &Model, buffer: &mut Buffer, area: Rect) {
     let fits = |part: &Span<'_>| width_of(&line) + width(&part.content) <= room;
     let here = local(model, false).filter(fits).or_else(|| local(model, true));
     let columns = here.as_ref().map_or(0, |part| width(&part.content));
-    let lamps = width_of(&line).min(room.saturating_sub(columns));
-    put(buffer, Rect { width: lamps as u16, ..area }, 0, &line, theme);
+    let indicators = width_of(&line).min(room.saturating_sub(columns));
+    put(buffer, Rect { width: indicators as u16, ..area }, 0, &line, theme);
     if let Some(part) = here {
-        let left = Rect { x: area.x + lamps as u16, width: room.saturating_sub(lamps) as u16, ..area };
+        let left = Rect { x: area.x + indicators as u16, width: room.saturating_sub(indicators) as u16, ..area };
         put(buffer, left, 0, &Line::from(part), theme);
     }
     if width_of(&line) > 0 && usize::from(area.width) > width(&right) {
@@ -175,7 +176,12 @@ fn local(model: &Model, short: bool) -> Option<Span<'static>> {
 }
 
 /// The sign of a property.
-pub(crate) fn lamp_sign(theme: Theme, verdict: Option<Verdict>, searched: bool, paused: bool) -> (&'static str, Style) {
+pub(crate) fn indicator_sign(
+    theme: Theme,
+    verdict: Option<Verdict>,
+    searched: bool,
+    paused: bool,
+) -> (&'static str, Style) {
     match verdict {
         _ if searched && paused => (theme.sign(Sign::Held), theme.held()),
         _ if searched => (theme.sign(Sign::Loop), theme.accent()),

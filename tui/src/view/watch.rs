@@ -2,7 +2,7 @@
 
 use super::text::{duration, fit, mark, pad, put, rounded, span, width};
 use super::trace::Lanes;
-use super::{heading, lamp_sign, wrap};
+use super::{heading, indicator_sign, wrap};
 use crate::model::Model;
 use crate::theme::{Sign, Theme};
 use crate::watch::Watch;
@@ -34,10 +34,10 @@ pub fn draw(model: &Model, buffer: &mut Buffer, body: Rect) {
     figures(model, buffer, inner);
     let mut below = Rect { y: left.y + 11, height: left.height.saturating_sub(11), ..left };
     let answers = model.session.as_ref().map_or(0, |session| session.walk.answers().len());
-    let lamps = ((model.watch.lamps.len() + answers) as u16 + 1).min(below.height / 3).max(2);
-    let inner = heading(theme, buffer, Rect { height: lamps, ..below }, "Properties", false);
+    let indicators = ((model.watch.indicators.len() + answers) as u16 + 1).min(below.height / 3).max(2);
+    let inner = heading(theme, buffer, Rect { height: indicators, ..below }, "Properties", false);
     properties(model, buffer, inner);
-    below = Rect { y: below.y + lamps, height: below.height - lamps, ..below };
+    below = Rect { y: below.y + indicators, height: below.height - indicators, ..below };
     second(model, buffer, below);
     let heat = (right.height / 3).max(5);
     let path = Rect { height: right.height - heat, ..right };
@@ -170,15 +170,16 @@ fn forecast(theme: Theme, watch: &Watch) -> Vec<Line<'static>> {
 
 fn properties(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
-    for (row, lamp) in model.watch.lamps.iter().enumerate() {
-        let (sign, style) = lamp_sign(theme, lamp.verdict(), model.watch.is_at(lamp), model.watch.paused);
+    for (row, indicator) in model.watch.indicators.iter().enumerate() {
+        let (sign, style) =
+            indicator_sign(theme, indicator.verdict(), model.watch.is_at(indicator), model.watch.paused);
         // What the verdict rests on comes after a semicolon, where there is no room for all of it.
-        let room = usize::from(area.width).saturating_sub(4 + width(&lamp.name));
-        let whole = lamp.reason.as_str();
+        let room = usize::from(area.width).saturating_sub(4 + width(&indicator.name));
+        let whole = indicator.reason.as_str();
         let reason = if width(whole) <= room { whole } else { whole.split(';').next().unwrap_or(whole) };
         let line = Line::from(vec![
             span(format!("{sign} "), style),
-            span(lamp.name.clone(), theme.strong()),
+            span(indicator.name.clone(), theme.strong()),
             span(format!("  {reason}"), theme.quiet()),
         ]);
         put(buffer, area, row as u16, &line, theme);
@@ -188,7 +189,7 @@ fn properties(model: &Model, buffer: &mut Buffer, area: Rect) {
 
 /// What searches from states found, below the properties: a sign stands only before what is true of the present state.
 fn local_answers(model: &Model, buffer: &mut Buffer, area: Rect) {
-    let (theme, first) = (model.theme, model.watch.lamps.len());
+    let (theme, first) = (model.theme, model.watch.indicators.len());
     let Some(session) = &model.session else { return };
     let here = session.walk.answer_here();
     for (row, answer) in session.walk.answers().iter().rev().enumerate() {

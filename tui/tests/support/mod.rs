@@ -67,7 +67,7 @@ impl Player {
                 let settings = self.model.wish.asking(properties);
                 Message::Checked(work, Box::new(check(&loaded, &settings, &mut around)))
             }
-            Effect::Search(work, errand) => Message::Searched(work, Box::new(errand.run(&settings, &mut around))),
+            Effect::Search(work, request) => Message::Searched(work, Box::new(request.run(&settings, &mut around))),
             Effect::Seek(work, search) => {
                 Message::Found(work, search.which(), Box::new(search.run(&settings, &mut around)))
             }
