@@ -137,10 +137,8 @@ describe("a panel beside a model", () => {
   });
 
   test("a process is held and released in the call stack", async () => {
-    const thread = await code.see(`${THREAD}:has-text("Left[0]")`);
-    await thread.click({ button: "right" });
-    await (await code.see('.monaco-menu .action-label:has-text("Hold Process")')).click();
-    await code.see(`${THREAD}:has-text("Left[0] ⏸ held")`);
+    const thread = `${THREAD}:has-text("Left[0]")`;
+    await code.chooseFromMenu(thread, "Hold Process", `${THREAD}:has-text("Left[0] ⏸ held")`);
     await code.screenshot("held");
     await code.command("Fabius: Release Process");
     await (await code.see('.quick-input-list .monaco-list-row[aria-label*="Left[0]"]')).click();

@@ -230,6 +230,16 @@ export class Workbench {
     });
   }
 
+  /** Chooses an item of a context menu, again if need be, until its effect can be seen. */
+  async chooseFromMenu(target: string, item: string, effect: string): Promise<void> {
+    // VS Code ignores mouse-up events in a menu's first 100 ms, and refilling the list closes the menu.
+    await this.insist(`choose ${item}`, async (timeout) => {
+      await this.page.locator(target).first().click({ button: "right", timeout });
+      await this.page.locator(`.monaco-menu .action-label:has-text("${item}")`).first().click({ timeout, delay: timeout / 10 });
+      await this.page.locator(effect).first().waitFor({ timeout });
+    });
+  }
+
   /** A button of the debugger. */
   async debug(name: string): Promise<void> {
     await (await this.see(`.debug-toolbar .codicon-debug-${name}`)).click();
