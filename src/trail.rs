@@ -61,11 +61,11 @@ fn refused_by_spin(loaded: &Loaded) -> Option<u32> {
 fn left_out(example: &Counterexample, trail: &str) -> Vec<String> {
     let mut told = Vec::new();
     let steps = &example.trace.steps;
-    let on_the_way = steps.split_last().and_then(|(_, before)| before.iter().find(|step| step.fault.is_some()));
-    if let Some(step) = on_the_way {
+    let on_the_way = steps.faults().iter().find(|fault| **fault + 1 < steps.len());
+    if let Some(step) = on_the_way.and_then(|fault| steps.get(*fault)) {
         told.push(format!("  Spin reports the assertion that fails on the way, in step {}, and goes on.", step.number));
     }
-    let has_claim = steps.iter().any(|step| step.claim.is_some());
+    let has_claim = steps.has_claim();
     if has_claim && !names_claim(trail) {
         told.push(
             "  Spin replays the processes only: the trail has no steps of the formula's automaton, so no error is"

@@ -9,7 +9,7 @@ use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyReport};
 use fabius_engine::{Counterexample, Loaded, Outcome, Verdict};
 use fabius_witness::format::text::{self as trace, Layout};
-use fabius_witness::{Claim, Snapshot, Trace};
+use fabius_witness::{Claim, Snapshot, Steps, Trace};
 use std::fmt::Write;
 
 /// More findings that say the same are named by their lines, not shown.
@@ -109,7 +109,7 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
         );
         let _ = writeln!(text, "  {}", paint(FAINT, all));
     }
-    if example.trace.steps.iter().any(|step| step.held || step.holds) {
+    if example.trace.steps.holds() {
         let _ = writeln!(text, "  {}", paint(FAINT, "┃ inside an atomic sequence"));
     }
     text.push('\n');
@@ -134,7 +134,7 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
 
 /// Where the processes are that did not fail, a line for each.
 fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
-    let failed = trace.taken().next_back().map(|step| step.actor.pid);
+    let failed = trace.last_taken().map(|step| step.actor.pid);
     let standings =
         trace.last.processes.iter().filter(|standing| !standing.has_ended() && Some(standing.pid) != failed);
     let mut text = String::new();
@@ -151,7 +151,7 @@ fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
 fn values(trace: &Trace, layout: Layout) -> Vec<trace::Line> {
     let last = Snapshot { processes: Vec::new(), ..trace.last.clone() };
     let (claim, start, propositions) = (trace.claim, last.clone(), trace.propositions.clone());
-    let (steps, cycle_start, explanation, endless) = (Vec::new(), None, None, None);
+    let (steps, cycle_start, explanation, endless) = (Steps::default(), None, None, None);
     let still = Trace { claim, steps, start, last, cycle_start, explanation, endless, propositions };
     let mut lines = trace::ending(&still, &SourceMap::new(), layout);
     // The first line says what is wrong, which the last step says already.

@@ -13,8 +13,7 @@ use fabius_search::ViolationKind;
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::release::Prospect;
 use fabius_witness::{
-    Claim, Endless, InLoop, Role, RunFairness, Shows, Standing, Step, Trace, confirm_watching as walk, propositions,
-    shorten,
+    Claim, Endless, InLoop, Role, RunFairness, Shows, Standing, Trace, confirm_watching as walk, propositions, shorten,
 };
 use std::sync::Arc;
 
@@ -152,7 +151,7 @@ impl Counterexample {
     /// [`ViolationReport::shortest`].
     pub fn counts_as_searched(&self) -> bool {
         let searched = self.path.iter().filter(|step| step.pid != CLAIM_PID).count();
-        let atomic = !self.is_endless() && self.trace.steps.iter().any(|step| step.holds);
+        let atomic = !self.is_endless() && self.trace.steps.holds();
         searched == self.trace.len() && !atomic
     }
 
@@ -253,24 +252,25 @@ fn finding(map: &SourceMap, found: &Found, trace: &Trace) -> Finding {
 
 /// A run that never ends: the first step of its loop, and the property that it violates.
 fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, trace: &Trace) -> Finding {
-    let steps: Vec<&Step> = trace.taken().skip(trace.cycle_start.map_or(0, |start| start - 1)).collect();
+    let start = trace.cycle_start.unwrap_or(1);
+    let steps = trace.len() + 1 - start;
     let (code, headline) = match (class, property) {
         (ViolationClass::NonProgressCycle, _) => {
             (Code::NonProgressCycle, "a run can go on for ever without progress".to_owned())
         }
-        (_, Some((name, _))) if steps.is_empty() => {
+        (_, Some((name, _))) if steps == 0 => {
             (Code::PropertyViolated, format!("`{name}` is violated by a run that ends"))
         }
         (_, Some((name, _))) => (Code::PropertyViolated, format!("`{name}` is violated by a run that never ends")),
-        _ if steps.is_empty() => (Code::AcceptanceCycle, "a run can end at an acceptance label".to_owned()),
+        _ if steps == 0 => (Code::AcceptanceCycle, "a run can end at an acceptance label".to_owned()),
         _ => (Code::AcceptanceCycle, "a run can pass acceptance labels for ever".to_owned()),
     };
     let mut finding = Finding::new(code, headline);
-    if let Some(first) = steps.first() {
-        let length = counted(steps.len() as u64, "step");
+    if let Some(first) = trace.taken_from(start, trace.len()).next() {
+        let length = counted(steps as u64, "step");
         let text = format!("a loop of {length} starts here: {}, in step {}", first.actor.name, first.number);
         finding = finding.at(first.actor.span, text);
-    } else if let Some(last) = trace.taken().next_back() {
+    } else if let Some(last) = trace.last_taken() {
         finding = finding
             .at(last.actor.span, format!("after {}, in step {}, nothing can move", last.actor.name, last.number));
     }
@@ -292,7 +292,7 @@ fn completed(property: Option<&(String, Option<Span>)>, trace: &Trace) -> Findin
         steps => format!("`{name}` is violated after {}", counted(steps as u64, "step")),
     };
     let mut finding = Finding::new(Code::PropertyViolated, headline);
-    if let Some(step) = trace.taken().next_back() {
+    if let Some(step) = trace.last_taken() {
         finding = finding.at(step.actor.span, format!("after {}, in step {}", step.actor.name, step.number));
     }
     with_property(finding, property)
@@ -306,7 +306,7 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
         Fault::TraceViolated => Code::TraceViolated,
         _ => Code::EvaluationFailed,
     };
-    let Some(step) = trace.taken().next_back() else {
+    let Some(step) = trace.last_taken() else {
         return Finding::new(code, format!("the initial state cannot be computed: {fault}"));
     };
     let headline = match fault {
@@ -435,7 +435,7 @@ fn released_by(prospect: &Prospect) -> Vec<u8> {
 }
 
 fn message(wrong: Wrong, trace: &Trace) -> String {
-    let text = trace.taken().next_back().map_or("the initial state", |step| step.actor.text.as_str());
+    let text = trace.last_taken().map_or_else(|| "the initial state".to_owned(), |step| step.actor.text);
     match wrong {
         Wrong::InvalidEnd => "invalid end state".to_owned(),
         Wrong::Fault(fault) => format!("{fault}: {text}"),

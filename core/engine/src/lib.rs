@@ -55,7 +55,7 @@ pub use meaning::{Meaning, Written, meaning};
 pub use meet::{Line, Meeting, meet};
 pub use onward::{Onward, onward};
 pub use plan::{Plan, Planned, Question, SAFETY, UnknownProperty, plan};
-pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, snapshot_after, statements};
+pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
 pub use report::{PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
 pub use run::{Outcome, Surroundings, check, crashed};
 pub use settings::{Cycles, DelayMode, Delaying, Fairness, Order, SchedulerChoice, Settings, Storage};

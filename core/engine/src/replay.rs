@@ -10,14 +10,12 @@
 mod alignment;
 mod endless;
 
-use crate::load::Loaded;
 use crate::meaning::Written;
 use crate::safety::event_trace;
 use fabius_base::Span;
-use fabius_program::{CLAIM_PID, EdgeId, Move, Process, Program, Watch, meaning::Fault};
+use fabius_program::{EdgeId, Move, Process, Program, Watch, meaning::Fault};
 use fabius_witness::{
-    Claim, Outcome, Reason, Snapshot, State, Step, Trace, confirm_watching, moves, settled, show::process_name,
-    snapshot, standings, states_along,
+    Claim, Outcome, Reason, State, Step, Trace, confirm_watching, moves, settled, show::process_name, standings,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -161,7 +159,7 @@ impl Written {
         let present = aligned(self.program(), old.program(), &known);
         let Some(mut walk) = Walk::new(self.program(), watch, &is_known, present) else { return Replay::Unknown };
         for step in &run.steps {
-            if let Err(stopped) = walk.follow(&known, step) {
+            if let Err(stopped) = walk.follow(&known, &step) {
                 return stopped;
             }
         }
@@ -176,21 +174,6 @@ impl Written {
             Err(_) => Replay::Harmless,
         }
     }
-}
-
-/// The state after so many steps of a run of this model, as a person reads it; 0 is the beginning.
-pub fn snapshot_after(loaded: &Loaded, run: &Trace, steps: usize) -> Option<Snapshot> {
-    let path: Vec<Move> =
-        run.steps.iter().map(|step| step.taken).take(steps).filter(|step| step.pid != CLAIM_PID).collect();
-    let written = loaded.as_written();
-    // A run is told in the words of the text if it can be, else in those of what was searched.
-    let programs = written.as_deref().into_iter().chain(loaded.program.as_deref());
-    programs.into_iter().find_map(|program| {
-        let states = states_along(program, &path);
-        let known = path.iter().all(|step| (step.edge.0 as usize) < program.edges.len());
-        let state = states.get(path.len()).or(states.last().filter(|_| steps == run.steps.len()))?;
-        known.then(|| snapshot(program, state))
-    })
 }
 
 /// The statements of a program by what they are.

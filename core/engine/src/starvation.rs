@@ -50,7 +50,7 @@ pub fn hints_about(loaded: &Loaded, now: &dyn Fn() -> Duration, cancel: &Cancel)
 /// Places where a process of those that exist at the start can wait for ever while others go on; as far as a small
 /// budget goes.
 pub(crate) fn hints(
-    program: &Program,
+    program: &Arc<Program>,
     settings: &Settings,
     now: &dyn Fn() -> Duration,
     cancel: &Cancel,
@@ -99,7 +99,7 @@ fn is_conditional(action: &Action) -> bool {
 
 /// A loop in which the process `pid` waits at a location and others move, if a strongly fair run can have one.
 fn starved(
-    program: &Program,
+    program: &Arc<Program>,
     pid: usize,
     location: usize,
     clock: &mut Clock<'_>,

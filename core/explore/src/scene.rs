@@ -182,7 +182,7 @@ impl Exploration {
         let way = self.tree.way_to(self.here());
         let last = way.len().saturating_sub(BLAMED_STEPS_MAX);
         let steps: Vec<Step> = way[last..].iter().filter_map(|node| self.step_to(*node)).collect();
-        Some(explain(&self.ground().program, &self.state(), &steps))
+        Some(explain(&self.ground().program, &self.state(), steps.into_iter().rev()))
     }
 
     /// How a process is shown, such as `P[1]`.

@@ -96,7 +96,7 @@ impl Exploration {
     /// If the run is not possible, in a sentence.
     pub fn of_counterexample(loaded: Arc<Loaded>, example: &Counterexample, property: &str) -> Result<Self, String> {
         let mut new = Self::open(loaded, Ground::under(example, property))?;
-        let path: Vec<Move> = example.trace.steps.iter().map(|step| step.taken).collect();
+        let path = example.trace.steps.moves().to_vec();
         let loop_start = match example.trace.claim {
             Claim::Cycle { start, .. } => Some(start),
             _ => None,
@@ -481,7 +481,7 @@ impl Exploration {
         self.acting(|this| {
             // The run of the program as it is written, if that is what is walked through; else the one that was searched.
             let tells = this.tells_of(example);
-            let told = tells.then(|| example.trace.steps.iter().map(|step| step.taken).collect());
+            let told = tells.then(|| example.trace.steps.moves().to_vec());
             let loop_start = match (&told, example.trace.claim) {
                 (Some(_), Claim::Cycle { start, .. }) => Some(start),
                 (Some(_), _) => None,

@@ -7,10 +7,16 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Every so many steps the state is kept for good.
+/// At first, every so many steps the state is kept for good; …
 const KEPT_EVERY: u32 = 64;
-/// So many states are kept beside those.
+/// … if these states take more memory than this, half of them are dropped.
+const KEPT_BYTES_MAX: usize = 64 << 20;
+/// So many states are kept beside those, …
 const RECENT_MAX: usize = 512;
+/// … in so much memory, …
+const RECENT_BYTES_MAX: usize = 64 << 20;
+/// … and always so many.
+const RECENT_MIN: usize = 8;
 /// No node.
 const NONE: u32 = u32::MAX;
 
@@ -40,6 +46,8 @@ struct Node {
     step: Option<Move>,
     /// Of what distinguishes the state from others.
     hash: u64,
+    /// The next older node with the same hash.
+    same: u32,
     fault: Option<Fault>,
     /// There is no state after the step.
     broken: bool,
@@ -62,40 +70,71 @@ pub(crate) struct Situation {
 pub(crate) struct Tree {
     program: Arc<Program>,
     nodes: Vec<Node>,
-    by_hash: HashMap<u64, Vec<u32>>,
+    /// The youngest node with each hash.
+    by_hash: HashMap<u64, u32>,
     root: Arc<Situation>,
     kept: RefCell<Kept>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Kept {
-    for_good: HashMap<u32, Arc<Situation>>,
+    /// With the depths of the nodes: multiples of `every`.
+    for_good: HashMap<u32, (u32, Arc<Situation>)>,
+    every: u32,
+    bytes: usize,
     recent: HashMap<u32, Arc<Situation>>,
     order: VecDeque<u32>,
+    recent_bytes: usize,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        let (for_good, recent, order) = (HashMap::new(), HashMap::new(), VecDeque::new());
+        Self { for_good, every: KEPT_EVERY, bytes: 0, recent, order, recent_bytes: 0 }
+    }
 }
 
 impl Kept {
     fn get(&self, node: u32) -> Option<&Arc<Situation>> {
-        self.for_good.get(&node).or_else(|| self.recent.get(&node))
+        self.for_good.get(&node).map(|(_, known)| known).or_else(|| self.recent.get(&node))
     }
 
     fn put(&mut self, node: u32, depth: u32, situation: Arc<Situation>) {
-        if depth.is_multiple_of(KEPT_EVERY) {
-            self.for_good.insert(node, situation);
+        let bytes = situation.state.bytes();
+        if depth.is_multiple_of(self.every) {
+            let known = self.for_good.insert(node, (depth, situation));
+            self.bytes += if known.is_none() { bytes } else { 0 };
+            if KEPT_BYTES_MAX < self.bytes {
+                self.thin_out();
+            }
         } else if self.recent.insert(node, situation).is_none() {
             self.order.push_back(node);
-            if RECENT_MAX < self.order.len()
-                && let Some(oldest) = self.order.pop_front()
+            self.recent_bytes += bytes;
+            while RECENT_MAX < self.order.len() || RECENT_MIN < self.order.len() && RECENT_BYTES_MAX < self.recent_bytes
             {
-                self.recent.remove(&oldest);
+                let oldest = self.order.pop_front().and_then(|oldest| self.recent.remove(&oldest));
+                self.recent_bytes -= oldest.map_or(0, |oldest| oldest.state.bytes());
             }
         }
+    }
+
+    /// Drops every other state that is kept for good.
+    fn thin_out(&mut self) {
+        self.every = self.every.saturating_mul(2);
+        self.for_good.retain(|_, (depth, _)| depth.is_multiple_of(self.every));
+        self.count();
+    }
+
+    fn count(&mut self) {
+        self.bytes = self.for_good.values().map(|(_, known)| known.state.bytes()).sum();
+        self.recent_bytes = self.recent.values().map(|known| known.state.bytes()).sum();
     }
 
     fn truncate(&mut self, size: u32) {
         self.for_good.retain(|node, _| *node < size);
         self.recent.retain(|node, _| *node < size);
         self.order.retain(|node| *node < size);
+        self.count();
     }
 }
 
@@ -114,20 +153,17 @@ impl Tree {
             taken: 0,
             step: None,
             hash,
+            same: NONE,
             fault: None,
             broken: false,
             first_error: NONE,
         };
-        let by_hash = HashMap::from([(hash, vec![0])]);
+        let by_hash = HashMap::from([(hash, 0)]);
         Ok(Self { program, nodes: vec![root], by_hash, root: situation, kept: RefCell::default() })
     }
 
     pub(crate) fn len(&self) -> u32 {
         self.nodes.len() as u32
-    }
-
-    pub(crate) fn has(&self, node: NodeId) -> bool {
-        node.0 < self.len()
     }
 
     pub(crate) fn parent(&self, node: NodeId) -> Option<NodeId> {
@@ -196,18 +232,6 @@ impl Tree {
         self.way_to(node).into_iter().filter_map(|node| self.step(node)).collect()
     }
 
-    pub(crate) fn is_ancestor(&self, ancestor: NodeId, node: NodeId) -> bool {
-        let wanted = self.nodes[ancestor.at()].depth;
-        let mut here = node;
-        while wanted < self.nodes[here.at()].depth {
-            match self.parent(here) {
-                Some(parent) => here = parent,
-                None => break,
-            }
-        }
-        here == ancestor
-    }
-
     /// The child of a node by a step, if there is one with a smaller number than `size`.
     pub(crate) fn child_by(&self, node: NodeId, step: Move, size: u32) -> Option<NodeId> {
         self.children(node, size).into_iter().find(|child| self.step(*child) == Some(step))
@@ -230,13 +254,14 @@ impl Tree {
             taken: self.nodes[parent.at()].taken + u32::from(step.pid != fabius_program::CLAIM_PID),
             step: Some(step),
             hash,
+            same: NONE,
             fault,
             broken,
             first_error: NONE,
         });
         self.nodes[parent.at()].child = node.0;
         if !broken {
-            self.by_hash.entry(hash).or_default().push(node.0);
+            self.nodes[node.at()].same = self.by_hash.insert(hash, node.0).unwrap_or(NONE);
         }
         self.kept.borrow_mut().put(node.0, depth, Arc::new(situation));
         if fault.is_some() {
@@ -260,11 +285,16 @@ impl Tree {
             return;
         }
         for node in (size..self.len()).rev() {
-            let Node { parent, sibling, hash, .. } = self.nodes[node as usize];
+            let Node { parent, sibling, hash, same, .. } = self.nodes[node as usize];
             // A younger child comes before its siblings, so what is dropped is always the first.
             self.nodes[parent as usize].child = sibling;
-            if let Some(known) = self.by_hash.get_mut(&hash) {
-                known.retain(|known| *known != node);
+            // So it is with those of the same state.
+            if self.by_hash.get(&hash) == Some(&node) {
+                if same == NONE {
+                    self.by_hash.remove(&hash)
+                } else {
+                    self.by_hash.insert(hash, same)
+                };
             }
         }
         self.nodes.truncate(size as usize);
@@ -279,14 +309,27 @@ impl Tree {
 
     /// A node with a smaller number than `size` whose state is the same as one that would have this hash.
     pub(crate) fn known(&self, state: &State, size: u32) -> Option<NodeId> {
-        let known = self.by_hash.get(&hash_of(&self.program, state))?;
-        known.iter().copied().find(|node| *node < size).map(NodeId)
+        self.same(state).filter(|node| node.0 < size).last()
     }
 
     /// The first node from the root to `node` with the same state as it.
     pub(crate) fn earlier_same(&self, state: &State, node: NodeId) -> Option<NodeId> {
-        let known = self.by_hash.get(&hash_of(&self.program, state))?;
-        known.iter().copied().map(NodeId).find(|known| self.has(*known) && self.is_ancestor(*known, node))
+        // The numbers fall on both ways.
+        let mut above = node;
+        let on_the_way = |known: &NodeId| {
+            while let Some(parent) = self.parent(above).filter(|_| *known < above) {
+                above = parent;
+            }
+            above == *known
+        };
+        self.same(state).filter(on_the_way).last()
+    }
+
+    /// The nodes with the same state as one that would have this hash, the youngest first.
+    fn same(&self, state: &State) -> impl Iterator<Item = NodeId> + '_ {
+        let youngest = self.by_hash.get(&hash_of(&self.program, state)).copied();
+        std::iter::successors(youngest, |node| Some(self.nodes[*node as usize].same).filter(|same| *same != NONE))
+            .map(NodeId)
     }
 
     /// The state of a node; of one that has none, that of the node before.

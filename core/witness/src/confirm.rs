@@ -2,13 +2,16 @@
 
 use fabius_program::{CLAIM_PID, Move, Program, ProgressOn, Watch, meaning::Fault};
 use std::fmt;
+use std::sync::Arc;
 
-use crate::endless::{RunFairness, explain_loop, fake_progress};
-use crate::explain::{explain, explain_stop};
+use crate::endless::{Endless, RunFairness, explain_summary, fake_progress};
+use crate::explain::{Explanation, explain, explain_stop};
 use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take, stops_accepting};
+use crate::loop_summary::LoopSummary;
 use crate::round::Round;
 use crate::state::State;
-use crate::trace::{Taken, Trace, snapshot};
+use crate::steps::{Recorder, Steps};
+use crate::trace::{Trace, snapshot};
 
 /// What a path is said to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,7 +119,7 @@ impl fmt::Display for Disagreement {
 ///
 /// # Errors
 /// The first thing that is not as claimed.
-pub fn confirm(program: &Program, path: &[Move], claim: Claim) -> Result<Trace, Box<Disagreement>> {
+pub fn confirm(program: &Arc<Program>, path: &[Move], claim: Claim) -> Result<Trace, Box<Disagreement>> {
     confirm_watching(program, Watch::NOTHING, path, claim)
 }
 
@@ -125,7 +128,7 @@ pub fn confirm(program: &Program, path: &[Move], claim: Claim) -> Result<Trace, 
 /// # Errors
 /// The first thing that is not as claimed.
 pub fn confirm_watching(
-    program: &Program,
+    program: &Arc<Program>,
     watch: Watch,
     path: &[Move],
     claim: Claim,
@@ -146,12 +149,10 @@ pub fn confirm_watching(
         program,
         watch,
         state: initial.clone(),
-        steps: Vec::new(),
-        taken: 0,
+        steps: Recorder::new(program),
         cycle: None,
         round: Round::default(),
-        loop_states: Vec::new(),
-        loop_steps: Vec::new(),
+        summary: LoopSummary::default(),
     };
     for (index, step) in path.iter().enumerate() {
         walk.mark_cycle(claim, index);
@@ -179,18 +180,14 @@ pub fn states_along(program: &Program, path: &[Move]) -> Vec<State> {
 struct Walk<'a> {
     program: &'a Program,
     state: State,
-    steps: Vec<crate::trace::Step>,
-    /// How many of the steps are the system's.
-    taken: usize,
+    steps: Recorder,
     watch: Watch,
     /// The state in which the cycle starts.
     cycle: Option<State>,
     /// What was seen of it.
     round: Round,
-    /// The states of the system before each of its steps in the cycle, …
-    loop_states: Vec<State>,
-    /// … and these steps.
-    loop_steps: Vec<Move>,
+    /// The states of the system before each of its steps in the cycle, and these steps.
+    summary: LoopSummary,
 }
 
 impl Walk<'_> {
@@ -201,7 +198,7 @@ impl Walk<'_> {
     }
 
     fn advance(&mut self, step: Move, claimed: Option<Fault>, last: bool) -> Result<(), Box<Disagreement>> {
-        let number = self.taken + 1;
+        let number = self.steps.taken() + 1;
         let taken = take(self.program, &self.state, step).map_err(|refusal| {
             let possible = crate::interpret::moves(self.program, &self.state).successors;
             let possible = possible.into_iter().map(|(step, _)| step).collect();
@@ -213,20 +210,9 @@ impl Walk<'_> {
         if found != claimed && !goes_on && !unclaimed_assertion {
             return Err(Box::new(Disagreement::Fault { number, claimed, found }));
         }
-        let described = Taken {
-            number,
-            step,
-            before: &self.state,
-            outcome: &taken.outcome,
-            lost_control: taken.lost_control,
-            stuttered: taken.stuttered,
-            timeout: taken.timeout,
-        };
-        self.steps.push(described.describe(self.program));
-        self.taken += usize::from(step.pid != CLAIM_PID);
+        self.steps.add(&self.state, step, &taken.outcome);
         if self.cycle.is_some() && step.pid != CLAIM_PID {
-            self.loop_states.push(State { claim: None, trace: None, ..self.state.clone() });
-            self.loop_steps.push(step);
+            self.summary.add(self.program, &bare(&self.state), Some(step));
         }
         if let Outcome::Reaches { state, .. } = taken.outcome {
             if self.cycle.is_some() {
@@ -239,6 +225,8 @@ impl Walk<'_> {
 
     fn conclude(mut self, claim: Claim, initial: &State) -> Result<Trace, Box<Disagreement>> {
         self.state = settled(self.program, &self.state);
+        let (length, taken) = (self.steps.len(), self.steps.taken());
+        let steps = std::mem::replace(&mut self.steps, Recorder::new(&Arc::default())).finish();
         let mut explanation = None;
         let mut cycle_start = None;
         let mut endless = None;
@@ -248,11 +236,11 @@ impl Walk<'_> {
                 if found != Ending::Invalid {
                     return Err(Box::new(Disagreement::NotAnInvalidEnd(found)));
                 }
-                explanation = Some(explain(self.program, &self.state, &self.steps));
+                explanation = Some(explain(self.program, &self.state, steps.backwards()));
             }
             Claim::Cycle { start, shows } => {
                 let stops = || self.watch.acceptance && stops_accepting(self.program, self.watch, &self.state);
-                let closes = match self.steps.len().checked_sub(start) {
+                let closes = match length.checked_sub(start) {
                     None => false,
                     Some(0) => stops(),
                     Some(_) => self.cycle == Some(self.state.visible(self.program)),
@@ -260,35 +248,37 @@ impl Walk<'_> {
                 if !closes {
                     return Err(Box::new(Disagreement::NoCycle));
                 }
-                if start < self.steps.len() {
+                if start < length {
                     self.round.check(shows)?;
                 }
-                cycle_start = Some(self.taken + 1 - self.loop_steps.len());
-                if self.loop_states.is_empty() {
-                    self.loop_states.push(State { claim: None, trace: None, ..self.state.clone() });
-                }
-                let mut explained = explain_loop(self.program, self.watch, &self.loop_states, &self.loop_steps);
-                if shows.no_progress && self.watch.progress == Some(ProgressOn::Transitions) {
-                    explained.sentences.extend(fake_progress(self.program, &self.loop_states));
-                }
-                endless = Some(explained);
-                if self.loop_steps.is_empty() {
-                    explanation = Some(explain_stop(self.program, &self.loop_states[0], &self.steps));
-                }
+                cycle_start = Some(taken + 1 - self.summary.steps);
+                let (explained, stop) = self.explain(shows, &steps);
+                (endless, explanation) = (Some(explained), stop);
             }
             Claim::Fault(_) | Claim::Reaches => {}
         }
-        Ok(Trace {
-            claim,
-            steps: self.steps,
-            start: snapshot(self.program, initial),
-            last: snapshot(self.program, &self.state),
-            cycle_start,
-            explanation,
-            endless,
-            propositions: Vec::new(),
-        })
+        let (start, last) = (snapshot(self.program, initial), snapshot(self.program, &self.state));
+        Ok(Trace { claim, steps, start, last, cycle_start, explanation, endless, propositions: Vec::new() })
     }
+
+    /// Explains a cycle that closes; one in which the system does not move, as the state that it is.
+    fn explain(&mut self, shows: Shows, steps: &Steps) -> (Endless, Option<Explanation>) {
+        if self.summary.first.is_none() {
+            self.summary.add(self.program, &bare(&self.state), None);
+        }
+        let mut explained = explain_summary(self.program, self.watch, &self.summary);
+        if shows.no_progress && self.watch.progress == Some(ProgressOn::Transitions) {
+            explained.sentences.extend(fake_progress(self.program, &self.summary));
+        }
+        let still = self.summary.first.as_ref().filter(|_| self.summary.steps == 0);
+        let stop = still.map(|state| explain_stop(self.program, state, steps.backwards()));
+        (explained, stop)
+    }
+}
+
+/// The state of the processes without what is watched beside them.
+fn bare(state: &State) -> State {
+    State { claim: None, trace: None, ..state.clone() }
 }
 
 /// The trace of a program whose initial state cannot be computed.
@@ -296,7 +286,7 @@ fn stillborn(claim: Claim) -> Trace {
     let nothing = crate::trace::Snapshot { variables: Vec::new(), channels: Vec::new(), processes: Vec::new() };
     Trace {
         claim,
-        steps: Vec::new(),
+        steps: Steps::default(),
         start: nothing.clone(),
         last: nothing,
         cycle_start: None,

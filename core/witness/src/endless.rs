@@ -9,12 +9,10 @@ use fabius_program::{Move, Program, Watch};
 
 use crate::blocked::{Reason, Standing, Waiting, standings};
 use crate::explain::{Explanation, explain_stop, waits_for};
-use crate::interpret::enabled;
+use crate::loop_summary::LoopSummary;
 use crate::release::{Prospect, prospects};
 use crate::show::Names;
 use crate::state::State;
-use crate::trace::elements_in_order;
-use crate::values::Values;
 
 /// So many values that never change are told.
 const CONSTANTS_TOLD_MAX: usize = 6;
@@ -107,18 +105,21 @@ impl Endless {
 /// Explains a loop: `states` are those before each of its steps, `steps` what happens in them; without any step, the one
 /// state lasts for ever. `watch` is what was watched beside it.
 pub fn explain_loop(program: &Program, watch: Watch, states: &[State], steps: &[Move]) -> Endless {
-    let Some(first) = states.first() else { return nothing() };
-    let able: Vec<Vec<u8>> =
-        states.iter().filter(|state| state.holder.is_none()).map(|s| enabled(program, s)).collect();
-    let movers: Vec<u8> =
-        steps.iter().flat_map(|step| [Some(step.pid), step.partner.map(|(pid, _)| pid)]).flatten().collect();
+    let mut summary = LoopSummary::default();
+    states.iter().enumerate().for_each(|(index, state)| summary.add(program, state, steps.get(index).copied()));
+    explain_summary(program, watch, &summary)
+}
+
+/// Explains a loop that is summed up.
+pub(crate) fn explain_summary(program: &Program, watch: Watch, summary: &LoopSummary) -> Endless {
+    let Some(first) = &summary.first else { return nothing() };
     let mut processes: Vec<InLoop> = standings(program, first)
         .into_iter()
         .map(|standing| {
-            let could = able.iter().filter(|pids| pids.contains(&standing.pid)).count();
+            let (could, always) = summary.able(standing.pid);
             let role = match () {
-                () if movers.contains(&standing.pid) => Role::Moves,
-                () if 0 < could && could == able.len() => Role::AlwaysNeglected,
+                () if summary.movers.contains(&standing.pid) => Role::Moves,
+                () if 0 < could && always => Role::AlwaysNeglected,
                 () if 0 < could => Role::SometimesNeglected,
                 () if standing.has_ended() => Role::Ended,
                 () => blocked(&standing),
@@ -134,11 +135,11 @@ pub fn explain_loop(program: &Program, watch: Watch, states: &[State], steps: &[
         () if has(&Role::SometimesNeglected) => RunFairness::Weak,
         () => RunFairness::Strong,
     };
-    if steps.is_empty() {
-        let Explanation { sentences, suggestion, .. } = explain_stop(program, first, &[]);
+    if summary.steps == 0 {
+        let Explanation { sentences, suggestion, .. } = explain_stop(program, first, std::iter::empty());
         return Endless { processes, fairness, unchanged: Vec::new(), fair: Vec::new(), sentences, suggestion };
     }
-    let unchanged = unchanged(program, states);
+    let unchanged = summary.unchanged(program);
     let fair = vec![fairness_told(fairness).to_owned()];
     let sentences = sentences(&processes, &unchanged).into_iter().chain(fair.iter().cloned()).collect();
     let suggestion = suggestion(&processes, fairness, watch);
@@ -147,15 +148,10 @@ pub fn explain_loop(program: &Program, watch: Watch, states: &[State], steps: &[
 
 /// Says which processes stand at a progress label in a loop whose steps never leave one, so that where progress is a
 /// matter of states the loop is none without: the *fake progress* of Laarman and Faragó (NFM 2013).
-pub(crate) fn fake_progress(program: &Program, states: &[State]) -> Option<String> {
-    let stands = |state: &State, pid: usize| {
-        state.processes.get(pid).is_some_and(|p| program.process(p.process).locations[p.location.0 as usize].progress)
-    };
-    let first = states.first()?;
-    let names: Vec<String> = (0..first.processes.len())
-        .filter(|&pid| states.iter().any(|state| stands(state, pid)))
-        .map(|pid| Names::of(program, first).process(pid as u8))
-        .collect();
+pub(crate) fn fake_progress(program: &Program, summary: &LoopSummary) -> Option<String> {
+    let first = summary.first.as_ref()?;
+    let alive = summary.at_progress.iter().filter(|pid| usize::from(**pid) < first.processes.len());
+    let names: Vec<String> = alive.map(|pid| Names::of(program, first).process(*pid)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (names, many) = listed(&names)?;
     let (verb, it) = if many { ("stand", "none of them goes on") } else { ("stands", "it does not go on") };
@@ -200,36 +196,6 @@ fn look_ahead(program: &Program, first: &State, processes: &mut [InLoop]) {
         }
         *prospect = known;
     }
-}
-
-/// Values that are the same before every step: names and values.
-fn unchanged(program: &Program, states: &[State]) -> Vec<(String, String)> {
-    let Some((first, others)) = states.split_first() else { return Vec::new() };
-    let names = Names::of(program, first);
-    let changed = first.globals.iter().enumerate().map(|(index, values)| {
-        others.iter().map(|other| &other.globals[index]).filter(|other| *other != values).collect()
-    });
-    let changed: Vec<Vec<&Values>> = changed.collect();
-    let mut unchanged = Vec::new();
-    for (index, element) in elements_in_order(&program.globals, &first.globals) {
-        let (variable, value) = (&program.globals[index], first.globals[index][element]);
-        if changed[index].iter().all(|other| other[element] == value) {
-            unchanged.push((variable.element_name(element), names.value(variable.ty.kind, value)));
-        }
-    }
-    for (index, channel) in first.channels.iter().enumerate() {
-        let name = names.channel(index as i32 + 1);
-        let named_alike = |other: &State| {
-            // Whose channel it is depends on which processes there are.
-            let types = |state: &State| state.processes.iter().map(|process| process.process).collect::<Vec<_>>();
-            types(other) == types(first) || Names::of(program, other).channel(index as i32 + 1) == name
-        };
-        if others.iter().all(|other| other.channels.get(index) == Some(channel) && named_alike(other)) {
-            let contents = names.contents(channel);
-            unchanged.push((name, contents));
-        }
-    }
-    unchanged
 }
 
 fn sentences(processes: &[InLoop], unchanged: &[(String, String)]) -> Vec<String> {

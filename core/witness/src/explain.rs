@@ -2,14 +2,14 @@
 
 use fabius_program::{Action, Edge, EdgeId, LocationId, Program};
 use std::cell::{Cell, OnceCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::blocked::{Reason, Standing, Waiting, standings};
 use crate::effects::{Doer, Effects};
 use crate::release::{self, Ahead};
 use crate::show::statement_text;
 use crate::state::State;
-use crate::trace::{Step, last_change};
+use crate::trace::{Actor, Step, last_changes};
 
 /// So many statements are named that may change something for one that waits, …
 const AHEAD_SHOWN_MAX: usize = 3;
@@ -135,9 +135,10 @@ pub enum Needed {
     Ends,
 }
 
-/// Explains an invalid end state, to which these steps led.
-pub fn explain(program: &Program, state: &State, steps: &[Step]) -> Explanation {
+/// Explains an invalid end state, to which steps led: `backwards` are these, the last one first.
+pub fn explain(program: &Program, state: &State, backwards: impl Iterator<Item = Step>) -> Explanation {
     let standings = standings(program, state);
+    let changes = last_changes(standings.iter().flat_map(operands).collect(), backwards);
     let inquiry = Inquiry::new(program, state, TRIES_MAX);
     let mut waits: Vec<_> = standings.iter().flat_map(|standing| inquiry.waits_of(standing)).collect();
     release::Waiting { program, state }.find_releases(&mut waits);
@@ -145,7 +146,7 @@ pub fn explain(program: &Program, state: &State, steps: &[Step]) -> Explanation 
     let stuck_ones = || standings.iter().filter(|standing| !standing.end);
     for standing in stuck_ones() {
         // Who made the condition false is the first one to ask.
-        let blamed = last_writers(standing, steps);
+        let blamed = last_writers(standing, &changes);
         for wait in waits.iter_mut().filter(|wait| wait.pid == standing.pid) {
             wait.on.sort_by_key(|pid| blamed.iter().position(|blamed| blamed == pid).unwrap_or(usize::MAX));
         }
@@ -160,10 +161,10 @@ pub fn explain(program: &Program, state: &State, steps: &[Step]) -> Explanation 
     Explanation { kind, stuck, waits, relations, sentences, suggestion }
 }
 
-/// Explains a state in which nothing moves any more and that lasts for ever, to which these steps led: a property of
-/// infinite runs is violated there.
-pub fn explain_stop(program: &Program, state: &State, steps: &[Step]) -> Explanation {
-    let mut explanation = explain(program, state, steps);
+/// Explains a state in which nothing moves any more and that lasts for ever, to which steps led (`backwards`, the last one
+/// first): a property of infinite runs is violated there.
+pub fn explain_stop(program: &Program, state: &State, backwards: impl Iterator<Item = Step>) -> Explanation {
+    let mut explanation = explain(program, state, backwards);
     let standings = standings(program, state);
     let waiting = standings.iter().filter(|standing| !standing.has_ended());
     let stop = if waiting.clone().next().is_none() { "Every process has ended" } else { "Nothing can move any more" };
@@ -196,14 +197,19 @@ fn relations(waits: &[WaitsFor], circle: &[u8], name: &dyn Fn(u8) -> String) -> 
     sentences
 }
 
-/// The processes that last changed what a process's false conditions are made of, the latest first.
-fn last_writers(standing: &Standing, steps: &[Step]) -> Vec<u8> {
+/// What the false conditions of a process are made of: the process's name, and the variable's or channel's.
+pub(crate) fn operands(standing: &Standing) -> impl Iterator<Item = (&str, &str)> {
     let operands = standing.waiting.iter().filter_map(|waiting| match &waiting.reason {
         Reason::ConditionFalse { operands, .. } => Some(operands),
         _ => None,
     });
-    let writes = operands.flatten().filter_map(|(name, _)| last_change(steps, &standing.name, name));
-    let mut writes: Vec<(usize, u8)> = writes.map(|step| (step.number, step.actor.pid)).collect();
+    operands.flatten().map(|(name, _)| (standing.name.as_str(), name.as_str()))
+}
+
+/// The processes that last changed what a process's false conditions are made of, the latest first.
+fn last_writers(standing: &Standing, changes: &HashMap<(&str, &str), (usize, Actor)>) -> Vec<u8> {
+    let writes = operands(standing).filter_map(|operand| changes.get(&operand));
+    let mut writes: Vec<(usize, u8)> = writes.map(|(number, actor)| (*number, actor.pid)).collect();
     writes.sort_unstable();
     writes.into_iter().rev().map(|(_, pid)| pid).filter(|pid| *pid != standing.pid).collect()
 }

@@ -13,11 +13,13 @@ pub mod release;
 pub mod shorten;
 pub mod show;
 pub mod state;
+pub mod steps;
 pub mod trace;
 
 mod effects;
 mod evaluate;
 mod execute;
+mod loop_summary;
 mod observe;
 mod propositions;
 mod reads;
@@ -38,6 +40,7 @@ pub use propositions::propositions;
 pub use reads::reads;
 pub use shorten::{essential, shorten};
 pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
+pub use steps::{Outline, Steps};
 pub use trace::{
     Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, describe, snapshot,
 };

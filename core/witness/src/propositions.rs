@@ -1,6 +1,6 @@
 //! What the propositions of a formula are along a run: true or false, in the loop or in the last state, and since when.
 
-use fabius_program::{Expr, ProcessId, Program, Watch};
+use fabius_program::{CLAIM_PID, Expr, ProcessId, Program, Watch};
 
 use crate::evaluate::value_of;
 use crate::interpret::{Outcome, step};
@@ -45,13 +45,12 @@ fn along(program: &Program, watch: Watch, trace: &Trace, exprs: &[Expr]) -> Vec<
     };
     let Ok(mut state) = State::watching(program, watch) else { return Vec::new() };
     look(&state);
-    for told in &trace.steps {
-        let Ok(Outcome::Reaches { state: next, .. }) = step(program, &state, told.taken).map(|taken| taken.outcome)
-        else {
+    for taken in trace.steps.moves() {
+        let Ok(Outcome::Reaches { state: next, .. }) = step(program, &state, *taken).map(|taken| taken.outcome) else {
             break;
         };
         state = next;
-        if told.claim.is_none() {
+        if taken.pid != CLAIM_PID {
             look(&state);
         }
     }

@@ -1,7 +1,7 @@
 //! One round of a cycle: what its steps mark, who moves in it and who could.
 
 use fabius_program::{CLAIM_PID, Move, Program, StepMarks, Watch};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::confirm::{Disagreement, Shows};
 use crate::endless::RunFairness;
@@ -15,8 +15,12 @@ pub(crate) struct Round {
     /// Number of the first step that makes progress.
     progress: Option<usize>,
     movers: BTreeSet<u8>,
-    /// For each state that is not transient, how many processes there are and which are enabled.
-    states: Vec<(usize, Vec<u8>)>,
+    /// Number of states that are not transient, …
+    states: usize,
+    /// … in how many of them each process is enabled, …
+    enabled: BTreeMap<u8, usize>,
+    /// … and the number of processes in that with the most.
+    processes_max: usize,
 }
 
 impl Round {
@@ -33,7 +37,9 @@ impl Round {
             self.mark(marks(program, watch, None, &rest), number);
         }
         if rest.holder.is_none() && (went_on || step.pid != CLAIM_PID) {
-            self.states.push((rest.processes.len(), enabled(program, &rest)));
+            self.states += 1;
+            enabled(program, &rest).into_iter().for_each(|pid| *self.enabled.entry(pid).or_default() += 1);
+            self.processes_max = self.processes_max.max(rest.processes.len());
         }
     }
 
@@ -53,7 +59,7 @@ impl Round {
         }
         let neglected = match shows.fairness {
             RunFairness::Unfair => None,
-            RunFairness::Weak => self.neglected(|able| able == self.states.len()),
+            RunFairness::Weak => self.neglected(|able| able == self.states),
             RunFairness::Strong => self.neglected(|able| 0 < able),
         };
         neglected.map_or(Ok(()), |pid| Err(Box::new(Disagreement::Unfair(pid))))
@@ -61,10 +67,8 @@ impl Round {
 
     /// A process that never moves although it is enabled in so many states as to have a right to.
     fn neglected(&self, has_a_right: impl Fn(usize) -> bool) -> Option<u8> {
-        let count = self.states.iter().map(|(count, _)| *count).max().unwrap_or(0);
-        let able = |pid: u8| self.states.iter().filter(|(_, enabled)| enabled.contains(&pid)).count();
-        (0..count).map(|pid| pid as u8).find(|pid| {
-            let able = able(*pid);
+        (0..self.processes_max).map(|pid| pid as u8).find(|pid| {
+            let able = self.enabled.get(pid).copied().unwrap_or(0);
             !self.movers.contains(pid) && 0 < able && has_a_right(able)
         })
     }

@@ -10,17 +10,18 @@ use crate::endless::{Endless, Role};
 use crate::execute::{Event, Happening};
 use crate::explain::Explanation;
 use crate::interpret::Outcome;
-use crate::show::{Names, statement_text};
+use crate::show::{Names, process_name, statement_text};
 use crate::state::State;
+use crate::steps::Steps;
 use crate::values::Values;
 
 /// A confirmed path.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Trace {
     /// What the path shows.
     pub claim: Claim,
     /// Its steps.
-    pub steps: Vec<Step>,
+    pub steps: Steps,
     /// The state it starts in.
     pub start: Snapshot,
     /// The state it ends in; if the last step cannot be computed, the state before it.
@@ -202,13 +203,23 @@ pub struct Created {
 
 impl Trace {
     /// The steps of the system: all but the moves of a claim.
-    pub fn taken(&self) -> impl DoubleEndedIterator<Item = &Step> {
+    pub fn taken(&self) -> impl Iterator<Item = Step> + '_ {
         self.steps.iter().filter(|step| step.claim.is_none())
+    }
+
+    /// The steps of the system with these numbers.
+    pub fn taken_from(&self, first: usize, last: usize) -> impl Iterator<Item = Step> + '_ {
+        self.steps.numbered(first, last).filter(|step| step.claim.is_none())
+    }
+
+    /// The last step of the system.
+    pub fn last_taken(&self) -> Option<Step> {
+        self.taken_from(self.len(), self.len()).next()
     }
 
     /// How many steps the system takes.
     pub fn len(&self) -> usize {
-        self.taken().count()
+        self.steps.taken()
     }
 
     /// Whether the system takes no step.
@@ -226,17 +237,42 @@ impl Trace {
         };
         self.last.processes.iter().filter(|standing| !standing.end).filter(never_moves)
     }
-
-    /// The last step that changed a variable or channel, as process `owner` calls it.
-    pub fn last_change(&self, owner: &str, name: &str) -> Option<&Step> {
-        last_change(&self.steps, owner, name)
-    }
 }
 
-/// The last step that changed a variable or channel, as process `owner` calls it.
-pub(crate) fn last_change<'s>(steps: &'s [Step], owner: &str, name: &str) -> Option<&'s Step> {
-    let own = format!("{owner}:{name}");
-    steps.iter().rev().find(|step| step.changes.iter().any(|c| c.name == name || c.name == own))
+/// To find out who changed something last, so many steps are looked at.
+const BLAMED_STEPS_MAX: usize = 100_000;
+
+/// The last steps that changed variables or channels, each named with the process that calls it so: who took the step, and
+/// its number. `backwards`: the steps, the last one first.
+pub(crate) fn last_changes<'n>(
+    mut wanted: Vec<(&'n str, &'n str)>,
+    backwards: impl Iterator<Item = Step>,
+) -> HashMap<(&'n str, &'n str), (usize, Actor)> {
+    let mut found = HashMap::new();
+    for step in backwards.take(if wanted.is_empty() { 0 } else { BLAMED_STEPS_MAX }) {
+        wanted.retain(|(owner, name)| {
+            let own = |changed: &str| changed.strip_prefix(owner).and_then(|rest| rest.strip_prefix(':')) == Some(name);
+            let changes = step.changes.iter().any(|change| change.name == *name || own(&change.name));
+            if changes {
+                found.insert((*owner, *name), (step.number, step.actor.clone()));
+            }
+            !changes
+        });
+        if wanted.is_empty() {
+            break;
+        }
+    }
+    found
+}
+
+impl Snapshot {
+    /// Every place becomes another one.
+    pub fn move_places(&mut self, place: &dyn Fn(&mut Span)) {
+        for standing in &mut self.processes {
+            place(&mut standing.span);
+            standing.waiting.iter_mut().for_each(|waiting| place(&mut waiting.span));
+        }
+    }
 }
 
 /// A state as a person reads it.
@@ -324,8 +360,8 @@ impl Taken<'_> {
         let mut step = Step {
             number: self.number,
             taken: self.step,
-            actor: self.actor(program, &names, pid, self.step.edge),
-            partner: self.step.partner.map(|(pid, edge)| self.actor(program, &names, pid, edge)),
+            actor: actor(program, pid, self.step.edge),
+            partner: self.step.partner.map(|(pid, edge)| actor(program, pid, edge)),
             changes: Vec::new(),
             messages: Vec::new(),
             printed: String::new(),
@@ -369,21 +405,6 @@ impl Taken<'_> {
         }
     }
 
-    fn actor(&self, program: &Program, names: &Names<'_>, pid: u8, edge: EdgeId) -> Actor {
-        let process = program.process(program.process_of(edge));
-        let statement = program.statement(program.process_of(edge), edge);
-        let location = &process.locations[program.edge(edge).source.0 as usize];
-        Actor {
-            pid,
-            process: process.name.clone(),
-            name: if pid == CLAIM_PID { process.name.clone() } else { names.process(pid) },
-            span: statement.span,
-            text: statement_text(statement).to_owned(),
-            statement: statement.number,
-            labels: location.labels.clone(),
-        }
-    }
-
     fn add_event(
         &self,
         program: &Program,
@@ -409,6 +430,22 @@ impl Taken<'_> {
             Happening::AssertionFailed { inside } => step.fault_span = inside.unwrap_or(step.fault_span),
             Happening::Executed(part) => step.parts.push(*part),
         }
+    }
+}
+
+/// A process that takes an edge, and the statement that it executes there.
+pub(crate) fn actor(program: &Program, pid: u8, edge: EdgeId) -> Actor {
+    let process = program.process(program.process_of(edge));
+    let statement = program.statement(program.process_of(edge), edge);
+    let location = &process.locations[program.edge(edge).source.0 as usize];
+    Actor {
+        pid,
+        process: process.name.clone(),
+        name: if pid == CLAIM_PID { process.name.clone() } else { process_name(&process.name, usize::from(pid)) },
+        span: statement.span,
+        text: statement_text(statement).to_owned(),
+        statement: statement.number,
+        labels: location.labels.clone(),
     }
 }
 

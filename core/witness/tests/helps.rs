@@ -5,12 +5,13 @@ use fabius_program::{Move, Program};
 use fabius_promela::{NoLoader, Options, lower, parse};
 use fabius_witness::release::Prospect;
 use fabius_witness::{Cause, Claim, Endless, Explanation, Outcome, Role, Shows, State, confirm, moves};
+use std::sync::Arc;
 
-fn program(text: &str) -> Program {
+fn program(text: &str) -> Arc<Program> {
     let mut map = SourceMap::new();
     let file = map.add_file("m.pml", text);
     let parsed = parse(&mut map, file, &[], &mut NoLoader);
-    lower(&parsed.model, &map, "m.pml", Options::NONE).program.expect("the model is right")
+    Arc::new(lower(&parsed.model, &map, "m.pml", Options::NONE).program.expect("the model is right"))
 }
 
 /// The moves of a run in which these processes move, each by its first step.
@@ -158,7 +159,7 @@ fn fields_of_structures_in_arrays_are_spelled_as_in_the_model() {
     assert_eq!(names.len(), wanted.len());
     let fields: Vec<&str> = names.into_iter().filter(|name| name.contains('.')).collect();
     assert_eq!(fields, wanted[2..]);
-    let changes: Vec<&str> = trace.steps.iter().flat_map(|step| &step.changes).map(|c| c.name.as_str()).collect();
+    let changes: Vec<String> = trace.steps.iter().flat_map(|step| step.changes).map(|c| c.name).collect();
     assert_eq!(changes, ["srv[1].log[0].votes[1]", "P[0]:own[0].role"]);
     let waiting = &trace.last.processes[0].waiting[0];
     assert_eq!(waiting.reason.sentence(), "`srv[1].role == 2` is false: srv[1].role is 0");

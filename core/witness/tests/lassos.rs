@@ -7,12 +7,13 @@ use fabius_promela::{NoLoader, Options, lower, parse};
 use fabius_witness::{
     Claim, Disagreement, Ending, Outcome, RunFairness, Shows, State, confirm_watching, moves, settled, stops_accepting,
 };
+use std::sync::Arc;
 
-fn program(text: &str) -> Program {
+fn program(text: &str) -> Arc<Program> {
     let mut map = SourceMap::new();
     let file = map.add_file("m.pml", text);
     let parsed = parse(&mut map, file, &[], &mut NoLoader);
-    lower(&parsed.model, &map, "m.pml", Options::NONE).program.expect("the model is right")
+    Arc::new(lower(&parsed.model, &map, "m.pml", Options::NONE).program.expect("the model is right"))
 }
 
 fn with_claim(program: &Program) -> Watch {

@@ -14,6 +14,7 @@ use fabius_witness::{Claim, Ending, Outcome, State, Trace, confirm, confirm_watc
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 /// So many states are looked at in search of a violation.
 const STATES_MAX: usize = 3_000;
@@ -125,8 +126,9 @@ fn spin_replays_trails_beside_a_claim() {
     let folder = temporary("claim");
     let file = folder.join("claim.pml");
     std::fs::write(&file, WITH_CLAIM).expect("a file can be written");
-    let (mut program, _) = load(&file, Options::NONE).expect("the model is right");
+    let (program, _) = load(&file, Options::NONE).expect("the model is right");
     let claim = program.processes.iter().position(|p| p.kind == ProcessKind::Claim).expect("there is a claim");
+    let program = Arc::new(program);
     let watch = Watch { claim: Some(ProcessId(claim as u32)), ..Watch::NOTHING };
     let (shows, steps) = violations(&program, watch).swap_remove(0);
     // A rendezvous is one step to the claim, and so is an atomic sequence.
@@ -136,6 +138,7 @@ fn spin_replays_trails_beside_a_claim() {
     replay(&folder, &file, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
     assert!(replay(&folder, &file, &trace, &text.replace("-2:2:-2\n", "")).is_err());
     // As if the claim came from a formula.
+    let mut program = (*program).clone();
     program.properties.clear();
     let text = trail(&program, &steps, None);
     replay(&folder, &file, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
@@ -172,6 +175,7 @@ fn replay_all(options: Options) {
         }
         let file = corpus.join("models").join(path);
         let Ok((program, _)) = load(&file, options) else { continue };
+        let program = Arc::new(program);
         for (claim, steps) in violations(&program, Watch::NOTHING) {
             let trace = confirm(&program, &steps, claim).unwrap_or_else(|why| panic!("{path}: {why}"));
             replayed += 1;

@@ -7,14 +7,15 @@ use fabius_program::{Action, BinaryOp, EnumId, Enumeration, Expr, Kind, Pattern,
 use fabius_witness::format::text::{self, Layout, Line};
 use fabius_witness::format::{chart, json, trail};
 use fabius_witness::{Cause, Claim, Disagreement, Reason, Refusal, Shows, Trace, confirm, shorten};
+use std::sync::Arc;
 use support::*;
 
 fn confirmed(b: &Builder, path: &[fabius_program::Move], claim: Claim) -> Trace {
-    confirm(&b.program, path, claim).unwrap_or_else(|why| panic!("{why}"))
+    confirm(&Arc::new(b.program.clone()), path, claim).unwrap_or_else(|why| panic!("{why}"))
 }
 
 fn refused(b: &Builder, path: &[fabius_program::Move], claim: Claim) -> Disagreement {
-    match confirm(&b.program, path, claim) {
+    match confirm(&Arc::new(b.program.clone()), path, claim) {
         Ok(_) => panic!("the path was confirmed"),
         Err(why) => *why,
     }
@@ -247,8 +248,10 @@ fn records_and_trails_are_made_from_the_same_trace() {
     assert_eq!(steps[1]["changes"][0]["new"], "[7, ack]");
     assert_eq!(steps[3]["partner"]["text"], "r?nack");
     assert_eq!(steps[4]["d_step"], true);
-    let path: Vec<_> = trace.steps.iter().map(|step| step.taken).collect();
-    assert_eq!(trail::trail(&b.program, &path, None), "1:0:0\n2:1:100\n3:1:101\n4:1:102\n5:0:1\n6:1:103\n");
+    assert_eq!(
+        trail::trail(&b.program, trace.steps.moves(), None),
+        "1:0:0\n2:1:100\n3:1:101\n4:1:102\n5:0:1\n6:1:103\n"
+    );
 }
 
 fn stuck(build: impl FnOnce(&mut Builder)) -> Trace {
@@ -364,7 +367,7 @@ fn a_fault_inside_a_block_is_placed_there() {
     inner.nodes[1].span = part;
     b.active("A", |p| p.edge(0, "d_step", Action::Block(inner), 1));
     let trace = confirmed(&b, &[at(0, 0)], Claim::Fault(Fault::DivisionByZero));
-    assert_eq!(trace.steps[0].fault_span, part);
+    assert_eq!(trace.steps.get(0).map(|step| step.fault_span), Some(part));
 }
 
 #[test]
@@ -425,4 +428,33 @@ fn a_hundred_thousand_steps_are_walked_in_seconds() {
     let began = std::time::Instant::now();
     assert_eq!(confirmed(&b, &path, Claim::Reaches).steps.len(), 100_000);
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_step_is_the_same_however_it_is_asked_for() {
+    let mut b = Builder::new();
+    let x = b.global("x", INT, 0);
+    let more = |by| set(x, Expr::binary(BinaryOp::Add, g(x), num(by)));
+    b.active("A", |p| p.edge(0, "x++", more(1), 0));
+    b.active("B", |p| p.edge(0, "x = x + 2", more(2), 0));
+    // So many that most of the states that were kept at first are dropped.
+    let path: Vec<_> = (0..80_000).map(|i| if i % 3 == 0 { at(1, 1) } else { at(0, 0) }).collect();
+    let trace = confirmed(&b, &path, Claim::Reaches);
+    let value = |index: usize| index + index.div_ceil(3);
+    let told = |index: usize, step: &fabius_witness::Step| {
+        assert_eq!((step.number, step.taken), (index + 1, path[index]));
+        let change = &step.changes[0];
+        assert_eq!((&change.old, &change.new), (&value(index).to_string(), &value(index + 1).to_string()));
+    };
+    for index in [0, 1, 63, 64, 65, 77_777, 79_999] {
+        told(index, &trace.steps.get(index).expect("there is such a step"));
+        let after = trace.steps.snapshot_after(index).expect("there is such a state");
+        assert_eq!(after.variables, [("x".to_owned(), value(index).to_string())]);
+    }
+    assert!(trace.steps.get(80_000).is_none());
+    trace.steps.iter().enumerate().for_each(|(index, step)| told(index, &step));
+    trace.steps.backwards().enumerate().for_each(|(back, step)| told(79_999 - back, &step));
+    trace.taken_from(100, 200).enumerate().for_each(|(index, step)| told(99 + index, &step));
+    assert_eq!(trace.taken_from(100, 200).count(), 101);
+    assert_eq!(trace.last_taken().map(|step| step.number), Some(80_000));
 }

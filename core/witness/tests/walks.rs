@@ -10,6 +10,7 @@ use fabius_program::{Move, Program};
 use fabius_promela::Options;
 use fabius_witness::format::{chart, json, text, trail};
 use fabius_witness::{Claim, Ending, State, confirm, moves, released};
+use std::sync::Arc;
 
 /// A small generator of random numbers (xorshift).
 struct Random(u64);
@@ -67,6 +68,7 @@ fn random_walks_are_confirmed_and_can_be_shown() {
             continue;
         };
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
+        let program = Arc::new(program);
         let (steps, claim) = walk(&program, &mut random, 150);
         let trace = confirm(&program, &steps, claim).unwrap_or_else(|why| panic!("{path}: {why}"));
         assert!(trace.steps.iter().all(|step| !step.actor.text.trim().is_empty()), "{path}: a step without text");

@@ -19,6 +19,8 @@ use std::ops::Range;
 const TRIED_MAX: usize = 8;
 /// So many of the processes that are stuck together are offered something each.
 const STUCK_MAX: usize = 3;
+/// Interruptions are looked for in so many steps, the last ones.
+const RACE_STEPS_MAX: usize = 5_000;
 
 /// What it means to mark places with `end:`.
 const DEADLOCK_ALLOWED: &str = "weakens the property: waiting there is no deadlock then";
@@ -310,7 +312,7 @@ fn wait_for_ever(view: View<'_>, standing: &Standing, place: &Range<usize>) -> O
 
 fn progress(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Option<Action> {
     let start = example.trace.cycle_start?;
-    let step = example.trace.steps.iter().find(|step| step.number == start)?;
+    let step = example.trace.taken_from(start, start).next()?;
     let at = own(view, step.actor.span)?.start;
     let title = format!("Count `{}` as progress (`progress:`)", step.actor.text);
     Some(Action { weakens: Some(LOOP_ALLOWED), ..labelled(view, "progress", at, title, place) })
@@ -358,7 +360,8 @@ fn else_skip(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Optio
 /// between.
 fn wrap_races(view: View<'_>, trace: &Trace, place: &Range<usize>) -> Vec<Action> {
     let mut found: Vec<Action> = Vec::new();
-    let steps: Vec<&Step> = trace.taken().collect();
+    let first = (trace.len() + 1).saturating_sub(RACE_STEPS_MAX);
+    let steps: Vec<Step> = trace.taken_from(first, usize::MAX).collect();
     for (at, step) in steps.iter().enumerate().rev() {
         let pid = step.actor.pid;
         let later = steps[at + 1..].iter().position(|later| later.actor.pid == pid);

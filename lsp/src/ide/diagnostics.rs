@@ -17,6 +17,8 @@ const KEY_STEPS_MAX: usize = 6;
 const LAST_STEPS: usize = 2;
 /// More diagnostics than this help nobody.
 const DIAGNOSTICS_MAX: usize = 300;
+/// Of a longer run, only the last steps and the start of its loop are weighed.
+const WEIGHED_STEPS_MAX: usize = 5_000;
 
 /// How much a diagnostic matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -232,10 +234,7 @@ fn fairness(known: &Known, trace: &Trace) -> Option<String> {
 /// What goes wrong, in one line.
 fn headline(known: &Known, example: &Counterexample) -> String {
     let trace = &example.trace;
-    let mut pids: Vec<u8> = trace.taken().map(|step| step.actor.pid).collect();
-    pids.sort_unstable();
-    pids.dedup();
-    let way = match pids.len() {
+    let way = match trace.steps.movers().len() {
         0 => "at the start".to_owned(),
         1 => format!("{}, 1 process", counted(trace.len() as u64, "step")),
         many => format!("{}, {many} processes", counted(trace.len() as u64, "step")),
@@ -269,11 +268,16 @@ fn key_steps(trace: &Trace, at: &dyn Fn(Span) -> Place) -> Vec<(Place, String)> 
 
 /// The steps to tell: the last ones, steps that start the loop, that change what the last step looks at, and steps at
 /// which another process goes on. The moves of a claim are none of them: nobody wrote these.
-fn chosen_steps(trace: &Trace) -> Vec<&Step> {
-    let steps: Vec<&Step> = trace.taken().collect();
+fn chosen_steps(trace: &Trace) -> Vec<Step> {
+    let first = (trace.len() + 1).saturating_sub(WEIGHED_STEPS_MAX).max(1);
+    let loop_start = trace.cycle_start.filter(|start| *start < first).into_iter();
+    let steps: Vec<Step> = loop_start
+        .flat_map(|start| trace.taken_from(start, start))
+        .chain(trace.taken_from(first, usize::MAX))
+        .collect();
     let last_text = steps.last().map_or("", |step| step.actor.text.as_str());
     let weight = |index: usize| -> u32 {
-        let step = steps[index];
+        let step = &steps[index];
         let late = steps.len() - index <= LAST_STEPS;
         let loop_start = trace.cycle_start.is_some_and(|start| step.number == start);
         let matters = step.changes.iter().any(|change| {
@@ -295,7 +299,7 @@ fn chosen_steps(trace: &Trace) -> Vec<&Step> {
     order.sort_by_key(|&index| (std::cmp::Reverse(weight(index)), std::cmp::Reverse(index)));
     order.truncate(KEY_STEPS_MAX);
     order.sort_unstable();
-    order.into_iter().map(|index| steps[index]).collect()
+    order.into_iter().map(|index| steps[index].clone()).collect()
 }
 
 /// Whether a word occurs in a statement.

@@ -140,7 +140,7 @@ fn loops(view: View<'_>, document: &Document) -> Vec<Hint> {
     for known in document.results.known.iter().filter(|known| !known.stale) {
         let Some(example) = known.counterexamples.first() else { continue };
         let Some(start) = example.trace.cycle_start else { continue };
-        let inside = example.trace.taken().filter(|step| start <= step.number);
+        let inside = example.trace.taken_from(start, usize::MAX);
         for (number, step) in inside.enumerate().take(99) {
             let shown = view.reading.map().user_span(step.actor.span);
             if shown.file == view.file {

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+/// So many of the steps that execute the same statement are marks of its line, the first ones.
+const TIMES_TOLD_MAX: usize = 100;
+
 /// The marks of the lines of a document.
 pub fn lines(server: &MainLoop, name: &str) -> Value {
     let Some(document) = server.session.document(name) else { return Value::Null };
@@ -20,16 +23,25 @@ pub fn lines(server: &MainLoop, name: &str) -> Value {
     let line_of = |at: usize| document.text.byte_to_line(at.min(document.text.len_bytes())) as u32;
     for known in &document.results.known {
         for (index, example) in known.counterexamples.iter().enumerate().take(1) {
-            for step in example.trace.taken() {
-                let (file, range) = known.place(step.fault_span, name);
+            let steps = &example.trace.steps;
+            let mut told: HashMap<(Span, &str), usize> = HashMap::new();
+            for step in steps.outline().filter(|step| !step.is_claims) {
+                let fails = steps.faults().binary_search(&step.index).is_ok();
+                let kind = match (fails, example.trace.cycle_start) {
+                    (true, _) => "fails",
+                    (false, Some(start)) if start <= step.number => "loop",
+                    _ => "step",
+                };
+                let times = told.entry((step.span, kind)).or_default();
+                *times += 1;
+                if TIMES_TOLD_MAX < *times {
+                    continue;
+                }
+                let at = if fails { steps.get(step.index).map(|step| step.fault_span) } else { None };
+                let (file, range) = known.place(at.unwrap_or(step.span), name);
                 if file != name {
                     continue;
                 }
-                let kind = match (step.fault, example.trace.cycle_start) {
-                    (Some(_), _) => "fails",
-                    (None, Some(start)) if start <= step.number => "loop",
-                    _ => "step",
-                };
                 marks.entry(line_of(range.start)).or_default().push(json!({
                     "kind": kind,
                     "step": step.number,

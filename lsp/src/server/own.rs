@@ -9,7 +9,7 @@ use super::service::error;
 use crate::session::Notice;
 use crate::session::checker::{RunId, Tier};
 use crate::session::config::fairness_named;
-use fabius_engine::{Counterexample, Line, Loaded, Meeting, snapshot_after};
+use fabius_engine::{Counterexample, Line, Loaded, Meeting};
 use fabius_explore::Exploration;
 use fabius_witness::format::json::{step_record, stuck};
 use fabius_witness::format::text;
@@ -185,10 +185,10 @@ fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     let converter = Converter::new(&server.session, map, server.encoding);
     let first = about.from.max(1);
     let count = about.count.unwrap_or(PAGE_STEPS).min(PAGE_STEPS);
-    let page = example.trace.steps.iter().skip(first - 1).take(count);
+    let page = example.trace.steps.from(first - 1).take(count);
     let steps: Vec<Value> = page
         .map(|step| {
-            let mut record = json(step_record(step, map));
+            let mut record = json(step_record(&step, map));
             let (file, range) = known.place(step.actor.span, name);
             record["uri"] = json!(uri_of(&file));
             record["range"] = json!(converter.range(&file, range.start, range.end));
@@ -212,7 +212,7 @@ fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
 }
 
 fn state(server: &MainLoop, name: &str, about: &About) -> Result<Snapshot> {
-    let (known, example) = example(server, name, about)?;
+    let (_, example) = example(server, name, about)?;
     if about.step == 0 {
         return Ok(example.trace.start.clone());
     }
@@ -220,9 +220,8 @@ fn state(server: &MainLoop, name: &str, about: &About) -> Result<Snapshot> {
         return Ok(example.trace.last.clone());
     }
     // The moves of a claim stand between the steps of the system, and have the number of the next one.
-    let steps = example.trace.steps.iter();
-    let moves = steps.take_while(|step| step.number <= about.step).count();
-    let found = snapshot_after(&known.reading.loaded, &example.trace, moves);
+    let moves = example.trace.steps.outline().take_while(|step| step.number <= about.step).count();
+    let found = example.trace.steps.snapshot_after(moves);
     found.ok_or_else(|| error(ErrorCode::InternalError, "this state cannot be shown"))
 }
 
@@ -303,7 +302,7 @@ pub fn met(found: Option<Meeting>, loaded: &Loaded) -> Value {
         }
         Some(Meeting::Possible(trace)) => {
             let steps: Vec<Value> =
-                trace.steps.iter().take(PAGE_STEPS).map(|step| json(step_record(step, &loaded.map))).collect();
+                trace.steps.iter().take(PAGE_STEPS).map(|step| json(step_record(&step, &loaded.map))).collect();
             let count = trace.steps.len();
             json!({ "answer": "possible", "steps": count, "page": steps, "sentence": format!("possible, after {count} steps") })
         }

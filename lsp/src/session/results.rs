@@ -11,7 +11,6 @@ use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Fairness, Meaning, Outcome, Survey, Verdict};
-use fabius_witness::{Snapshot, Trace};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -221,25 +220,11 @@ impl Known {
             // What is told about a stuck process may stand at a place that is shown, not one that is meant.
             finding.labels.iter_mut().for_each(|label| place(&mut label.span));
         }
-        self.counterexamples.iter_mut().for_each(|example| move_trace(&mut example.trace, &place));
-    }
-}
-
-fn move_trace(trace: &mut Trace, place: &dyn Fn(&mut Span)) {
-    for step in &mut trace.steps {
-        place(&mut step.actor.span);
-        step.partner.iter_mut().for_each(|partner| place(&mut partner.span));
-        place(&mut step.fault_span);
-        step.parts.iter_mut().for_each(place);
-    }
-    move_snapshot(&mut trace.start, place);
-    move_snapshot(&mut trace.last, place);
-}
-
-fn move_snapshot(snapshot: &mut Snapshot, place: &dyn Fn(&mut Span)) {
-    for standing in &mut snapshot.processes {
-        place(&mut standing.span);
-        standing.waiting.iter_mut().for_each(|waiting| place(&mut waiting.span));
+        for example in &mut self.counterexamples {
+            example.trace.steps.move_places(map);
+            example.trace.start.move_places(&place);
+            example.trace.last.move_places(&place);
+        }
     }
 }
 

@@ -483,9 +483,7 @@ fn mark(counterexample: &mut Counterexample, program: &Program, map: &SourceMap,
             line: place.line,
             column: place.column,
         });
-        if let Some(step) = counterexample.trace.steps.get_mut(step) {
-            step.held_back.push(HeldBack { pid: delay.process, name, span });
-        }
+        counterexample.trace.steps.hold_back(step, HeldBack { pid: delay.process, name, span });
     }
     let (records, left_out) = json::steps_at_ends(&counterexample.trace, map);
     counterexample.report.trace = Arc::new(records);
@@ -498,10 +496,10 @@ fn mark(counterexample: &mut Counterexample, program: &Program, map: &SourceMap,
 fn steps_of_path(trace: &Trace, program: &Program, path: &[Move]) -> Vec<usize> {
     let mut next = 0;
     let number = |step: &Move| program.statement(program.process_of(step.edge), step.edge).number;
+    let told: Vec<(u8, u32)> = trace.steps.outline().map(|step| (step.taken.pid, step.statement)).collect();
     let index = |step: &Move| {
-        let steps = trace.steps.get(next..).unwrap_or(&[]);
-        let wanted = |told: &fabius_witness::Step| told.actor.pid == step.pid && told.actor.statement == number(step);
-        if let Some(found) = steps.iter().position(wanted) {
+        let steps = told.get(next..).unwrap_or(&[]);
+        if let Some(found) = steps.iter().position(|told| *told == (step.pid, number(step))) {
             next += found + 1;
         }
         next.saturating_sub(1)
@@ -511,10 +509,12 @@ fn steps_of_path(trace: &Trace, program: &Program, path: &[Move]) -> Vec<usize> 
 
 /// The name and the type of a process, and where it stands before a step: where it moves next, or ends up.
 fn whereabouts(trace: &Trace, pid: u8, step: usize) -> (String, String, Span) {
-    let later = trace.steps.get(step..).unwrap_or(&[]).iter();
-    let mut actors = later.flat_map(|step| [Some(&step.actor), step.partner.as_ref()]).flatten();
+    let moves = |step: &Move| step.pid == pid || step.partner.is_some_and(|(partner, _)| partner == pid);
+    let later = trace.steps.moves().iter().skip(step).position(moves);
+    let actors = later.and_then(|later| trace.steps.actors(step + later));
+    let mut actors = actors.into_iter().flat_map(|(actor, partner)| [Some(actor), partner]).flatten();
     if let Some(actor) = actors.find(|actor| actor.pid == pid) {
-        return (actor.name.clone(), actor.process.clone(), actor.span);
+        return (actor.name, actor.process, actor.span);
     }
     match trace.last.processes.iter().find(|standing| standing.pid == pid) {
         Some(standing) => {

@@ -12,7 +12,7 @@ use crate::report::ViolationClass;
 use crate::settings::Settings;
 use fabius_program::{CLAIM_PID, Move, Program, Watch, meaning::Fault};
 use fabius_witness::{
-    Claim, Outcome, RunFairness, Shows, State, Step, Trace, confirm_watching, marks, moves, settled, step,
+    Claim, Outcome, Outline, RunFairness, Shows, State, Step, Trace, confirm_watching, marks, moves, settled, step,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Tra
         return Replay::Unknown;
     };
     walk.endless = true;
-    let steps: Vec<&Step> = run.steps.iter().filter(|step| step.taken.pid != CLAIM_PID).collect();
+    let steps: Vec<Step> = run.taken().collect();
     let first = run.cycle_start.map_or(steps.len(), |start| start.saturating_sub(1).min(steps.len()));
     let lasso = match go_round(&mut walk, &known, &steps[..first], &steps[first..], run.cycle_start.is_some()) {
         Ok(Some(start)) => Lasso { path: walk.path, start },
@@ -60,19 +60,18 @@ struct Lasso {
 /// Whether a run names the statements of a model, and not of one in which they are merged.
 fn is_told_of(old: &Written, run: &Trace) -> bool {
     let program = old.program();
-    let number = |step: &Step| {
+    let number = |step: &Outline| {
         let edge = program.edges.get(step.taken.edge.0 as usize)?;
         Some(program.process(edge.process).statements.get(edge.statement.0 as usize)?.number)
     };
-    let own = run.steps.iter().filter(|step| step.taken.pid != CLAIM_PID);
-    own.into_iter().all(|step| number(step) == Some(step.actor.statement))
+    let mut own = run.steps.outline().filter(|step| !step.is_claims);
+    own.all(|step| number(&step) == Some(step.statement))
 }
 
 /// Known statements that never are a step of their own in a run.
 fn merged(known: &Identities, run: &Trace) -> HashSet<Identity> {
-    let actors = run.steps.iter().flat_map(|step| [Some(&step.actor), step.partner.as_ref()]).flatten();
-    let shown: HashSet<_> =
-        actors.filter_map(|actor| known.by_number.get(&(actor.process.clone(), actor.statement))).collect();
+    let actors = run.steps.iter().flat_map(|step| [Some(step.actor), step.partner]).flatten();
+    let shown: HashSet<_> = actors.filter_map(|actor| known.by_number.get(&(actor.process, actor.statement))).collect();
     known.all.keys().filter(|identity| !shown.contains(identity)).cloned().collect()
 }
 
@@ -80,8 +79,8 @@ fn merged(known: &Identities, run: &Trace) -> HashSet<Identity> {
 fn go_round(
     walk: &mut Walk<'_>,
     known: &Identities,
-    stem: &[&Step],
-    round: &[&Step],
+    stem: &[Step],
+    round: &[Step],
     endless: bool,
 ) -> Result<Option<usize>, Replay> {
     stem.iter().try_for_each(|step| walk.follow(known, step))?;

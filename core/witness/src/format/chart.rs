@@ -13,7 +13,7 @@ pub fn mermaid(trace: &Trace) -> String {
         chart.lane(&standing.name);
     }
     for step in &trace.steps {
-        chart.step(step);
+        chart.step(&step);
     }
     let mut text = String::from("sequenceDiagram\n");
     for (number, name) in chart.order.iter().enumerate() {

@@ -150,7 +150,7 @@ fn is_false(value: &bool) -> bool {
 
 /// The steps of a trace.
 pub fn steps(trace: &Trace, source: &SourceMap) -> Vec<StepRecord> {
-    trace.taken().map(|step| step_record(step, source)).collect()
+    trace.taken().map(|step| step_record(&step, source)).collect()
 }
 
 /// Longer traces are told by their two ends: as many records as this, half of them from each.
@@ -158,11 +158,13 @@ pub const RECORDS_MAX: usize = 20_000;
 
 /// The steps of a trace, at most [`RECORDS_MAX`] of them; and how many were left out between the two ends.
 pub fn steps_at_ends(trace: &Trace, source: &SourceMap) -> (Vec<StepRecord>, usize) {
-    let count = trace.taken().count();
-    let left_out = count.saturating_sub(RECORDS_MAX);
-    let kept = |index: usize| left_out == 0 || index < RECORDS_MAX / 2 || RECORDS_MAX / 2 + left_out <= index;
-    let taken = trace.taken().enumerate().filter(|(index, _)| kept(*index));
-    (taken.map(|(_, step)| step_record(step, source)).collect(), left_out)
+    let left_out = trace.len().saturating_sub(RECORDS_MAX);
+    if left_out == 0 {
+        return (steps(trace, source), 0);
+    }
+    let first = trace.taken_from(1, RECORDS_MAX / 2);
+    let last = trace.taken_from(RECORDS_MAX / 2 + left_out + 1, trace.len());
+    (first.chain(last).map(|step| step_record(&step, source)).collect(), left_out)
 }
 
 /// The processes that are stuck at the end of a trace; see [`Trace::stuck`].

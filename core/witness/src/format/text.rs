@@ -1,12 +1,13 @@
 //! A trace as lines of text; colours are the reader's business.
 
-use fabius_base::SourceMap;
+use fabius_base::{SourceMap, Span};
 use fabius_program::meaning::Fault;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::blocked::{Reason, Standing, Waiting};
 use crate::confirm::Claim;
-use crate::trace::{Change, Step, Trace};
+use crate::explain::operands;
+use crate::trace::{Actor, Change, Step, Trace, last_changes};
 
 /// What a stretch of text is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -77,6 +78,9 @@ pub fn plain(lines: &[Line]) -> String {
     text
 }
 
+/// The last steps that changed something, as a process calls it: their numbers and who took them.
+type Changes<'n> = HashMap<(&'n str, &'n str), (usize, Actor)>;
+
 struct Page<'a> {
     trace: &'a Trace,
     source: &'a SourceMap,
@@ -89,7 +93,8 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(trace: &'a Trace, source: &'a SourceMap, layout: Layout) -> Self {
-        let files: BTreeSet<_> = trace.taken().map(|s| source.user_span(s.actor.span).file).collect();
+        let spans = || trace.steps.outline().filter(|step| !step.is_claims);
+        let files: BTreeSet<_> = spans().map(|step| source.user_span(step.span).file).collect();
         let mut page = Self {
             trace,
             source,
@@ -98,19 +103,24 @@ impl<'a> Page<'a> {
             number_width: trace.len().to_string().len(),
             place_width: 0,
         };
-        page.place_width = page.shown().map(|step| width(&page.place(step.actor.span))).max().unwrap_or(0);
+        let (first, last) = page.kept();
+        let spans = spans().filter(|step| step.number <= first || trace.len() - last < step.number);
+        let spans: HashSet<Span> = spans.map(|step| step.span).collect();
+        page.place_width = spans.into_iter().map(|span| width(&page.place(span))).max().unwrap_or(0);
         page
     }
 
     /// The steps that are not left out, with those moves of a claim after which it waits for something else.
-    fn shown(&self) -> impl Iterator<Item = &'a Step> {
+    fn shown(&self) -> impl Iterator<Item = Step> + 'a {
         let (first, last) = self.kept();
         let behind = self.trace.len() - last;
-        let told = move |step: &&Step| {
-            let number = step.number;
-            (number <= first || behind < number) && step.claim.as_ref().is_none_or(|claim| claim.moves)
+        let steps = &self.trace.steps;
+        // The moves of a claim after the last step have the number of one more.
+        let ends = match first < behind {
+            true => [steps.numbered(1, first), steps.numbered(behind + 1, usize::MAX)],
+            false => [steps.iter(), steps.numbered(usize::MAX, usize::MAX)],
         };
-        self.trace.steps.iter().filter(told)
+        ends.into_iter().flatten().filter(|step| step.claim.as_ref().is_none_or(|claim| claim.moves))
     }
 
     /// How many steps are shown at the beginning and at the end.
@@ -144,12 +154,12 @@ impl<'a> Page<'a> {
                 under = None;
                 continue;
             }
-            lines.extend(self.before(step).inspect(|_| under = None));
+            lines.extend(self.before(&step).inspect(|_| under = None));
             if under != Some(step.actor.pid) {
                 lines.push(vec![(Style::Process, step.actor.name.clone())]);
                 under = Some(step.actor.pid);
             }
-            lines.extend(self.step(step));
+            lines.extend(self.step(&step));
         }
         lines.extend(self.trace.cycle_start.map(|start| {
             let text = match start {
@@ -302,8 +312,10 @@ impl<'a> Page<'a> {
         }
         let mut lines = vec![vec![(Style::Error, self.verdict())]];
         lines.extend(self.propositions());
+        let operands = self.trace.last.processes.iter().flat_map(operands).collect();
+        let changes = last_changes(operands, self.trace.steps.backwards());
         for standing in &self.trace.last.processes {
-            lines.extend(self.standing(standing));
+            lines.extend(self.standing(standing, &changes));
         }
         let values = grouped(self.trace.last.variables.iter().chain(&self.trace.last.channels));
         if !values.is_empty() {
@@ -337,7 +349,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn standing(&self, standing: &Standing) -> Vec<Line> {
+    fn standing(&self, standing: &Standing, changes: &Changes<'_>) -> Vec<Line> {
         let mut lines = vec![vec![(Style::Process, standing.name.clone())]];
         if standing.has_ended() {
             lines[0].push((Style::Faint, " has ended".to_owned()));
@@ -354,7 +366,7 @@ impl<'a> Page<'a> {
         let first = standing.waiting.first().map_or(standing.span, |w| w.span);
         lines[0].push((Style::Place, self.place(first)));
         for waiting in &standing.waiting {
-            for line in self.waiting(standing, waiting) {
+            for line in self.waiting(standing, waiting, changes) {
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
@@ -363,7 +375,7 @@ impl<'a> Page<'a> {
         lines
     }
 
-    fn waiting(&self, standing: &Standing, waiting: &Waiting) -> Vec<Line> {
+    fn waiting(&self, standing: &Standing, waiting: &Waiting, changes: &Changes<'_>) -> Vec<Line> {
         let mut parts = wrap(&waiting.text, self.layout.width.saturating_sub(2));
         if let Some(last) = parts.last_mut() {
             last.push_str("  ");
@@ -383,8 +395,8 @@ impl<'a> Page<'a> {
         }
         let Reason::ConditionFalse { operands, .. } = &waiting.reason else { return lines };
         for (name, _) in operands {
-            if let Some(step) = self.trace.last_change(&standing.name, name) {
-                let remark = format!("    {name} was last changed by {} in step {}", step.actor.name, step.number);
+            if let Some((number, actor)) = changes.get(&(standing.name.as_str(), name.as_str())) {
+                let remark = format!("    {name} was last changed by {} in step {number}", actor.name);
                 lines.push(vec![(Style::Faint, remark)]);
             }
         }

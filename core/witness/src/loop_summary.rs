@@ -1,0 +1,102 @@
+//! What is to be known of a loop to explain it, gathered state by state: a loop may be long, and its states are not kept.
+
+use fabius_program::{Move, Program};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::interpret::enabled;
+use crate::show::Names;
+use crate::state::State;
+use crate::trace::elements_in_order;
+
+/// A loop, summed up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoopSummary {
+    /// The state before its first step.
+    pub(crate) first: Option<State>,
+    /// Number of its steps.
+    pub(crate) steps: usize,
+    /// The processes that move in it.
+    pub(crate) movers: BTreeSet<u8>,
+    /// The processes that stand at a progress label in one of its states.
+    pub(crate) at_progress: BTreeSet<u8>,
+    /// In how many states nobody holds control.
+    open: usize,
+    /// In how many of these each process can move.
+    able: BTreeMap<u8, usize>,
+    /// Of each global variable, which elements change.
+    changed: Vec<Vec<bool>>,
+    /// Which channels are not the same all the time.
+    changed_channels: Vec<bool>,
+}
+
+impl LoopSummary {
+    /// Adds a state of the system, and the step that is taken there; the one state of a loop without steps has none.
+    pub(crate) fn add(&mut self, program: &Program, state: &State, step: Option<Move>) {
+        if state.holder.is_none() {
+            self.open += 1;
+            enabled(program, state).into_iter().for_each(|pid| *self.able.entry(pid).or_default() += 1);
+        }
+        if let Some(step) = step {
+            self.steps += 1;
+            self.movers.insert(step.pid);
+            self.movers.extend(step.partner.map(|(pid, _)| pid));
+        }
+        let stands = |pid: &usize| {
+            let process = &state.processes[*pid];
+            program.process(process.process).locations[process.location.0 as usize].progress
+        };
+        self.at_progress.extend((0..state.processes.len()).filter(stands).map(|pid| pid as u8));
+        match self.first.take() {
+            None => {
+                self.changed = state.globals.iter().map(|values| vec![false; values.len()]).collect();
+                self.changed_channels = vec![false; state.channels.len()];
+                self.first = Some(state.clone());
+            }
+            Some(first) => {
+                self.compare(program, &first, state);
+                self.first = Some(first);
+            }
+        }
+    }
+
+    fn compare(&mut self, program: &Program, first: &State, state: &State) {
+        for (index, (old, new)) in first.globals.iter().zip(&state.globals).enumerate() {
+            if old != new {
+                let changed = self.changed[index].iter_mut().zip(old.iter().zip(new.iter()));
+                changed.for_each(|(changed, (old, new))| *changed |= old != new);
+            }
+        }
+        // Whose channel it is depends on which processes there are.
+        let types = |state: &State| state.processes.iter().map(|process| process.process).collect::<Vec<_>>();
+        let alike = state.processes.len() == first.processes.len() && types(state) == types(first);
+        for (index, changed) in self.changed_channels.iter_mut().enumerate().filter(|(_, changed)| !**changed) {
+            let name = |state: &State| Names::of(program, state).channel(index as i32 + 1);
+            *changed = state.channels.get(index) != first.channels.get(index) || !(alike || name(state) == name(first));
+        }
+    }
+
+    /// In how many of the states in which nobody holds control a process can move, and whether that is in all of them.
+    pub(crate) fn able(&self, pid: u8) -> (usize, bool) {
+        let able = self.able.get(&pid).copied().unwrap_or(0);
+        (able, able == self.open)
+    }
+
+    /// Values that are the same before every step: names and values.
+    pub(crate) fn unchanged(&self, program: &Program) -> Vec<(String, String)> {
+        let Some(first) = &self.first else { return Vec::new() };
+        let names = Names::of(program, first);
+        let mut unchanged = Vec::new();
+        for (index, element) in elements_in_order(&program.globals, &first.globals) {
+            let (variable, value) = (&program.globals[index], first.globals[index][element]);
+            if !self.changed[index][element] {
+                unchanged.push((variable.element_name(element), names.value(variable.ty.kind, value)));
+            }
+        }
+        for (index, channel) in first.channels.iter().enumerate() {
+            if !self.changed_channels[index] {
+                unchanged.push((names.channel(index as i32 + 1), names.contents(channel)));
+            }
+        }
+        unchanged
+    }
+}
