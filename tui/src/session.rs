@@ -24,6 +24,10 @@ pub struct Session {
     pub charting: Option<u64>,
     /// Only these steps matter, if that is asked for.
     pub essential: Option<Vec<NodeId>>,
+    /// The moves of a claim are rows of their own; else they are folded into the steps of the system.
+    pub claim_moves: bool,
+    /// The rows without the moves of a claim, if there are any.
+    folded: Option<Vec<NodeId>>,
     /// Steps that were described for pages, in all: the work of scrolling.
     pub described: u64,
     /// The expressions that are watched, with their values.
@@ -74,6 +78,8 @@ impl Session {
             page: Page::default(),
             charting: None,
             essential: None,
+            claim_moves: false,
+            folded: None,
             described: 0,
             watched: Vec::new(),
             delays: Vec::new(),
@@ -93,36 +99,53 @@ impl Session {
         self.values = self.walk.variables();
         self.choices = self.walk.choices();
         self.stop = self.walk.why_no_step();
+        self.fold();
+    }
+
+    /// Leaves out the moves of a claim, unless they are to be rows of their own.
+    fn fold(&mut self) {
+        self.folded = None;
+        if self.claim_moves || self.walk.ground().watch.claim.is_none() {
+            return;
+        }
+        let rows = self.rows();
+        let folded: Vec<NodeId> = rows.iter().copied().filter(|node| !self.is_claims(*node)).collect();
+        self.folded = (folded.len() < rows.len()).then_some(folded);
+    }
+
+    /// Whether a claim moves to a node: the number of the step is that before it.
+    pub fn is_claims(&self, node: NodeId) -> bool {
+        self.walk.parent(node).is_some_and(|parent| self.walk.number(parent) == self.walk.number(node))
     }
 
     /// The rows of the run: nodes from the initial state to its end, without those left out.
-    pub fn rows(&self) -> Vec<NodeId> {
-        match &self.essential {
-            Some(nodes) => nodes.clone(),
-            None => self.walk.line().to_vec(),
-        }
+    fn rows(&self) -> &[NodeId] {
+        self.folded.as_ref().or(self.essential.as_ref()).map_or(self.walk.line(), Vec::as_slice)
     }
 
     /// How many rows there are.
     pub fn row_count(&self) -> usize {
-        self.essential.as_ref().map_or(self.walk.line().len(), Vec::len)
+        self.rows().len()
     }
 
     /// The node of a row.
     pub fn node_of(&self, row: usize) -> Option<NodeId> {
-        match &self.essential {
-            Some(nodes) => nodes.get(row).copied(),
-            None => self.walk.line().get(row).copied(),
-        }
+        self.rows().get(row).copied()
     }
 
     /// The row on which one is, or the last one before it.
     pub fn row_of_here(&self) -> usize {
-        let here = self.walk.depth(self.walk.here());
-        match &self.essential {
-            Some(nodes) => nodes.iter().rposition(|node| self.walk.depth(*node) <= here).unwrap_or(0),
-            None => here,
-        }
+        self.row_at(self.walk.depth(self.walk.here()))
+    }
+
+    /// The row after so many moves, or the last one before it.
+    fn row_at(&self, depth: usize) -> usize {
+        self.rows().partition_point(|node| self.walk.depth(*node) <= depth).saturating_sub(1)
+    }
+
+    /// Whether a node is the row after so many moves, or the last one before it.
+    pub fn is_row_at(&self, node: NodeId, depth: usize) -> bool {
+        self.node_of(self.row_at(depth)) == Some(node)
     }
 
     /// Describes the rows from `first` on that are to be shown.

@@ -416,6 +416,33 @@ fn delays_are_marked_in_lanes_and_story() {
 }
 
 #[test]
+fn the_moves_of_a_claim_are_folded_unless_they_are_asked_for() {
+    let text = "byte x; ltl never_two { <> (x == 2) } active proctype P() { do :: x = 1 - x od }";
+    let mut player = Player::open(text, (100, 30));
+    player.keys("S");
+    let rows = |player: &Player| player.model.session.as_ref().expect("a walk").row_count();
+    let walk = |player: &Player| player.model.session.as_ref().expect("a walk").walk.line().len();
+    let (folded, all) = (rows(&player), walk(&player));
+    let screen = player.screen();
+    assert!(folded < all && !screen.contains("claim:"), "{screen}");
+    assert!(screen.contains('╭') && screen.contains('╰'), "the loop is marked at rows that are shown: {screen}");
+    // In the claim's turn and in the system's, one is at a row that is shown.
+    for _ in 0..all {
+        player.keys("n");
+        assert!(player.screen().contains('▸'), "{}", player.screen());
+    }
+    player.keys("C");
+    player.said("the claim's moves are rows");
+    assert!(rows(&player) == all && player.screen().contains("claim:"), "{}", player.screen());
+    player.keys("C l l l");
+    player.said("the claim's moves are folded");
+    assert!(rows(&player) == folded && !player.screen().contains("claim:"), "{}", player.screen());
+    let mut player = Player::open(RACE, FULL);
+    player.keys("C");
+    player.said("no claim is watched beside this run");
+}
+
+#[test]
 fn small_screens_show_one_panel_and_never_fail() {
     for (text, keys) in [(TALK, "n n n"), (POLITE, "S [ l l l"), (RACE, "f2"), (TALK, "?"), (TALK, "c"), (TALK, "W")] {
         let mut player = Player::open(text, FULL);

@@ -44,6 +44,7 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::Why => super::card::show_why(model),
         Act::Writers => super::card::show_writers(model),
         Act::Essential => essential(model),
+        Act::ClaimMoves => claim_moves(model),
         Act::OtherTrace => super::search::seek(model, effects),
         Act::Scheduler | Act::ToggleDelay | Act::Needed => super::delays::perform(model, act),
         Act::Save => {
@@ -458,6 +459,21 @@ fn essential(model: &mut Model) {
     model.say(
         Tone::Plain,
         format!("{count} of {} {are} essential; e shows all again", counted(essential.of as u64, "step")),
+    );
+}
+
+/// Shows the moves of a claim as rows of their own, or folds them.
+fn claim_moves(model: &mut Model) {
+    let Some(session) = &mut model.session else { return };
+    if session.walk.ground().watch.claim.is_none() {
+        return model.say(Tone::Plain, "no claim is watched beside this run");
+    }
+    session.claim_moves = !session.claim_moves;
+    let shown = session.claim_moves;
+    arrived(model);
+    model.say(
+        Tone::Plain,
+        if shown { "the claim's moves are rows; C folds them" } else { "the claim's moves are folded" },
     );
 }
 

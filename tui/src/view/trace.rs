@@ -4,7 +4,7 @@ use super::text::{fit, mark, pad, put, span, width, wrap};
 use crate::model::{Model, Panel, TraceTab};
 use crate::session::{Row, Session, TreeRow};
 use crate::theme::{Sign, Theme};
-use fabius_explore::sentence;
+use fabius_explore::{NodeId, sentence};
 use fabius_witness::Step;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -67,14 +67,14 @@ fn before(model: &Model, session: &Session, row: &Row) -> Vec<ratatui::text::Spa
     let walk = &session.walk;
     let depth = walk.depth(row.node);
     let bracket = match walk.lasso() {
-        Some(lasso) if depth == walk.depth(lasso.end) => {
+        Some(lasso) if session.is_row_at(row.node, walk.depth(lasso.end)) => {
             if theme.ascii {
                 "`"
             } else {
                 "╰"
             }
         }
-        Some(lasso) if depth == walk.depth(lasso.start) => {
+        Some(lasso) if session.is_row_at(row.node, walk.depth(lasso.start)) => {
             if theme.ascii {
                 ","
             } else {
@@ -84,7 +84,7 @@ fn before(model: &Model, session: &Session, row: &Row) -> Vec<ratatui::text::Spa
         Some(lasso) if walk.depth(lasso.start) < depth && depth < walk.depth(lasso.end) => theme.sign(Sign::Down),
         _ => " ",
     };
-    let here = row.node == walk.here();
+    let here = session.is_row_at(row.node, walk.depth(walk.here()));
     let sign = match (here, walk.name(row.node)) {
         (true, _) => theme.sign(Sign::Here),
         (false, Some(_)) => theme.sign(Sign::Mark),
@@ -381,18 +381,30 @@ fn ring(model: &Model, session: &Session, buffer: &mut Buffer, area: Rect) {
         more => format!("{more} steps lead here; then again and again:"),
     };
     put(buffer, area, 0, &Line::from(span(lead, theme.quiet())), theme);
+    let nodes = walk.line().get(start + 1..=end).unwrap_or_default().iter().copied();
+    let nodes: Vec<NodeId> = nodes.filter(|node| session.claim_moves || !session.is_claims(*node)).collect();
     let here = walk.depth(walk.here());
-    let first = here.saturating_sub(start + 1).saturating_sub(usize::from(rows / 2));
-    let first = first.min((end - start).saturating_sub(usize::from(rows)));
+    let at = nodes.partition_point(|node| walk.depth(*node) <= here).checked_sub(1);
+    let first = at.unwrap_or(0).saturating_sub(usize::from(rows / 2));
+    let first = first.min(nodes.len().saturating_sub(usize::from(rows)));
     let mut y = 1;
-    for depth in (start + 1 + first..=end).take(usize::from(rows)) {
-        let Some(node) = walk.line().get(depth).copied() else { break };
+    if nodes.is_empty() {
+        put(
+            buffer,
+            area,
+            y,
+            &Line::from(span("the processes have stopped; only the claim moves", theme.quiet())),
+            theme,
+        );
+        y += 1;
+    }
+    for (index, node) in nodes.iter().copied().enumerate().skip(first).take(usize::from(rows)) {
         let Some(step) = walk.step_to(node) else { continue };
-        let (left, right) = ring_signs(theme, depth == start + 1, depth == end, node == walk.here());
+        let is_here = at == Some(index) && here <= end;
+        let (left, right) = ring_signs(theme, index == 0, index + 1 == nodes.len(), is_here);
         let room = usize::from(area.width).saturating_sub(width(&left) + width(&right));
         let text = format!("{:>4} {}  {}", step.number, step.actor.name, step.actor.text);
-        let style =
-            if node == walk.here() { theme.accent().patch(theme.strong()) } else { theme.process(step.actor.pid) };
+        let style = if is_here { theme.accent().patch(theme.strong()) } else { theme.process(step.actor.pid) };
         let line = Line::from(vec![
             span(left, theme.accent()),
             span(pad(&text, room, theme), style),
