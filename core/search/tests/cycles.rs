@@ -477,7 +477,14 @@ fn a_shortest_run_has_as_few_steps_as_there_can_be() {
         {
             let context = format!("seed {seed}, {goal:?}, {fairness:?}");
             let resting = |resting: &ProcessSet, bound| {
-                shortest(&mut toy.clone(), &mut Quiet, &Settings::default(), (goal, fairness), resting, bound)
+                shortest(
+                    &mut toy.clone(),
+                    &mut Quiet,
+                    &Settings::default(),
+                    (goal, fairness),
+                    resting,
+                    (bound, u64::MAX),
+                )
             };
             let short = |bound| resting(&ProcessSet::EMPTY, bound);
             let fewest = fewest_steps(&toy, goal, fairness);
@@ -533,13 +540,48 @@ fn a_run_is_not_called_shortest_where_not_all_was_seen() {
             &Settings { limits, ..Settings::default() },
             question,
             &ProcessSet::EMPTY,
-            30,
+            (30, u64::MAX),
         )
     };
     let few = within(5);
     assert_eq!((few.found, few.proved), (None, false));
     let all = within(10);
     assert_eq!((all.found, all.proved), (Some(Found::Lasso { stem: vec![], cycle: (0..10).collect() }), true));
+}
+
+#[test]
+fn a_shortest_run_is_proved_to_be_that_by_however_little_work() {
+    const FAR: u64 = 1_000;
+    for seed in 0..GRAPHS / 4 {
+        let toy = random_toy(seed, Taste { faults: seed % 5 == 0, ..Taste::of(seed) });
+        for fairness in FAIRNESSES {
+            let goal = if seed % 2 == 0 { Goal::AcceptanceCycle } else { Goal::Livelock };
+            let fewest = fewest_steps(&toy, goal, fairness);
+            let within = |work_max| {
+                let question = (goal, fairness);
+                shortest(
+                    &mut toy.clone(),
+                    &mut Quiet,
+                    &Settings::default(),
+                    question,
+                    &ProcessSet::EMPTY,
+                    (FAR, work_max),
+                )
+            };
+            let all = within(u64::MAX);
+            for work_max in [0, 1, 2, 5, 10, 20, 50, 100, all.work, 2 * all.work] {
+                let some = within(work_max);
+                let context = format!("seed {seed}, {goal:?}, {fairness:?}, {work_max}");
+                assert_eq!(some, within(work_max), "{context}");
+                let steps = some.found.as_ref().map(|found| checked_length(&toy, found, goal, fairness));
+                match some.proved {
+                    true => assert_eq!(steps, fewest, "{context}"),
+                    false => assert!(steps.is_none() || fewest <= steps, "{context}"),
+                }
+                assert!(some.proved || work_max < 2 * all.work, "{context}");
+            }
+        }
+    }
 }
 
 #[test]

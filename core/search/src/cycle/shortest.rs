@@ -24,8 +24,10 @@ use std::ops::ControlFlow;
 const STATES_FIRST: usize = 1 << 9;
 /// … and each time that there are so many times more.
 const STATES_FACTOR: usize = 4;
-/// On all the ways that may become cycles, so many states are looked at.
-const PLACES_MAX: u64 = 4_000_000;
+/// So many states on ways that may become cycles are as much work as one transition of the model.
+const PLACES_PER_TRANSITION: u64 = 8;
+/// States are listed until this part of the work is left: it is for cycles.
+const CYCLES_SHARE: u64 = 4;
 /// Processes with higher numbers are not followed: fair cycles are left alone where there are such.
 const PROCESSES_MAX: usize = 32;
 
@@ -36,19 +38,23 @@ pub struct Shortest<Label, Fault> {
     pub found: Option<Found<Label, Fault>>,
     /// Whether it is certain that no run has fewer steps than the one found, or than the bound if none was.
     pub proved: bool,
+    /// How much work that was, in transitions of the model.
+    pub work: u64,
 }
 
 /// Looks for a run with a cycle, or up to a faulty transition, that has as few steps as possible, and fewer than `bound`.
 ///
 /// The processes in `resting` do not move: there are fewer runs without them, and a short one is found sooner. That
 /// proves nothing of runs in which they do.
+///
+/// About `work_max` transitions of the model are listed at most: whatever comes of it does not depend on time.
 pub fn shortest<M, O>(
     model: &mut M,
     observer: &mut O,
     settings: &Settings,
     (goal, fairness): (Goal, Fairness),
     resting: &ProcessSet,
-    bound: u64,
+    (bound, work_max): (u64, u64),
 ) -> Shortest<M::Label, M::Fault>
 where
     M: Processes,
@@ -64,12 +70,15 @@ where
         resting,
         graph,
         open,
-        places_left: PLACES_MAX,
+        work_max,
+        transitions: 0,
+        places: 0,
         best: bound,
         found: None,
     };
     let proved = matches!(search.run(), ControlFlow::Continue(true)) && resting.is_empty();
-    Shortest { found: search.found, proved }
+    let work = search.work();
+    Shortest { found: search.found, proved, work }
 }
 
 /// A state.
@@ -127,8 +136,11 @@ struct Search<'a, M: Processes, O> {
     graph: Graph<M::Label>,
     /// States whose transitions are still to be listed, the nearest first.
     open: VecDeque<u32>,
-    /// So many places may still be looked at.
-    places_left: u64,
+    work_max: u64,
+    /// Transitions of the model that were listed.
+    transitions: u64,
+    /// Places that were looked at.
+    places: u64,
     /// Steps of the shortest run that is known.
     best: u64,
     found: Option<Found<M::Label, M::Fault>>,
@@ -145,6 +157,17 @@ struct History {
     able: u32,
     /// It is a cycle that counts.
     closed: bool,
+}
+
+/// How far the states are listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    /// All that are near enough to matter.
+    All,
+    /// As many as were asked for.
+    Enough,
+    /// As many as may be.
+    Most,
 }
 
 /// The labels of a cycle, and how many steps it has.
@@ -169,34 +192,45 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         self.reach(None, &state, Class::Ordinary)?;
         let mut enough = STATES_FIRST;
         loop {
-            let listed = self.list(enough);
-            let no_more = matches!(listed, ControlFlow::Break(End::Stopped(StopReason::States)));
-            let all = if no_more { false } else { listed? };
+            let listed = match self.list(enough) {
+                ControlFlow::Break(End::Stopped(StopReason::States)) => Listed::Most,
+                listed => listed?,
+            };
             if self.fairness != Fairness::None && self.graph.nodes.iter().any(|n| PROCESSES_MAX < n.processes.into()) {
                 return ControlFlow::Continue(false);
             }
             self.look_for_cycles()?;
-            if all || no_more {
-                return ControlFlow::Continue(all);
+            if listed != Listed::Enough {
+                return ControlFlow::Continue(listed == Listed::All);
             }
             enough *= STATES_FACTOR;
         }
     }
 
-    /// Lists states, until there are so many; whether all are listed that are near enough to matter.
-    fn list(&mut self, enough: usize) -> Run<M::Label, M::Fault, bool> {
+    fn work(&self) -> u64 {
+        self.transitions + self.places / PLACES_PER_TRANSITION
+    }
+
+    /// Lists states, until there are so many.
+    fn list(&mut self, enough: usize) -> Run<M::Label, M::Fault, Listed> {
         while let Some(number) = self.open.pop_front() {
             let node = &self.graph.nodes[number as usize];
             if node.edges.is_some() {
                 continue;
             }
-            if self.best <= node.distance || enough <= self.graph.nodes.len() {
+            let reason = match () {
+                () if self.best <= node.distance => Some(Listed::All),
+                () if self.work_max - self.work_max / CYCLES_SHARE <= self.work() => Some(Listed::Most),
+                () if enough <= self.graph.nodes.len() => Some(Listed::Enough),
+                () => None,
+            };
+            if let Some(reason) = reason {
                 self.open.push_front(number);
-                return ControlFlow::Continue(self.best <= self.graph.nodes[number as usize].distance);
+                return ControlFlow::Continue(reason);
             }
             self.expand(number)?;
         }
-        ControlFlow::Continue(true)
+        ControlFlow::Continue(Listed::All)
     }
 
     /// Lists the transitions of a state.
@@ -214,6 +248,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         let mut cursor = self.model.begin(&state);
         loop {
             self.pause()?;
+            self.transitions += 1;
             match self.model.next(&state, &mut cursor, &mut successor) {
                 Next::Successor { label: Some(label), .. } | Next::Broken { label, .. } if self.rests(&label) => {}
                 Next::Successor { label, fault: Some(fault), .. } => self.fails(number, label, fault),
@@ -298,9 +333,9 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         let mut open = VecDeque::from([0_u32]);
         while let Some(number) = open.pop_front() {
             self.pause()?;
-            match self.places_left.checked_sub(1) {
-                Some(left) => self.places_left = left,
-                None => return ControlFlow::Break(End::Stopped(StopReason::Timeout)),
+            self.places += 1;
+            if self.work_max <= self.work() {
+                return ControlFlow::Break(End::Stopped(StopReason::States));
             }
             let Place { node, history, steps, .. } = places[number as usize];
             if history.closed {

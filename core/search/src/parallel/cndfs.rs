@@ -274,7 +274,7 @@ impl<M: Model> Cndfs<'_, M> {
     #[cold]
     fn cycle(&mut self, t: Key) -> Run<Why<M>> {
         let closing = self.walk.label();
-        let Some((stem, mut cycle)) = self.walk.labels_around(t) else { return ControlFlow::Continue(()) };
+        let (stem, mut cycle) = self.walk.labels_around(t);
         cycle.extend(closing);
         found(Found::Lasso { stem, cycle })
     }

@@ -318,7 +318,7 @@ impl<M: Model> DfsFifo<'_, M> {
     #[cold]
     fn cycle(&mut self, t: Key) -> Run<Reason<M>> {
         let closing = self.walk.label();
-        let Some((stem, mut cycle)) = self.walk.labels_around(t) else { return ControlFlow::Continue(()) };
+        let (stem, mut cycle) = self.walk.labels_around(t);
         cycle.extend(closing);
         // Lemma 5: V has no state on a cycle without progress.
         #[cfg(debug_assertions)]

@@ -610,15 +610,18 @@ impl<'a, M: Model, T, E: From<StopReason>> Walk<'a, M, T, E> {
     }
 
     /// The labels from the initial state to the stored state `key` on the stack, the lowest such, and on to the top.
-    /// `None` if it is not there.
-    pub(super) fn labels_around(&mut self, key: Key) -> Option<Lasso<M>> {
-        let place = self.stack.iter().position(|frame| frame.stored && frame.key == key)?;
+    /// If it is not there, which cannot be, all of them come before: what was found is not lost, and whoever confirms it
+    /// sees that it is no cycle.
+    pub(super) fn labels_around(&mut self, key: Key) -> Lasso<M> {
+        let place = self.stack.iter().position(|frame| frame.stored && frame.key == key);
+        debug_assert!(place.is_some(), "a cycle is closed by a state that is not on the stack");
+        let place = place.unwrap_or(self.stack.len() - 1);
         let labels = |frames: &[Frame<_, M::Label>]| frames.iter().filter_map(|frame| frame.label).collect::<Vec<_>>();
         let (below, above) = (labels(&self.stack[1..=place]), labels(&self.stack[place + 1..]));
         let start = self.stack[0].trace.unwrap_or(Trace::START);
         let mut stem = self.team.traces.execute(start, self.model);
         stem.extend(below);
-        Some((stem, above))
+        (stem, above)
     }
 
     /// The labels from the initial state to the top of the stack.
