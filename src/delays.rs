@@ -115,7 +115,7 @@ impl DelayFlags {
         };
         let scheduler = self.delay.as_deref()?.parse().unwrap_or_default();
         let (delays_max, choices_max, seed) = (self.max_delays, self.choice_bound, self.seed);
-        Some(Delaying { scheduler, mode, delays_max, choices_max, seed })
+        Some(Delaying { scheduler, mode, delays_max, choices_max, seed, shows_shortest: false })
     }
 
     /// What the flags for depth ask for.

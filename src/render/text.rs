@@ -163,7 +163,7 @@ fn heading(example: &Counterexample) -> String {
     let violation = &example.report;
     let steps = counted(violation.steps, "step");
     let shortest = match (violation.shortest, example.counts_as_searched()) {
-        (false, _) => "",
+        (false, _) => " (a shorter run may exist)",
         (true, true) => ", and no shorter run does",
         (true, false) => ", and no run with fewer steps of the search does",
     };

@@ -30,6 +30,9 @@ const CALMING_STEPS_MAX: u64 = 20_000;
 /// A longer run is not told in the words of the program as written.
 const ELABORATED_STEPS_MAX: usize = 20_000;
 
+/// What is said of a run that may not be the shortest.
+const MAY_BE_SHORTER: &str = "A shorter run may exist: the search for one was cut short.";
+
 /// What a search found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
@@ -72,11 +75,11 @@ impl Found {
             path,
             watch,
             fairness: RunFairness::Unfair,
-            fair_runs: None,
+            fair_runs: FairRuns::NotAsked,
             written: None,
             property: None,
             count: 1,
-            shortest: false,
+            shorter: Shorter::NotAsked,
             as_found: false,
         }
     }
@@ -97,7 +100,30 @@ impl Found {
     }
 }
 
+/// What is known of shorter paths to the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shorter {
+    /// Nobody looked for one.
+    NotAsked,
+    /// The search for one was cut short.
+    CutShort,
+    /// There is none.
+    None,
+}
+
+/// What is known of fair runs that do the same as one that is not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FairRuns {
+    /// Nobody looked for one, or what ends runs hides them.
+    NotAsked,
+    /// The search for one was cut short.
+    CutShort,
+    /// This is the strongest fairness under which some run does the same.
+    Known(RunFairness),
+}
+
 /// A path that a search found.
+#[derive(Clone)]
 pub(crate) struct Found {
     /// What is wrong with it.
     pub wrong: Wrong,
@@ -107,16 +133,16 @@ pub(crate) struct Found {
     pub watch: Watch,
     /// How fair its loop is, at least.
     pub fairness: RunFairness,
-    /// The strongest fairness under which some run does the same, if that is known.
-    pub fair_runs: Option<RunFairness>,
+    /// What is known of fair runs that do the same.
+    pub fair_runs: FairRuns,
     /// The program as written with what is watched beside its processes, where a claim is.
     pub written: Option<(Arc<Program>, Watch)>,
     /// The formula or claim that it violates: its name, and where it stands if it does in the text.
     pub property: Option<(String, Option<Span>)>,
     /// How often the same was found.
     pub count: u64,
-    /// Whether no shorter path leads to the same.
-    pub shortest: bool,
+    /// What is known of shorter paths to the same.
+    pub shorter: Shorter,
     /// Whether it is to be told as it is, even if a calmer path shows the same.
     pub as_found: bool,
 }
@@ -176,8 +202,10 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found)
     })?;
     let (told, watch, mut trace) =
         as_written(loaded, program, &found).unwrap_or_else(|| (Arc::clone(program), found.watch, trace));
-    if let (Some(endless), Some(fair_runs)) = (&mut trace.endless, found.fair_runs) {
-        endless.tell_of_fair_runs(fair_runs);
+    match (&mut trace.endless, found.fair_runs) {
+        (Some(endless), FairRuns::Known(fairness)) => endless.tell_of_fair_runs(fairness),
+        (Some(endless), FairRuns::CutShort) => endless.tell_of_no_fair_runs(),
+        _ => {}
     }
     trace.propositions =
         found.property.as_ref().map_or_else(Vec::new, |(name, _)| worth(loaded, (&told, watch), &trace, name));
@@ -372,7 +400,7 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
         column: place.as_ref().map_or(0, |place| place.column),
         count: found.count.max(1),
         steps: trace.len() as u64,
-        shortest: found.shortest,
+        shortest: found.shorter == Shorter::None,
         trace: Arc::new(records),
         steps_left_out: left_out as u64,
         loop_start: trace.cycle_start.map(|start| start as u64),
@@ -383,7 +411,9 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
             Some(_) => json::stuck(trace, &loaded.map),
             None => Vec::new(),
         },
-        explanation: trace.propositions.iter().chain(sentences.into_iter().flatten()).cloned().collect(),
+        explanation: (trace.propositions.iter().chain(sentences.into_iter().flatten()).cloned())
+            .chain((found.shorter == Shorter::CutShort).then(|| MAY_BE_SHORTER.to_owned()))
+            .collect(),
         advice: advice.cloned(),
     }
 }

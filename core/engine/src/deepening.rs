@@ -10,8 +10,9 @@ use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict};
 use crate::run::Surroundings;
-use crate::safety::event_trace;
+use crate::safety::{event_trace, shortest};
 use crate::settings::{DepthBounding, Settings};
+use crate::shortest::add_shortest;
 use crate::task::{Checked, Task, limit_reached, refused};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -53,12 +54,14 @@ pub(crate) fn check(
         Ok(found) => found,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
+    let keys = watcher.keys;
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked::of(describe(planned, settings, &found, seconds));
-    for violation in &found.outcome.violations {
+    for (violation, key) in found.outcome.violations.iter().zip(keys) {
         let found = Found::new(violation.kind.into(), violation.path.clone(), watch);
         let found = Found { count: violation.count, ..found };
-        checked.confirm(loaded, program, planned, found, around);
+        let either = shortest(&task, &mut machine, found, key, around);
+        checked.confirm_either(loaded, program, planned, either, around);
     }
     checked
 }
@@ -98,8 +101,7 @@ pub(crate) fn check_cycles(
     };
     machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
     if let Some(found) = found.outcome.found {
-        let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
-        checked.confirm(loaded, &inquiry.program, planned, found, around);
+        add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked);
     }
     checked
 }

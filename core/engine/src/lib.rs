@@ -13,6 +13,7 @@ pub mod settings;
 pub mod words;
 
 mod adapter;
+mod budget;
 mod calmest;
 mod chart;
 mod checkpoint;

@@ -1,7 +1,7 @@
 //! Checks of endless runs: livelocks, acceptance cycles, formulas and claims.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Found, Wrong, confirm};
+use crate::counterexample::{FairRuns, Found, Shorter, Wrong};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question};
@@ -9,7 +9,7 @@ use crate::reduction::{self, Preserve, Reduced, WhyNot};
 use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict, ViolationClass};
 use crate::run::Surroundings;
 use crate::settings::{Cycles, Fairness, Progress, Settings};
-use crate::shortest::shortest;
+use crate::shortest::add_shortest;
 use crate::task::{Checked, Task, limit_reached, refused};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -26,10 +26,6 @@ const LIVELOCK: &str = "np_";
 
 /// The random order of the threads' successors starts from this; the same for every run.
 const SEED: u64 = 0;
-/// A search that asks whether fair runs do the same may store so many times the states of the first search, …
-const CLARIFY_STATES_FACTOR: u64 = 10;
-/// … but always so many.
-const CLARIFY_STATES_MIN: u64 = 100_000;
 
 /// A question in the form in which a search answers it.
 pub(crate) struct Inquiry {
@@ -102,18 +98,7 @@ pub(crate) fn check(
     });
     machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
     if let Some(found) = outcome.found {
-        let states = outcome.statistics.states;
-        let fair_runs = fair_runs(&task, &inquiry, &mut machine, states, around);
-        let shorter = shortest(&task, inquiry.goal, &mut machine, &found, states, around);
-        let written = inquiry.as_written(loaded, planned, settings);
-        let described = |found, shortest| Found { fair_runs, shortest, ..inquiry.describe(found, written.clone()) };
-        let as_found = described(found, shorter.found.is_none() && shorter.proved);
-        let shorter = shorter.found.map(|found| described(found, shorter.proved));
-        match shorter.map(|shorter| confirm(loaded, &inquiry.program, shorter)) {
-            Some(Ok(counterexample)) => checked.add(planned, counterexample, around),
-            // What the reference interpreter does not confirm is not shown: the run stays as it was found.
-            Some(Err(_)) | None => checked.confirm(loaded, &inquiry.program, planned, as_found, around),
-        }
+        add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked);
     }
     checked
 }
@@ -262,46 +247,14 @@ impl Inquiry {
             path,
             watch: self.watch,
             fairness,
-            fair_runs: None,
+            fair_runs: FairRuns::NotAsked,
             written,
             property: self.property.clone(),
             count: 1,
-            shortest: false,
+            shorter: Shorter::NotAsked,
             as_found: true,
         }
     }
-}
-
-/// Whether fair runs do the same, where all runs count: the strongest fairness that does not prevent it, if a small
-/// budget is enough to find out.
-fn fair_runs(
-    task: &Task<'_>,
-    inquiry: &Inquiry,
-    machine: &mut SearchedMachine,
-    states: u64,
-    around: &mut Surroundings<'_>,
-) -> Option<RunFairness> {
-    if task.settings.fairness != Fairness::None || around.cancel.requested().is_some() {
-        return None;
-    }
-    let states_max = states.saturating_mul(CLARIFY_STATES_FACTOR).max(CLARIFY_STATES_MIN);
-    let states_max = task.settings.limits.states_max.map_or(states_max, |max| max.min(states_max));
-    let limits = fabius_base::Limits { states_max: Some(states_max), depth_max: None, ..task.settings.limits };
-    let settings = search::Settings { limits, stop_at: search::StopAt::First, cancel: around.cancel.clone() };
-    for (fairness, satisfied) in
-        [(cycle::Fairness::Strong, RunFairness::Strong), (cycle::Fairness::Weak, RunFairness::Weak)]
-    {
-        let mut watcher = Watcher::new(task, around, Goal::FairRun, machine.places(), None);
-        let mut store = TreeStore::default();
-        let question = (inquiry.goal, fairness);
-        let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question);
-        match outcome.found {
-            Some(_) => return Some(satisfied),
-            None if !outcome.proves_absence() || 0 < machine.cut_runs().seen() => return None,
-            None => {}
-        }
-    }
-    Some(RunFairness::Unfair)
 }
 
 /// How the model is to be reduced for the search; `None` if nobody wants that.

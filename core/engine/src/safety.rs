@@ -1,7 +1,8 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Found, Wrong};
+use crate::budget::Budget;
+use crate::counterexample::{Found, Shorter, Wrong};
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::Planned;
@@ -16,9 +17,7 @@ use crate::words::counted;
 use fabius_base::{Limits, StopReason};
 use fabius_program::{Move, ProcessId, Program, PropertyKind, Watch, meaning::Fault};
 use fabius_search::reduce::OffStack;
-use fabius_search::{
-    self as search, BitstateStore, Completeness, FingerprintStore, Model, Statistics, StopAt, TreeStore,
-};
+use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Model, StopAt, TreeStore};
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -29,10 +28,6 @@ const BITS_PER_STATE: u32 = 3;
 const BITSTATE_SHARE: u64 = 2;
 /// Memory of a bitstate store if none was named.
 const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
-/// A search for a shorter run may store so many times the states that the first search stored, …
-const SHORTEN_STATES_FACTOR: u64 = 10;
-/// … but always so many. It also may take only [`crate::watcher::SHORTEN_TIME_MAX`].
-const SHORTEN_STATES_MIN: u64 = 100_000;
 
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
@@ -72,15 +67,17 @@ pub(crate) fn check(
     if all_seen && checked.report.reduction != ON {
         checked.findings = unreached(program, &loaded.map, &|edge| machine.reached(edge));
     }
+    // A store that is not exact may have left out what is nearer.
+    let first_is_shortest = settings.search == Order::BreadthFirst && outcome.exactness.is_exact();
     for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
         let found = Found {
-            shortest: settings.search == Order::BreadthFirst,
+            shorter: if first_is_shortest { Shorter::None } else { Shorter::NotAsked },
             as_found: settings.search == Order::DepthFirst || CALMED_RUNS_MAX <= index,
             count: violation.count,
             ..Found::new(violation.kind.into(), violation.path.clone(), watch)
         };
-        let found = shorter(&task, &mut machine, found, key, &outcome.statistics, around);
-        checked.confirm(loaded, program, planned, found, around);
+        let (other, as_found) = shortest(&task, &mut machine, found, key, around);
+        checked.confirm_either(loaded, program, planned, (other, as_found), around);
     }
     checked
 }
@@ -190,31 +187,33 @@ fn together(
     Explored { outcome, store_bytes, keys: watcher.keys }
 }
 
-/// Looks for a shorter run to the violation that a depth-first search found, with a small budget.
-fn shorter(
+/// Looks for the shortest run to a violation that was found, as far as a budget goes: such a run if there is one, and the one
+/// found with what is known of it.
+pub(crate) fn shortest(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
     found: Found,
     key: u64,
-    spent: &Statistics,
     around: &mut Surroundings<'_>,
-) -> Found {
-    let wanted = task.settings.search == Order::DepthFirstThenShorten && !task.settings.keep_going;
-    if !wanted || found.path.len() < 2 || around.cancel.requested().is_some() {
-        return found;
+) -> (Option<Found>, Found) {
+    if task.settings.search != Order::DepthFirstThenShorten || task.settings.keep_going {
+        return (None, found);
     }
-    let states_max = spent.states.saturating_mul(SHORTEN_STATES_FACTOR).max(SHORTEN_STATES_MIN);
-    let states_max = task.settings.limits.states_max.map_or(states_max, |max| max.min(states_max));
-    let limits = Limits { states_max: Some(states_max), depth_max: None, ..task.settings.limits };
-    let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
-    let explored = explore(task, machine, watcher, Order::BreadthFirst, limits, StopAt::Never);
+    if found.path.len() < 2 {
+        return (None, Found { shorter: Shorter::None, ..found });
+    }
+    let limits = Limits { depth_max: None, ..task.settings.limits };
+    let budget = Budget::new(task.settings.clarify_transitions_max, machine);
+    let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
+    let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: watcher.around.cancel.clone() };
+    let explored = run(machine, TreeStore::new(), watcher, &settings, true);
     let same = explored.keys.iter().position(|&other| other == key);
     match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
-        Some(shorter) if shorter.path.len() < found.path.len() => {
-            Found { wrong: shorter.kind.into(), path: shorter.path, shortest: true, ..found }
+        Some(nearest) => {
+            let wrong = nearest.kind.into();
+            (Some(Found { wrong, path: nearest.path, shorter: Shorter::None, ..found.clone() }), found)
         }
-        Some(_) => Found { shortest: true, ..found },
-        None => found,
+        None => (None, Found { shorter: Shorter::CutShort, ..found }),
     }
 }
 

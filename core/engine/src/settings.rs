@@ -7,6 +7,9 @@ use std::time::Duration;
 
 /// So many states are explored without a reduction, unless somebody chose otherwise.
 pub const WHOLE_STATES_MAX: u64 = 200_000;
+/// So many transitions are listed to make a violation clearer, unless somebody chose otherwise: with small states that is
+/// about two seconds of one processor.
+pub const CLARIFY_TRANSITIONS_MAX: u64 = 1_500_000;
 
 /// Everything a person may choose; [`Settings::default`] is what they get without flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,6 +49,9 @@ pub struct Settings {
     pub threads: usize,
     /// How much a search may use.
     pub limits: Limits,
+    /// How many transitions may be listed to find a shorter run to a violation, and as many again to find out whether fair
+    /// runs do the same. Those of large states count more than once.
+    pub clarify_transitions_max: u64,
     /// When to stop, by the clock of [`crate::Surroundings`]; the properties share the time until then.
     pub until: Option<Duration>,
 }
@@ -70,6 +76,7 @@ impl Default for Settings {
             keeper: Keeper::default(),
             threads: 1,
             limits: Limits::default(),
+            clarify_transitions_max: CLARIFY_TRANSITIONS_MAX,
             until: None,
         }
     }
@@ -197,6 +204,9 @@ pub struct Delaying {
     pub choices_max: Option<u32>,
     /// Of the random scheduler, and of samples.
     pub seed: u64,
+    /// Whether the order only serves to find a violation soon: then the run shown is a shortest one, as without it, and not
+    /// one with few delays.
+    pub shows_shortest: bool,
 }
 
 /// Whoever keeps a search, so that another can go on where it ended.

@@ -1,48 +1,78 @@
-//! A shorter run than the one that a search for endless runs found, within a small budget.
+//! A shorter run than the one that a search for endless runs found, as far as a budget goes, and what fair runs do.
 
 use crate::adapter::SearchedMachine;
+use crate::budget::{Budget, listed};
+use crate::counterexample::{FairRuns, Found, Shorter};
 use crate::event::Goal;
+use crate::liveness::Inquiry;
+use crate::plan::Planned;
 use crate::run::Surroundings;
 use crate::settings::{Fairness, Order};
-use crate::task::Task;
-use crate::watcher::{SHORTEN_TIME_MAX, Watcher};
+use crate::task::{Checked, Task};
+use crate::watcher::Watcher;
 use fabius_base::Limits;
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
-use fabius_search::cycle::{self, Found, Shortest};
-use fabius_search::{self as search, ProcessSet, StopAt};
+use fabius_search::cycle::{self, Found as FoundCycle};
+use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
+use fabius_witness::RunFairness;
 
 /// A first look stores so few states, …
 const STATES_SOON: u64 = 2_000;
-/// … and each in which some processes rest, so many.
+/// … and each in which some processes rest, so many; …
 const STATES_WITHOUT: u64 = 10_000;
-/// The last one may store so many times the states that the first search stored, …
-const STATES_FACTOR: u64 = 10;
-/// … but always so many. Each also may take only [`SHORTEN_TIME_MAX`].
-const STATES_MIN: u64 = 100_000;
+/// … all of these take one part of the budget, and a last look at everything takes the rest.
+const WITHOUT_SHARE: u64 = 2;
 
-/// Looks for a run with the fewest steps that violates the property as the one found does, to be as fair as the settings ask
-/// for: one that is shorter than that one, and whether it is proved that nothing is shorter.
+type Run = FoundCycle<Move, Fault>;
+
+/// Adds what a search for endless runs found to what is known: the run with the fewest steps that does the same, to be as fair
+/// as the settings ask for, or else the shortest one that is found; with what fair runs do. Whether it is another run than the
+/// one found.
+pub(crate) fn add_shortest(
+    task: &Task<'_>,
+    planned: &Planned,
+    inquiry: &Inquiry,
+    machine: &mut SearchedMachine,
+    found: Run,
+    around: &mut Surroundings<'_>,
+    checked: &mut Checked,
+) -> bool {
+    let fair_runs = fair_runs(task, inquiry, machine, around);
+    let (other, shorter) = shortest(task, inquiry.goal, machine, &found, around);
+    let written = inquiry.as_written(task.loaded, planned, task.settings);
+    let described = |run, shorter| Found { fair_runs, shorter, ..inquiry.describe(run, written.clone()) };
+    let is_other = other.is_some();
+    let as_found = described(found, if is_other { Shorter::NotAsked } else { shorter });
+    let other = other.map(|run| described(run, shorter));
+    checked.confirm_either(task.loaded, &inquiry.program, planned, (other, as_found), around);
+    is_other
+}
+
+/// Looks for a run with the fewest steps that violates the property as the one found does. If there are several, it is the
+/// same one whichever was found, as long as the budget is enough.
 ///
 /// What other processes do between two steps of a claim counts, the claim's own steps do not.
-pub(crate) fn shortest(
+fn shortest(
     task: &Task<'_>,
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
-    found: &Found<Move, Fault>,
-    states: u64,
+    found: &Run,
     around: &mut Surroundings<'_>,
-) -> Shortest<Move, Fault> {
+) -> (Option<Run>, Shorter) {
     let steps = length(found);
-    let wanted = task.settings.search != Order::DepthFirst && around.cancel.requested().is_none();
-    if !wanted || steps == 0 {
-        return Shortest { found: None, proved: wanted };
+    if task.settings.search == Order::DepthFirst {
+        return (None, Shorter::NotAsked);
     }
-    let mut shortening = Shortening { task, goal, machine, around, best: steps, found: None };
-    let proved = shortening.look(&ProcessSet::EMPTY, STATES_SOON) || {
+    if steps == 0 {
+        return (None, Shorter::None);
+    }
+    let budget = Budget::new(task.settings.clarify_transitions_max, machine);
+    let mut shortening = Shortening { task, goal, machine, around, budget, best: steps, found: None };
+    let proved = shortening.look(&ProcessSet::EMPTY, steps + 1, Some(STATES_SOON)) || {
         shortening.look_without_some(processes(found));
-        shortening.look(&ProcessSet::EMPTY, states.saturating_mul(STATES_FACTOR).max(STATES_MIN))
+        shortening.look(&ProcessSet::EMPTY, shortening.best + 1, None)
     };
-    Shortest { found: shortening.found, proved }
+    (shortening.found, if proved { Shorter::None } else { Shorter::CutShort })
 }
 
 /// A search for a shorter run, step by step.
@@ -51,57 +81,97 @@ struct Shortening<'s, 'a, 'b> {
     goal: cycle::Goal,
     machine: &'s mut SearchedMachine,
     around: &'s mut Surroundings<'b>,
+    budget: Budget,
     /// Steps of the shortest run that is known.
     best: u64,
     /// That run, if it is not the first one.
-    found: Option<Found<Move, Fault>>,
+    found: Option<Run>,
 }
 
 impl Shortening<'_, '_, '_> {
     /// Lets all processes but one rest, then one after the other, and keeps it so if that shows a shorter run.
     fn look_without_some(&mut self, processes: u8) {
-        let end = (self.around.now)() + SHORTEN_TIME_MAX;
-        for process in (0..processes).take_while(|_| (self.around.now)() < end) {
+        let rest = self.budget.set_aside(WITHOUT_SHARE);
+        for process in 0..processes {
             let mut others = ProcessSet::ALL;
             others.remove(process);
-            self.look(&others, STATES_WITHOUT);
+            self.look(&others, self.best, Some(STATES_WITHOUT));
         }
         let mut resting = ProcessSet::EMPTY;
-        for process in (0..processes).take_while(|_| (self.around.now)() < end) {
+        for process in 0..processes {
             let best = self.best;
             resting.insert(process);
-            self.look(&resting, STATES_WITHOUT);
+            self.look(&resting, best, Some(STATES_WITHOUT));
             if self.best == best {
                 resting.remove(process);
             }
         }
+        self.budget.put_back(rest);
     }
 
-    /// Looks for a shorter run in so many states; whether it is proved that there is none shorter than the best now.
-    fn look(&mut self, resting: &ProcessSet, states_max: u64) -> bool {
+    /// Looks for a run of fewer steps than `bound` in so many states; whether it is proved that there is none shorter than
+    /// the best now.
+    fn look(&mut self, resting: &ProcessSet, bound: u64, states_max: Option<u64>) -> bool {
         let limits = self.task.settings.limits;
-        let states_max = limits.states_max.map_or(states_max, |max| max.min(states_max));
-        let limits = Limits { states_max: Some(states_max), depth_max: None, ..limits };
+        let states_max = [limits.states_max, states_max].into_iter().flatten().min();
+        let limits = Limits { states_max, depth_max: None, ..limits };
         let settings = search::Settings { limits, stop_at: StopAt::First, cancel: self.around.cancel.clone() };
-        let fairness = match self.task.settings.fairness {
-            Fairness::None => cycle::Fairness::None,
-            Fairness::Weak => cycle::Fairness::Weak,
-            Fairness::Strong => cycle::Fairness::Strong,
-        };
         let mut watcher = Watcher::new(self.task, self.around, Goal::ShorterRun, self.machine.places(), None);
-        let question = (self.goal, fairness);
-        let Shortest { found, proved } =
-            cycle::shortest(self.machine, &mut watcher, &settings, question, resting, self.best);
-        if let Some(found) = found {
+        let question = (self.goal, fairness(self.task));
+        let bounds = (bound, self.budget.transitions());
+        let shortest = cycle::shortest(self.machine, &mut watcher, &settings, question, resting, bounds);
+        self.budget.spend(shortest.work);
+        if let Some(found) = shortest.found {
             self.best = length(&found);
             self.found = Some(found);
         }
-        proved
+        shortest.proved
     }
 }
 
+/// How fair the runs are that count.
+fn fairness(task: &Task<'_>) -> cycle::Fairness {
+    match task.settings.fairness {
+        Fairness::None => cycle::Fairness::None,
+        Fairness::Weak => cycle::Fairness::Weak,
+        Fairness::Strong => cycle::Fairness::Strong,
+    }
+}
+
+/// Whether fair runs do the same, where all runs count: the strongest fairness that does not prevent it, if the budget is
+/// enough to find out.
+fn fair_runs(
+    task: &Task<'_>,
+    inquiry: &Inquiry,
+    machine: &mut SearchedMachine,
+    around: &mut Surroundings<'_>,
+) -> FairRuns {
+    if task.settings.fairness != Fairness::None {
+        return FairRuns::NotAsked;
+    }
+    let mut budget = Budget::new(task.settings.clarify_transitions_max, machine);
+    let limits = Limits { depth_max: None, ..task.settings.limits };
+    let settings = search::Settings { limits, stop_at: StopAt::First, cancel: around.cancel.clone() };
+    for (fairness, satisfied) in
+        [(cycle::Fairness::Strong, RunFairness::Strong), (cycle::Fairness::Weak, RunFairness::Weak)]
+    {
+        let mut watcher = Watcher::new(task, around, Goal::FairRun, machine.places(), None).within(&budget);
+        let question = (inquiry.goal, fairness);
+        let mut store = TreeStore::default();
+        let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question);
+        budget.spend(listed(&outcome.statistics));
+        match (outcome.found, outcome.completeness) {
+            (Some(_), _) => return FairRuns::Known(satisfied),
+            (None, Completeness::Exhaustive) if 0 < machine.cut_runs().seen() => return FairRuns::NotAsked,
+            (None, Completeness::Exhaustive) => {}
+            (None, _) => return FairRuns::CutShort,
+        }
+    }
+    FairRuns::Known(RunFairness::Unfair)
+}
+
 /// The numbers of all processes that move in a run are below this.
-fn processes(found: &Found<Move, Fault>) -> u8 {
+fn processes(found: &Run) -> u8 {
     let (stem, cycle) = parts(found);
     let moves = stem.iter().chain(cycle).filter(|step| step.pid != CLAIM_PID);
     let pids = moves.flat_map(|step| [Some(step.pid), step.partner.map(|(pid, _)| pid)]).flatten();
@@ -109,15 +179,15 @@ fn processes(found: &Found<Move, Fault>) -> u8 {
 }
 
 /// What comes before the loop of a run, and its loop.
-fn parts(found: &Found<Move, Fault>) -> (&[Move], &[Move]) {
+fn parts(found: &Run) -> (&[Move], &[Move]) {
     match found {
-        Found::Lasso { stem, cycle } => (stem, cycle),
-        Found::Fault { path, .. } => (path, &[]),
+        FoundCycle::Lasso { stem, cycle } => (stem, cycle),
+        FoundCycle::Fault { path, .. } => (path, &[]),
     }
 }
 
 /// How many steps the processes take in a run, in its loop once.
-fn length(found: &Found<Move, Fault>) -> u64 {
+fn length(found: &Run) -> u64 {
     let (stem, cycle) = parts(found);
     stem.iter().chain(cycle).filter(|step| step.pid != CLAIM_PID).count() as u64
 }

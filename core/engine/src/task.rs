@@ -62,6 +62,25 @@ impl Checked {
         }
     }
 
+    /// Adds another run than the one that a search found, once it is confirmed, or else the one found. If the other one is
+    /// refused, that is a failure, too: a search listed a step that is none.
+    pub(crate) fn confirm_either(
+        &mut self,
+        loaded: &Loaded,
+        program: &Arc<Program>,
+        planned: &Planned,
+        (other, as_found): (Option<Found>, Found),
+        around: &mut Surroundings<'_>,
+    ) {
+        match other.map(|other| confirm(loaded, program, other)) {
+            Some(Ok(counterexample)) => self.add(planned, counterexample, around),
+            refused => {
+                self.failure = self.failure.take().or(refused.and_then(Result::err));
+                self.confirm(loaded, program, planned, as_found, around);
+            }
+        }
+    }
+
     /// Adds a counterexample, and tells of it.
     pub(crate) fn add(&mut self, planned: &Planned, counterexample: Counterexample, around: &mut Surroundings<'_>) {
         let violation = counterexample.report.clone();
@@ -149,5 +168,33 @@ pub(crate) fn missed(exactness: Exactness) -> String {
             "with {bits_per_state:.0} bits per state, about one in {:.0} states may have been missed",
             1.0 / omission_probability_per_state.max(1e-15)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counterexample::Wrong;
+    use crate::load::load;
+    use crate::plan::plan;
+    use fabius_base::Cancel;
+    use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
+    use std::time::Duration;
+
+    #[test]
+    fn a_run_that_is_refused_is_a_failure_beside_the_one_that_was_found() {
+        let text = "active proctype p() { assert(false) }".to_owned();
+        let loaded = load("model.pml", text, &[], &mut |_, _| None, &Settings::default());
+        let program = loaded.checkable().expect("a model");
+        let planned = plan(program, &[]).expect("a plan").properties.remove(0);
+        let wrong = Wrong::Fault(Fault::AssertionFailed);
+        let as_found = Found::new(wrong, vec![Move { pid: 0, edge: EdgeId(0), partner: None }], Watch::NOTHING);
+        let other = Found { path: Vec::new(), ..as_found.clone() };
+        let mut around =
+            Surroundings { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+        let mut checked = Checked::of(PropertyReport::unchecked(&planned.name, planned.kind, ""));
+        checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut around);
+        assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
+        assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));
     }
 }

@@ -1,6 +1,7 @@
 //! Who watches a search on behalf of the one who asked for the check.
 
 use crate::adapter::Places;
+use crate::budget::{Budget, listed};
 use crate::counterexample::place_of;
 use crate::event::{Event, Goal, Progress};
 use crate::look::{Controls, Reader};
@@ -12,9 +13,6 @@ use fabius_search::{self as search, Curiosity, Look, Rejected, Statistics, Viola
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
-
-/// A search that only makes a violation clearer may take so long.
-pub(crate) const SHORTEN_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Watches a search on behalf of the one who asked for the check.
 pub(crate) struct Watcher<'a, 'b> {
@@ -29,6 +27,8 @@ pub(crate) struct Watcher<'a, 'b> {
     began: Duration,
     /// When the time for the property is used up.
     until: Option<Duration>,
+    /// How many transitions may be listed, if what is looked for only makes a violation clearer.
+    transitions_max: Option<u64>,
     /// The violation whose shorter run is looked for, by its key.
     hunted: Option<u64>,
     /// The keys of the violations met, in order, each once.
@@ -55,9 +55,15 @@ impl<'a, 'b> Watcher<'a, 'b> {
             limits: task.settings.limits,
             began,
             until: task.settings.until,
+            transitions_max: None,
             hunted,
             keys: Vec::new(),
         }
+    }
+
+    /// Ends the search once it has listed what is left of a budget.
+    pub(crate) fn within(self, budget: &Budget) -> Self {
+        Self { transitions_max: Some(budget.transitions()), ..self }
     }
 
     fn reader(&self) -> Reader<'_> {
@@ -81,8 +87,8 @@ impl search::Observer<Move, Fault> for Watcher<'_, '_> {
         if self.until.is_some_and(|until| until <= now) {
             return ControlFlow::Break(StopReason::Timeout);
         }
-        if self.goal != Goal::Violation && SHORTEN_TIME_MAX < seconds {
-            return ControlFlow::Break(StopReason::Timeout);
+        if self.transitions_max.is_some_and(|max| max <= listed(statistics)) {
+            return ControlFlow::Break(StopReason::States);
         }
         if self.hunted.is_some_and(|key| self.keys.contains(&key)) {
             return ControlFlow::Break(StopReason::Cancelled);

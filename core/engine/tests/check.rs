@@ -2,7 +2,8 @@
 
 use fabius_base::{Cancel, Code};
 use fabius_engine::report::{Stopped, ViolationClass};
-use fabius_engine::{Event, Goal, Loaded, Order, Outcome, Settings, Surroundings, Verdict, check, load};
+use fabius_engine::settings::DepthBounding;
+use fabius_engine::{Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Surroundings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -63,7 +64,7 @@ fn a_counterexample_has_kind_place_and_run() {
 }
 
 #[test]
-fn a_found_run_is_shortened_if_time_allows() {
+fn a_found_run_is_shortened_whatever_the_time_as_far_as_the_work_allows() {
     let shortened = run_default(LONG_WAY);
     let violation = &shortened.report.properties[0].violations[0];
     let first = run(LONG_WAY, &Settings { search: Order::DepthFirst, ..Settings::default() });
@@ -72,9 +73,33 @@ fn a_found_run_is_shortened_if_time_allows() {
     assert!(violation.steps < unshortened.steps, "{} {}", violation.steps, unshortened.steps);
     assert_eq!((violation.line, violation.column), (unshortened.line, unshortened.column));
 
-    let (hasty, _) = run_with(LONG_WAY, &Settings::default(), &Cancel::new(), Duration::from_secs(5));
+    let (slow, _) = run_with(LONG_WAY, &Settings::default(), &Cancel::new(), Duration::from_secs(5));
+    assert_eq!(slow.report.properties[0].violations[0].trace, violation.trace, "a busy machine shows the same run");
+
+    let hasty = run(LONG_WAY, &Settings { clarify_transitions_max: 0, ..Settings::default() });
     let violation = &hasty.report.properties[0].violations[0];
-    assert_eq!((violation.steps, violation.shortest), (unshortened.steps, false), "no time was left");
+    assert_eq!((violation.steps, violation.shortest), (unshortened.steps, false), "no work was allowed");
+    let told = violation.explanation.last().map(String::as_str);
+    assert_eq!(told, Some("A shorter run may exist: the search for one was cut short."));
+}
+
+#[test]
+fn every_search_shows_the_same_run_to_a_violation() {
+    let plain = run_default(LONG_WAY);
+    let plain = &plain.report.properties[0].violations[0];
+    let delaying = Some(Delaying { shows_shortest: true, ..Delaying::default() });
+    let ways = [
+        Settings { threads: 2, ..Settings::default() },
+        Settings { delaying, ..Settings::default() },
+        Settings { depth_bounding: Some(DepthBounding { increment: 5, cut_off: None }), ..Settings::default() },
+        Settings { search: Order::BreadthFirst, ..Settings::default() },
+    ];
+    for settings in ways {
+        let outcome = run(LONG_WAY, &settings);
+        let violation = &outcome.report.properties[0].violations[0];
+        assert_eq!((&violation.trace, violation.shortest), (&plain.trace, true), "{settings:?}");
+        assert_eq!(violation.delays, None);
+    }
 }
 
 #[test]

@@ -4,13 +4,17 @@ use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
 use fabius_engine::settings::{DepthBounding, Progress};
 use fabius_engine::{Cycles, Delaying, Fairness, Order, Outcome, Settings, Surroundings, Verdict, check, load};
+use std::cell::Cell;
 use std::time::Duration;
 
 fn run(text: &str, settings: &Settings) -> Outcome {
+    run_by(text, settings, &|| Duration::ZERO)
+}
+
+fn run_by(text: &str, settings: &Settings, now: &dyn Fn() -> Duration) -> Outcome {
     let loaded = load("model.pml", text.to_owned(), &[], &mut |_, _| None, settings);
     let mut observe = |_| {};
-    let mut around =
-        Surroundings { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+    let mut around = Surroundings { cancel: &Cancel::new(), now, observe: &mut observe, controls: None };
     let outcome = check(&loaded, settings, &mut around);
     assert_eq!(outcome.failure, None);
     outcome
@@ -291,6 +295,55 @@ active proctype Q() { t == 100; progress: skip }";
     let found = property(text, "progress", &Settings { optimize: false, ..Settings::default() });
     let violation = &found.violations[0];
     assert_eq!((violation.steps, violation.shortest), (26, false), "nothing proves that there is none shorter");
+}
+
+#[test]
+fn every_search_shows_the_same_run_that_never_ends() {
+    let text = &LONG_WAY_ROUND.replace("40", "4");
+    for name in ["progress", "never_one", "done_at_last", "always_again"] {
+        let plain = property(text, name, &Settings::default());
+        let others = [
+            Settings { threads: 2, ..Settings::default() },
+            Settings { cycles: Cycles::Components, ..Settings::default() },
+            Settings { reduction: false, ..Settings::default() },
+            Settings { delaying: Some(Delaying::default()), ..Settings::default() },
+            Settings { depth_bounding: Some(DepthBounding { increment: 5, cut_off: None }), ..Settings::default() },
+        ];
+        for settings in others {
+            let found = property(text, name, &settings);
+            let (shown, plain) = (&found.violations[0], &plain.violations[0]);
+            assert_eq!((&shown.trace, shown.loop_start), (&plain.trace, plain.loop_start), "{name}: {settings:?}");
+            assert_eq!((shown.shortest, &shown.explanation), (true, &plain.explanation), "{name}: {settings:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_shown_depends_on_work_and_not_on_time() {
+    let shown = |settings: &Settings, now: &dyn Fn() -> Duration| {
+        let outcome = run_by(LONG_WAY_ROUND, settings, now);
+        let properties = outcome.report.properties.into_iter();
+        properties.map(|property| (property.name, property.violations)).collect::<Vec<_>>()
+    };
+    for clarify_transitions_max in [0, 1_000, 20_000, Settings::default().clarify_transitions_max] {
+        let settings = Settings { clarify_transitions_max, ..Settings::default() };
+        let ticks = Cell::new(Duration::ZERO);
+        let busy = || ticks.replace(ticks.get() + Duration::from_secs(3600));
+        assert_eq!(shown(&settings, &busy), shown(&settings, &|| Duration::ZERO), "{clarify_transitions_max}");
+    }
+}
+
+#[test]
+fn what_was_cut_short_is_said() {
+    let settings = Settings { clarify_transitions_max: 0, ..Settings::default() };
+    let violation = &property(LONG_WAY_ROUND, "always_again", &settings).violations[0];
+    assert!(!violation.shortest);
+    for sentence in [
+        "Whether a fair run violates it too is not known: the search for one was cut short.",
+        "A shorter run may exist: the search for one was cut short.",
+    ] {
+        assert!(violation.explanation.iter().any(|told| told == sentence), "{:?}", violation.explanation);
+    }
 }
 
 /// A claim, a formula and progress behind which something is hidden by a runtime error.

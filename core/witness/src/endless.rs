@@ -100,6 +100,15 @@ impl Endless {
         }
         .to_owned();
     }
+
+    /// Says that the search for fair runs that do the same was cut short.
+    pub fn tell_of_no_fair_runs(&mut self) {
+        if self.fairness != RunFairness::Strong {
+            let told = "Whether a fair run violates it too is not known: the search for one was cut short.";
+            self.sentences.push(told.to_owned());
+            self.fair.push(told.to_owned());
+        }
+    }
 }
 
 /// Explains a loop: `states` are those before each of its steps, `steps` what happens in them; without any step, the one

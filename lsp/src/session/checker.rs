@@ -6,7 +6,7 @@
 use super::cache::Cache;
 use fabius_base::{Cancel, Finding, Limits};
 use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
-use fabius_engine::{Event, Fairness, Line, Loaded, Meeting, Outcome, SAFETY, Settings, Surroundings, Survey};
+use fabius_engine::{Event, Fairness, Goal, Line, Loaded, Meeting, Outcome, SAFETY, Settings, Surroundings, Survey};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -397,12 +397,16 @@ impl Checker {
 /// Runs a check to its end.
 fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Outcome {
     let started = Instant::now();
-    let allowed = time_for(job);
+    let mut allowed = time_for(job);
     let mut next_progress = Duration::ZERO;
     let mut next_round = Duration::ZERO;
     let mut untold_round = None;
     let mut observe = |event: Event| {
         let now = started.elapsed();
+        if matches!(event, Event::Searching { goal: Goal::ShorterRun | Goal::FairRun, .. }) {
+            // What is found is shown by the same run whichever tier finds it, and however busy the machine is.
+            allowed = allowed.max(job.budget.deep);
+        }
         if allowed < now {
             cancel.time_out();
         }
@@ -461,8 +465,11 @@ fn settings(job: &Job) -> Settings {
     let limits = Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() };
     let fairness = job.fairness;
     let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
-    let delaying = goes_by_delays(*tier, &job.loaded, (property, fairness))
-        .then(|| Delaying { scheduler: job.scheduler.clone(), ..Delaying::default() });
+    let delaying = goes_by_delays(*tier, &job.loaded, (property, fairness)).then(|| Delaying {
+        scheduler: job.scheduler.clone(),
+        shows_shortest: true,
+        ..Delaying::default()
+    });
     let states_max = (*tier == Tier::Rising).then_some(WHOLE_STATES_MAX);
     // Without the reduction it would see no more than the tier before.
     let by_delays_before = goes_by_delays(Tier::Farther, &job.loaded, (property, fairness));

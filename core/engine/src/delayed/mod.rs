@@ -9,6 +9,7 @@ pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::adapter::SearchedMachine;
+use crate::budget::Budget;
 use crate::checkpoint::{Belonging, Kept};
 use crate::counterexample::{Counterexample, Found, confirm};
 use crate::event::{Event, Goal};
@@ -17,7 +18,7 @@ use crate::look::Controls;
 use crate::plan::Planned;
 use crate::report::{DelayReport, PropertyReport, Stopped, Verdict, ViolationReport};
 use crate::run::Surroundings;
-use crate::safety::event_trace;
+use crate::safety::{event_trace, shortest};
 use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
 use crate::task::{Checked, Task, limit_reached, missed, refused};
 use crate::unreached::unreached;
@@ -42,10 +43,6 @@ const STORE_SEED: u64 = 0;
 const BITS_PER_STATE: u32 = 3;
 /// Memory of a bitstate store if none was named.
 const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
-/// A search for a run with fewer delays may store so many times the states that the first search stored, …
-const FEWER_STATES_FACTOR: u64 = 10;
-/// … but always so many.
-const FEWER_STATES_MIN: u64 = 100_000;
 
 type Outcome = DelayOutcome<Move, Fault>;
 
@@ -113,6 +110,13 @@ pub(crate) fn check(
     let delays_count = !matches!(mode, DelayMode::Sample(kind, _) if kind != SampleKind::Delays);
     let outcome = &explored.found.outcome;
     for (index, violation) in outcome.violations.iter().enumerate() {
+        if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
+            let found =
+                Found { count: violation.count, ..Found::new(violation.kind.into(), violation.path.clone(), watch) };
+            let either = shortest(&task, &mut machine, found, *key, around);
+            checked.confirm_either(loaded, program, planned, either, around);
+            continue;
+        }
         let first = Run::new(violation, &explored.found.delays[index], mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = fewer(&task, &mut machine, first, key, &chosen, order, around);
@@ -181,7 +185,7 @@ impl Run {
     }
 }
 
-/// Looks for a run with fewer delays, or with as many and fewer steps, to the same violation, with a small budget.
+/// Looks for a run with fewer delays, or with as many and fewer steps, to the same violation, as far as a budget goes.
 fn fewer(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
@@ -195,12 +199,11 @@ fn fewer(
     if around.cancel.requested().is_some() {
         return run;
     }
-    let states = order.limits.states_max.unwrap_or(u64::MAX);
-    let states_max = Some(states.min(FEWER_STATES_FACTOR.saturating_mul(FEWER_STATES_MIN)));
-    let limits = Limits { states_max, depth_max: None, ..order.limits };
+    let limits = Limits { depth_max: None, ..order.limits };
+    let budget = Budget::new(task.settings.clarify_transitions_max, machine);
     let last = Some(run.delays.len() as u32);
     let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Kept::not(), ..order };
-    let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key));
+    let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
     let search = Search { watcher, order };
     let Ok(explored) =
         with_scheduler(task.loaded, machine, &chosen.kind, order.delaying.seed, &Overlap::default(), search)
