@@ -35,9 +35,9 @@ pub struct Cli {
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Check models: can an assertion fail, can the processes get stuck, can an evaluation go wrong?
+    /// Check models: assertions, deadlocks, runtime errors, livelocks, acceptance cycles and formulas.
     Check(Box<Check>),
-    /// Explore a model in the terminal: step through it, hold processes back, watch the search, understand an error.
+    /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.
     Explore(Box<Explore>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.
     Lsp(Lsp),
@@ -55,31 +55,31 @@ pub enum Command {
     Man,
 }
 
-/// What is asked, and how it is looked for: the flags that `check` and `explore` share.
+/// The properties to check and the searches to run: the flags that `check` and `explore` share.
 #[derive(Args, Debug, Clone)]
 pub struct Question {
     /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
     #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
     pub define: Vec<String>,
 
-    /// Check only these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl).
+    /// Check only these properties: names of formulas and claims, or kinds (safety, progress, acceptance, ltl).
     #[arg(long, value_name = "NAME|KIND", action = clap::ArgAction::Append, help_heading = "What to check")]
     pub property: Vec<String>,
 
-    /// Check this formula of linear temporal logic as well, such as `[] (requested -> <> granted)`; macros and
-    /// variables of the model may occur in it.
+    /// Also check this formula of linear temporal logic, such as `[] (requested -> <> granted)`; it may use macros
+    /// and variables of the model.
     #[arg(long, value_name = "FORMULA", action = clap::ArgAction::Append, help_heading = "What to check")]
     pub ltl: Vec<String>,
 
-    /// Which endless runs count: all, or only those in which no process is neglected for ever.
+    /// Which infinite runs count as violations: all, or only the fair ones.
     #[arg(long, value_enum, value_name = "KIND", help_heading = "What to check")]
     pub fairness: Option<FairnessKind>,
 
-    /// What counts as progress: being at a progress label (as under Spin), or a step from there.
+    /// What counts as progress: a state at a progress label (as in Spin), or a transition from one.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]
     pub progress: ProgressOn,
 
-    /// How to look for endless runs, instead of the way that suits the question.
+    /// Cycle-detection algorithm (default: chosen for the property).
     #[arg(long, value_enum, value_name = "SEARCH", help_heading = "How to check")]
     pub cycles: Option<CycleSearch>,
 
@@ -87,15 +87,15 @@ pub struct Question {
     #[command(flatten)]
     pub delays: DelayFlags,
 
-    /// Search with so many threads.
+    /// Number of worker threads.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
     pub threads: u16,
 
-    /// Stop after this many states; 1_000_000, 500k and 2M are understood.
+    /// Stop after this many states, such as 1_000_000, 500k or 2M.
     #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
     pub max_states: Option<u64>,
 
-    /// Stop when the search needs more memory, such as 512M or 4G (default: three quarters of what the system still gives).
+    /// Stop when the search needs more memory than this, such as 512M or 4G (default: three quarters of the available memory).
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub max_memory: Option<u64>,
 }
@@ -107,31 +107,31 @@ pub struct Explore {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// What is asked.
+    /// The properties to check and the searches to run.
     #[command(flatten)]
     pub question: Question,
 
-    /// Open this run: a trail of Spin, or a run that was saved. Nothing is checked before `S` is pressed then.
+    /// Open this run: a trail from Spin, or a saved run. No check starts until `S` is pressed.
     #[arg(long, value_name = "FILE")]
     pub trail: Option<PathBuf>,
 
-    /// Check nothing before `S` is pressed.
+    /// Start no check until `S` is pressed.
     #[arg(long, help_heading = "What to check")]
     pub no_check: bool,
 
-    /// Find all violations, not only the first one; `t` goes from one to the next.
+    /// Find all violations, not only the first one; `t` shows the next one.
     #[arg(long, help_heading = "What to check")]
     pub keep_going: bool,
 
-    /// Draw with ASCII signs only.
+    /// Use ASCII characters only.
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,
 
-    /// Which colours: for a dark or a light background, or none (as with NO_COLOR).
+    /// Colour theme: dark, light, or none (as with NO_COLOR).
     #[arg(long, value_enum, value_name = "THEME", default_value_t = ThemeKind::Dark, help_heading = "Screen")]
     pub theme: ThemeKind,
 
-    /// Leave the mouse to the terminal.
+    /// Do not capture the mouse.
     #[arg(long, help_heading = "Screen")]
     pub no_mouse: bool,
 }
@@ -158,11 +158,11 @@ pub struct Watch {
     #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
     pub define: Vec<String>,
 
-    /// Stop a check after this time, such as 30 (seconds), 500ms or 5m.
+    /// Time limit of each check, such as 30 (seconds), 500ms or 5m.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
 
-    /// Check everything once, and end.
+    /// Check everything once and exit.
     #[arg(long)]
     pub once: bool,
 }
@@ -170,7 +170,7 @@ pub struct Watch {
 /// The flags of `fabius lsp`.
 #[derive(Args, Debug, Clone)]
 pub struct Lsp {
-    /// Use standard input and output, as always; accepted because some clients pass it.
+    /// Use standard input and output (the default; some clients pass this flag).
     #[arg(long)]
     pub stdio: bool,
 }
@@ -183,56 +183,56 @@ pub struct Check {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// What is asked.
+    /// The properties to check and the searches to run.
     #[command(flatten)]
     pub question: Question,
 
-    /// Also point at places where a process can wait for ever while others go on, however fair the scheduler is.
+    /// Also report possible starvation: a process that can wait for ever, even under strong fairness, while others move.
     #[arg(long, help_heading = "What to check")]
     pub hints: bool,
 
-    /// Do not stop at the first violation: explore everything, list each violation once per kind and place, and count.
+    /// Do not stop at the first violation: explore everything, report each violation once per kind and location, with counts.
     #[arg(long, help_heading = "What to check")]
     pub keep_going: bool,
 
-    /// How to explore: depth-first is fast, breadth-first finds a shortest counterexample.
-    /// By default depth-first, then a short look for a shorter counterexample.
+    /// Search order: depth-first is fast, breadth-first finds a shortest counterexample. By default depth-first,
+    /// followed by a short search for a shorter counterexample.
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "How to check")]
     pub search: Option<SearchOrder>,
 
-    /// How to remember the states seen. `hash` and `bitstate` may miss states, and the verdict says so.
+    /// How visited states are stored. `hash` and `bitstate` may miss states, and the verdict says so.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = StoreKind::Tree, help_heading = "How to check")]
     pub store: StoreKind,
 
-    /// Searches that are kept.
+    /// Checkpoints.
     #[command(flatten)]
     pub checkpoints: CheckpointFlags,
 
-    /// Explore the model as it is written: no dead-variable reset, no merging of statements.
+    /// Explore the model as written: no dead-variable reset, no merging of statements.
     #[arg(long, help_heading = "How to check")]
     pub no_optimize: bool,
 
-    /// Explore every order of independent steps, even where another order shows nothing new.
+    /// Disable partial-order reduction: explore every order of independent steps.
     #[arg(long, help_heading = "How to check")]
     pub no_reduction: bool,
 
-    /// Neither use nor remember what earlier runs proved.
+    /// Neither read nor write cached results.
     #[arg(long, help_heading = "How to check")]
     pub no_cache: bool,
 
-    /// Cut off runs longer than this many steps.
+    /// Depth limit: cut off runs after this many steps.
     #[arg(long, value_name = "STEPS", value_parser = parse_count, help_heading = "Limits")]
     pub max_depth: Option<u64>,
 
-    /// Stop after this time, such as 30 (seconds), 500ms, 10s, 5m or 1h; the properties share it.
+    /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h; the properties share it.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
-    /// Print one JSON document (for several files: an array of them); docs/schema describes it.
+    /// Print one JSON document (an array of them for several files); docs/schema describes it.
     #[arg(long, conflicts_with = "events", help_heading = "Output")]
     pub json: bool,
 
-    /// Print what happens while it happens, one JSON object per line.
+    /// Print events as they happen, one JSON object per line.
     #[arg(long, help_heading = "Output")]
     pub events: bool,
 
@@ -245,7 +245,7 @@ pub struct Check {
     pub color: ColorWhen,
 }
 
-/// In which order states are looked at.
+/// The order in which states are visited.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SearchOrder {
     /// Depth-first.
@@ -254,7 +254,7 @@ pub enum SearchOrder {
     Bfs,
 }
 
-/// Which endless runs count as violations.
+/// Which infinite runs count as violations.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FairnessKind {
     /// All.
@@ -274,7 +274,7 @@ pub enum ProgressOn {
     Transitions,
 }
 
-/// How endless runs are looked for.
+/// How infinite runs are looked for.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CycleSearch {
     /// Depth-first without progress, then what lies behind progress; livelocks only.

@@ -10,11 +10,11 @@ use std::sync::Arc;
 /// The flags that keep a search.
 #[derive(Args, Debug, Clone, Default)]
 pub struct CheckpointFlags {
-    /// Keep the search in this file, after each round and where it ends, so that it can go on another day.
+    /// Write a checkpoint of the search to this file, after each round and at its end.
     #[arg(long, value_name = "FILE", conflicts_with = "keep_going", help_heading = "Delays")]
     pub checkpoint: Option<PathBuf>,
 
-    /// Go on where the search ended that was kept in this file; may be combined with --checkpoint, also of the same file.
+    /// Resume from a checkpoint; may be combined with --checkpoint, also for the same file.
     #[arg(long, value_name = "FILE", conflicts_with = "keep_going", help_heading = "Delays")]
     pub resume: Option<PathBuf>,
 }
@@ -27,8 +27,8 @@ impl CheckpointFlags {
             return None;
         }
         Some(
-            "a search that goes by no rounds cannot be kept in a checkpoint (F0503)\n\
-             help: what can be kept are searches with `--delay SCHEDULER` or `--depth-bound STEPS`"
+            "--checkpoint and --resume need --delay or --depth-bound (F0503)\n\
+             help: add `--delay SCHEDULER` or `--depth-bound STEPS`"
                 .to_owned(),
         )
     }
@@ -40,14 +40,14 @@ impl CheckpointFlags {
     pub fn keeper(&self) -> Result<Keeper, String> {
         let read = |path: &PathBuf| {
             let name = path.display().to_string();
-            let bytes = std::fs::read(path).map_err(|error| format!("cannot go on from {name}: {error}"))?;
+            let bytes = std::fs::read(path).map_err(|error| format!("cannot resume from {name}: {error}"))?;
             Ok::<_, String>((name, bytes.into()))
         };
         let resume = self.resume.as_ref().map(read).transpose()?;
         if let Some(path) = &self.checkpoint {
             try_out(path).map_err(|error| {
                 format!(
-                    "cannot write the checkpoint {}: {error}\nhelp: name a file in a folder that can be written to",
+                    "cannot write the checkpoint {}: {error}\nhelp: name a file in a writable folder",
                     path.display()
                 )
             })?;
@@ -68,7 +68,7 @@ fn saved(path: PathBuf) -> Arc<Save> {
 /// Finds out before the work whether its checkpoint can be written afterwards.
 fn try_out(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
-        return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, "it is a folder"));
+        return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, "is a directory"));
     }
     let beside = beside(path);
     std::fs::File::create(&beside).and_then(|_| std::fs::remove_file(&beside))

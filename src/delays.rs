@@ -11,62 +11,63 @@ const DEPTH_INCREMENT_DEFAULT: u32 = 100;
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]
 pub struct DelayFlags {
-    /// Explore in the order of delays: how often a scheduler must be disturbed. `rtc` runs to completion what a step
-    /// causes, `rr` goes round, `random` takes another order in each state, `priority` the most important process
-    /// (`priority:A,B` names the types that go first), `auto` picks what suits the model; or one that `fabius.toml` defines.
+    /// Explore runs by increasing number of scheduler delays. Schedulers: `rtc` (run to completion), `rr` (round-robin),
+    /// `random` (another order in each state), `priority` (`priority:A,B` names the process types that go first), `auto`
+    /// (chosen for the model), or one that `fabius.toml` defines.
     #[arg(long, value_name = "SCHEDULER", help_heading = "Delays")]
     pub delay: Option<String>,
 
-    /// What a search in the order of delays remembers: `fast` finds errors, `exact` proves that so many delays are safe.
+    /// How delays are searched: `fast` finds errors, `exact` proves the absence of errors up to a number of delays,
+    /// `sample` draws random runs.
     #[arg(long, value_enum, value_name = "MODE", requires = "delay", help_heading = "Delays")]
     pub delay_mode: Option<Mode>,
 
-    /// How runs are drawn by `--delay-mode sample`: a disturbed scheduler, a random walk, PCT, POS or SURW.
+    /// Sampling algorithm of `--delay-mode sample`: random delays, random walk, PCT, POS or SURW.
     #[arg(long, value_enum, value_name = "KIND", requires = "delay_mode", help_heading = "Delays")]
     pub sampler: Option<Sampler>,
 
-    /// Draw so many runs (default: 1000).
+    /// Number of random runs (default: 1000).
     #[arg(long, value_name = "N", requires = "delay_mode", help_heading = "Delays")]
     pub runs: Option<u64>,
 
-    /// Allow at most so many delays.
+    /// Largest number of delays.
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
     pub max_delays: Option<u32>,
 
-    /// Allow at most so many choices in a run: of the ways on that a process has, the first is free and each other
-    /// costs 1. For violations of safety, with `--delay-mode fast` or `exact`.
+    /// Largest number of non-default branches in a run: the first enabled alternative of a process is free, every other
+    /// one costs 1. For safety, with `--delay-mode fast` or `exact`.
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
     pub choice_bound: Option<u32>,
 
-    /// Explore in the order of depth, runs of at most so many steps: everything within them, unlike --max-depth. An
-    /// atomic sequence is one step. Of endless runs, those whose states all lie so near to the start.
+    /// Explore all runs of at most this many steps, by increasing depth; unlike --max-depth, nothing within the bound is
+    /// missed. An atomic sequence is one step. Of infinite runs, those whose states all lie within the bound.
     #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
     pub depth_bound: Option<u32>,
 
-    /// Explore in the order of depth, this many steps more in each round (default: 100).
+    /// How many steps each round adds to the depth bound (default: 100).
     #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
     pub depth_increment: Option<u32>,
 
-    /// The seed of what is random; the same seed gives the same run.
+    /// Random seed; the same seed gives the same run.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Delays")]
     pub seed: u64,
 }
 
-/// What a search in the order of delays remembers.
+/// How delays are searched.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// States of the model.
     Fast,
     /// States of model and scheduler.
     Exact,
-    /// Nothing: runs are drawn at random.
+    /// Nothing: random runs.
     Sample,
 }
 
-/// How runs are drawn.
+/// Sampling algorithm.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sampler {
-    /// A scheduler, disturbed at random.
+    /// A scheduler with random delays.
     Delays,
     /// Each process equally likely.
     Walk,
@@ -82,7 +83,7 @@ impl DelayFlags {
     /// What speaks against these flags together, in a sentence.
     pub fn contradiction(&self) -> Option<&'static str> {
         let drawn = self.delay_mode == Some(Mode::Sample) && self.choice_bound.is_some();
-        drawn.then_some("--choice-bound does not go with --delay-mode sample: choices are drawn there, not counted")
+        drawn.then_some("--choice-bound cannot be combined with --delay-mode sample: branches are drawn at random there, not counted")
     }
 
     /// The scheduler for a model, which may be one that its project defines.

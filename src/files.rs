@@ -13,7 +13,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 /// If there is no such file, if it cannot be read, or if it is too large.
 pub fn read(path: &Path) -> Result<String, String> {
     if path.is_dir() {
-        return Err("it is a folder".to_owned());
+        return Err("is a directory".to_owned());
     }
     File::open(path).and_then(read_text).map_err(|error| sentence(&error))
 }
@@ -29,8 +29,8 @@ pub fn read_stdin() -> Result<String, String> {
 /// Half a sentence that says what is wrong with a file.
 fn sentence(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "you may not read it".to_owned(),
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -39,11 +39,11 @@ fn read_text(source: impl Read) -> io::Result<String> {
     let mut bytes = Vec::new();
     source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        let text = format!("it is larger than {} MiB", FILE_BYTES_MAX >> 20);
+        let text = format!("larger than {} MiB", FILE_BYTES_MAX >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is UTF-16 text: save it as UTF-8"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "UTF-16 text: save it as UTF-8"));
     }
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }

@@ -82,7 +82,7 @@ fn brute_force_gives_the_answers_of_the_book() {
     let rules = rules();
     let asked: usize = rules.iter().filter_map(|rule| rule.expect.as_ref()).map(|expect| expect.endless.len()).sum();
     let failures: Vec<String> = parallel::map(&rules, wrong_products).concat();
-    println!("{asked} questions about endless runs, {} wrong answers", failures.len());
+    println!("{asked} questions about infinite runs, {} wrong answers", failures.len());
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
@@ -109,7 +109,7 @@ fn told_apart(rule: &Rule) -> bool {
 fn other_answer(spin: &Spin, rule: &Rule) -> Option<String> {
     let expect = rule.expect.as_ref()?;
     let answer = answer(spin, rule)?;
-    // A count may be left out of the page, and so may what is said of endless runs; the rest may not.
+    // A count may be left out of the page, and so may what is said of infinite runs; the rest may not.
     let endless = expect.endless.iter().filter_map(|(asked, _)| endless(spin, rule, asked)).collect();
     let answer = Expect { states: answer.states.filter(|_| expect.states.is_some()), endless, ..answer };
     (answer != *expect).then(|| format!("{}: Spin answers\n{}", place(rule), answer.text()))
@@ -132,7 +132,7 @@ fn answer(spin: &Spin, rule: &Rule) -> Option<Expect> {
     }
 }
 
-/// What Spin says of endless runs.
+/// What Spin says of infinite runs.
 fn endless(spin: &Spin, rule: &Rule, asked: &Asked) -> Option<(Asked, bool)> {
     match spin.ask_endless(&rule.model, asked.endless(), asked.fair) {
         Answer::Run(run) => Some((asked.clone(), !run.messages.iter().any(|message| is_endless(message)))),

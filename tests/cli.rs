@@ -107,10 +107,19 @@ fn a_circle_and_the_worth_of_propositions_are_told_in_text() {
 }
 
 #[test]
+fn a_loop_names_the_values_that_it_does_not_restore() {
+    let drift = check(&["drift.pml", "--property", "ends"]).expect(1);
+    let told = drift.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Each round leaves other values in rounds: not part of the state"), "{told}");
+    let stays = check(&["served.pml", "--property", "stays"]).expect(1);
+    assert!(!stays.out.contains("Each round leaves"), "{}", stays.out);
+}
+
+#[test]
 fn the_exit_code_says_the_verdict() {
     check(&["holds.pml"]).expect(0).says("holds: no assertion can fail").says("exhaustive");
     check(&["broken.pml"]).expect(1).says("violated").says("broken.pml:10:3").says("assert(inside == 1)");
-    check(&["stuck.pml"]).expect(1).says("nothing can move");
+    check(&["stuck.pml"]).expect(1).says("deadlock after");
     check(&["divide.pml"]).expect(1).says("division by zero").says("divide.pml:10:3");
     check(&["endless.pml", "--max-states", "5000"]).expect(2).says("undecided").says("not a proof");
     check(&["faulty.pml"]).expect(3).says("faulty.pml:3:3").says("faulty.pml:4:3");
@@ -163,16 +172,16 @@ fn a_wrong_command_line_is_a_faulty_input() {
 #[test]
 fn flags_that_do_not_go_together_are_refused_with_the_reason() {
     for (args, why) in [
-        (&["--resume", "search"][..], "goes by no rounds cannot be kept"),
-        (&["--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"], "--choice-bound does not go with"),
-        (&["--delay", "fifo"], "there is no scheduler `fifo`"),
+        (&["--resume", "search"][..], "need --delay or --depth-bound"),
+        (&["--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"], "--choice-bound cannot be combined with"),
+        (&["--delay", "fifo"], "unknown scheduler `fifo`"),
     ] {
         let run = check(&[&["holds.pml"], args].concat()).expect(3);
         assert!(run.err.contains(why) && run.out.is_empty(), "{}{}", run.out, run.err);
     }
     let drawn = ["explore", "holds.pml", "--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"];
     let explored = run(&drawn).expect(3);
-    assert!(explored.err.contains("--choice-bound does not go with"), "{}", explored.err);
+    assert!(explored.err.contains("--choice-bound cannot be combined with"), "{}", explored.err);
 }
 
 #[test]
@@ -518,7 +527,7 @@ fn every_accepted_flag_is_accepted() {
 #[test]
 fn the_command_to_see_it_again_shows_it_again() {
     let out = check(&["define.pml", "-D", "N=7"]).expect(1).out;
-    let command = out.lines().find_map(|line| line.strip_prefix("to see it again: fabius ")).expect("a command");
+    let command = out.lines().find_map(|line| line.strip_prefix("reproduce with: fabius ")).expect("a command");
     let words: Vec<&str> = command.split(' ').collect();
     run(&words).expect(1).says("assert(N < 5)");
 }

@@ -304,7 +304,7 @@ fn the_console_knows_commands_and_expressions() {
     assert!(repl("take 99").contains("99"));
     assert_eq!(repl("release Sleeper"), "released");
     assert_eq!(repl("jump 0"), "after step 0");
-    assert!(repl("search").contains("the processes can get stuck"));
+    assert!(repl("search").contains("deadlock"));
     assert!(repl("delays rr").contains("the error needs the delay at step"));
     assert!(repl("essential").contains("steps matter:"));
     assert_eq!(repl("writers nobody"), "nobody has written `nobody` yet");

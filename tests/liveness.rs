@@ -1,4 +1,4 @@
-//! Differential test against Spin's answers about endless runs, on real models: non-progress cycles with and
+//! Differential test against Spin's answers about infinite runs, on real models: non-progress cycles with and
 //! without weak fairness, claims and formulas with weak fairness.
 //!
 //! As in `tests/corpus.rs`, `FABIUS_FULL=1` takes away the limit on states and `FABIUS_ONLY=text` chooses

@@ -75,7 +75,7 @@ impl Launch {
             ("first" | "", _) => Ok(Way::Line),
             ("random", _) => Ok(Way::Random(0)),
             (_, Some(seed)) => Ok(Way::Random(seed)),
-            _ => Err(format!("`{text}` is no schedule: say `first`, `random`, `random:SEED` or a seed")),
+            _ => Err(format!("unknown schedule `{text}` (known: first, random, random:SEED, or a seed)")),
         }
     }
 

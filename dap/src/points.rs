@@ -85,8 +85,8 @@ pub(crate) const FILTERS: [(&str, &str, &str, bool); 5] = [
     ("acceptance", "Acceptance cycles, violated formulas", "Stop where an accepting loop starts again.", true),
     (
         "fault",
-        "Other faults",
-        "Stop where a statement has no result: division by zero, an index, a dead channel.",
+        "Runtime errors",
+        "Stop at a runtime error: division by zero, an index out of range, a dead channel.",
         true,
     ),
 ];
@@ -145,7 +145,7 @@ impl Points {
                 return Ok((json!({}), Trigger::Begins(wish.name.clone())));
             }
             let known: Vec<&str> = e.process_types().collect();
-            Err(format!("there is no process type `{}`; there are {}", wish.name, known.join(", ")))
+            Err(format!("unknown process type `{}` (known: {})", wish.name, known.join(", ")))
         };
         wishes.iter().map(|wish| self.add(e, "", wish, trigger(wish))).collect()
     }
@@ -172,7 +172,7 @@ impl Points {
             let hits = match text(&wish.hit_condition) {
                 None => Hits::All,
                 Some(hits) => {
-                    Hits::read(&hits).ok_or_else(|| format!("`{hits}` is no count of hits: say 3, == 3 or % 3"))?
+                    Hits::read(&hits).ok_or_else(|| format!("invalid hit count `{hits}` (expected 3, == 3 or % 3)"))?
                 }
             };
             let log = text(&wish.log_message);

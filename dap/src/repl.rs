@@ -64,10 +64,10 @@ pub(crate) fn neither(e: &Exploration, text: &str, why: String) -> String {
     let near = nearest(word, COMMANDS.iter().map(|(usage, _)| word_of(usage)));
     match near {
         Some(near) if !why.contains("did you mean") => {
-            format!("`{word}` is no command: did you mean `{near}`? (as an expression: {why})")
+            format!("unknown command `{word}`: did you mean `{near}`? (as an expression: {why})")
         }
         None if rest.starts_with(|c: char| c.is_alphanumeric()) => {
-            format!("`{word}` is no command; `help` lists them (as an expression: {why})")
+            format!("unknown command `{word}`; `help` lists them (as an expression: {why})")
         }
         _ => why,
     }
@@ -204,7 +204,7 @@ fn delays(e: &Exploration, kind: &str) -> Result<Done, String> {
         "rtc" => SchedulerChoice::RunToCompletion,
         "random" => SchedulerChoice::Random,
         "priority" => SchedulerChoice::Priority(Vec::new()),
-        other => return Err(format!("`{other}` is no scheduler: say rr, rtc, random or priority")),
+        other => return Err(format!("unknown scheduler `{other}` (known: rr, rtc, random, priority)")),
     };
     let scheduling = Scheduling { scheduler, seed: 0 };
     let delays = e.delays(&scheduling)?;
@@ -239,7 +239,7 @@ fn take(debuggee: &mut Debuggee, number: &str) -> Result<Done, String> {
 /// Why a process cannot move.
 fn why(e: &Exploration, pid: u8) -> Result<Done, String> {
     let scene = e.processes().into_iter().find(|scene| scene.standing.pid == pid);
-    let scene = scene.ok_or_else(|| "there is no such process".to_owned())?;
+    let scene = scene.ok_or_else(|| "no such process".to_owned())?;
     let name = &scene.standing.name;
     let names = |pid| e.process_name(pid);
     let mut lines = match scene.role {
@@ -275,7 +275,7 @@ fn seal(e: &mut Exploration, kind: &str) -> Result<Done, String> {
         "rr" => Some(Seal::RoundRobin),
         "rtc" => Some(Seal::RunToCompletion),
         "off" => None,
-        other => return Err(format!("`{other}` is no way to seal: say rr, rtc or off")),
+        other => return Err(format!("cannot seal with `{other}` (known: rr, rtc, off)")),
     };
     e.seal(seal);
     let text = if seal.is_some() { "sealed: nobody is held back" } else { "not sealed any more" };

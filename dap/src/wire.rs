@@ -67,7 +67,7 @@ fn next(input: &mut impl BufRead) -> Incoming {
             (Some((name, value)), _) if name.trim().eq_ignore_ascii_case("content-length") => {
                 length = value.trim().parse::<usize>().ok();
                 if length.is_none_or(|length| BYTES_MAX < length) {
-                    return Incoming::Garbage(format!("this is no length of a message: {}", shortened(value)));
+                    return Incoming::Garbage(format!("invalid length of a message: {}", shortened(value)));
                 }
             }
             (None, Some(length)) if text.is_empty() => return body(input, length),
@@ -84,13 +84,13 @@ fn body(input: &mut impl BufRead, length: usize) -> Incoming {
     }
     let value: Value = match serde_json::from_slice(&bytes) {
         Ok(value) => value,
-        Err(error) => return Incoming::Garbage(format!("a message is no JSON: {error}")),
+        Err(error) => return Incoming::Garbage(format!("invalid JSON in a message: {error}")),
     };
     if value.get("type").and_then(Value::as_str) == Some("response") {
         return Incoming::Garbage("a response was not expected".to_owned());
     }
     serde_json::from_value(value)
-        .map_or_else(|error| Incoming::Garbage(format!("a message is no request: {error}")), Incoming::Request)
+        .map_or_else(|error| Incoming::Garbage(format!("invalid request: {error}")), Incoming::Request)
 }
 
 fn shortened(text: &str) -> String {

@@ -74,7 +74,7 @@ impl<'a> Situation<'a> {
             Some(Stopped::Depth) => self.deeper(),
             Some(Stopped::Delays) => self.more_delays(),
             Some(Stopped::RuntimeErrors) => {
-                vec![("--property safety".to_owned(), "the run to the runtime error, which is to be fixed first")]
+                vec![("--property safety".to_owned(), "shows the run to the runtime error; fix that first")]
             }
             Some(Stopped::Violation) => Vec::new(),
             None => self.surer(),
@@ -98,7 +98,7 @@ impl<'a> Situation<'a> {
         let breadth = self.safety && self.plain && self.args.search != Some(SearchOrder::Bfs);
         let breadth = breadth.then(|| ("--search bfs".to_owned(), "short runs first"));
         let delays = self.plain && !self.fair && self.args.store == StoreKind::Tree;
-        let delays = delays.then(|| ("--delay auto".to_owned(), "runs first that disturb a scheduler least"));
+        let delays = delays.then(|| ("--delay auto".to_owned(), "runs with few scheduler delays first"));
         breadth.into_iter().chain(delays)
     }
 
@@ -118,10 +118,10 @@ impl<'a> Situation<'a> {
         }
         if self.safety && self.plain && args.question.threads == 1 {
             if args.store == StoreKind::Tree && self.property.bytes_per_state > BYTES_PER_STATE_MANY {
-                advice.push(("--store hash".to_owned(), "less memory for a state; may, very unlikely, miss states"));
+                advice.push(("--store hash".to_owned(), "less memory per state; may miss states, with a very small probability"));
             }
             if args.store != StoreKind::Bitstate {
-                advice.push(("--store bitstate".to_owned(), "a few bits for a state; may miss states"));
+                advice.push(("--store bitstate".to_owned(), "a few bits per state; may miss states"));
             }
         }
         advice
@@ -145,7 +145,7 @@ impl<'a> Situation<'a> {
         let max =
             delays.max_delays.map(|max| (format!("--max-delays {}", max.saturating_mul(2).max(1)), "more delays"));
         let choices = delays.choice_bound.filter(|_| self.safety);
-        let choices = choices.map(|max| (format!("--choice-bound {}", max.saturating_mul(2).max(1)), "more choices"));
+        let choices = choices.map(|max| (format!("--choice-bound {}", max.saturating_mul(2).max(1)), "more non-default branches"));
         max.into_iter().chain(choices).collect()
     }
 
@@ -153,7 +153,7 @@ impl<'a> Situation<'a> {
     fn surer(&self) -> Vec<Advice> {
         let sampled = self.args.question.delays.delay_mode == Some(Mode::Sample);
         if sampled {
-            return vec![("--delay-mode exact".to_owned(), "all runs with so many delays, not some")];
+            return vec![("--delay-mode exact".to_owned(), "all runs with that many delays, not a sample")];
         }
         if self.safety && self.args.store != StoreKind::Tree {
             return vec![("--store tree".to_owned(), "misses no state")];

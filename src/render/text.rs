@@ -81,7 +81,7 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
         advice::lines(&advice).iter().for_each(|line| text.push_str(&format!("  {line}\n")));
     }
     if !outcome.counterexamples.is_empty() {
-        let _ = writeln!(text, "to see it again: {}", paint(COMMAND, again(args, outcome)));
+        let _ = writeln!(text, "reproduce with: {}", paint(COMMAND, again(args, outcome)));
     }
     if args.files.len() > 1 {
         text.push('\n');
@@ -170,7 +170,7 @@ fn heading(example: &Counterexample) -> String {
     let met = if violation.count > 1 { format!(" (met {} times)", count(violation.count)) } else { String::new() };
     match violation.steps {
         0 if violation.loop_start.is_some() => format!("violated in the initial state, in which nothing can move{met}"),
-        0 => format!("it happens in the initial state{met}"),
+        0 => format!("violated in the initial state{met}"),
         _ if violation.loop_start.is_some_and(|start| start <= violation.steps) => {
             let before = violation.loop_start.map_or(0, |start| start - 1);
             let length = counted(violation.steps - before, "step");

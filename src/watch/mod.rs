@@ -45,7 +45,7 @@ enum Woken {
 /// Watches until somebody stops it, or with `--once` until everything is checked.
 pub fn run(args: &Watch) -> u8 {
     if let Some(path) = args.paths.iter().find(|path| !path.exists()) {
-        eprintln!("fabius: there is no {}", path.display());
+        eprintln!("fabius: no such file or folder: {}", path.display());
         return exit::FAULTY;
     }
     let (wake, woken) = mpsc::channel();
@@ -56,13 +56,13 @@ pub fn run(args: &Watch) -> u8 {
         }
     });
     let Ok(watcher) = watcher else {
-        eprintln!("fabius: the file system cannot be watched here");
+        eprintln!("fabius: cannot watch the file system here");
         return exit::INTERNAL;
     };
     let mut folders = Folders::new(watcher);
     for path in &args.paths {
         if let Err(wrong) = folders.hear_of(path) {
-            eprintln!("fabius: {} cannot be watched: {wrong}", path.display());
+            eprintln!("fabius: cannot watch {}: {wrong}", path.display());
             return exit::FAULTY;
         }
     }

@@ -40,7 +40,7 @@ impl SearchedMachine {
         Self::made(program, watch, false)
     }
 
-    /// Assembles the program for a search for endless runs. A step of a process that fails is no error then
+    /// Assembles the program for a search for infinite runs. A step of a process that fails is no error then
     /// (the safety of the model is a question of its own): after a failed assertion the run goes on, after
     /// anything else it does not, which [`Self::cut_runs`] tells.
     ///

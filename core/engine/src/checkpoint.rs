@@ -203,13 +203,13 @@ pub(crate) fn not_kept(settings: &Settings, planned: &Planned, properties: usize
     let name = &planned.name;
     let why = match planned.question {
         _ if !settings.keeper.is_asked_for() => return None,
-        _ if !by_rounds => "what is kept are searches in the order of delays or of depth, without fairness".to_owned(),
+        _ if !by_rounds => "only searches with --delay or --depth-bound and without fairness can be saved".to_owned(),
         Question::Safety => return None,
         _ if properties == 1 => return None,
-        _ => format!("a file holds one search, here that for violations of safety; `--property {name}` keeps this one"),
+        _ => format!("a checkpoint holds one search, here the one for safety; `--property {name}` saves this one"),
     };
     let finding =
-        Finding::new(Code::Checkpoint, format!("the search for what violates `{name}` is not kept in a checkpoint"));
+        Finding::new(Code::Checkpoint, format!("the checkpoint does not hold the search for `{name}`"));
     Some(Finding { severity: Severity::Note, ..finding }.help(why))
 }
 
@@ -219,21 +219,21 @@ pub(crate) fn nothing_kept(settings: &Settings, reach: Reach, is_found: bool) ->
     if save.is_none() || resume.is_some() || is_found || reach != Reach::Ended(None) {
         return None;
     }
-    let finding = Finding::new(Code::Checkpoint, "nothing was kept: the first round did not come to its end");
+    let finding = Finding::new(Code::Checkpoint, "no checkpoint was written: the first round did not end");
     let finding = Finding { severity: Severity::Note, ..finding };
-    Some(finding.help("a search for endless runs is kept between rounds; allow it more time, or smaller rounds"))
+    Some(finding.help("a search for infinite runs is saved between rounds: allow more time, or smaller rounds"))
 }
 
 /// A checkpoint that cannot be used.
 fn unusable(keeper: &Keeper, why: &str) -> Finding {
     let name = keeper.resume.as_ref().map_or("the checkpoint", |(name, _)| name.as_str());
-    Finding::new(Code::Checkpoint, format!("cannot go on from {name}: {why}"))
+    Finding::new(Code::Checkpoint, format!("cannot resume from {name}: {why}"))
         .help("check the same file with the same flags, or leave out `--resume` to start anew")
 }
 
 /// A checkpoint whose states are not those of this model.
 fn foreign(keeper: &Keeper) -> Finding {
-    unusable(keeper, "the states it speaks of are not those of this model")
+    unusable(keeper, "its states are not those of this model")
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub fn condition(loaded: &Loaded, program: &Program, text: &str) -> Result<Expr,
         return Err("a condition is missing".to_owned());
     }
     if BYTES_MAX < text.len() {
-        return Err("this is too long for a condition".to_owned());
+        return Err("the condition is too long".to_owned());
     }
     let Some((_, main)) = loaded.map.files().next() else { return Err("there is no model".to_owned()) };
     let mut map = SourceMap::new();
@@ -47,8 +47,8 @@ pub fn condition(loaded: &Loaded, program: &Program, text: &str) -> Result<Expr,
             relocate(&written, program, &mut expr)?;
             Ok(expr)
         }
-        Some(_) => Err("a condition is about one state: it has no temporal operators".to_owned()),
-        None => Err("this is no condition".to_owned()),
+        Some(_) => Err("a condition describes one state: temporal operators are not allowed".to_owned()),
+        None => Err("not a condition".to_owned()),
     }
 }
 

@@ -54,6 +54,14 @@ impl From<ViolationKind<Fault>> for Wrong {
 }
 
 impl Wrong {
+    /// What went wrong, without its place.
+    pub(crate) fn sentence(self) -> String {
+        match (self, self.class()) {
+            (Self::Fault(fault), ViolationClass::Evaluation) => format!("runtime error: {fault}"),
+            (_, class) => class.sentence().to_owned(),
+        }
+    }
+
     /// The class of violation.
     pub(crate) fn class(self) -> ViolationClass {
         match self {
@@ -284,14 +292,14 @@ fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, tra
     let steps = trace.len() + 1 - start;
     let (code, headline) = match (class, property) {
         (ViolationClass::NonProgressCycle, _) => {
-            (Code::NonProgressCycle, "a run can go on for ever without progress".to_owned())
+            (Code::NonProgressCycle, "non-progress cycle: a run can go on for ever without progress".to_owned())
         }
         (_, Some((name, _))) if steps == 0 => {
-            (Code::PropertyViolated, format!("`{name}` is violated by a run that ends"))
+            (Code::PropertyViolated, format!("`{name}` is violated by a finite run"))
         }
-        (_, Some((name, _))) => (Code::PropertyViolated, format!("`{name}` is violated by a run that never ends")),
-        _ if steps == 0 => (Code::AcceptanceCycle, "a run can end at an acceptance label".to_owned()),
-        _ => (Code::AcceptanceCycle, "a run can pass acceptance labels for ever".to_owned()),
+        (_, Some((name, _))) => (Code::PropertyViolated, format!("`{name}` is violated by an infinite run")),
+        _ if steps == 0 => (Code::AcceptanceCycle, "acceptance cycle: a run can end at an acceptance label".to_owned()),
+        _ => (Code::AcceptanceCycle, "acceptance cycle: a run can pass acceptance labels for ever".to_owned()),
     };
     let mut finding = Finding::new(code, headline);
     if let Some(first) = trace.taken_from(start, trace.len()).next() {
@@ -335,11 +343,12 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
         _ => Code::EvaluationFailed,
     };
     let Some(step) = trace.last_taken() else {
-        return Finding::new(code, format!("the initial state cannot be computed: {fault}"));
+        return Finding::new(code, format!("runtime error in the initial state: {fault}"));
     };
     let headline = match fault {
         Fault::AssertionFailed => "this assertion can fail".to_owned(),
-        fault => fault.to_string(),
+        Fault::ClaimCompleted | Fault::TraceViolated => fault.to_string(),
+        fault => format!("runtime error: {fault}"),
     };
     Finding::new(code, headline).at(step.fault_span, format!("{} fails here, in step {}", step.actor.name, step.number))
 }
@@ -348,7 +357,7 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
 fn stuck(map: &SourceMap, trace: &Trace) -> Finding {
     let steps = counted(trace.len() as u64, "step");
     let waiting: Vec<&Standing> = trace.last.processes.iter().filter(|standing| !standing.end).collect();
-    let headline = format!("the processes can get stuck: after {steps} nothing can move");
+    let headline = format!("deadlock after {steps}");
     let mut finding = Finding::new(Code::InvalidEndState, headline);
     let mut places: Vec<(Span, Vec<&Standing>)> = Vec::new();
     for standing in waiting.iter().copied() {

@@ -1,4 +1,4 @@
-//! The searches in the order of depth: for violations of safety, and for endless runs.
+//! The searches in the order of depth: for violations of safety, and for infinite runs.
 
 use crate::adapter::SearchedMachine;
 use crate::checkpoint::{Belonging, Kept, nothing_kept};
@@ -66,7 +66,7 @@ pub(crate) fn check(
     checked
 }
 
-/// Looks for endless runs that violate a property among the states within ever more steps, and confirms what was found.
+/// Looks for infinite runs that violate a property among the states within ever more steps, and confirms what was found.
 pub(crate) fn check_cycles(
     loaded: &Loaded,
     program: &Arc<Program>,
@@ -121,7 +121,7 @@ fn kept<'a>(
     })
 }
 
-/// One sentence that says what a verdict on endless runs rests on.
+/// One sentence that says what a verdict on infinite runs rests on.
 fn endless_reason(inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, settings: &Settings) -> String {
     let what = what_runs_do(inquiry);
     let searched = format!("searched {}", counted(found.outcome.statistics.states, "state"));
@@ -196,12 +196,12 @@ fn reason(found: &DepthOutcome<Move, Fault>, settings: &Settings) -> String {
     let within = found.rounds.last().map(|round| counted(u64::from(round.bound), "step"));
     match (outcome.violations.first(), outcome.completeness, within) {
         (Some(violation), _, _) => {
-            let what = Wrong::from(violation.kind).class().sentence();
+            let what = Wrong::from(violation.kind).sentence();
             let stop = if settings.keep_going { "" } else { "; stopped at the first violation" };
             format!("{what}{stop}")
         }
         (None, Completeness::Exhaustive, _) => {
-            "no assertion can fail, no invalid end state, no evaluation error".to_owned()
+            "no assertion can fail, no invalid end state, no runtime error".to_owned()
         }
         (None, Completeness::Stopped(StopReason::Depth), Some(within)) => {
             format!("safe within {within} ({searched}); longer runs were not looked at")

@@ -1,4 +1,4 @@
-//! Checks of endless runs: livelocks, acceptance cycles, formulas and claims.
+//! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
 use crate::adapter::SearchedMachine;
 use crate::counterexample::{FairRuns, Found, Shorter, Wrong};
@@ -71,7 +71,7 @@ impl Search {
 
 type CycleFound = CycleOutcome<Move, Fault>;
 
-/// Looks for endless runs that violate a property, and confirms what was found.
+/// Looks for infinite runs that violate a property, and confirms what was found.
 pub(crate) fn check(
     loaded: &Loaded,
     program: &Arc<Program>,

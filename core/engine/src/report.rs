@@ -82,12 +82,12 @@ impl ViolationClass {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Assertion => "an assertion can fail",
-            Self::InvalidEndState => "the processes can get stuck",
-            Self::Evaluation => "a statement can have no result",
-            Self::NonProgressCycle => "a run can go on for ever without progress",
-            Self::AcceptanceCycle => "an endless run can violate it",
-            Self::ClaimCompleted => "a run can violate it",
-            Self::Trace => "the event trace can be violated",
+            Self::InvalidEndState => "deadlock",
+            Self::Evaluation => "runtime error",
+            Self::NonProgressCycle => "non-progress cycle",
+            Self::AcceptanceCycle => "an infinite run violates it",
+            Self::ClaimCompleted => "a finite run violates it",
+            Self::Trace => "event trace violated",
         }
     }
 }

@@ -257,7 +257,7 @@ fn reason(outcome: &SearchOutcome, limits: &Limits) -> String {
     let missed = missed(outcome.exactness);
     match (outcome.statistics.violations, outcome.completeness) {
         (0, Completeness::Exhaustive) if outcome.exactness.is_exact() => {
-            "no assertion can fail, no invalid end state, no evaluation error".to_owned()
+            "no assertion can fail, no invalid end state, no runtime error".to_owned()
         }
         (0, Completeness::Exhaustive) => format!("no error found in {states}; this is not a proof: {missed}"),
         (0, _) => {
@@ -265,8 +265,8 @@ fn reason(outcome: &SearchOutcome, limits: &Limits) -> String {
             format!("no error found in {states}; this is not a proof: {limit}")
         }
         (_, Completeness::FirstViolation) => {
-            let what =
-                outcome.violations.first().map_or("", |violation| Wrong::from(violation.kind).class().sentence());
+            let what = outcome.violations.first().map(|violation| Wrong::from(violation.kind).sentence());
+            let what = what.unwrap_or_default();
             format!("{what}; stopped at the first violation")
         }
         (found, completeness) => {

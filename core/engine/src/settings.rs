@@ -33,9 +33,9 @@ pub struct Settings {
     pub hints: bool,
     /// Formulas of linear temporal logic to check beside those of the model.
     pub formulas: Vec<String>,
-    /// Which endless runs count as violations.
+    /// Which infinite runs count as violations.
     pub fairness: Fairness,
-    /// How endless runs are looked for.
+    /// How infinite runs are looked for.
     pub cycles: Cycles,
     /// What counts as progress.
     pub progress: Progress,
@@ -122,7 +122,7 @@ impl Storage {
     }
 }
 
-/// Which endless runs count as violations.
+/// Which infinite runs count as violations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Fairness {
     /// All.
@@ -145,7 +145,7 @@ impl Fairness {
     }
 }
 
-/// How endless runs are looked for.
+/// How infinite runs are looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Cycles {
     /// The search that suits the question: DFS-FIFO for livelocks, nested depth-first search for acceptance
@@ -200,7 +200,7 @@ pub struct Delaying {
     /// At most so many delays; without it, until nothing is left.
     pub delays_max: Option<u32>,
     /// At most so many choices inside processes: alternatives other than the first one listed. For searches for violations of
-    /// safety; samples and searches for endless runs do not heed it.
+    /// safety; samples and searches for infinite runs do not heed it.
     pub choices_max: Option<u32>,
     /// Of the random scheduler, and of samples.
     pub seed: u64,
@@ -324,7 +324,7 @@ impl SchedulerChoice {
             _ => format!("fabius.toml defines {}", theirs.join(", ")),
         };
         Err(format!(
-            "there is no scheduler `{word}`: auto, rtc, rr, random, priority and priority:TYPE,TYPE are always there, {there}\n\
+            "unknown scheduler `{word}` (known: auto, rtc, rr, random, priority, priority:TYPE,TYPE; {there})\n\
              help: to define it, write in fabius.toml, in the folder of the model or above it:\n\
              \n    [schedulers.{}]\n    base = \"rtc\"                  # or rr, random, priority\n    \
              order = [\"Server\", \"Client\"]  # types of processes, the most important first",

@@ -1,4 +1,4 @@
-//! A shorter run than the one that a search for endless runs found, as far as a budget goes, and what fair runs do.
+//! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
 use crate::adapter::SearchedMachine;
 use crate::budget::{Budget, listed};
@@ -25,7 +25,7 @@ const WITHOUT_SHARE: u64 = 2;
 
 type Run = FoundCycle<Move, Fault>;
 
-/// Adds what a search for endless runs found to what is known: the run with the fewest steps that does the same, to be as fair
+/// Adds what a search for infinite runs found to what is known: the run with the fewest steps that does the same, to be as fair
 /// as the settings ask for, or else the shortest one that is found; with what fair runs do. Whether it is another run than the
 /// one found.
 pub(crate) fn add_shortest(

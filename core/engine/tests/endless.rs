@@ -1,4 +1,4 @@
-//! Checks of endless runs through the front door: verdicts, loops, fairness, hints.
+//! Checks of infinite runs through the front door: verdicts, loops, fairness, hints.
 
 use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
@@ -27,7 +27,7 @@ fn property(text: &str, name: &str, settings: &Settings) -> PropertyReport {
     found.unwrap_or_else(|| panic!("no property {name}: {:?}", outcome.report.findings))
 }
 
-/// All ways in which endless runs are looked for.
+/// All ways in which infinite runs are looked for.
 fn ways() -> Vec<Settings> {
     let mut ways = Vec::new();
     for cycles in [Cycles::Suitable, Cycles::NestedDfs, Cycles::Components] {

@@ -85,7 +85,7 @@ impl Exploration {
         fabius_witness::ending(&self.ground().program, &state) == fabius_witness::Ending::Invalid
     }
 
-    /// The steps of the line without which it does not show what it shows (of an endless run, all): *6 of 37*.
+    /// The steps of the line without which it does not show what it shows (of an infinite run, all): *6 of 37*.
     pub fn essential(&self) -> Essential {
         let path = self.path(self.line().last().copied().unwrap_or(NodeId::ROOT));
         let program = &self.ground().program;

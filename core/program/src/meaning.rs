@@ -237,14 +237,14 @@ impl fmt::Display for Fault {
             }
             Self::TooManyProcesses => write!(f, "more than {} processes", crate::PROCESSES_MAX),
             Self::TooManyChannels => write!(f, "more than {} channels", crate::CHANNELS_MAX),
-            Self::BlockedInside => write!(f, "nothing is executable in the middle of a d_step"),
-            Self::EndlessBlock => write!(f, "a d_step does not come to its end"),
-            Self::PollOnRendezvous => write!(f, "a message cannot be copied out of a rendezvous channel"),
-            Self::EnabledOfSelf => write!(f, "enabled() asks about the process that evaluates it"),
+            Self::BlockedInside => write!(f, "a `d_step` blocks in the middle"),
+            Self::EndlessBlock => write!(f, "a `d_step` does not end"),
+            Self::PollOnRendezvous => write!(f, "cannot poll a rendezvous channel"),
+            Self::EnabledOfSelf => write!(f, "`enabled()` of the process that evaluates it"),
             Self::PriorityOutOfRange(value) => write!(f, "priority {value} is not between 1 and 255"),
-            Self::ClaimCompleted => write!(f, "the claim is matched to its end"),
+            Self::ClaimCompleted => write!(f, "the claim is completed"),
             Self::TraceViolated => write!(f, "the event trace does not allow this"),
-            Self::TraceAmbiguous => write!(f, "the event trace matches this in two ways"),
+            Self::TraceAmbiguous => write!(f, "the event trace is ambiguous here"),
             Self::NotDeterministic => write!(f, "two statements are executable in a D_proctype"),
         }
     }

@@ -53,7 +53,7 @@ pub fn expectations<'a>(
                 name => Some(name.to_owned()),
             };
             if found.iter().any(|other| other.property == property && other.holds != holds) {
-                findings.push(complaint(span, "something else is expected of the same property elsewhere"));
+                findings.push(complaint(span, "another annotation expects something else of the same property"));
             }
             found.push(Expectation { property, holds, span });
         }
@@ -63,7 +63,7 @@ pub fn expectations<'a>(
 
 /// What is wrong with a comment about an expected verdict.
 pub fn complaint(span: Span, why: &str) -> Finding {
-    Finding::new(Code::BadExpectation, "a comment about an expected verdict makes no sense").at(span, why)
+    Finding::new(Code::BadExpectation, "invalid `expect` annotation").at(span, why)
 }
 
 /// `NAME: VERDICT`: the name, which may be missing, and whether the property is to hold.

@@ -41,6 +41,20 @@ pub(crate) enum Meaning {
     Variable(DeclaredId),
 }
 
+impl Meaning {
+    /// What it is, with its article.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Untyped => "an unknown name",
+            Self::Label => "a label",
+            Self::Process => "a process type",
+            Self::Predefined => "a predefined variable",
+            Self::Constant(_) => "a symbolic constant",
+            Self::Variable(_) => "a variable",
+        }
+    }
+}
+
 /// A name in a scope.
 #[derive(Clone, Debug)]
 pub(crate) struct Symbol {

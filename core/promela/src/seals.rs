@@ -64,7 +64,7 @@ impl Seals {
             }
         }
         for (kind, first) in std::mem::take(&mut self.open) {
-            self.complain(first, "this stretch goes on to the end of the file: `/*@ unseal */` is missing");
+            self.complain(first, "missing `/*@ unseal */`: this section extends to the end of the file");
             let end = Span::new(file, text.len() as u32, text.len() as u32);
             self.stretches.push(SealedStretch { kind, span: first.to(end) });
         }
@@ -72,13 +72,13 @@ impl Seals {
 
     fn seal(&mut self, kind: SealKind, span: Span) {
         if self.open.last().is_some_and(|(outer, _)| *outer != kind) {
-            self.complain(span, "a stretch of another kind is not closed yet; the outer one would stay in force");
+            self.complain(span, "a section of another kind is still open; the outer kind would stay in effect");
         }
         self.open.push((kind, span));
     }
 
     fn complain(&mut self, span: Span, why: &str) {
-        self.findings.push(Finding::new(Code::BadSeal, "a comment about sealing makes no sense").at(span, why));
+        self.findings.push(Finding::new(Code::BadSeal, "invalid `seal` annotation").at(span, why));
     }
 }
 

@@ -106,7 +106,7 @@ impl fmt::Display for Disagreement {
             Self::Fault { number, claimed, found } => {
                 write!(f, "step {number} has {}, not {}", fault(found), fault(claimed))
             }
-            Self::NotAnInvalidEnd(ending) => write!(f, "the last state is no invalid end state ({ending:?})"),
+            Self::NotAnInvalidEnd(ending) => write!(f, "the last state is not an invalid end state ({ending:?})"),
             Self::Progress { number } => write!(f, "step {number} in the cycle makes progress"),
             Self::NotAccepting => write!(f, "no step of the cycle is accepting"),
             Self::Unfair(pid) => write!(f, "the cycle neglects process {pid}"),

@@ -150,9 +150,25 @@ pub(crate) fn explain_summary(program: &Program, watch: Watch, summary: &LoopSum
     }
     let unchanged = summary.unchanged(program);
     let fair = vec![fairness_told(fairness).to_owned()];
-    let sentences = sentences(&processes, &unchanged).into_iter().chain(fair.iter().cloned()).collect();
+    let drift = drift(&summary.not_restored(program));
+    let sentences = sentences(&processes, &unchanged).into_iter().chain(drift).chain(fair.iter().cloned()).collect();
     let suggestion = suggestion(&processes, fairness, watch);
     Endless { processes, fairness, unchanged, fair, sentences, suggestion }
+}
+
+/// Names the variables that a round of the loop does not restore: those that are not part of the state, so that the loop
+/// closes without them.
+fn drift(names: &[String]) -> Option<String> {
+    let shown = names.get(..CONSTANTS_TOLD_MAX).unwrap_or(names);
+    let more = names.len() - shown.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    (!names.is_empty()).then(|| {
+        format!(
+            "Each round leaves other values in {}{more}: not part of the state, since nothing reads them or they are \
+             declared `hidden`.",
+            shown.join(", ")
+        )
+    })
 }
 
 /// Says which processes stand at a progress label in a loop whose steps never leave one, so that where progress is a

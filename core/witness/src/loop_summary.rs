@@ -3,7 +3,7 @@
 use fabius_program::{Move, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::interpret::enabled;
+use crate::interpret::{Outcome, enabled, step};
 use crate::show::Names;
 use crate::state::State;
 use crate::trace::elements_in_order;
@@ -27,6 +27,8 @@ pub(crate) struct LoopSummary {
     changed: Vec<Vec<bool>>,
     /// Which channels are not the same all the time.
     changed_channels: Vec<bool>,
+    /// The last state and the step that is taken there, if there are variables that are not part of the state.
+    last: Option<(State, Move)>,
 }
 
 impl LoopSummary {
@@ -37,6 +39,9 @@ impl LoopSummary {
             enabled(program, state).into_iter().for_each(|pid| *self.able.entry(pid).or_default() += 1);
         }
         if let Some(step) = step {
+            if program.globals.iter().any(|variable| variable.hidden) {
+                self.last = Some((state.clone(), step));
+            }
             self.steps += 1;
             self.movers.insert(step.pid);
             self.movers.extend(step.partner.map(|(pid, _)| pid));
@@ -79,6 +84,19 @@ impl LoopSummary {
     pub(crate) fn able(&self, pid: u8) -> (usize, bool) {
         let able = self.able.get(&pid).copied().unwrap_or(0);
         (able, able == self.open)
+    }
+
+    /// The variables that have another value after a round than before it: none of them is part of the state.
+    pub(crate) fn not_restored(&self, program: &Program) -> Vec<String> {
+        let (Some(first), Some((last, wanted))) = (&self.first, &self.last) else { return Vec::new() };
+        let Ok(Outcome::Reaches { state: after, .. }) = step(program, last, *wanted).map(|taken| taken.outcome) else {
+            return Vec::new();
+        };
+        let hidden = |(index, at): &(usize, usize)| {
+            program.globals[*index].hidden && after.globals[*index][*at] != first.globals[*index][*at]
+        };
+        let elements = elements_in_order(&program.globals, &first.globals).into_iter().filter(hidden);
+        elements.map(|(index, at)| program.globals[index].element_name(at)).collect()
     }
 
     /// Values that are the same before every step: names and values.

@@ -188,7 +188,7 @@ impl SeenOf for Survey {
     fn words_about(&self, view: View<'_>, id: SymbolId) -> Option<String> {
         let symbol = view.index().symbol(id);
         let states = grouped(self.states);
-        let all = if self.exhaustive { "" } else { " looked at, which are not all" };
+        let all = if self.exhaustive { "" } else { " explored, not exhaustive" };
         if matches!(symbol.kind, SymbolKind::Process | SymbolKind::Init) {
             let (got, of) = self.places.get(&*symbol.name)?;
             return Some(format!("gets to {got} of {of} places in {states} states{all}"));

@@ -93,6 +93,6 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
         "textDocument/codeAction" => json(answers::actions(server, &read(params)?)),
         "workspace/executeCommand" => own::command(server, &read(params)?)?,
         _ if method.starts_with("fabius/") => return own::answer(server, method, params),
-        _ => return Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
+        _ => return Err(error(ErrorCode::MethodNotFound, format!("unknown method {method}"))),
     })
 }

@@ -33,7 +33,7 @@ impl Complaints {
 
     /// Answers what is no message.
     fn complain(&self, why: &str) {
-        let error = json!({ "code": -32700, "message": format!("this is no message: {why}") });
+        let error = json!({ "code": -32700, "message": format!("invalid message: {why}") });
         let text = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
         let out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(out) = out.as_ref() {
@@ -74,7 +74,7 @@ fn framed(body: &[u8]) -> Vec<u8> {
 fn next(input: &mut impl BufRead, complaints: &Complaints) -> Option<Vec<u8>> {
     loop {
         let Some(length) = header(input)? else {
-            complaints.complain("there is no valid Content-Length");
+            complaints.complain("missing or invalid Content-Length");
             continue;
         };
         let mut body = Vec::new();

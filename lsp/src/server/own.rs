@@ -111,7 +111,7 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
         "fabius/run" => run(server, &name, &about)?,
         "fabius/stop" => stop(server, &name),
         "fabius/survey" => survey(server, &name),
-        _ => return Err(error(ErrorCode::MethodNotFound, format!("there is no method {method}"))),
+        _ => return Err(error(ErrorCode::MethodNotFound, format!("unknown method {method}"))),
     })
 }
 
@@ -129,7 +129,7 @@ pub fn command(server: &mut MainLoop, params: &lsp::ExecuteCommandParams) -> Res
             Ok(json!(told))
         }
         "" => Ok(Value::Null),
-        other => Err(error(ErrorCode::InvalidParams, format!("there is no command {other}"))),
+        other => Err(error(ErrorCode::InvalidParams, format!("unknown command {other}"))),
     }
 }
 
@@ -295,10 +295,10 @@ pub fn met(found: Option<Meeting>, loaded: &Loaded) -> Value {
             json!({ "answer": "unknown", "sentence": "no process can stop at one of these lines" })
         }
         Some(Meeting::Never(states)) => {
-            json!({ "answer": "never", "states": states, "sentence": format!("never; all {states} states were looked at") })
+            json!({ "answer": "never", "states": states, "sentence": format!("never ({states} states, exhaustive)") })
         }
         Some(Meeting::NotSeen(states)) => {
-            json!({ "answer": "unknown", "states": states, "sentence": format!("not in the {states} states looked at, which are not all") })
+            json!({ "answer": "unknown", "states": states, "sentence": format!("not in the {states} states explored; not exhaustive") })
         }
         Some(Meeting::Possible(trace)) => {
             let steps: Vec<Value> =

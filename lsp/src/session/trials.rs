@@ -34,7 +34,7 @@ impl Trial {
             Self::Holds(states) => format!("holds, {}", counted(*states, "state")),
             Self::Undecided(states) => format!("no error in {}, not everything was checked", counted(*states, "state")),
             Self::Fails(line, what, _) => format!("line {line} still fails: {what}"),
-            Self::Faulty => "is no model".to_owned(),
+            Self::Faulty => "not a valid model".to_owned(),
         }
     }
 }

@@ -13,7 +13,7 @@
 //! ```
 //! ````
 //!
-//! Lines such as `progress: violated`, `acceptance: holds` or `claim p: violated` are answers about endless runs (and
+//! Lines such as `progress: violated`, `acceptance: holds` or `claim p: violated` are answers about infinite runs (and
 //! the end of a claim); with `fair` in front, about weakly fair ones. A model marked `promela fair` is asked about those
 //! too. A line that is not there is not asked about.
 //!
@@ -54,13 +54,13 @@ pub struct Expect {
     pub kinds: Vec<Kind>,
     /// States of the model as it stands.
     pub states: Option<u64>,
-    /// What is known of endless runs.
+    /// What is known of infinite runs.
     pub endless: Vec<(Asked, bool)>,
     /// Why Spin is not asked.
     pub spin: Option<String>,
 }
 
-/// A question about endless runs.
+/// A question about infinite runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Asked {
     /// Only weakly fair runs count.
@@ -100,7 +100,7 @@ impl Asked {
 }
 
 impl Rule {
-    /// Every question about endless runs that the model suggests.
+    /// Every question about infinite runs that the model suggests.
     pub fn suggested(&self) -> Vec<Asked> {
         let mut whats = Vec::new();
         for (word, what) in [("progress", "progress"), ("accept", "acceptance")] {

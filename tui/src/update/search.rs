@@ -47,7 +47,7 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
         Ok(plan) => plan.properties.iter().map(|planned| planned.name.clone()).collect(),
         Err(unknown) => {
             let known = unknown.available.join(", ");
-            return model.say(Tone::Bad, format!("there is no property `{}`; there are: {known}", unknown.wish));
+            return model.say(Tone::Bad, format!("unknown property `{}` (known: {known})", unknown.wish));
         }
     };
     begin_check(model, &names);

@@ -1,4 +1,4 @@
-//! The search for endless runs in the order of delays.
+//! The search for infinite runs in the order of delays.
 
 use super::{
     Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, under, unknown_types, with_scheduler,
@@ -23,7 +23,7 @@ use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles,
 use fabius_search::{self as search, Completeness, StopAt};
 use std::sync::Arc;
 
-/// Looks for endless runs that violate a property with ever more delays, and confirms what was found.
+/// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.
 pub(crate) fn check(
     loaded: &Loaded,
     program: &Arc<Program>,

@@ -579,7 +579,7 @@ fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen, is_sealed: boo
         Reach::EverySchedule if outcome.exactness.is_exact() => {
             let which = if is_sealed { " that keeps to the seals" } else { "" };
             let all = format!(
-                "safe under every schedule{which}: no assertion can fail, no invalid end state, no evaluation error"
+                "safe under every schedule{which}: no assertion can fail, no invalid end state, no runtime error"
             );
             match exact {
                 true => format!("{all}; {} with the scheduler's", counted(explored.found.pairs, "state")),
@@ -593,7 +593,7 @@ fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen, is_sealed: boo
             let choices = counted(u64::from(choices.unwrap_or(0)), "choice");
             let more = "more delays lead to nothing new, runs with more choices were not looked at";
             match exact {
-                true => format!("safe with at most {choices}, whoever is held back ({searched}); {more}"),
+                true => format!("safe for all schedules with at most {choices} ({searched}); {more}"),
                 false => format!("no error found up to {choices} ({searched}); {more}"),
             }
         }

@@ -24,7 +24,7 @@ const STATES_MAX: usize = 20_000;
 /// So many accepting steps are tried.
 const TRIED_MAX: usize = 200;
 
-/// Walks an endless run of the model `old`, or one that a claim watches, through the model `present`.
+/// Walks an infinite run of the model `old`, or one that a claim watches, through the model `present`.
 pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Trace) -> Replay {
     let program = Arc::clone(present.program());
     let planned = plan(&program, &[property.to_owned()]).ok().and_then(|plan| plan.properties.into_iter().next());

@@ -46,7 +46,7 @@ pub enum NoClaim {
 impl fmt::Display for NoClaim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { name } => write!(f, "there is no property `{name}`"),
+            Self::Unknown { name } => write!(f, "unknown property `{name}`"),
             Self::NotTemporal { name } => write!(f, "`{name}` is neither a formula nor a `never` claim"),
             Self::TooLarge { name, why, .. } => write!(f, "`{name}` cannot be checked: {why}"),
         }

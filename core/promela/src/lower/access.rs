@@ -65,7 +65,7 @@ impl Lowering<'_> {
     }
 
     fn wrong_name(&mut self, name: &str, what: &str, span: Span) {
-        self.error(Code::WrongName, span, format!("`{name}` is {what}, not a variable"), "a variable is needed here");
+        self.error(Code::WrongName, span, format!("expected a variable, found {what} `{name}`"), "");
     }
 
     /// Follows `.field` after `.field`.
@@ -178,8 +178,8 @@ impl Lowering<'_> {
                 None
             }
             Access::Constant(_) => {
-                let headline = format!("`{}` is a symbolic constant", v.parts[0].name.text);
-                self.error(Code::WrongName, v.span, headline, "a variable is needed here");
+                let headline = format!("expected a variable, found a symbolic constant `{}`", v.parts[0].name.text);
+                self.error(Code::WrongName, v.span, headline, "");
                 None
             }
         }

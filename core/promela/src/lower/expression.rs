@@ -324,7 +324,7 @@ impl Lowering<'_> {
         span: Span,
     ) -> Expr {
         if self.names.context().is_none() {
-            self.error(Code::NotAllowedHere, span, "`run` stands outside of any process", "nobody would execute it");
+            self.error(Code::NotAllowedHere, span, "`run` outside a process", "nobody would execute it");
         }
         let priority = self.priority(priority).unwrap_or(0);
         if !(0..=255).contains(&priority) {

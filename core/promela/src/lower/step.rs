@@ -59,7 +59,7 @@ impl Lowering<'_> {
         let meaning = self.names.symbol(id).meaning;
         if !matches!(meaning, Meaning::Untyped | Meaning::Label) {
             let declared = self.names.symbol(id).span;
-            let headline = format!("`{}` cannot be a label, it stands for something else", name.text);
+            let headline = format!("expected a label, found {} `{}`", meaning.noun(), name.text);
             self.report(
                 Finding::new(Code::WrongName, headline)
                     .at(name.span, "")
@@ -200,7 +200,7 @@ impl Lowering<'_> {
     pub(super) fn break_step(&mut self, span: Span) -> Pending {
         let Some(label) = self.flow.break_label() else {
             self.report(
-                Finding::new(Code::MisplacedBreak, "`break` stands outside of any loop")
+                Finding::new(Code::MisplacedBreak, "`break` outside a loop")
                     .at(span, "there is nothing to leave")
                     .help("use `goto` with a label, or remove it"),
             );

@@ -171,7 +171,7 @@ impl Parser<'_> {
         } else if count == FINDINGS_MAX {
             let finding = Finding::new(Code::TooManyFindings, "there are more findings, which are not shown");
             self.findings
-                .push(finding.help("mend the first ones and check again: many of the others may be consequences"));
+                .push(finding.help("fix these first; later errors may be follow-ups"));
         }
     }
 

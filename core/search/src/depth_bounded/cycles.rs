@@ -1,7 +1,7 @@
-//! Endless runs in the order of depth.
+//! Infinite runs in the order of depth.
 //!
-//! What is asked: *is there an endless run all of whose states lie within so many steps of the start?* A state lies within N
-//! steps if a shortest way to it has at most N. So the run itself is as long as any endless run; it is its states that are bounded,
+//! What is asked: *is there an infinite run all of whose states lie within so many steps of the start?* A state lies within N
+//! steps if a shortest way to it has at most N. So the run itself is as long as any infinite run; it is its states that are bounded,
 //! and the loop may be as long as there are states. (Section 2 of the paper: the states within the depth, then a search for
 //! cycles among them.)
 //!

@@ -268,7 +268,7 @@ fn take(model: &mut Toys, state: &mut Vec<u32>, successor: &mut Vec<u32>, wanted
     std::mem::swap(state, successor);
 }
 
-/// So many random systems for endless runs.
+/// So many random systems for infinite runs.
 const CYCLIC: u64 = 2000;
 
 /// The edges between states within a depth.

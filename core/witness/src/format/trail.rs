@@ -86,7 +86,7 @@ pub fn read_trail(program: &Program, watch: Watch, text: &str) -> Result<TrailRu
     let first = i64::from(names_claim(text));
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = || format!("line {} of the trail is no step: `{}`", index + 1, line.trim());
+        let wrong = || format!("line {} of the trail is not a step: `{}`", index + 1, line.trim());
         let numbers: Vec<i64> = line.trim().split(':').map(|part| part.trim().parse().unwrap_or(i64::MIN)).collect();
         match numbers.as_slice() {
             [-1, ..] => lines.push((index + 1, None)),
