@@ -140,7 +140,7 @@ fn a_first_round_that_is_interrupted_leaves_nothing_and_says_so() {
         let (code, report) = check(&[flags, &few].concat());
         assert_eq!(code, 2, "{report}");
         let note = report["findings"][0]["message"].as_str().unwrap_or_default();
-        assert!(note.contains("nothing was kept"), "{report}");
+        assert!(note.contains("no checkpoint was written"), "{report}");
         assert!(!Path::new(&file).exists());
     }
 }
@@ -154,7 +154,7 @@ fn a_file_holds_one_search_and_what_is_not_kept_is_told() {
     let (_, report) = check(&both);
     let notes: Vec<&str> =
         report["findings"].as_array().into_iter().flatten().filter_map(|found| found["message"].as_str()).collect();
-    assert!(notes.iter().any(|note| note.contains("is not kept in a checkpoint")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("does not hold the search for")), "{notes:?}");
     // What was kept is the search for violations of safety.
     let (code, report) = check(&[&flags[..5], &["--property", "progress", "--resume", &file, &planning]].concat());
     assert_eq!(code, 3, "{report}");

@@ -3,7 +3,7 @@
 //!
 //! `FABIUS_WALKS=n` says how many random models, `FABIUS_SEED=n` where to begin.
 
-use fabius_engine::report::{PropertyReport, Stopped};
+use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
 use fabius_engine::{Settings, Surroundings, Verdict, check, load};
 use fabius_testkit::{generate, parallel};
 use std::time::Duration;
@@ -50,7 +50,7 @@ fn compare(seed: u64) -> Result<Compared, String> {
     let Some(safety) = ask(&text, "safety", &everything).filter(|report| report.stopped.is_none()) else {
         return Ok(Compared::default());
     };
-    let can_fail = safety.violations.iter().any(|violation| violation.kind.sentence().contains("no result"));
+    let can_fail = safety.violations.iter().any(|violation| violation.kind == ViolationClass::Evaluation);
     let Some(plain) = ask(&text, "asked", &whole) else { return Ok(Compared::default()) };
     let Some(reduced) = ask(&text, "asked", &Settings { reduction: true, ..whole }) else {
         return Err(format!("seed {seed}: faulty only if reduced\n{text}"));

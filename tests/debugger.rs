@@ -248,8 +248,8 @@ fn what_is_unknown_or_impossible_is_said_so() {
         assert!(refused("turn = 3", context).starts_with("variables cannot be set: "));
         assert!(refused("turn++", context).starts_with("variables cannot be set: "));
     }
-    assert!(refused("hlod P", "repl").starts_with("`hlod` is no command: did you mean `hold`?"));
-    assert!(refused("frobnicate 3", "repl").starts_with("`frobnicate` is no command; `help` lists them"));
+    assert!(refused("hlod P", "repl").starts_with("unknown command `hlod`: did you mean `hold`?"));
+    assert!(refused("frobnicate 3", "repl").starts_with("unknown command `frobnicate`; `help` lists them"));
     assert_eq!(refused("take", "repl"), "`take` is used as `take N`: take the choice with this number");
     assert!(refused("choices 3", "repl").starts_with("`choices` is used as `choices`"));
     for command in ["setVariable", "setExpression"] {
@@ -429,7 +429,7 @@ fn a_launch_that_cannot_be_says_why() {
     let mut debugger = Debugger::new();
     for (arguments, part) in [
         (json!({}), "`program` is missing"),
-        (json!({ "program": "/nowhere/m.pml" }), "there is no such file"),
+        (json!({ "program": "/nowhere/m.pml" }), "no such file"),
         (json!({ "program": 7 }), "cannot be understood"),
         (json!({ "program": model("peterson"), "schedule": "soon" }), "soon"),
         (json!({ "program": written("faulty", "active proctype P() { x = }") }), "m.pml:1:"),

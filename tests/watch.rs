@@ -247,5 +247,5 @@ fn the_lines_of_several_models_do_not_mix() {
 fn what_is_not_there_is_not_watched() {
     let output = Command::new(env!("CARGO_BIN_EXE_fabius")).args(["watch", "nowhere.pml"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no nowhere.pml"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no such file or folder: nowhere.pml"), "{output:?}");
 }

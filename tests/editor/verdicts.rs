@@ -133,7 +133,7 @@ fn the_moves_of_a_claim_are_no_steps_of_the_model() {
     let editor = Editor::new();
     let uri = uri("claim");
     editor.open(&uri, ENDLESSLY);
-    let found = editor.diagnostics(&uri, "the violation", |params| says(params, "never ends"));
+    let found = editor.diagnostics(&uri, "the violation", |params| says(params, "infinite run"));
     let one = &found["diagnostics"][0];
     assert!(one["message"].as_str().unwrap().contains(" steps, 2 processes"), "{one}");
     assert!(one["message"].as_str().unwrap().contains("`given` is false"), "{one}");
@@ -164,7 +164,7 @@ fn a_deadlock_at_the_start_is_told_as_one() {
     let editor = Editor::new();
     let uri = uri("start");
     editor.open(&uri, "chan a = [0] of { byte };\nactive proctype P() { a ! 1 }\n");
-    let found = editor.diagnostics(&uri, "the deadlock", |params| says(params, "get stuck"));
+    let found = editor.diagnostics(&uri, "the deadlock", |params| says(params, "deadlock"));
     let message = first(&found)["message"].as_str().unwrap().lines().next().unwrap().to_owned();
     assert_eq!(message, "deadlock: at the start");
 }

@@ -367,7 +367,7 @@ fn a_trail_that_spin_wrote_is_walked() {
     assert_eq!(e.run(Way::Line, &RunLimits::default(), |_| false), Stop::LoopClosed);
     for (bad, part) in [
         ("1:0:99", "line 1"),
-        ("x", "line 1 of the trail is no step"),
+        ("x", "line 1 of the trail is not a step"),
         ("1:7:0", "process 7"),
         ("-1:-1:-1\n1:0", "line 2"),
     ] {
