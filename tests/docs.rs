@@ -21,7 +21,12 @@ fn read(path: &Path) -> String {
 /// What a command prints in a folder, on both streams.
 fn printed(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    command.args(args).current_dir(folder).env("FABIUS_CACHE", "off").env("COLUMNS", "100").env_remove("CLICOLOR_FORCE");
+    command
+        .args(args)
+        .current_dir(folder)
+        .env("FABIUS_CACHE", "off")
+        .env("COLUMNS", "100")
+        .env_remove("CLICOLOR_FORCE");
     let output = command.output().expect("the binary runs");
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
@@ -53,7 +58,10 @@ fn the_tutorial_prints_what_the_program_prints() {
         let text = printed(&folder, &args);
         let mut rest = text.lines();
         for line in lines[1..].iter().filter(|line| **line != "…") {
-            assert!(rest.any(|printed| printed.starts_with(line)), "`{command}` does not print, or not there: {line}\n{text}");
+            assert!(
+                rest.any(|printed| printed.starts_with(line)),
+                "`{command}` does not print, or not there: {line}\n{text}"
+            );
         }
     }
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
@@ -62,13 +70,21 @@ fn the_tutorial_prints_what_the_program_prints() {
 
 /// The settings of `fabius.toml`, as rows of a table.
 fn settings() -> String {
-    let schema: Value = serde_json::from_str(&read(&docs().join("schema/fabius.schema.json"))).expect("the schema is JSON");
+    let schema: Value =
+        serde_json::from_str(&read(&docs().join("schema/fabius.schema.json"))).expect("the schema is JSON");
     let mut rows = String::new();
     let mut row = |name: &str, setting: &Value| {
-        let values = setting["enum"].as_array().map(|values| values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>());
-        let kind = values.map_or_else(|| setting["type"].as_str().unwrap_or_default().to_owned(), |values| values.join(", "));
+        let values = setting["enum"]
+            .as_array()
+            .map(|values| values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>());
+        let kind =
+            values.map_or_else(|| setting["type"].as_str().unwrap_or_default().to_owned(), |values| values.join(", "));
         let default = setting.get("default").map_or_else(String::new, |default| format!("`{default}`"));
-        let _ = writeln!(rows, "| `{name}` | {kind} | {default} | {} |", setting["description"].as_str().unwrap_or_default());
+        let _ = writeln!(
+            rows,
+            "| `{name}` | {kind} | {default} | {} |",
+            setting["description"].as_str().unwrap_or_default()
+        );
     };
     for (name, setting) in schema["properties"].as_object().expect("the schema has properties") {
         match (name.as_str(), setting["properties"].as_object()) {
@@ -138,7 +154,11 @@ fn links_lead_somewhere_and_every_page_is_in_the_table_of_contents() {
             let target = if file.is_empty() { path.clone() } else { path.with_file_name(file) };
             if !target.exists() {
                 wrong.push(format!("{name}: nothing at {link}"));
-            } else if !heading.is_empty() && !read(&target).lines().any(|line| line.starts_with('#') && anchor(line.trim_start_matches(['#', ' '])) == heading) {
+            } else if !heading.is_empty()
+                && !read(&target)
+                    .lines()
+                    .any(|line| line.starts_with('#') && anchor(line.trim_start_matches(['#', ' '])) == heading)
+            {
                 wrong.push(format!("{name}: no heading for {link}"));
             }
         }

@@ -118,7 +118,10 @@ impl<'a> Situation<'a> {
         }
         if self.safety && self.plain && args.question.threads == 1 {
             if args.store == StoreKind::Tree && self.property.bytes_per_state > BYTES_PER_STATE_MANY {
-                advice.push(("--store hash".to_owned(), "less memory per state; may miss states, with a very small probability"));
+                advice.push((
+                    "--store hash".to_owned(),
+                    "less memory per state; may miss states, with a very small probability",
+                ));
             }
             if args.store != StoreKind::Bitstate {
                 advice.push(("--store bitstate".to_owned(), "a few bits per state; may miss states"));
@@ -145,7 +148,8 @@ impl<'a> Situation<'a> {
         let max =
             delays.max_delays.map(|max| (format!("--max-delays {}", max.saturating_mul(2).max(1)), "more delays"));
         let choices = delays.choice_bound.filter(|_| self.safety);
-        let choices = choices.map(|max| (format!("--choice-bound {}", max.saturating_mul(2).max(1)), "more non-default branches"));
+        let choices = choices
+            .map(|max| (format!("--choice-bound {}", max.saturating_mul(2).max(1)), "more non-default branches"));
         max.into_iter().chain(choices).collect()
     }
 

@@ -208,8 +208,7 @@ pub(crate) fn not_kept(settings: &Settings, planned: &Planned, properties: usize
         _ if properties == 1 => return None,
         _ => format!("a checkpoint holds one search, here the one for safety; `--property {name}` saves this one"),
     };
-    let finding =
-        Finding::new(Code::Checkpoint, format!("the checkpoint does not hold the search for `{name}`"));
+    let finding = Finding::new(Code::Checkpoint, format!("the checkpoint does not hold the search for `{name}`"));
     Some(Finding { severity: Severity::Note, ..finding }.help(why))
 }
 

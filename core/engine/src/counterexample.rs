@@ -294,9 +294,7 @@ fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, tra
         (ViolationClass::NonProgressCycle, _) => {
             (Code::NonProgressCycle, "non-progress cycle: a run can go on for ever without progress".to_owned())
         }
-        (_, Some((name, _))) if steps == 0 => {
-            (Code::PropertyViolated, format!("`{name}` is violated by a finite run"))
-        }
+        (_, Some((name, _))) if steps == 0 => (Code::PropertyViolated, format!("`{name}` is violated by a finite run")),
         (_, Some((name, _))) => (Code::PropertyViolated, format!("`{name}` is violated by an infinite run")),
         _ if steps == 0 => (Code::AcceptanceCycle, "acceptance cycle: a run can end at an acceptance label".to_owned()),
         _ => (Code::AcceptanceCycle, "acceptance cycle: a run can pass acceptance labels for ever".to_owned()),

@@ -170,8 +170,7 @@ impl Parser<'_> {
             self.findings.push(finding);
         } else if count == FINDINGS_MAX {
             let finding = Finding::new(Code::TooManyFindings, "there are more findings, which are not shown");
-            self.findings
-                .push(finding.help("fix these first; later errors may be follow-ups"));
+            self.findings.push(finding.help("fix these first; later errors may be follow-ups"));
         }
     }
 
