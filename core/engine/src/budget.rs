@@ -31,6 +31,11 @@ impl Budget {
         self.left / self.price
     }
 
+    /// What is left, in transitions of small states.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Keeps only one of so many parts; returns the others.
     pub(crate) fn set_aside(&mut self, parts: u64) -> u64 {
         let aside = self.left - self.left / parts;

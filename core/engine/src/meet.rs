@@ -2,6 +2,7 @@
 
 use crate::adapter::SearchedMachine;
 use crate::load::Loaded;
+use crate::run::internal_error;
 use fabius_base::{Cancel, Limits, SourceMap};
 use fabius_machine::Cursor;
 use fabius_program::{LocationId, Move, Program, Watch, meaning::Fault};
@@ -30,6 +31,8 @@ pub enum Meeting {
     NotSeen(u64),
     /// No process can stop at one of the lines.
     NoSuchPlace,
+    /// Fabius itself is wrong: what happened.
+    Failed(String),
 }
 
 /// Whether there is a state in which, for each line, a process of its own is about to execute a statement
@@ -46,16 +49,24 @@ pub fn meet(loaded: &Loaded, lines: &[Line], limits: Limits, cancel: &Cancel) ->
     let mut initial = Vec::new();
     hunt.machine.initial(&mut initial).ok()?;
     if hunt.is_there(&initial) {
-        return Some(Meeting::Possible(Box::new(confirm(&program, &[], Claim::Reaches).ok()?)));
+        return Some(possible(&program, &[]));
     }
     let settings = search::Settings { limits, stop_at: StopAt::First, cancel: cancel.clone() };
     let outcome = search::breadth_first(&mut hunt, &mut TreeStore::new(), &mut Quiet, &settings);
     let found = outcome.violations.first();
     Some(match (found, outcome.completeness) {
-        (Some(found), _) => Meeting::Possible(Box::new(confirm(&program, &found.path, Claim::Reaches).ok()?)),
+        (Some(found), _) => possible(&program, &found.path),
         (None, Completeness::Exhaustive) => Meeting::Never(outcome.statistics.states),
         (None, _) => Meeting::NotSeen(outcome.statistics.states),
     })
+}
+
+/// The run to both places, once the reference interpreter has walked it.
+fn possible(program: &Arc<Program>, path: &[Move]) -> Meeting {
+    match confirm(program, path, Claim::Reaches) {
+        Ok(trace) => Meeting::Possible(Box::new(trace)),
+        Err(why) => Meeting::Failed(internal_error(&format!("the run found is none: {why}"))),
+    }
 }
 
 /// Locations by process type.

@@ -171,7 +171,9 @@ fn check_all(
         outcome.report.properties.push(property);
     }
     if settings.hints && outcome.failure.is_none() {
-        outcome.findings.extend(starvation::hints(program, settings, around.now, around.cancel));
+        let hints = starvation::hints(program, settings, around.cancel);
+        outcome.failure.clone_from(&hints.failure);
+        outcome.findings.extend(hints.into_findings());
     }
     let findings = loaded.findings.iter().chain(&outcome.findings);
     outcome.report.findings = findings.map(|finding| FindingReport::new(&loaded.map, finding)).collect();

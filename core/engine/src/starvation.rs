@@ -5,73 +5,86 @@
 //! walked again in the program as it is before anything is said.
 
 use crate::adapter::SearchedMachine;
+use crate::budget::{Budget, listed};
 use crate::load::Loaded;
+use crate::run::internal_error;
 use crate::settings::Settings;
-use fabius_base::{Cancel, Code, Finding, Limits};
+use fabius_base::{Cancel, Code, Finding, Limits, StopReason};
 use fabius_program::{
     Action, EdgeId, Location, Move, ProcessId, ProcessKind, Program, ProgressOn, Watch, meaning::Fault,
 };
 use fabius_search::cycle::{self, Found};
-use fabius_search::{Observer, Statistics, StopAt, TreeStore};
+use fabius_search::{Completeness, Observer, Statistics, StopAt, TreeStore};
 use fabius_witness::{Claim, Endless, Role, RunFairness, Shows, confirm};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Each place is looked at in so many states at most; …
 const STATES_MAX: u64 = 20_000;
-/// … all of them together take so long.
-const TIME_MAX: Duration = Duration::from_millis(500);
+/// … in all of them together, so many transitions are listed (those of large states count more than once).
+const TRANSITIONS_MAX: u64 = 400_000;
 /// No more hints than this are given.
 const HINTS_MAX: usize = 5;
 
-/// Ends a search when its time is over.
-struct Clock<'a> {
-    now: &'a dyn Fn() -> Duration,
-    end: Duration,
+/// Ends a search once it has listed so many transitions.
+struct UpTo(u64);
+
+impl Observer<Move, Fault> for UpTo {
+    fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
+        if self.0 <= listed(statistics) { ControlFlow::Break(StopReason::States) } else { ControlFlow::Continue(()) }
+    }
 }
 
-impl Observer<Move, Fault> for Clock<'_> {
-    fn progress(&mut self, _: &Statistics) -> ControlFlow<fabius_base::StopReason> {
-        if self.end < (self.now)() {
-            ControlFlow::Break(fabius_base::StopReason::Timeout)
-        } else {
-            ControlFlow::Continue(())
-        }
+/// What was found out about starvation.
+#[derive(Default)]
+pub(crate) struct Hints {
+    pub(crate) findings: Vec<Finding>,
+    /// Whether some places were not looked at, or not in all states.
+    pub(crate) cut_short: bool,
+    /// Fabius itself is wrong: what happened.
+    pub(crate) failure: Option<String>,
+}
+
+impl Hints {
+    /// The findings, and that they may not be all.
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        let headline = "more places of starvation may exist: the search for them was cut short";
+        let note = self.cut_short.then(|| Finding::new(Code::Starvation, headline));
+        self.findings.into_iter().chain(note).collect()
     }
 }
 
 /// Hints at starvation in a model.
-pub fn hints_about(loaded: &Loaded, now: &dyn Fn() -> Duration, cancel: &Cancel) -> Vec<Finding> {
-    loaded.checkable().map(|program| hints(program, &Settings::default(), now, cancel)).unwrap_or_default()
+pub fn hints_about(loaded: &Loaded, cancel: &Cancel) -> Vec<Finding> {
+    loaded.checkable().map_or_else(Vec::new, |program| hints(program, &Settings::default(), cancel).findings)
 }
 
 /// Places where a process of those that exist at the start can wait for ever while others go on; as far as a small
 /// budget goes.
-pub(crate) fn hints(
-    program: &Arc<Program>,
-    settings: &Settings,
-    now: &dyn Fn() -> Duration,
-    cancel: &Cancel,
-) -> Vec<Finding> {
-    let mut clock = Clock { now, end: now() + TIME_MAX };
+pub(crate) fn hints(program: &Arc<Program>, settings: &Settings, cancel: &Cancel) -> Hints {
     let mut told = BTreeSet::new();
-    let mut hints = Vec::new();
+    let mut hints = Hints::default();
+    let mut left = TRANSITIONS_MAX;
     for (pid, instance) in program.initial.iter().enumerate() {
         for (index, location) in program.process(instance.process).locations.iter().enumerate() {
-            let enough = HINTS_MAX <= hints.len() || clock.end < now() || cancel.requested().is_some();
-            if enough {
-                return hints;
-            }
             if told.contains(&(instance.process, index)) || !may_wait(program, location, index) {
                 continue;
             }
+            if HINTS_MAX <= hints.findings.len() || left == 0 || cancel.requested().is_some() {
+                hints.cut_short = true;
+                return hints;
+            }
             let limits = Limits { states_max: Some(STATES_MAX), ..settings.limits };
             let search = fabius_search::Settings { limits, stop_at: StopAt::First, cancel: cancel.clone() };
-            if let Some(endless) = starved(program, pid, index, &mut clock, &search) {
-                hints.extend(hint(program, location, &endless, pid as u8));
-                told.insert((instance.process, index));
+            match starved(program, (pid, index), &mut left, &search) {
+                Starved::Yes(endless) => {
+                    hints.findings.extend(hint(program, location, &endless, pid as u8));
+                    told.insert((instance.process, index));
+                }
+                Starved::No => {}
+                Starved::Unknown => hints.cut_short = true,
+                Starved::Refused(why) => hints.failure = hints.failure.or(Some(why)),
             }
         }
     }
@@ -97,20 +110,38 @@ fn is_conditional(action: &Action) -> bool {
     matches!(action, Action::Guard(_) | Action::Send(_) | Action::Receive(_))
 }
 
-/// A loop in which the process `pid` waits at a location and others move, if a strongly fair run can have one.
+/// Whether a process can starve at a place.
+enum Starved {
+    Yes(Box<Endless>),
+    No,
+    Unknown,
+    /// The reference interpreter does not confirm the run that was found.
+    Refused(String),
+}
+
+/// A loop in which the process `pid` waits at a location and others move, if a strongly fair run can have one; takes the
+/// transitions that were listed away from what is left.
 fn starved(
     program: &Arc<Program>,
-    pid: usize,
-    location: usize,
-    clock: &mut Clock<'_>,
+    (pid, location): (usize, usize),
+    left: &mut u64,
     settings: &fabius_search::Settings,
-) -> Option<Endless> {
+) -> Starved {
     let (marked, copied_from) = marked(program, pid, location);
     let watch = Watch { progress: Some(ProgressOn::States), ..Watch::NOTHING };
-    let mut machine = SearchedMachine::endless(Arc::new(marked), watch).ok()?;
+    let Ok(mut machine) = SearchedMachine::endless(Arc::new(marked), watch) else { return Starved::Unknown };
+    let mut budget = Budget::new(*left, &mut machine);
+    let mut watcher = UpTo(budget.transitions());
     let question = (cycle::Goal::Livelock, cycle::Fairness::Strong);
-    let outcome = cycle::components(&mut machine, &mut TreeStore::default(), clock, settings, cycle::Whole, question);
-    let Some(Found::Lasso { stem, cycle }) = outcome.found else { return None };
+    let mut store = TreeStore::default();
+    let outcome = cycle::components(&mut machine, &mut store, &mut watcher, settings, cycle::Whole, question);
+    budget.spend(listed(&outcome.statistics));
+    *left = budget.left();
+    let (stem, cycle) = match (outcome.found, outcome.completeness) {
+        (Some(Found::Lasso { stem, cycle }), _) => (stem, cycle),
+        (None, Completeness::Exhaustive) => return Starved::No,
+        _ => return Starved::Unknown,
+    };
     let original = |edge: EdgeId| match (edge.0 as usize).checked_sub(program.edges.len()) {
         Some(copy) => copied_from.get(copy).copied().unwrap_or(edge),
         None => edge,
@@ -125,7 +156,10 @@ fn starved(
         })
         .collect();
     let shows = Shows { fairness: RunFairness::Strong, ..Shows::NOTHING };
-    confirm(program, &path, Claim::Cycle { start: stem.len(), shows }).ok()?.endless
+    match confirm(program, &path, Claim::Cycle { start: stem.len(), shows }) {
+        Ok(trace) => trace.endless.map_or(Starved::No, |endless| Starved::Yes(Box::new(endless))),
+        Err(why) => Starved::Refused(internal_error(&format!("the starvation found is none: {why}"))),
+    }
 }
 
 /// The program in which one process is of a type of its own, where everywhere but at one location is progress; and

@@ -205,6 +205,25 @@ active proctype patient() { free > 1; skip }";
 }
 
 #[test]
+fn hints_depend_on_work_and_say_when_it_was_too_little() {
+    // A waits for ever; before that is known, the others' steps are far too many.
+    let text = "byte free = 1; byte x[6];
+active proctype A() { free > 1; skip }
+active [6] proctype N() { do :: x[_pid - 1] < 30 -> x[_pid - 1]++ :: x[_pid - 1] > 20 -> x[_pid - 1] = 0 od }
+active proctype B() { x[0] == 31 -> skip; x[1] == 31 -> skip }";
+    let hints = |now: &dyn Fn() -> Duration| {
+        let settings = Settings { hints: true, properties: vec!["acceptance".to_owned()], ..Settings::default() };
+        let found = run_by(text, &settings, now).report.findings.into_iter();
+        found.filter(|finding| finding.code == Code::Starvation.as_str()).map(|f| f.message).collect::<Vec<_>>()
+    };
+    let ticks = Cell::new(Duration::ZERO);
+    let busy = || ticks.replace(ticks.get() + Duration::from_secs(3600));
+    let told = hints(&busy);
+    assert_eq!(told, hints(&|| Duration::ZERO));
+    assert_eq!(told.iter().filter(|told| told.contains("was cut short")).count(), 1, "{told:?}");
+}
+
+#[test]
 fn why_a_model_is_not_reduced_is_said() {
     let of = |text: &str, name: &str| property(text, name, &Settings::default()).reduction;
     assert_eq!(of(PETERSON, "often"), "on");

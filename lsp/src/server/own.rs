@@ -291,6 +291,7 @@ pub fn ask_meet(server: &mut MainLoop, params: lsp::LSPAny) -> Result<Option<Run
 pub fn met(found: Option<Meeting>, loaded: &Loaded) -> Value {
     match found {
         None => json!({ "answer": "unknown", "sentence": "the model cannot be run" }),
+        Some(Meeting::Failed(why)) => json!({ "answer": "unknown", "sentence": why }),
         Some(Meeting::NoSuchPlace) => {
             json!({ "answer": "unknown", "sentence": "no process can stop at one of these lines" })
         }

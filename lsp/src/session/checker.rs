@@ -481,9 +481,8 @@ fn settings(job: &Job) -> Settings {
 
 /// Looks at the reachable states for a while.
 fn look_around(job: &Job, cancel: &Cancel) -> Option<(Survey, Vec<Finding>)> {
-    let began = Instant::now();
     let survey = fabius_engine::survey(&job.loaded, limits(job, SURVEY_STATES_MAX), cancel)?;
-    let hints = fabius_engine::hints(&job.loaded, &|| began.elapsed(), cancel);
+    let hints = fabius_engine::hints(&job.loaded, cancel);
     cancel.requested().is_none().then_some((survey, hints))
 }
 
