@@ -81,6 +81,47 @@ fn stores_agree_with_a_set() {
 }
 
 #[test]
+fn long_states_agree_with_a_set() {
+    for seed in 0..6 {
+        let words_max = [4100, 9000][seed as usize % 2];
+        let values = [2, 3, 5000][seed as usize % 3];
+        let context = format!("seed {seed}");
+        assert_eq!(wrong_answers(&mut TreeStore::new(), seed, 400, words_max, values), 0, "{context}");
+        assert_eq!(wrong_answers(&mut TreeStore::<u8>::default(), seed, 400, words_max, values), 0, "{context}");
+    }
+}
+
+#[test]
+fn a_long_state_of_which_every_word_varies_takes_little() {
+    let words = 1 << 16;
+    let mut store = TreeStore::new();
+    let mut position = Position::new(TreeStore::<()>::MEMO_PER_WORD, 1);
+    let mut state = vec![0_u32; words + 1];
+    let mut notes = Vec::new();
+    for number in 0..3000 {
+        state[number * 21 % words] = number as u32;
+        state[words] = number as u32;
+        position.advance(&state);
+        assert_eq!(store.insert(&mut position, Class::Ordinary), Inserted::New);
+        let mut note = Vec::new();
+        store.note(&position, &mut note);
+        assert_eq!(note.len(), 3, "a note is no copy of the state");
+        notes.push((note, state.clone().split_off(words)));
+        position.forget();
+        assert_eq!(store.insert(&mut position, Class::Ordinary), Inserted::Old);
+    }
+    let bytes = store.memory_bytes();
+    assert!(bytes < 3000 * 600, "{bytes} bytes");
+    for (number, (note, hidden)) in notes.iter().enumerate().step_by(997) {
+        let probe = store.return_to((note, hidden), Class::Ordinary, &mut position, &mut Vec::new());
+        assert_eq!(store.commit(probe), Inserted::Old);
+        assert_eq!(position.state()[words], number as u32);
+        let varied = (0..words).filter(|&word| position.state()[word] != 0).count();
+        assert_eq!(varied, number, "state {number}");
+    }
+}
+
+#[test]
 fn a_payload_stays_with_its_state() {
     let mut store = TreeStore::<u8>::default();
     let mut position = Position::new(TreeStore::<u8>::MEMO_PER_WORD, 0);

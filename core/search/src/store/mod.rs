@@ -7,6 +7,7 @@ mod fingerprint;
 pub(crate) mod hash;
 mod joining;
 mod keys;
+mod long;
 pub(crate) mod pages;
 mod shape;
 mod table;

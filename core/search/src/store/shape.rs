@@ -11,6 +11,7 @@
 use super::dictionary::Dictionary;
 use super::joining;
 use super::keys::{self, Keys};
+use super::long::LongTree;
 use crate::position::{Changed, Position};
 use std::cmp::Reverse;
 
@@ -78,8 +79,10 @@ struct Node {
 #[derive(Debug)]
 pub struct Shape<P> {
     pub length: usize,
-    /// First the words, then inner nodes, parts before wholes; none if states are their own keys.
+    /// First the words, then inner nodes, parts before wholes; none if states are their own keys, or long.
     nodes: Vec<Node>,
+    /// What makes keys of long states.
+    long: Option<LongTree>,
     /// Inner nodes in use; others are needed only to read old keys.
     living: Vec<u32>,
     /// The number of the present layout.
@@ -89,8 +92,8 @@ pub struct Shape<P> {
     /// Ordinary states, then transient ones.
     pub keys: [Keys<P>; 2],
     key_bits: u32,
-    /// Whether some node may run out of names.
-    pub is_full: bool,
+    /// Whether some field is as wide as a name can be.
+    is_full: bool,
     /// Memory in use but for the keys.
     bytes: u64,
 }
@@ -143,17 +146,20 @@ impl<P: Copy + Default> Shape<P> {
     /// Nothing is known of the states yet: every word has one value. `layout` is the number of the empty layout.
     pub fn new(length: usize, layout: u32) -> Self {
         let node = |word: usize| Node { cell: Position::memo_cell(word), parent: NONE, ..Node::default() };
-        let bits = if length <= Self::RAW_MAX { KEY_BITS } else { 0 };
+        let long = (LongTree::WORDS_MIN <= length).then(|| LongTree::new(length));
+        let own_words = if length <= Self::RAW_MAX || long.is_some() { 0 } else { length };
+        let bits = if own_words == 0 { KEY_BITS } else { 0 };
         Self {
             length,
-            nodes: if length <= Self::RAW_MAX { Vec::new() } else { (0..length).map(node).collect() },
+            nodes: (0..own_words).map(node).collect(),
+            long,
             living: Vec::new(),
             layout,
-            dirty: vec![0; length.div_ceil(64)],
+            dirty: vec![0; own_words.div_ceil(64)],
             keys: [Keys::with_room(bits, 0), Keys::with_room(bits, 0)],
             key_bits: bits,
             is_full: false,
-            bytes: (size_of::<Self>() + length * size_of::<Node>()) as u64,
+            bytes: (size_of::<Self>() + own_words * size_of::<Node>()) as u64,
         }
     }
 
@@ -162,18 +168,28 @@ impl<P: Copy + Default> Shape<P> {
 
     /// Memory in use, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.bytes + self.keys.iter().map(Keys::memory_bytes).sum::<u64>()
+        let long = self.long.as_ref().map_or(0, LongTree::memory_bytes);
+        self.bytes + long + self.keys.iter().map(Keys::memory_bytes).sum::<u64>()
     }
 
     /// Names that inner nodes gave.
     pub fn inner_names(&self) -> usize {
-        self.nodes.iter().skip(self.length).map(|node| node.dictionary.len()).sum()
+        let long = self.long.as_ref().map_or(0, LongTree::names);
+        long + self.nodes.iter().skip(self.length).map(|node| node.dictionary.len()).sum::<usize>()
+    }
+
+    /// Whether some node may run out of names.
+    pub fn is_full(&self) -> bool {
+        self.is_full || self.long.as_ref().is_some_and(LongTree::is_full)
     }
 
     /// Brings the memo up to date with the words that changed; returns the key. `None` if a name does not fit
     /// into its field, or if the length changed, so that all words did.
     #[inline]
     pub fn fold(&mut self, position: &mut Position) -> Option<u64> {
+        if let Some(long) = &mut self.long {
+            return long.fold(position);
+        }
         let mut update = Update { key: position.key(), excess: 0 };
         for entry in position.stale_entries() {
             let word = match position.changed(entry) {
@@ -205,6 +221,9 @@ impl<P: Copy + Default> Shape<P> {
     /// Computes the whole memo, of the state or of its successor, for good; returns the key. `None` if a name
     /// does not fit into its field.
     pub fn fold_all(&mut self, position: &mut Position, of_successor: bool) -> Option<u64> {
+        if let Some(long) = &mut self.long {
+            return Some(long.fold_all(position, of_successor));
+        }
         let names = self.names(if of_successor { position.visible() } else { position.visible_before() });
         for node in (0..self.length).chain(self.living.iter().map(|&node| node as usize)) {
             position.set_memo_unlogged(self.nodes[node].cell as usize, names[node]);
@@ -216,6 +235,9 @@ impl<P: Copy + Default> Shape<P> {
 
     /// The key of a state. `None` if a name does not fit into its field.
     pub fn key_of(&mut self, words: &[u32]) -> Option<u64> {
+        if let Some(long) = &mut self.long {
+            return Some(long.key_of(words));
+        }
         let names = self.names(words);
         self.write(&names)
     }
@@ -283,6 +305,9 @@ impl<P: Copy + Default> Shape<P> {
 
     /// Writes a key of an old layout as one of the present layout, if all names fit.
     pub fn translate(&mut self, old: &Layout, key: u64) -> Option<u64> {
+        if self.long.is_some() {
+            return Some(key);
+        }
         let mut names = vec![0; self.nodes.len()];
         old.read(key, &mut names);
         self.name_from(0, old, &mut names);
@@ -291,6 +316,11 @@ impl<P: Copy + Default> Shape<P> {
 
     /// Writes the words behind a key.
     pub fn unfold(&self, layout: &Layout, key: u64, words: &mut Vec<u32>) {
+        if let Some(long) = &self.long {
+            long.unfold(key, words);
+            words.drain(..self.length);
+            return;
+        }
         self.unfold_names(layout, key, words);
         words.truncate(self.length);
         for (word, node) in words.iter_mut().zip(&self.nodes) {
@@ -308,6 +338,9 @@ impl<P: Copy + Default> Shape<P> {
         position: &mut Position,
         names: &mut Vec<u32>,
     ) {
+        if let Some(long) = &self.long {
+            return long.unfold_into(key, hidden, position, names);
+        }
         self.unfold_names(layout, key, names);
         for &node in &self.living {
             position.set_memo_unlogged(self.nodes[node as usize].cell as usize, names[node as usize]);

@@ -212,7 +212,7 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     }
 
     fn is_full(&self) -> bool {
-        self.shapes.iter().flatten().any(|shape| shape.is_full)
+        self.shapes.iter().flatten().any(|shape| shape.is_full())
     }
 
     fn note(&self, position: &Position, note: &mut Vec<u32>) {
