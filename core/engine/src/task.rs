@@ -103,7 +103,7 @@ pub(crate) fn refused(planned: &Planned, program: &Program, refusal: Refusal) ->
     let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &reason);
     report.verdict = Verdict::Faulty;
     let (findings, failure) = match refusal {
-        Refusal::TooLarge | Refusal::TooDeep => (vec![finding], None),
+        Refusal::TooLarge | Refusal::TooMany(..) | Refusal::TooDeep => (vec![finding], None),
         Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
     };
     Checked { findings, failure, ..Checked::of(report) }

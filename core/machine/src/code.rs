@@ -3,6 +3,7 @@
 use crate::layout::{Array, Base, ChannelLayout, Slot};
 use crate::shape::Placed;
 use fabius_program::meaning::Fault;
+use std::sync::Arc;
 
 /// Index of an instruction.
 pub(crate) type Pc = u32;
@@ -210,7 +211,7 @@ pub(crate) enum Instr {
     },
     TableAt {
         d: Reg,
-        table: u16,
+        table: u32,
         i: Reg,
     },
     CheckIndex {
@@ -344,32 +345,32 @@ pub(crate) enum Instr {
     },
     /// The current channel has no room; or it is a rendezvous.
     SendReady {
-        site: u16,
+        site: u32,
         rendezvous: Pc,
         to: Pc,
     },
     /// Appends or inserts the message.
     Append {
-        site: u16,
+        site: u32,
     },
     /// The whole step of a process that offers a message, except for its partner's part.
     Offer {
-        site: u16,
+        site: u32,
         to: Pc,
     },
     /// Keeps the message for a partner while the rest of the step runs; `to` if none will be found.
     OfferLater {
-        site: u16,
+        site: u32,
         ordinal: u8,
         to: Pc,
     },
     /// A fault if the current channel has not as many fields as the message.
     CheckCount {
-        site: u16,
+        site: u32,
     },
     /// No message of the channel matches.
     Find {
-        site: u16,
+        site: u32,
         to: Pc,
     },
     /// The first message of a narrow, non-empty channel does not match.
@@ -382,21 +383,21 @@ pub(crate) enum Instr {
     },
     /// The current channel has no message; or it is a rendezvous.
     ReceiveReady {
-        site: u16,
+        site: u32,
         to: Pc,
     },
     /// Stores the fields of the message that was found, and removes it.
     Take {
-        site: u16,
+        site: u32,
     },
     /// Puts the fields of the message that was found into registers from `d` on.
     Peek {
-        site: u16,
+        site: u32,
         d: Reg,
     },
     /// Removes the message that was found.
     Remove {
-        site: u16,
+        site: u32,
     },
     /// The channel in `a` is not the one offered.
     UnlessOffered {
@@ -405,14 +406,14 @@ pub(crate) enum Instr {
     },
     /// The message offered does not match.
     MatchOffer {
-        site: u16,
+        site: u32,
         to: Pc,
     },
     /// The process can be partner; what follows is its part of the step.
     Partner,
     /// Stores the fields of the message offered.
     TakeOffer {
-        site: u16,
+        site: u32,
     },
     /// Puts the fields of the message offered into registers from `d` on.
     PeekOffer {
@@ -425,7 +426,7 @@ pub(crate) enum Instr {
     },
     /// The message of an event does not match.
     MatchEvent {
-        site: u16,
+        site: u32,
         to: Pc,
     },
     Length {
@@ -439,7 +440,7 @@ pub(crate) enum Instr {
     },
     /// Whether a receive would find a message.
     Poll {
-        site: u16,
+        site: u32,
         d: Reg,
     },
 }
@@ -479,7 +480,7 @@ impl Instr {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ChannelRef {
     /// Known when the program is assembled.
-    Static { base: u8, word: u16, layout: u32 },
+    Static { base: u8, word: u32, layout: u32 },
     /// The current one.
     Current,
     /// The one whose identity is in a register.
@@ -709,7 +710,7 @@ pub(crate) struct Code {
     pub locations: Vec<LocationCode>,
     pub processes: Vec<ProcessCode>,
     pub arrays: Vec<Array>,
-    pub tables: Vec<Box<[i32]>>,
+    pub tables: Vec<Arc<[i32]>>,
     pub sites: Vec<Site>,
     pub terms: Vec<Term>,
     pub faults: Vec<Fault>,

@@ -21,8 +21,13 @@ pub(crate) const STUTTERED: u32 = 1 << 25;
 /// Bits of the first word that are taken if a claim is watched.
 pub(crate) const WATCHED_BITS: u32 = 26;
 
-/// At most so many words in one block, so that an offset fits into 16 bits.
-pub(crate) const BLOCK_WORDS_MAX: u32 = 0xFFFF;
+/// The last word of a block that a [`Slot`] can name. What lies behind is read and written by index only: elements of
+/// an [`Array`], messages of a channel that the interpreter finds by its number.
+pub(crate) const SLOT_WORD_MAX: u32 = 0xFFFF;
+/// At most so many words in one block: 64 MiB.
+pub(crate) const BLOCK_WORDS_MAX: u32 = 1 << 24;
+/// At most so many words in a state, whatever processes it has: 1 GiB.
+pub(crate) const STATE_WORDS_MAX: u64 = 1 << 28;
 
 /// What an address is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +58,7 @@ const SIGNED: u8 = 0x20;
 impl Slot {
     pub(crate) fn new(base: Base, bit: u32, bits: u8, signed: bool) -> Self {
         let position = bit & 31;
-        debug_assert!(position + u32::from(bits) <= 32 && bits > 0);
+        debug_assert!(position + u32::from(bits) <= 32 && bits > 0 && bit >> 5 <= SLOT_WORD_MAX);
         Self {
             word: (bit >> 5) as u16,
             left: (32 - u32::from(bits) - position) as u8 | (base as u8) << 5,
@@ -137,15 +142,25 @@ impl Array {
         word & !(mask << (bit & 31)) | (value as u32 & mask) << (bit & 31)
     }
 
-    /// One element as a slot.
-    pub(crate) fn slot(&self, index: u32) -> Slot {
-        let base = match self.base {
+    /// One element as a slot, unless it lies too far from the base.
+    pub(crate) fn slot(&self, index: u32) -> Option<Slot> {
+        let bit = self.bit_of(index);
+        (bit >> 5 <= SLOT_WORD_MAX).then(|| Slot::new(self.base_kind(), bit, self.bits, self.signed))
+    }
+
+    /// One element, as its word relative to the base and a slot whose base is that word.
+    pub(crate) fn element(&self, index: u32) -> (u32, Slot) {
+        let bit = self.bit_of(index);
+        (bit >> 5, Slot::new(self.base_kind(), bit & 31, self.bits, self.signed))
+    }
+
+    fn base_kind(&self) -> Base {
+        match self.base {
             0 => Base::Global,
             1 => Base::Process,
             2 => Base::Hidden,
             _ => Base::Remote,
-        };
-        Slot::new(base, self.bit_of(index), self.bits, self.signed)
+        }
     }
 
     /// The same array in the process chosen by `Select`.
@@ -365,9 +380,23 @@ mod tests {
                 let expected = ty.truncate(i as i32 * 77 - 300);
                 let bit = array.bit_of(i);
                 assert_eq!(array.get(words[(bit >> 5) as usize], bit), expected);
-                let slot = array.slot(i);
+                let slot = array.slot(i).unwrap();
                 assert_eq!(slot.get(words[usize::from(slot.word)]), expected);
             }
+        }
+    }
+
+    #[test]
+    fn an_element_that_no_slot_can_name_has_a_word_and_a_place_in_it() {
+        let array = Array::new(Base::Hidden, 64, Type::signed(16), 1_000_000);
+        let last_named = (SLOT_WORD_MAX - 2) * 2 + 1;
+        assert!(array.slot(last_named).is_some());
+        for index in [0, 1, last_named, last_named + 1, 999_999] {
+            let (word, slot) = array.element(index);
+            assert_eq!((word, slot.word, slot.base()), (2 + index / 2, 0, Base::Hidden as usize));
+            assert_eq!(slot.get(slot.set(0, -7)), -7);
+            assert_eq!(array.slot(index).is_some(), index <= last_named);
+            assert_eq!(array.set(0, array.bit_of(index), -7), slot.set(0, -7));
         }
     }
 

@@ -38,6 +38,8 @@ pub use view::{ChannelView, View};
 pub enum Refusal {
     /// A process, a channel or the globals take more memory than a state may have.
     TooLarge,
+    /// The program has more of something than instructions can number: what, and how many there may be.
+    TooMany(&'static str, u32),
     /// An expression is nested too deeply, or a message has too many fields.
     TooDeep,
     /// The program breaks its invariants: what is wrong.
@@ -50,8 +52,10 @@ impl fmt::Display for Refusal {
             Self::TooLarge => write!(
                 f,
                 "a state of this model would be too large: the global variables with their channels, and each \
-                 process with its channels, may take 256 KiB"
+                 process with its channels, may take 64 MiB, and all together 1 GiB (where `run` creates processes, \
+                 the largest one counts as often as there may be processes)"
             ),
+            Self::TooMany(what, most) => write!(f, "too many {what}: there may be {most}"),
             Self::TooDeep => write!(f, "an expression is nested too deeply"),
             Self::Malformed(what) => write!(f, "the program is malformed: {what}"),
         }

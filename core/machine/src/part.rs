@@ -99,20 +99,20 @@ impl Machine {
     }
 
     fn reader(&self, storage: &Storage, element: u32, base: u32, hidden: u32) -> Option<Reader> {
-        let slot = match storage {
+        let (word, slot) = match storage {
             Storage::Constant(_) => return None,
-            Storage::Scalar(slot) if element == 0 => *slot,
+            Storage::Scalar(slot) if element == 0 => (u32::from(slot.word), *slot),
             Storage::Scalar(_) => return None,
             Storage::Array(array) => {
                 let array = &self.code.arrays[usize::from(*array)];
                 if array.length <= element {
                     return None;
                 }
-                array.slot(element)
+                array.element(element)
             }
         };
         let base = if slot.base() == Base::Hidden as usize { hidden } else { base };
-        Some(Reader { word: base + u32::from(slot.word), slot })
+        Some(Reader { word: base + word, slot })
     }
 
     /// Where the number of messages of a channel stands; `None` for a rendezvous.

@@ -113,15 +113,16 @@ impl<'s> View<'s> {
     fn values(&self, storage: &Storage, process: u32) -> Vec<i32> {
         match storage {
             Storage::Constant(values) => values.to_vec(),
-            Storage::Scalar(slot) => vec![self.value(*slot, process)],
+            Storage::Scalar(slot) => vec![self.value(u32::from(slot.word), *slot, process)],
             Storage::Array(array) => {
                 let array = &self.machine.code.arrays[usize::from(*array)];
-                (0..array.length).map(|i| self.value(array.slot(i), process)).collect()
+                let value = |(word, slot)| self.value(word, slot, process);
+                (0..array.length).map(|i| value(array.element(i))).collect()
             }
         }
     }
 
-    fn value(&self, slot: Slot, process: u32) -> i32 {
+    fn value(&self, word: u32, slot: Slot, process: u32) -> i32 {
         let base = if slot.base() == Base::Global as usize {
             0
         } else if slot.base() == Base::Hidden as usize {
@@ -129,7 +130,7 @@ impl<'s> View<'s> {
         } else {
             process as usize
         };
-        slot.get(self.state[base + usize::from(slot.word)])
+        slot.get(self.state[base + word as usize])
     }
 
     /// Number of channels.

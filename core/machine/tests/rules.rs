@@ -758,6 +758,50 @@ fn np_location_and_count_are_read_from_the_state() {
     assert_eq!(value(at(1, Some(0), 0)), 0, "of another type");
 }
 
+/// Scalars, elements and channels before and behind the last word that a slot can name, in the globals, in a process and
+/// in one that something asks about.
+fn far_and_near(length: usize) -> String {
+    format!(
+        "int a[{length}]; chan c = [2] of {{ byte, int }}; chan big = [{length}] of {{ int, int }};
+         chan r = [0] of {{ byte }}; int after; hidden int secret[{length}];
+         active proctype p() {{
+           int l[{length}]; byte z; chan own = [3] of {{ short }};
+           a[{last}] = 7; l[{last}] = a[{last}] + 1; secret[{last}] = 5; z = {last} % 100; a[z + {length} - 100] = 1;
+           c ! 1, l[{last}]; big ! 3, 4; big !! 2, 9; own ! 5; c ! 2, secret[{last}];
+           assert(len(big) == 2 && nfull(big) && nempty(own) && len(c) == 2 && full(c));
+           r ! 9; after = l[{last}] - 8 + a[{last}]; own ? z; assert(z == 5); done: after == 7
+         }}
+         active proctype q() {{
+           byte k; int m, n;
+           r ? k; c ? 1, m; assert(m == 8 && k == 9); c ? 2, a[{last}]; assert(a[{last}] == 5);
+           big ? 2, n; big ? [3, 4]; big ? k, n; assert(k == 3 && n == 4);
+           p[0]@done; assert(p[0]:l[{last}] == 8 && a[a[{last}] + {length} - 5 - k] == 0); a[k] = n; a[{last} - k] = 6
+         }}",
+        last = length - 1,
+    )
+}
+
+#[test]
+fn what_no_slot_can_name_is_like_everything_else() {
+    let all = |length| {
+        let mut machine = machine(&far_and_near(length));
+        let (steps, state, ending) = run(&mut machine);
+        let view = machine.view(&state).unwrap();
+        let ends: Vec<i32> = view.global(VariableId(0)).into_iter().filter(|value| *value != 0).collect();
+        let messages: Vec<_> = (1..=view.channel_count()).filter_map(|id| view.channel(id)).collect();
+        (steps, ending, ends, messages)
+    };
+    let (steps, ending, ends, messages) = all(200);
+    assert!(
+        steps.len() > 20 && steps.iter().all(|step| matches!(step, Step::Successor { fault: None, .. })),
+        "{steps:?}"
+    );
+    assert_eq!((ending, messages.iter().all(|channel| channel.messages.is_empty())), (Ending::InvalidEnd, true));
+    for length in [66_000, 300_000] {
+        assert!(all(length) == (steps.clone(), ending, ends.clone(), messages.clone()), "with {length} elements");
+    }
+}
+
 #[test]
 fn programs_that_break_their_invariants_are_refused() {
     let refuse = |change: &dyn Fn(&mut Program)| {
@@ -775,6 +819,7 @@ fn programs_that_break_their_invariants_are_refused() {
     malformed(refuse(&|p| p.globals[1].initial = Initial::Channel(ChannelTypeId(4))));
     malformed(refuse(&|p| p.processes[0].statements[0].action = set(17, 1)));
     assert_eq!(refuse(&|p| p.globals[0].dimensions = vec![1 << 20, 1 << 20]), Refusal::TooLarge);
+    assert_eq!(refuse(&|p| p.globals[0].dimensions = vec![(64 << 20) + 1]), Refusal::TooLarge);
     assert_eq!(refuse(&|p| p.channel_types[0].capacity = u32::MAX), Refusal::TooLarge);
     let mut deep = number(1);
     for _ in 0..3000 {

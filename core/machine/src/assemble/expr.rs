@@ -4,7 +4,7 @@ use super::{Assembler, Done, Label, Storage, facts};
 use crate::Refusal;
 use crate::arith::compute;
 use crate::code::{Arithmetic, Instr, Reg, Relation};
-use crate::layout::{Base, Slot as Bits};
+use crate::layout::{Base, SLOT_WORD_MAX, Slot as Bits};
 use fabius_program::meaning::Fault;
 use fabius_program::{BinaryOp, ChannelTest, Expr, Place, ProcessId, Slot, UnaryOp, Variable, VariableId};
 
@@ -139,7 +139,7 @@ impl Assembler<'_> {
             (Storage::Array(array), [index]) => {
                 let array = self.code.arrays[usize::from(*array)];
                 let index = u32::try_from(self.constant(index)?).ok().filter(|&i| i < array.length)?;
-                Some(array.slot(index))
+                array.slot(index)
             }
             _ => None,
         }
@@ -151,8 +151,14 @@ impl Assembler<'_> {
         (layout.capacity > 0).then(|| Bits::new(channel.base, channel.word * 32, layout.length_bits, false))
     }
 
-    /// The channel an expression always names, if it exists as long as the process does.
+    /// The channel an expression always names, if it exists as long as the process does, and instructions can name its
+    /// place.
     pub(super) fn static_channel(&self, e: &Expr) -> Option<StaticChannel> {
+        self.lasting_channel(e)
+            .filter(|channel| channel.word <= SLOT_WORD_MAX || self.code.layouts[channel.layout as usize].capacity == 0)
+    }
+
+    fn lasting_channel(&self, e: &Expr) -> Option<StaticChannel> {
         if let Some(id) = self.constant(e) {
             let index = usize::try_from(id).ok()?.checked_sub(1)?;
             let &(word, layout) = self.code.global_channels.get(index)?;
@@ -476,21 +482,21 @@ impl Assembler<'_> {
         let Some(storage) = self.storage(place.slot).cloned() else {
             return Err(Refusal::Malformed("no such variable"));
         };
-        self.load_indexed(&storage, d)
+        self.load_indexed(&storage, d);
+        Ok(())
     }
 
     /// Reads the element whose number is in a register.
-    fn load_indexed(&mut self, storage: &Storage, d: Reg) -> Done {
+    fn load_indexed(&mut self, storage: &Storage, d: Reg) {
         match storage {
             Storage::Scalar(slot) => self.emit(Instr::Load { d, slot: *slot }),
             Storage::Array(array) => self.emit(Instr::LoadAt { d, array: *array, i: d }),
             Storage::Constant(values) => {
+                let table = self.code.tables.len() as u32;
                 self.code.tables.push(values.clone());
-                let table = u16::try_from(self.code.tables.len() - 1).map_err(|_| Refusal::TooLarge)?;
                 self.emit(Instr::TableAt { d, table, i: d });
             }
         }
-        Ok(())
     }
 
     /// Puts the number of an element into a register: 0 for a scalar.
@@ -546,7 +552,7 @@ impl Assembler<'_> {
         if process.0 as usize >= self.program.processes.len() {
             return Err(Refusal::Malformed("no such process"));
         }
-        let index = u16::try_from(process.0).map_err(|_| Refusal::TooLarge)?;
+        let index = process_number(process)?;
         if let Some(pid) = pid {
             self.value(pid, d)?;
         }
@@ -586,7 +592,7 @@ impl Assembler<'_> {
         if indices.iter().any(|e| facts::any_expr(e, &mut |e| matches!(e, Expr::Remote { .. } | Expr::At { .. }))) {
             self.emit(Instr::Select { first: pid.is_none(), a: d, process: index, to: absent });
         }
-        self.load_indexed(&storage, next)?;
+        self.load_indexed(&storage, next);
         self.emit(Instr::AddConst { d, a: next, k: 0 });
         self.or_zero(absent, d);
         Ok(())
@@ -606,7 +612,7 @@ impl Assembler<'_> {
             at = after(at)?;
         }
         let count = arguments.len().min(parameters) as u8;
-        let process = u16::try_from(process.0).map_err(|_| Refusal::TooLarge)?;
+        let process = process_number(process)?;
         self.emit(Instr::Spawn { d, a: d, count, priority, process });
         Ok(())
     }
@@ -689,6 +695,11 @@ impl Assembler<'_> {
             _ => None,
         }
     }
+}
+
+/// The number of a process type, as instructions name it.
+fn process_number(process: ProcessId) -> Result<u16, Refusal> {
+    u16::try_from(process.0).map_err(|_| Refusal::TooMany("kinds of processes", u16::MAX.into()))
 }
 
 /// The fault of a message with the wrong number of fields.

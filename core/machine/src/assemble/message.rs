@@ -5,6 +5,7 @@ use super::expr::{Operand, StaticChannel, after, field_count};
 use super::{Assembler, Done, Label, facts};
 use crate::Refusal;
 use crate::code::{ChannelRef, Instr, Reg, Relation, Site, Term};
+use crate::layout::SLOT_WORD_MAX;
 use fabius_program::meaning::Fault;
 use fabius_program::{Expr, Pattern, Receive, Send};
 
@@ -37,8 +38,8 @@ impl Assembler<'_> {
         self.value(&send.channel, 0)?;
         self.emit(Instr::Resolve { a: 0 });
         let (rendezvous, end) = (self.label(), self.label());
-        let site = self.site(ChannelRef::Current, send.fields.len(), &[])?;
-        self.code.sites[usize::from(site)].count = send.fields.len() as u32;
+        let site = self.site(ChannelRef::Current, send.fields.len(), &[]);
+        self.code.sites[site as usize].count = send.fields.len() as u32;
         self.emit(Instr::SendReady { site, rendezvous, to: fail });
         self.commit(entry);
         self.append(send, ChannelRef::Current)?;
@@ -52,8 +53,8 @@ impl Assembler<'_> {
 
     fn append(&mut self, send: &Send, channel: ChannelRef) -> Done {
         let (terms, _) = self.values(&send.fields, 0)?;
-        let site = self.site(channel, terms.len(), &terms)?;
-        self.code.sites[usize::from(site)].sorted = send.sorted;
+        let site = self.site(channel, terms.len(), &terms);
+        self.code.sites[site as usize].sorted = send.sorted;
         self.emit(Instr::Append { site });
         Ok(())
     }
@@ -69,12 +70,15 @@ impl Assembler<'_> {
             self.emit(Instr::Copy);
         }
         let (terms, _) = self.values(&send.fields, 0)?;
-        let site = self.site(ChannelRef::Current, terms.len(), &terms)?;
+        let site = self.site(ChannelRef::Current, terms.len(), &terms);
         if entry == Entry::Alone && !runs {
             self.emit(Instr::Offer { site, to: fail });
             return Ok(());
         }
-        self.offers = self.offers.checked_add(1).ok_or(Refusal::TooLarge)?;
+        self.offers = self
+            .offers
+            .checked_add(1)
+            .ok_or(Refusal::TooMany("offers of messages in one `atomic` or `d_step`", u8::MAX as u32))?;
         let ordinal = self.offers;
         self.emit(Instr::OfferLater { site, ordinal, to: fail });
         if !runs {
@@ -106,8 +110,8 @@ impl Assembler<'_> {
         } else {
             self.value(&receive.channel, 0)?;
             self.emit(Instr::Resolve { a: 0 });
-            let site = self.site(ChannelRef::Current, given, &[])?;
-            let head = &mut self.code.sites[usize::from(site)];
+            let site = self.site(ChannelRef::Current, given, &[]);
+            let head = &mut self.code.sites[site as usize];
             (head.count, head.keep) = (given as u32, receive.keep);
             self.emit(Instr::ReceiveReady { site, to: fail });
             unchecked = Some(site);
@@ -116,8 +120,8 @@ impl Assembler<'_> {
         let reference = channel.as_ref().map_or(ChannelRef::Current, channel_ref);
         if matches && !self.match_head(receive, channel.as_ref(), fail) {
             let (terms, _) = self.patterns(&receive.fields, 0)?;
-            let site = self.site(reference, given, &terms)?;
-            self.code.sites[usize::from(site)].any = receive.any;
+            let site = self.site(reference, given, &terms);
+            self.code.sites[site as usize].any = receive.any;
             self.emit(Instr::Find { site, to: fail });
         }
         // The number of fields matters only once the fields that both have match.
@@ -139,7 +143,7 @@ impl Assembler<'_> {
     fn match_head(&mut self, receive: &Receive, channel: Option<&StaticChannel>, fail: Label) -> bool {
         let Some(channel) = channel else { return false };
         let layout = &self.code.layouts[channel.layout as usize];
-        if receive.any || !layout.is_narrow() {
+        if receive.any || !layout.is_narrow() || channel.word + (layout.start >> 5) > SLOT_WORD_MAX {
             return false;
         }
         let (mut mask, mut value) = (0, 0);
@@ -165,14 +169,14 @@ impl Assembler<'_> {
         let given = receive.fields.len();
         let (keep, simple) = (receive.keep, self.simple_stores(&receive.fields));
         if let Some(terms) = simple {
-            let site = self.site(reference, given, &terms)?;
-            let site_data = &mut self.code.sites[usize::from(site)];
+            let site = self.site(reference, given, &terms);
+            let site_data = &mut self.code.sites[site as usize];
             (site_data.keep, site_data.head) = (keep, head);
             self.emit(Instr::Take { site });
             return Ok(());
         }
-        let site = self.site(reference, given, &vec![Term::Ignore; given])?;
-        self.code.sites[usize::from(site)].head = head;
+        let site = self.site(reference, given, &vec![Term::Ignore; given]);
+        self.code.sites[site as usize].head = head;
         self.emit(Instr::Peek { site, d: 0 });
         self.store_fields(&receive.fields)?;
         if !keep {
@@ -188,14 +192,14 @@ impl Assembler<'_> {
             self.emit(Instr::UnlessOffered { a: 0, to: fail });
         }
         let (terms, _) = self.patterns(&receive.fields, 0)?;
-        let site = self.site(ChannelRef::Current, terms.len(), &terms)?;
+        let site = self.site(ChannelRef::Current, terms.len(), &terms);
         self.emit(Instr::MatchOffer { site, to: fail });
         self.commit(Entry::Partner);
         self.event(true, true);
         self.event(false, true);
         if let Some(terms) = self.simple_stores(&receive.fields) {
             if terms.iter().any(|term| matches!(term, Term::Store(_))) {
-                let site = self.site(ChannelRef::Current, terms.len(), &terms)?;
+                let site = self.site(ChannelRef::Current, terms.len(), &terms);
                 self.emit(Instr::TakeOffer { site });
             }
             return Ok(());
@@ -249,8 +253,8 @@ impl Assembler<'_> {
             }
         };
         let (terms, _) = self.patterns(fields, free)?;
-        let site = self.site(reference, terms.len(), &terms)?;
-        self.code.sites[usize::from(site)].any = any;
+        let site = self.site(reference, terms.len(), &terms);
+        self.code.sites[site as usize].any = any;
         self.emit(Instr::Poll { site, d });
         Ok(())
     }
@@ -289,15 +293,15 @@ impl Assembler<'_> {
         })
     }
 
-    pub(super) fn site(&mut self, channel: ChannelRef, count: usize, terms: &[Term]) -> Result<u16, Refusal> {
+    pub(super) fn site(&mut self, channel: ChannelRef, count: usize, terms: &[Term]) -> u32 {
         let first = self.code.terms.len() as u32;
         self.code.terms.extend_from_slice(terms);
         let count = count as u32;
         self.code.sites.push(Site { channel, sorted: false, any: false, keep: false, head: false, first, count });
-        u16::try_from(self.code.sites.len() - 1).map_err(|_| Refusal::TooLarge)
+        self.code.sites.len() as u32 - 1
     }
 }
 
 fn channel_ref(channel: &StaticChannel) -> ChannelRef {
-    ChannelRef::Static { base: channel.base as u8, word: channel.word as u16, layout: channel.layout }
+    ChannelRef::Static { base: channel.base as u8, word: channel.word, layout: channel.layout }
 }

@@ -142,6 +142,7 @@ impl Assembler<'_> {
             self.declare_process(index)?;
         }
         self.place_watched()?;
+        self.check_size()?;
         self.initialise_globals()?;
         for index in 0..self.program.processes.len() {
             self.process_code(index)?;
@@ -166,7 +167,7 @@ impl Assembler<'_> {
         let taken = self.code.location_shift + location_bits;
         let priority_bits = if self.code.uses_priority { 8 } else { 0 };
         if taken + priority_bits > 32 {
-            return Err(Refusal::TooLarge);
+            return Err(Refusal::TooMany("places in a process", 1 << (32 - self.code.location_shift - priority_bits)));
         }
         let rank = self.code.ranks.iter().position(|&p| p as usize == index).unwrap_or(0) as u32;
         let kept_rank = rank & self.code.rank_mask;
@@ -286,7 +287,8 @@ impl Assembler<'_> {
                     start: code.start,
                     target: edge.target.0 << shift,
                     target_mask: !(self.code.processes[index].location_mask << shift),
-                    escape: u16::try_from(group).map_err(|_| Refusal::TooLarge)?,
+                    escape: u16::try_from(group)
+                        .map_err(|_| Refusal::TooMany("`unless` around one statement", u16::MAX.into()))?,
                     offers: code.offers,
                     flags: flags.iter().filter(|(has, _)| *has).fold(0, |all, (_, flag)| all | flag),
                     ..EdgeCode::never()
@@ -394,9 +396,15 @@ impl Assembler<'_> {
             Initial::Zero => {}
             Initial::Value(e) => self.initialise_all(e, storage, count)?,
             Initial::List(list) => {
-                for i in 0..count {
-                    let Some(e) = list.get(i as usize).or(list.last()) else { break };
-                    self.value(e, 0)?;
+                let Some(last) = list.last() else { return Ok(()) };
+                let mut each = count;
+                if list.len() < count as usize && self.constant(last).is_some() {
+                    // The elements behind the list all at once, and then those before.
+                    each = list.len() as u32 - 1;
+                    self.initialise_all(last, storage, count)?;
+                }
+                for i in 0..each {
+                    self.value(list.get(i as usize).unwrap_or(last), 0)?;
                     self.store_element(storage, i, 0);
                 }
             }
@@ -435,10 +443,14 @@ impl Assembler<'_> {
     fn store_element(&mut self, storage: &Storage, index: u32, a: Reg) {
         match *storage {
             Storage::Scalar(slot) => self.emit(Instr::Store { slot, a }),
-            Storage::Array(array) => {
-                let slot = self.code.arrays[usize::from(array)].slot(index);
-                self.emit(Instr::Store { slot, a });
-            }
+            Storage::Array(array) => match self.code.arrays[usize::from(array)].slot(index) {
+                Some(slot) => self.emit(Instr::Store { slot, a }),
+                None => {
+                    let i = a.wrapping_add(1);
+                    self.emit(Instr::Const { d: i, k: index as i32 });
+                    self.emit(Instr::StoreAt { array, i, a });
+                }
+            },
             Storage::Constant(_) => {}
         }
     }

@@ -3,14 +3,17 @@
 use super::{Assembler, Done};
 use crate::Refusal;
 use crate::code::ProcessCode;
-use crate::layout::{Array, BLOCK_WORDS_MAX, Base, LAST_SHIFT, Packer, Slot, WATCHED_BITS, extent};
-use fabius_program::{CHANNELS_MAX, Initial, Variable};
+use crate::layout::{
+    Array, BLOCK_WORDS_MAX, Base, LAST_SHIFT, Packer, SLOT_WORD_MAX, STATE_WORDS_MAX, Slot, WATCHED_BITS, extent,
+};
+use fabius_program::{CHANNELS_MAX, Initial, PROCESSES_MAX, Variable};
+use std::sync::Arc;
 
 /// Where a variable stands.
 #[derive(Clone, Debug)]
 pub(crate) enum Storage {
     /// Nowhere: nothing ever changes it.
-    Constant(Box<[i32]>),
+    Constant(Arc<[i32]>),
     /// In one place.
     Scalar(Slot),
     /// In a row, by its index in [`crate::code::Code::arrays`].
@@ -84,15 +87,12 @@ impl Assembler<'_> {
         self.place(locals, &open, Base::Process, &mut packer, &mut storages)?;
         let own = locals.get(process.parameter_count as usize..).unwrap_or(&[]);
         (kind.words, kind.channels) = self.place_channels(own, packer.words())?;
-        kind.parameters = storages
-            .iter()
-            .take(process.parameter_count as usize)
-            .map(|storage| match *storage {
-                Storage::Scalar(slot) => slot,
-                Storage::Array(array) => self.code.arrays[usize::from(array)].slot(0),
-                Storage::Constant(_) => Slot::new(Base::Process, 0, 1, false),
-            })
-            .collect();
+        let parameters = storages.iter().take(process.parameter_count as usize).map(|storage| match *storage {
+            Storage::Scalar(slot) => Some(slot),
+            Storage::Array(array) => self.code.arrays[usize::from(array)].slot(0),
+            Storage::Constant(_) => Some(Slot::new(Base::Process, 0, 1, false)),
+        });
+        kind.parameters = parameters.collect::<Option<_>>().ok_or(Refusal::TooLarge)?;
         self.map.locals.push(storages);
         self.map.own_channels.push(own_channels);
         Ok(())
@@ -122,7 +122,7 @@ impl Assembler<'_> {
         Some(Storage::Constant(values.iter().map(|value| variable.ty.truncate(*value)).collect()))
     }
 
-    /// Places variables in a block, the largest first.
+    /// Places variables in a block, the largest first; in a block with more words than a slot can name, the smallest.
     fn place(
         &mut self,
         variables: &[Variable],
@@ -143,10 +143,14 @@ impl Assembler<'_> {
             sized.push((width, align, at, count));
         }
         sized.sort_by_key(|&(width, ..)| std::cmp::Reverse(width));
+        let words: u64 = sized.iter().map(|&(width, ..)| u64::from(width.div_ceil(32))).sum();
+        if words > u64::from(SLOT_WORD_MAX) {
+            sized.reverse();
+        }
         for (width, align, at, count) in sized {
             let ty = variables[at].ty;
             let bit = packer.place(width, align).ok_or(Refusal::TooLarge)?;
-            storages[at] = if variables[at].dimensions.is_empty() {
+            storages[at] = if variables[at].dimensions.is_empty() && bit >> 5 <= SLOT_WORD_MAX {
                 Storage::Scalar(Slot::new(base, bit, ty.bits, ty.signed))
             } else {
                 Storage::Array(self.array(Array::new(base, bit, ty, count))?)
@@ -157,29 +161,45 @@ impl Assembler<'_> {
 
     pub(super) fn array(&mut self, array: Array) -> Result<u16, Refusal> {
         self.code.arrays.push(array);
-        u16::try_from(self.code.arrays.len() - 1).map_err(|_| Refusal::TooLarge)
+        u16::try_from(self.code.arrays.len() - 1).map_err(|_| Refusal::TooMany("arrays", u16::MAX.into()))
     }
 
     /// Places of the channels of variables, from a word on: the words used then, and the channels. More than
-    /// may exist are not placed; creating them is a fault.
+    /// may exist are not placed; creating them is a fault. In a block with more words than a slot can name, the smallest
+    /// come first.
     fn place_channels(&self, variables: &[Variable], first: u32) -> Result<(u32, Vec<(u32, u32)>), Refusal> {
-        let mut word = first;
-        let mut channels = Vec::new();
+        let mut types = Vec::new();
         for variable in variables {
             let Initial::Channel(ty) = variable.initial else { continue };
             let layout = self.code.layouts.get(ty.0 as usize).ok_or(Refusal::Malformed("no such channel type"))?;
-            for _ in 0..checked_count(variable)? {
-                if channels.len() > CHANNELS_MAX {
-                    return Ok((word, channels));
-                }
-                channels.push((word, ty.0));
-                word += layout.words;
-                if word > BLOCK_WORDS_MAX {
-                    return Err(Refusal::TooLarge);
-                }
+            let room = (CHANNELS_MAX + 1).saturating_sub(types.len());
+            types.extend(std::iter::repeat_n((ty.0, layout.words), room.min(checked_count(variable)? as usize)));
+        }
+        let words: u64 = u64::from(first) + types.iter().map(|&(_, words)| u64::from(words)).sum::<u64>();
+        let mut order: Vec<usize> = (0..types.len()).collect();
+        if words > u64::from(SLOT_WORD_MAX) {
+            order.sort_by_key(|&at| types[at].1);
+        }
+        let mut word = first;
+        let mut channels: Vec<(u32, u32)> = types.iter().map(|&(ty, _)| (0, ty)).collect();
+        for at in order {
+            channels[at].0 = word;
+            word += types[at].1;
+            if word > BLOCK_WORDS_MAX {
+                return Err(Refusal::TooLarge);
             }
         }
         Ok((word, channels))
+    }
+
+    /// Whether a state is never too large, whatever processes there are.
+    pub(super) fn check_size(&self) -> Done {
+        let words = |process: u32| u64::from(self.code.processes[process as usize].words);
+        let start: u64 = self.code.initial.iter().map(|&(process, _)| words(process)).sum();
+        let largest = self.code.ranks.iter().map(|&process| words(process)).max().unwrap_or(0);
+        let later = if self.code.dynamic { PROCESSES_MAX.saturating_sub(self.code.initial.len()) } else { 0 };
+        let fixed = u64::from(self.code.global_words) + u64::from(self.code.hidden_words);
+        if fixed + start + largest * later as u64 > STATE_WORDS_MAX { Err(Refusal::TooLarge) } else { Ok(()) }
     }
 }
 

@@ -127,7 +127,7 @@ impl Assembler<'_> {
         self.value(channel, 0)?;
         self.emit(Instr::UnlessOffered { a: 0, to: BLOCKED });
         let (terms, _) = self.patterns(fields, 0)?;
-        let site = self.site(ChannelRef::Current, terms.len(), &terms)?;
+        let site = self.site(ChannelRef::Current, terms.len(), &terms);
         self.emit(Instr::MatchEvent { site, to: BLOCKED });
         self.emit(Instr::Finish);
         Ok(start)

@@ -42,23 +42,23 @@ impl<'m> Interpreter<'m> {
 
     /// A fault if the message has not as many fields as the current channel.
     #[inline]
-    pub(super) fn check_count(&self, site: u16) -> Result<(), Fault> {
-        field_count(&self.code.sites[usize::from(site)], self.layout(self.scratch.current))
+    pub(super) fn check_count(&self, site: u32) -> Result<(), Fault> {
+        field_count(&self.code.sites[site as usize], self.layout(self.scratch.current))
     }
 
     #[inline(always)]
     fn channel_of(&self, site: &Site) -> PlacedChannel {
         match site.channel {
             ChannelRef::Static { base, word, layout } => {
-                PlacedChannel { base: self.bases[usize::from(base & 3)] + u32::from(word), layout }
+                PlacedChannel { base: self.bases[usize::from(base & 3)] + word, layout }
             }
             _ => self.scratch.current,
         }
     }
 
     #[inline(always)]
-    pub(super) fn site(&self, site: u16) -> (&'m Site, &'m [Term]) {
-        let site = &self.code.sites[usize::from(site)];
+    pub(super) fn site(&self, site: u32) -> (&'m Site, &'m [Term]) {
+        let site = &self.code.sites[site as usize];
         (site, &self.code.terms[site.first as usize..(site.first + site.count) as usize])
     }
 
@@ -90,7 +90,7 @@ impl<'m> Interpreter<'m> {
 
     /// Adds a message; there is room.
     #[inline(never)]
-    pub(super) fn append(&mut self, site: u16) {
+    pub(super) fn append(&mut self, site: u32) {
         let (site, terms) = self.site(site);
         let channel = self.channel_of(site);
         let layout = self.layout(channel);
@@ -154,7 +154,7 @@ impl<'m> Interpreter<'m> {
 
     /// The first message that matches, of those that are looked at.
     #[inline(never)]
-    pub(super) fn find(&self, site: u16) -> Option<u32> {
+    pub(super) fn find(&self, site: u32) -> Option<u32> {
         let (site, terms) = self.site(site);
         self.find_in(self.channel_of(site), site.any, terms)
     }
@@ -174,7 +174,7 @@ impl<'m> Interpreter<'m> {
 
     /// Stores the fields of the message that was found and removes it.
     #[inline(never)]
-    pub(super) fn take(&mut self, site: u16) {
+    pub(super) fn take(&mut self, site: u32) {
         let (site, terms) = self.site(site);
         let channel = self.channel_of(site);
         let layout = self.layout(channel);
@@ -192,7 +192,7 @@ impl<'m> Interpreter<'m> {
 
     /// Puts the fields of the message that was found into registers.
     #[inline(never)]
-    pub(super) fn peek(&mut self, site: u16, d: Reg) {
+    pub(super) fn peek(&mut self, site: u32, d: Reg) {
         let (site, _) = self.site(site);
         let channel = self.channel_of(site);
         let layout = self.layout(channel);
@@ -204,7 +204,7 @@ impl<'m> Interpreter<'m> {
     }
 
     #[inline(never)]
-    pub(super) fn remove_found(&mut self, site: u16) {
+    pub(super) fn remove_found(&mut self, site: u32) {
         let (site, _) = self.site(site);
         let channel = self.channel_of(site);
         let position = if site.head { 0 } else { self.scratch.position };
@@ -240,7 +240,7 @@ impl<'m> Interpreter<'m> {
 
     /// Keeps the message, truncated, for a partner.
     #[inline(never)]
-    pub(super) fn offer(&mut self, site: u16) {
+    pub(super) fn offer(&mut self, site: u32) {
         let (_, terms) = self.site(site);
         let layout = self.layout(self.scratch.current);
         self.scratch.message.clear();
@@ -253,7 +253,7 @@ impl<'m> Interpreter<'m> {
 
     /// Whether the message offered matches.
     #[inline(never)]
-    pub(super) fn match_offer(&self, site: u16) -> Result<bool, Fault> {
+    pub(super) fn match_offer(&self, site: u32) -> Result<bool, Fault> {
         let (_, terms) = self.site(site);
         let expected = self.scratch.message.len();
         let matches = self.agrees(terms);
@@ -272,7 +272,7 @@ impl<'m> Interpreter<'m> {
     }
 
     #[inline(never)]
-    pub(super) fn take_offer(&mut self, site: u16) {
+    pub(super) fn take_offer(&mut self, site: u32) {
         let (_, terms) = self.site(site);
         for (i, term) in terms.iter().enumerate() {
             if let Term::Store(slot) = *term {
@@ -289,7 +289,7 @@ impl<'m> Interpreter<'m> {
     }
 
     #[inline(never)]
-    pub(super) fn poll(&self, site: u16) -> Result<bool, Fault> {
+    pub(super) fn poll(&self, site: u32) -> Result<bool, Fault> {
         let (site, terms) = self.site(site);
         let channel = match site.channel {
             ChannelRef::Register(reg) => self.channel_by_id(self.scratch.registers[usize::from(reg)])?,

@@ -410,7 +410,7 @@ impl<'m> Interpreter<'m> {
                 Instr::LoadAt { d, array, i } => reg!(d) = sound!(self.load_at(array, reg!(i))),
                 Instr::LoadBySlot { d, array, index } => reg!(d) = sound!(self.load_at(array, self.load(index))),
                 Instr::TableAt { d, table, i } => {
-                    let (index, table) = (reg!(i), &code.tables[usize::from(table)]);
+                    let (index, table) = (reg!(i), &code.tables[table as usize]);
                     reg!(d) = *sound!(
                         table
                             .get(index as u32 as usize)
@@ -493,7 +493,7 @@ impl<'m> Interpreter<'m> {
                 }
                 Instr::ReceiveReady { site, to } => {
                     let layout = self.layout(self.scratch.current);
-                    if layout.capacity == 0 && code.sites[usize::from(site)].keep {
+                    if layout.capacity == 0 && code.sites[site as usize].keep {
                         return Outcome::Raised(Fault::PollOnRendezvous);
                     }
                     if layout.capacity == 0 || self.length_of(self.scratch.current) == 0 {

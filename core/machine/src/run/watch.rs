@@ -189,7 +189,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Whether the message of an event matches, as far as both go.
-    pub(super) fn match_event(&self, site: u16) -> bool {
+    pub(super) fn match_event(&self, site: u32) -> bool {
         let (_, terms) = self.site(site);
         self.agrees(terms)
     }
