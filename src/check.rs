@@ -201,7 +201,7 @@ fn read(path: &Path, defines: &[(String, String)], settings: &Settings) -> Loade
         Ok(text) => {
             let mut include = |including: &str, included: &str| {
                 let path = files::beside(Path::new(including), included);
-                files::read(&path).ok().map(|text| (path.display().to_string(), text))
+                files::read_ordinary(&path).ok().map(|text| (path.display().to_string(), text))
             };
             fabius_engine::load(&name, text, defines, &mut include, settings)
         }

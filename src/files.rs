@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A longer file is not a model that a person wrote, and offsets are 32 bits wide.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Reads a whole file as text; bytes that are not UTF-8 become U+FFFD.
+/// Reads a whole file as text; bytes that are not UTF-8 become U+FFFD. Pipes are read to their end.
 ///
 /// # Errors
 /// If there is no such file, if it cannot be read, or if it is too large.
@@ -16,6 +16,18 @@ pub fn read(path: &Path) -> Result<String, String> {
         return Err("is a directory".to_owned());
     }
     File::open(path).and_then(read_text).map_err(|error| sentence(&error))
+}
+
+/// As [`read`], but of an ordinary file only: a pipe may never say anything, and a device may never end.
+///
+/// # Errors
+/// As [`read`], and if it is no ordinary file.
+pub fn read_ordinary(path: &Path) -> Result<String, String> {
+    let data = std::fs::metadata(path).map_err(|error| sentence(&error))?;
+    if !data.is_dir() && !data.is_file() {
+        return Err("it is no ordinary file".to_owned());
+    }
+    read(path)
 }
 
 /// Reads standard input to its end.
@@ -65,6 +77,13 @@ mod tests {
         assert_eq!(beside(Path::new("a/b.pml"), "c.h"), Path::new("a/c.h"));
         assert_eq!(beside(Path::new("b.pml"), "../c.h"), Path::new("../c.h"));
         assert_eq!(beside(Path::new("a/b.pml"), "/c.h"), Path::new("/c.h"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn devices_and_folders_are_no_ordinary_files() {
+        assert_eq!(read_ordinary(Path::new("/dev/zero")), Err("it is no ordinary file".to_owned()));
+        assert_eq!(read_ordinary(Path::new("/")), Err("it is a folder".to_owned()));
     }
 
     #[test]

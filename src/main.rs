@@ -51,7 +51,7 @@ fn run(cli: Cli) -> u8 {
         Command::Check(args) => check::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
-        Command::Dap => fabius_dap::serve(files::read, project::for_debugger),
+        Command::Dap => fabius_dap::serve(files::read_ordinary, project::for_debugger),
         Command::Watch(args) => watch::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -32,7 +32,7 @@ impl Content {
         if !path.is_file() {
             return Self::Gone;
         }
-        match files::read(path) {
+        match files::read_ordinary(path) {
             Ok(text) => Self::Text(text),
             Err(_) if !path.exists() => Self::Gone,
             Err(why) => Self::Unreadable(why),

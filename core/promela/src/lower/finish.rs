@@ -8,7 +8,7 @@ use crate::types::{Basic, VarType};
 use fabius_base::{Code, Finding};
 use fabius_program::{
     Action, Enumeration, Expr, Formula, Initial, Kind, LocationId, Pattern, Place, PrintPiece, Process, ProcessKind,
-    Program, Property, PropertyKind, Slot, Variable, VariableId,
+    Program, Property, PropertyKind, Slot, Type, Variable, VariableId,
 };
 
 impl Lowering<'_> {
@@ -29,6 +29,7 @@ impl Lowering<'_> {
             edge_count += one.edges.len() as u32;
             automata.push(one);
         }
+        self.keep_numbers(&mut automata);
         let patch = self.patch(&automata);
         let findings = std::mem::take(&mut self.flow.findings);
         self.findings.extend(findings);
@@ -172,6 +173,24 @@ impl Lowering<'_> {
             if count > most {
                 let headline = format!("a message of {count} fields is sent, but no channel has more than {most}");
                 self.error(Code::WrongCount, span, headline, "");
+            }
+        }
+    }
+
+    /// Gives each process type of which something asks `P[i]:_pid` a variable that holds it.
+    fn keep_numbers(&self, automata: &mut [Automaton]) {
+        for remote in &self.remotes {
+            let RemoteTarget::Variable { name, .. } = &remote.target else { continue };
+            let process = &mut automata[remote.process as usize].process;
+            if *name.text == *"_pid" && !process.locals.iter().any(|local| local.name == "_pid") {
+                process.locals.push(Variable {
+                    name: "_pid".to_owned(),
+                    ty: Type::unsigned(8, Kind::Process),
+                    dimensions: Vec::new(),
+                    initial: Initial::Value(Expr::Pid),
+                    hidden: false,
+                    span: process.span,
+                });
             }
         }
     }

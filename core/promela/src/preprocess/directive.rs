@@ -124,7 +124,7 @@ impl Preprocessor<'_> {
     }
 
     pub(super) fn is_defined(&self, name: Symbol) -> bool {
-        self.macros.contains_key(&name) || name == self.words.line || name == self.words.file
+        self.macros.contains_key(&name) || self.builtins.contains_key(&name)
     }
 
     /// `#elif`, `#else`, `#endif`.
@@ -202,6 +202,7 @@ impl Preprocessor<'_> {
         match rest.first().filter(|t| t.kind == PpKind::Ident) {
             Some(name) => {
                 self.macros.remove(&name.symbol);
+                self.builtins.remove(&name.symbol);
             }
             None => self.bad(word.span, "`#undef` needs the name of a macro", ""),
         }
@@ -330,9 +331,11 @@ impl Preprocessor<'_> {
             Some((shown, text)) => self.enter_included(&shown, text, span),
             None if self.embedded != Embedded::No => {}
             None => {
-                let finding =
-                    Finding::new(Code::IncludeNotFound, format!("the file {name} cannot be found")).at(span, "");
-                self.findings.push(finding.help("check the name; it is looked for beside the file that includes it"));
+                let finding = Finding::new(Code::IncludeNotFound, format!("the file {name} cannot be found or read"))
+                    .at(span, "");
+                self.findings.push(finding.help(
+                    "check that there is such an ordinary file, of at most 64 MiB, beside the file that includes it",
+                ));
             }
         }
     }

@@ -62,11 +62,13 @@ struct Argument {
 impl Preprocessor<'_> {
     /// Expands the macro that a token names; `false` if the token stays as it is.
     pub(super) fn try_expand(&mut self, name: PpToken) -> bool {
-        if name.symbol == self.words.line || name.symbol == self.words.file {
-            self.expand_builtin(name);
-            return true;
-        }
-        let Some(definition) = self.macros.get(&name.symbol).cloned() else { return false };
+        let Some(definition) = self.macros.get(&name.symbol).cloned() else {
+            let builtin = self.builtins.get(&name.symbol).copied();
+            if let Some(builtin) = builtin {
+                self.expand_builtin(name, builtin);
+            }
+            return builtin.is_some();
+        };
         let (arguments, call) = if definition.parameters.is_some() {
             match self.read_call(name, &definition) {
                 // A name called wrongly stays, so that it is not missing where it stood.
@@ -95,7 +97,7 @@ impl Preprocessor<'_> {
         true
     }
 
-    fn spend(&mut self, tokens: usize, span: Span) {
+    pub(super) fn spend(&mut self, tokens: usize, span: Span) {
         let cost = tokens as u64 + CALL_COST;
         self.budget.tokens = self.budget.tokens.saturating_sub(cost);
         if self.budget.tokens == 0 {
@@ -105,22 +107,6 @@ impl Preprocessor<'_> {
                 "look for macros that double each other",
             );
         }
-    }
-
-    fn expand_builtin(&mut self, name: PpToken) {
-        let place = self.map.user_span(name.span);
-        let (kind, text) = if name.symbol == self.words.line {
-            let (line, _) = self.map.line_column(place.file, place.start);
-            (PpKind::Number, line.to_string())
-        } else {
-            (PpKind::Str, format!("\"{}\"", self.map.file(place.file).name))
-        };
-        let shown = self.names.text(name.symbol).clone();
-        let via = self.map.add_expansion(Expansion { kind: ExpansionKind::Macro, name: shown, call: name.span });
-        let symbol = self.names.intern(&text);
-        let token = PpToken { kind, symbol, edge: true, span: Span { via, ..name.span }, ..name };
-        self.spend(1, name.span);
-        self.contexts.push(Context { tokens: vec![token], next: 0, owner: None, barrier: false, own_lines: false });
     }
 
     /// Reads `(arguments)` behind the name of a macro.
@@ -378,6 +364,7 @@ impl Preprocessor<'_> {
             let finding = finding.at(name.span, "from here on this counts").at(old.span, "defined first here");
             self.findings.push(finding.help(format!("write `#undef {text}` before it if this is meant")));
         }
+        self.builtins.remove(&name.symbol);
         self.macros.insert(name.symbol, Rc::new(definition));
     }
 }

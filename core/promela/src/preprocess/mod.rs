@@ -4,6 +4,7 @@
 //! the text says: see [`Budget`]. Every token keeps its place; a token out of a macro body leads back
 //! through an expansion to the call, an argument keeps the place where the argument was written.
 
+mod builtin;
 mod condition;
 mod directive;
 mod formula;
@@ -89,6 +90,9 @@ pub(crate) struct Preprocessor<'a> {
     pub(crate) findings: &'a mut Vec<Finding>,
     loader: &'a mut dyn Loader,
     macros: QuickMap<Symbol, Rc<Macro>>,
+    builtins: QuickMap<Symbol, builtin::Builtin>,
+    /// How often `__COUNTER__` was read.
+    counter: u32,
     disabled: QuickMap<Symbol, u32>,
     sources: Vec<Source>,
     contexts: Vec<Context>,
@@ -113,8 +117,6 @@ pub(crate) struct Preprocessor<'a> {
 /// Words with a meaning of their own.
 struct Words {
     defined: Symbol,
-    line: Symbol,
-    file: Symbol,
     va_args: Symbol,
     c_words: [Symbol; 3],
 }
@@ -139,8 +141,6 @@ pub(crate) fn preprocess(
 ) -> Preprocessed {
     let words = Words {
         defined: names.intern("defined"),
-        line: names.intern("__LINE__"),
-        file: names.intern("__FILE__"),
         va_args: names.intern("__VA_ARGS__"),
         c_words: [names.intern("c_code"), names.intern("c_decl"), names.intern("c_expr")],
     };
@@ -151,7 +151,10 @@ pub(crate) fn preprocess(
         argument_depth: ARGUMENT_DEPTH_MAX,
         exhausted: false,
     };
+    let builtins = builtin::builtins(names);
     let mut preprocessor = Preprocessor {
+        builtins,
+        counter: 0,
         map,
         names,
         findings,

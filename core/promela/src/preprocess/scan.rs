@@ -185,6 +185,10 @@ impl Scanner {
             self.token(PpKind::Number, end, space, names)
         } else if byte == b'"' || byte == b'\'' {
             self.literal(byte, space, names)
+        } else if let Some(end) = self.dollars(byte) {
+            let token = self.token(PpKind::Str, end, space, names);
+            let quoted = format!("\"{}\"", names.text(token.symbol).trim_matches('$'));
+            PpToken { symbol: names.intern(&quoted), ..token }
         } else if byte.is_ascii_graphic() {
             self.token(PpKind::Punct(byte), self.pos + 1, space, names)
         } else {
@@ -205,6 +209,13 @@ impl Scanner {
             before = self.byte(at);
             end = at + 1;
         }
+    }
+
+    /// Where a string between dollars ends, if one begins here: to Spin it is a string like any other.
+    fn dollars(&self, byte: u8) -> Option<usize> {
+        let rest = self.text.as_bytes().get(self.pos + 1..).filter(|_| byte == b'$')?;
+        let length = rest.iter().position(|b| matches!(b, b'$' | b'\n' | b'"'))?;
+        (rest[length] == b'$' && !rest[..length].ends_with(b"\\")).then_some(self.pos + length + 2)
     }
 
     fn literal(&mut self, quote: u8, space: bool, names: &mut Interner) -> PpToken {

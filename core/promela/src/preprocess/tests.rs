@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 /// What GCC makes of a text; `None` if it refuses the text.
 fn gcc(text: &str) -> Option<String> {
     let mut child = Command::new("gcc")
-        .args(["-std=gnu99", "-E", "-undef", "-x", "c", "-"])
+        .args(["-std=gnu99", "-E", "-x", "c", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -91,6 +91,39 @@ fn compare(text: &str) {
     let gcc = gcc(text).map(|output| tokens_of(&output));
     let ours = ours(text, &mut NoLoader);
     assert_eq!(ours, gcc, "\n{text}");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn the_compiler_and_the_system_are_known() {
+    if !gcc_is_here() {
+        return;
+    }
+    for (name, _) in super::builtin::TEXTS {
+        compare(&format!("#ifdef {name}\nyes\n#else\nno\n#endif\n#if defined({name})\nyes\n#endif"));
+        compare(&format!("#undef {name}\n#ifdef {name}\nyes\n#endif\n{name}"));
+        compare(&format!("#undef {name}\n#define {name} 3\n{name}"));
+    }
+    for (name, text) in
+        super::builtin::TEXTS.iter().filter(|(name, text)| !name.contains("GNUC") && !text.contains('"'))
+    {
+        let number = text.trim_end_matches('L');
+        compare(&format!("#if {name} == {number}\nyes\n#else\nno\n#endif"));
+    }
+    compare("#if __GNUC__ >= 4 && __STDC__\nyes\n#endif\n#ifdef __DATE\nno\n#endif");
+    compare("__COUNTER__ __COUNTER__ __INCLUDE_LEVEL__\n__LINE__ __COUNTER__");
+}
+
+#[test]
+fn dollars_hold_strings() {
+    assert_eq!(ours("p($a b$, $$);", &mut NoLoader), ours("p(\"a b\", \"\");", &mut NoLoader));
+    assert_eq!(ours("p($a\\n$)", &mut NoLoader), ours("p(\"a\\n\")", &mut NoLoader));
+    for lone in ["p($a)", "p($a\n$)", "p($a\"b$)", "p($a\\$)"] {
+        assert!(
+            ours(lone, &mut NoLoader).is_none_or(|tokens| tokens.iter().any(|token| token.contains('$'))),
+            "{lone}"
+        );
+    }
 }
 
 #[test]
