@@ -155,14 +155,46 @@ fn settings_without_effect_are_named() {
 #[test]
 fn the_largest_parts_of_a_state_that_is_too_large_are_named() {
     let scratch = Scratch::new("large");
-    let text = "byte small; chan c = [9000] of { int, int };\nint big[90000];\nint other[50000]; init { big[small] = other[small]; c!1,2 }";
+    let text = "byte small; chan c = [1048576] of { int, int };\nint big[18874368];\nint other[10485760];
+                init { big[small] = other[small]; c!1,2 }";
     let model = scratch.file("m.pml", text);
     let (code, out, _) = shell(RUN, &["check", &model]);
     assert_eq!(code, 3, "{out}");
-    for said in ["256 KiB", "`big` alone takes 352 KiB", "`other` alone takes 195 KiB", "`c` alone takes 70 KiB"] {
+    for said in ["64 MiB", "`big` alone takes 72 MiB", "`other` alone takes 40 MiB", "`c` alone takes 8 MiB"] {
         assert!(out.contains(said), "no {said:?} in {out}");
     }
     assert!(!out.contains("`small`"), "{out}");
+}
+
+#[test]
+fn a_large_state_is_searched_in_little_memory() {
+    let scratch = Scratch::new("wide");
+    let text = "int a[100000] = 3;
+        init { int i; for (i : 0 .. 4) { a[i * 20000]++ }; assert(a[80000] == 4 && a[99999] == 3);
+          do :: i > 2 -> i--; a[i] = 0 :: i > 3 -> i = i - 2; a[90000 + i] = i :: else -> break od }";
+    let model = scratch.file("m.pml", text);
+    let (code, out, err) = shell(RUN, &["check", "--no-reduction", "--json", &model]);
+    assert_eq!(code, 0, "{out}\n{err}");
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let safety = &report["properties"][0];
+    // Spin: `pan.c` compiled with `-DVECTORSZ=900000 -DNOREDUCE`.
+    assert_eq!(safety["states"], 37, "{report}");
+    // No two states of 400 KB are kept in full, whatever the search needs besides.
+    assert!(safety["memory_bytes"].as_u64().is_some_and(|bytes| bytes < 37 * 200_000), "{report}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_included_file_that_never_ends_is_refused_at_once() {
+    let scratch = Scratch::new("special");
+    let pipe = scratch.0.join("pipe").display().to_string();
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    for special in ["/dev/zero", "/dev/random", "/dev/stdin", &pipe] {
+        let model = scratch.file("m.pml", format!("#include \"{special}\"\ninit {{ skip }}\n"));
+        let (code, out, err) = shell(RUN, &["check", "--timeout", "20s", &model]);
+        assert_eq!(code, 3, "{special}: {out}{err}");
+        assert!(out.contains("cannot be found or read") && out.contains("ordinary file"), "{special}: {out}{err}");
+    }
 }
 
 #[test]
