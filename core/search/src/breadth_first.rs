@@ -14,7 +14,7 @@
 //!
 //! States at the greatest depth allowed are stored, but not looked at.
 //!
-//! A queued state is the note of its [`Store`], with the hidden words. For a path, each state
+//! For a path, each state
 //! remembers its parent and which of the parent's ordinary successors it is; a path is executed anew.
 
 use crate::look::{Look, Phase};
@@ -22,6 +22,7 @@ use crate::model::{Ending, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
+use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
 use std::collections::HashSet;
@@ -42,8 +43,9 @@ pub fn breadth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
         budget: Budget::new(settings),
         position: Position::new(S::MEMO_PER_WORD, hidden),
         expansion: Expansion::new(hidden),
-        layer: Queue::default(),
-        next_layer: Queue::default(),
+        layer: StateLog::new(hidden),
+        expanded: 0,
+        next_layer: StateLog::new(hidden),
         origins: Vec::new(),
         statistics: Statistics::default(),
         violations: Violations::new(settings.stop_at),
@@ -61,8 +63,10 @@ struct BreadthFirst<'a, M: Model, S, O> {
     /// The state inserted last; the next one is not very different.
     position: Position,
     expansion: Expansion<M::Cursor, M::Label>,
-    layer: Queue,
-    next_layer: Queue,
+    layer: StateLog,
+    /// States of this layer that were expanded.
+    expanded: usize,
+    next_layer: StateLog,
     /// Of each state, by its number.
     origins: Vec<Origin>,
     statistics: Statistics,
@@ -89,15 +93,18 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
         for depth in 0.. {
             std::mem::swap(&mut self.layer, &mut self.next_layer);
             self.next_layer.clear();
+            self.expanded = 0;
             if self.layer.is_empty() {
                 break;
             }
             self.statistics.depth = depth;
             if self.budget.too_deep(depth) {
-                self.statistics.cut += u64::from(self.layer.states);
+                self.statistics.cut += self.layer.len() as u64;
                 break;
             }
-            while self.layer.take(self.store, &mut state) {
+            while self.expanded < self.layer.len() {
+                self.layer.recall(self.store, self.expanded, &mut state);
+                self.expanded += 1;
                 self.expand(&state, number)?;
                 number += 1;
             }
@@ -155,7 +162,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
         }
         self.statistics.states += 1;
         self.origins.push(origin);
-        self.next_layer.put(self.store, &self.position);
+        self.next_layer.push(self.store, &self.position, Class::Ordinary);
         ControlFlow::Continue(())
     }
 
@@ -181,8 +188,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
         self.budget.look(&self.statistics, self.store.is_full(), self.observer)?;
         if let Some(wanted) = self.observer.curiosity() {
             let path = path_to(self.model, &self.origins, number);
-            let frontier =
-                u64::from(self.layer.states + self.next_layer.states).saturating_sub(self.layer.taken_states);
+            let frontier = (self.layer.len() - self.expanded + self.next_layer.len()) as u64;
             let look = Look::at(Phase::BreadthFirst).along(wanted, path.into_iter());
             self.observer.shown(Look { frontier: Some(frontier), ..look });
         }
@@ -190,9 +196,9 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
     }
 
     fn memory_bytes(&self) -> u64 {
-        let queues = size_of_val::<[u32]>(&self.layer.words) + size_of_val::<[u32]>(&self.next_layer.words);
-        let local = queues + size_of_val::<[Origin]>(&self.origins) + self.expansion.memory_bytes();
-        self.store.memory_bytes() + self.position.memory_bytes() + local as u64
+        let layers = self.layer.memory_bytes() + self.next_layer.memory_bytes();
+        let local = size_of_val::<[Origin]>(&self.origins) + self.expansion.memory_bytes();
+        self.store.memory_bytes() + self.position.memory_bytes() + layers + local as u64
     }
 }
 
@@ -323,51 +329,5 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
 
     fn memory_bytes(&self) -> usize {
         size_of_val::<[u32]>(&self.words) * 2 + size_of_val::<[Member<L>]>(&self.members)
-    }
-}
-
-/// States to be expanded, first in, first out.
-#[derive(Default)]
-struct Queue {
-    /// Per state: length of its note, number of hidden words, the note, the hidden words.
-    words: Vec<u32>,
-    taken: usize,
-    taken_states: u64,
-    states: u32,
-    note: Vec<u32>,
-}
-
-impl Queue {
-    fn is_empty(&self) -> bool {
-        self.taken == self.words.len()
-    }
-
-    fn clear(&mut self) {
-        self.words.clear();
-        self.taken = 0;
-        self.taken_states = 0;
-        self.states = 0;
-    }
-
-    /// Adds the state that was just inserted into the store.
-    fn put<S: Store>(&mut self, store: &S, position: &Position) {
-        self.note.clear();
-        store.note(position, &mut self.note);
-        self.words.extend([self.note.len() as u32, position.hidden().len() as u32]);
-        self.words.extend_from_slice(&self.note);
-        self.words.extend_from_slice(position.hidden());
-        self.states += 1;
-    }
-
-    /// Takes the first state, if there is one.
-    fn take<S: Store>(&mut self, store: &S, state: &mut Vec<u32>) -> bool {
-        let Some(&[note, hidden]) = self.words.get(self.taken..self.taken + 2) else { return false };
-        let start = self.taken + 2;
-        let middle = start + note as usize;
-        self.taken = middle + hidden as usize;
-        self.taken_states += 1;
-        store.recall(&self.words[start..middle], state);
-        state.extend_from_slice(&self.words[middle..self.taken]);
-        true
     }
 }

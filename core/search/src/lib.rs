@@ -17,6 +17,7 @@ pub mod cycle;
 pub mod delay_bounded;
 pub mod depth_bounded;
 pub mod depth_first;
+mod dfs_stack;
 pub mod iterative_map;
 pub mod look;
 pub mod model;
@@ -26,9 +27,9 @@ pub mod parallel;
 pub mod position;
 pub mod reduce;
 pub mod schedule;
+mod state_log;
 pub mod store;
 pub mod toy;
-mod walk;
 
 pub use breadth_first::breadth_first;
 pub use cycle::{CycleOutcome, Fairness, Found, Goal};

@@ -39,12 +39,13 @@ use super::stem::stem_to;
 use super::sums::{self, Strong, Sum, Weak};
 use super::watch::Watch;
 use super::ways::{Answer, Lane, Step, Way, shortest_way};
+use crate::dfs_stack::DfsStack;
 use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next, Processes};
 use crate::observer::{Observer, Settings};
 use crate::position::Position;
+use crate::state_log::StateLog;
 use crate::store::{Class, Payloads};
-use crate::walk::Walk;
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
@@ -106,11 +107,11 @@ struct Components<'a, M: Model, S, O, P, C> {
 
 /// A depth-first search through the whole graph, or through a region of it.
 struct Pass<M: Model, C, Probe> {
-    walk: Walk<M, Own, Probe>,
+    stack: DfsStack<M, FrameData, Probe>,
     roots: Vec<Root<C>>,
     active: Vec<Probe>,
     /// If components may have to be split: the active states.
-    notes: Notes,
+    states: StateLog,
     /// Numbers up to this one are those of another pass.
     first: u32,
     /// The region to stay in.
@@ -131,12 +132,10 @@ struct Root<C> {
 
 /// What is kept with a state on the stack.
 #[derive(Clone, Copy)]
-struct Own {
+struct FrameData {
     number: u32,
     /// Of the transition that led here.
     marks: Marks,
-    /// There was progress since the last stored state.
-    progress: bool,
     /// Some successor is active.
     closes: bool,
 }
@@ -144,15 +143,7 @@ struct Own {
 /// A part of the graph.
 struct Region {
     number: Number,
-    states: Notes,
-}
-
-/// States that can be recalled.
-#[derive(Default)]
-struct Notes {
-    words: Vec<u32>,
-    /// Of each state: where its note and its hidden words end, and its class.
-    ends: Vec<(usize, usize, Class)>,
+    states: StateLog,
 }
 
 /// Why a pass came to a halt.
@@ -207,8 +198,8 @@ where
         }
         self.watch.counts_state()?;
         let mut pass = Pass::new::<S>(self.model, 0, None);
-        pass.walk.land(&state);
-        let probe = self.store.prepare(&mut pass.walk.position, Class::Ordinary);
+        pass.stack.reset(&state);
+        let probe = self.store.prepare(&mut pass.stack.position, Class::Ordinary);
         *self.store.payload(probe).1 = Number::QUEUED;
         self.append(&pass, Class::Ordinary)?;
         while let Some(seed) = self.queue.take() {
@@ -237,7 +228,7 @@ where
         while let Some(region) = self.regions.pop() {
             let first = whole.first + whole.active.len() as u32;
             let mut pass = Pass::new::<S>(self.model, first, Some(region.number));
-            for index in 0..region.states.ends.len() {
+            for index in 0..region.states.len() {
                 let class = region.states.recall(self.store, index, &mut state);
                 let mut going = self.start(&mut pass, &state, class)?;
                 while going {
@@ -254,16 +245,16 @@ where
 
     /// Starts a pass from a state, unless it was there before. Whether it starts.
     fn start(&mut self, pass: &mut Pass<M, C, S::Probe>, state: &[u32], class: Class) -> Run<M::Label, M::Fault, bool> {
-        pass.walk.land(state);
-        let probe = self.store.prepare(&mut pass.walk.position, class);
+        pass.stack.reset(state);
+        let probe = self.store.prepare(&mut pass.stack.position, class);
         let starts = pass.admits(*self.store.payload(probe).1);
         if starts {
             let number = self.activate(pass, probe, C::default(), class)?;
-            let own = Own { number, marks: Marks::NONE, progress: false, closes: false };
-            pass.walk.start(self.model, class == Class::Transient, own);
+            let data = FrameData { number, marks: Marks::NONE, closes: false };
+            pass.stack.start(self.model, class == Class::Transient, data);
             self.sum_up_top(pass);
         } else {
-            pass.walk.position.forget();
+            pass.stack.position.forget();
         }
         ControlFlow::Continue(starts)
     }
@@ -275,9 +266,9 @@ where
         other: Option<&Pass<M, C, S::Probe>>,
     ) -> Run<M::Label, M::Fault, Halted> {
         if std::mem::take(&mut pass.leaving) {
-            pass.walk.pop();
+            pass.stack.pop();
         }
-        while let Some(found) = pass.walk.next(self.model) {
+        while let Some(found) = pass.stack.next(self.model) {
             if self.watch.step_is_due() {
                 self.look(pass, other)?;
             }
@@ -295,7 +286,7 @@ where
                         pass.leaving = true;
                         return ControlFlow::Continue(Halted::Split);
                     }
-                    pass.walk.pop();
+                    pass.stack.pop();
                 }
             }
         }
@@ -311,16 +302,15 @@ where
         transient: bool,
         marks: Marks,
     ) -> Run<M::Label, M::Fault, bool> {
-        let depth = pass.walk.depth() + u64::from(label.is_some());
+        let depth = pass.stack.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
-            pass.walk.skip();
+            pass.stack.cut();
             return ControlFlow::Continue(false);
         }
-        let progress = self.goal == Goal::Livelock
-            && (marks.has(Marks::PROGRESS) || pass.walk.top().is_some_and(|top| top.own.progress));
-        let mut own = Own { number: 0, marks, progress, closes: false };
-        let Some((class, probe)) = pass.walk.look_up(self.model, self.store, transient) else {
-            pass.walk.pass(self.model, label, own);
+        let progress = self.goal == Goal::Livelock && pass.stack.marks_with(marks).has(Marks::PROGRESS);
+        let mut data = FrameData { number: 0, marks, closes: false };
+        let Some((class, probe)) = pass.stack.look_up(self.model, self.store, transient, marks) else {
+            pass.stack.descend(self.model, label, marks, data);
             return ControlFlow::Continue(false);
         };
         let number = self.store.payload(probe).1;
@@ -329,22 +319,22 @@ where
             if was == Number::NEW && pass.region.is_none() {
                 *number = Number::QUEUED;
                 self.count(was, class)?;
-                pass.walk.recover(self.store);
+                pass.stack.recover(self.store);
                 self.append(pass, class)?;
             }
         } else if pass.admits(was) {
             self.count(was, class)?;
             let way = pass.way_to_successor(self.model, label, marks);
-            pass.walk.recover(self.store);
-            own.number = self.activate(pass, probe, way, class)?;
-            pass.walk.enter(self.model, self.store, label, transient, own);
+            pass.stack.recover(self.store);
+            data.number = self.activate(pass, probe, way, class)?;
+            pass.stack.enter(self.model, self.store, label, transient, data);
             self.sum_up_top(pass);
             let statistics = &mut self.watch.statistics;
             statistics.depth = statistics.depth.max(depth);
             return ControlFlow::Continue(false);
         }
         self.watch.statistics.matched += u64::from(was != Number::NEW);
-        pass.walk.stay();
+        pass.stack.reject();
         if !progress && pass.is_active(was) {
             let way = pass.way_to_successor(self.model, label, marks);
             pass.merge(was.0, way);
@@ -379,16 +369,16 @@ where
         pass.active.push(probe);
         pass.roots.push(Root { number, sum: C::default(), way, cyclic: false });
         if C::SPLITS {
-            pass.notes.put(self.store, &pass.walk.position, class);
+            pass.states.push(self.store, &pass.stack.position, class);
         }
         ControlFlow::Continue(number)
     }
 
     /// Adds the state on top to its component.
     fn sum_up_top(&mut self, pass: &mut Pass<M, C, S::Probe>) {
-        let transient = pass.walk.top().is_some_and(|top| top.transient);
+        let transient = pass.stack.top().is_some_and(|top| top.transient);
         if let Some(root) = pass.roots.last_mut() {
-            root.sum.add_state(self.model, pass.walk.position.state(), transient);
+            root.sum.add_state(self.model, pass.stack.position.state(), transient);
         }
     }
 
@@ -399,18 +389,18 @@ where
 
     /// Expands the state on top in full, if it closes a cycle and was expanded in part.
     fn widen(&mut self, pass: &mut Pass<M, C, S::Probe>) -> bool {
-        let closes = pass.walk.top().is_some_and(|top| std::mem::take(&mut top.own.closes));
+        let closes = pass.stack.top().is_some_and(|top| std::mem::take(&mut top.data.closes));
         if !closes || self.goal == Goal::Livelock {
             return false;
         }
-        let Some((state, cursor)) = pass.walk.state_and_cursor() else { return false };
+        let Some((state, cursor)) = pass.stack.state_and_cursor() else { return false };
         self.proviso.widen(self.model, state, cursor)
     }
 
     /// Ends the component of which the state on top is the root, if it is one. Whether the component was split.
     fn leave(&mut self, pass: &mut Pass<M, C, S::Probe>) -> Run<M::Label, M::Fault, bool> {
-        let Some(top) = pass.walk.top().filter(|top| top.is_stored()) else { return ControlFlow::Continue(false) };
-        let number = top.own.number;
+        let Some(top) = pass.stack.top().filter(|top| top.is_stored()) else { return ControlFlow::Continue(false) };
+        let number = top.data.number;
         let Some(root) = pass.roots.pop_if(|root| root.number == number) else { return ControlFlow::Continue(false) };
         let from = (number - pass.first) as usize - 1;
         let accepted = self.goal == Goal::Livelock || root.sum.marks().has(Marks::ACCEPTING);
@@ -418,8 +408,8 @@ where
         self.largest = self.largest.max((pass.active.len() - from) as u64);
         if root.cyclic && self.watch.rejects() {
             let why = if accepted { Rejection::Unfair } else { Rejection::NotAccepting };
-            let label = pass.walk.top().and_then(|top| top.label);
-            self.watch.show_rejected(why, label, pass.walk.position.state());
+            let label = pass.stack.top().and_then(|top| top.label);
+            self.watch.show_rejected(why, label, pass.stack.position.state());
         }
         if split {
             self.split(pass, from, &root.sum)?;
@@ -429,7 +419,7 @@ where
             }
         }
         pass.active.truncate(from);
-        pass.notes.truncate(from);
+        pass.states.truncate(from);
         ControlFlow::Continue(split)
     }
 
@@ -440,20 +430,20 @@ where
         }
         let number = Number(Number::FIRST_REGION.0 + self.regions_made);
         self.regions_made += 1;
-        let mut region = Region { number, states: Notes::default() };
+        let mut region = Region { number, states: StateLog::new(self.model.hidden_words()) };
         let neglected = sum.neglected();
         let mut state = Vec::new();
         for (index, &probe) in pass.active.iter().enumerate().skip(from) {
-            let class = pass.notes.recall(self.store, index, &mut state);
+            let class = pass.states.recall(self.store, index, &mut state);
             let mut left_out = sums::enabled(self.model, &state, class == Class::Transient);
             left_out.retain(&neglected);
             let stays = left_out.is_empty() || (class == Class::Transient && sum.has_ordinary());
             *self.store.payload(probe).1 = if stays { number } else { Number::DONE };
             if stays {
-                region.states.copy(&pass.notes, index);
+                region.states.push_from(&pass.states, index);
             }
         }
-        if !region.states.ends.is_empty() {
+        if !region.states.is_empty() {
             self.regions.push(region);
         }
         ControlFlow::Continue(())
@@ -461,7 +451,7 @@ where
 
     /// Appends the state that was just stored to the queue.
     fn append(&mut self, pass: &Pass<M, C, S::Probe>, class: Class) -> Run<M::Label, M::Fault> {
-        if self.queue.put(self.store, &pass.walk.position, class, self.seed) {
+        if self.queue.push(self.store, &pass.stack.position, class, self.seed) {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(End::Stopped(StopReason::Memory))
@@ -478,11 +468,11 @@ where
         let (start, transient, members, stem) = match part {
             None => {
                 let (start, transient, members) = whole.retreat_to_root();
-                (start, transient, members, whole.walk.labels().collect())
+                (start, transient, members, whole.stack.labels().collect())
             }
             Some(part) => {
-                let mut stem: Vec<M::Label> = whole.walk.labels().collect();
-                let from = whole.walk.position.state().to_vec();
+                let mut stem: Vec<M::Label> = whole.stack.labels().collect();
+                let from = whole.stack.position.state().to_vec();
                 let (start, transient, members) = part.retreat_to_root();
                 stem.extend(self.way_between(&from, &start, transient)?);
                 (start, transient, members, stem)
@@ -587,7 +577,7 @@ where
         fault: M::Fault,
     ) -> Run<M::Label, M::Fault, T> {
         let mut path = self.stem()?;
-        path.extend(pass.walk.labels().chain(label));
+        path.extend(pass.stack.labels().chain(label));
         ControlFlow::Break(End::Found(Found::Fault { path, fault }))
     }
 
@@ -600,10 +590,10 @@ where
         let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
         let whole = other.unwrap_or(pass);
         let phase = if other.is_some() { Phase::Regions } else { Phase::Components };
-        let look = Look::at(phase).along_many(wanted, whole.walk.depth(), whole.walk.labels());
+        let look = Look::at(phase).along_many(wanted, whole.stack.depth(), whole.stack.labels());
         let look = Look {
             from_initial: self.seed == 0,
-            stack: whole.walk.len() as u64,
+            stack: whole.stack.len() as u64,
             frontier: Some(self.queue.waiting()),
             largest_component: Some(self.largest),
             partitions: Some(self.regions.len() as u64),
@@ -634,10 +624,10 @@ fn same_visible(one: &[u32], other: &[u32], hidden: usize) -> bool {
 impl<M: Processes, C: Sum, Probe: Copy> Pass<M, C, Probe> {
     fn new<S: Payloads<Number, Probe = Probe>>(model: &M, first: u32, region: Option<Number>) -> Self {
         Self {
-            walk: Walk::new::<S>(model),
+            stack: DfsStack::new(model, S::MEMO_PER_WORD),
             roots: Vec::new(),
             active: Vec::new(),
-            notes: Notes::default(),
+            states: StateLog::new(model.hidden_words()),
             first,
             region,
             leaving: false,
@@ -663,8 +653,8 @@ impl<M: Processes, C: Sum, Probe: Copy> Pass<M, C, Probe> {
     fn way_to_successor(&self, model: &M, label: Option<M::Label>, marks: Marks) -> C {
         let mut way = C::default();
         way.add_step(model, label.as_ref(), marks);
-        for frame in self.walk.frames().iter().rev().take_while(|frame| !frame.is_stored()) {
-            way.add_step(model, frame.label.as_ref(), frame.own.marks);
+        for frame in self.stack.frames().iter().rev().take_while(|frame| !frame.is_stored()) {
+            way.add_step(model, frame.label.as_ref(), frame.data.marks);
         }
         way
     }
@@ -679,61 +669,24 @@ impl<M: Processes, C: Sum, Probe: Copy> Pass<M, C, Probe> {
             root.sum.unite(&sum);
             root.cyclic = true;
         }
-        if let Some(top) = self.walk.top() {
-            top.own.closes = true;
+        if let Some(top) = self.stack.top() {
+            top.data.closes = true;
         }
     }
 
     /// Goes back to the root of the component on top: it, whether it is transient, and the numbers of its component.
     fn retreat_to_root(&mut self) -> (Vec<u32>, bool, std::ops::RangeInclusive<u32>) {
         let number = self.roots.last().map_or(0, |root| root.number);
-        self.walk.forget_ahead();
-        while self.walk.top().is_some_and(|top| !top.is_stored() || top.own.number != number) {
-            self.walk.pop();
+        self.stack.forget_ahead();
+        while self.stack.top().is_some_and(|top| !top.is_stored() || top.data.number != number) {
+            self.stack.pop();
         }
-        let transient = self.walk.top().is_some_and(|top| top.transient);
-        (self.walk.position.state().to_vec(), transient, number..=self.first + self.active.len() as u32)
+        let transient = self.stack.top().is_some_and(|top| top.transient);
+        (self.stack.position.state().to_vec(), transient, number..=self.first + self.active.len() as u32)
     }
 
     fn memory_bytes(&self) -> u64 {
-        let own = size_of_val::<[Root<C>]>(&self.roots) + size_of_val::<[Probe]>(&self.active);
-        self.walk.memory_bytes() + self.notes.memory_bytes() + own as u64
-    }
-}
-
-impl Notes {
-    /// Adds the successor of the position, which was just put into the store.
-    fn put<S: Payloads<Number>>(&mut self, store: &S, position: &Position, class: Class) {
-        store.note(position, &mut self.words);
-        let middle = self.words.len();
-        self.words.extend_from_slice(position.hidden());
-        self.ends.push((middle, self.words.len(), class));
-    }
-
-    fn copy(&mut self, other: &Self, index: usize) {
-        let (start, (middle, end, class)) = other.place(index);
-        let middle = self.words.len() + middle - start;
-        self.words.extend_from_slice(&other.words[start..end]);
-        self.ends.push((middle, self.words.len(), class));
-    }
-
-    fn place(&self, index: usize) -> (usize, (usize, usize, Class)) {
-        (index.checked_sub(1).map_or(0, |before| self.ends[before].1), self.ends[index])
-    }
-
-    fn recall<S: Payloads<Number>>(&self, store: &S, index: usize, state: &mut Vec<u32>) -> Class {
-        let (start, (middle, end, class)) = self.place(index);
-        store.recall(&self.words[start..middle], state);
-        state.extend_from_slice(&self.words[middle..end]);
-        class
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.ends.truncate(len);
-        self.words.truncate(self.ends.last().map_or(0, |last| last.1));
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        (size_of_val::<[u32]>(&self.words) + size_of_val::<[(usize, usize, Class)]>(&self.ends)) as u64
+        let beside = size_of_val::<[Root<C>]>(&self.roots) + size_of_val::<[Probe]>(&self.active);
+        self.stack.memory_bytes() + self.states.memory_bytes() + beside as u64
     }
 }

@@ -35,11 +35,11 @@ use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Whole;
 use super::stem::stem_to;
 use super::watch::Watch;
+use crate::dfs_stack::DfsStack;
 use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
 use crate::store::{Class, Inserted, Payloads, Store};
-use crate::walk::Walk;
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
@@ -67,7 +67,7 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let mut search = DfsFifo {
-        walk: Walk::new::<S>(model),
+        stack: DfsStack::new(model, S::MEMO_PER_WORD),
         queue: Frontier::new(model.hidden_words(), order == Order::Strict),
         seed: 0,
         progress_events: 0,
@@ -98,8 +98,7 @@ struct DfsFifo<'a, M: Model, S: Store, O> {
     model: &'a mut M,
     store: &'a mut S,
     watch: Watch<'a, O>,
-    /// Own to each frame: whether there was progress since the last stored state.
-    walk: Walk<M, bool, S::Probe>,
+    stack: DfsStack<M, (), S::Probe>,
     queue: Frontier,
     /// The state from which the search goes depth first.
     seed: Seed,
@@ -114,17 +113,17 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
             return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
         }
         self.watch.counts_state()?;
-        self.walk.land(&state);
-        let probe = self.store.prepare(&mut self.walk.position, Class::Ordinary);
+        self.stack.reset(&state);
+        let probe = self.store.prepare(&mut self.stack.position, Class::Ordinary);
         self.store.payload(probe).1.0 = Sets::F;
         self.append(Class::Ordinary)?;
         while let Some(seed) = self.queue.take() {
-            let (class, probe) = self.queue.return_to(self.store, seed, &mut self.walk.position);
+            let (class, probe) = self.queue.return_to(self.store, seed, &mut self.stack.position);
             let sets = self.store.payload(probe).1;
             if sets.0 & Sets::V == 0 {
                 sets.0 |= Sets::S;
                 self.seed = seed;
-                self.walk.start(self.model, class == Class::Transient, false);
+                self.stack.start(self.model, class == Class::Transient, ());
                 self.dfs()?;
             }
         }
@@ -133,7 +132,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
 
     /// Goes depth first from the state at the bottom of the stack.
     fn dfs(&mut self) -> Run<M::Label, M::Fault> {
-        while let Some(found) = self.walk.next(self.model) {
+        while let Some(found) = self.stack.next(self.model) {
             if self.watch.step_is_due() {
                 self.look()?;
             }
@@ -149,14 +148,14 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
 
     #[inline]
     fn arrive(&mut self, label: Option<M::Label>, transient: bool, marks: Marks) -> Run<M::Label, M::Fault> {
-        let depth = self.walk.depth() + u64::from(label.is_some());
+        let depth = self.stack.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
-            self.walk.skip();
+            self.stack.cut();
             return ControlFlow::Continue(());
         }
-        let progress = marks.has(Marks::PROGRESS) || self.walk.top().is_some_and(|top| top.own);
-        let Some((class, probe)) = self.walk.look_up(self.model, self.store, transient) else {
-            self.walk.pass(self.model, label, progress);
+        let progress = self.stack.marks_with(marks).has(Marks::PROGRESS);
+        let Some((class, probe)) = self.stack.look_up(self.model, self.store, transient, marks) else {
+            self.stack.descend(self.model, label, marks, ());
             return ControlFlow::Continue(());
         };
         let (inserted, sets) = self.store.payload(probe);
@@ -166,7 +165,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
             false if old & Sets::V == 0 => {
                 sets.0 |= Sets::S;
                 self.count(inserted, class)?;
-                self.walk.enter(self.model, self.store, label, transient, false);
+                self.stack.enter(self.model, self.store, label, transient, ());
                 let statistics = &mut self.watch.statistics;
                 statistics.depth = statistics.depth.max(depth);
                 return ControlFlow::Continue(());
@@ -174,18 +173,18 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
             true if old == 0 => {
                 sets.0 = Sets::F;
                 self.count(inserted, class)?;
-                self.walk.recover(self.store);
+                self.stack.recover(self.store);
                 self.append(class)?;
             }
             _ => {
                 self.watch.statistics.matched += 1;
                 // A way back to a state that is known may close a cycle, but none without progress.
                 if progress && self.watch.rejects() {
-                    self.watch.show_rejected(Rejection::Progress, label, self.walk.position.state());
+                    self.watch.show_rejected(Rejection::Progress, label, self.stack.position.state());
                 }
             }
         }
-        self.walk.stay();
+        self.stack.reject();
         ControlFlow::Continue(())
     }
 
@@ -202,18 +201,18 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
 
     #[inline]
     fn leave(&mut self) {
-        if let Some(top) = self.walk.top().filter(|top| top.is_stored()) {
+        if let Some(top) = self.stack.top().filter(|top| top.is_stored()) {
             let class = top.class();
-            let probe = self.store.probe_of_state(&self.walk.position, class);
+            let probe = self.store.probe_of_state(&self.stack.position, class);
             self.store.payload(probe).1.0 = Sets::V;
         }
-        self.walk.pop();
-        self.walk.announce_top(self.store);
+        self.stack.pop();
+        self.stack.announce_top(self.store);
     }
 
     /// Appends the state that was just stored to the queue.
     fn append(&mut self, class: Class) -> Run<M::Label, M::Fault> {
-        if self.queue.put(self.store, &self.walk.position, class, self.seed) {
+        if self.queue.push(self.store, &self.stack.position, class, self.seed) {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(End::Stopped(StopReason::Memory))
@@ -223,13 +222,13 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     fn report(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault> {
-        self.walk.recover(self.store);
-        let target = self.walk.position.visible().to_vec();
-        let mut stem: Vec<M::Label> = self.walk.labels().chain(label).collect();
-        self.walk.position.reject();
-        let _ = self.walk.retreat_to(&target, class);
-        let cycle = stem.split_off(self.walk.depth() as usize);
-        let closing = self.walk.position.state().to_vec();
+        self.stack.recover(self.store);
+        let target = self.stack.position.visible().to_vec();
+        let mut stem: Vec<M::Label> = self.stack.labels().chain(label).collect();
+        self.stack.position.reject();
+        let _ = self.stack.retreat_to(&target, class);
+        let cycle = stem.split_off(self.stack.depth() as usize);
+        let closing = self.stack.position.state().to_vec();
         let lead = self.stem()?;
         let mut from = Vec::new();
         self.queue.recall(self.store, self.seed, &mut from);
@@ -243,7 +242,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     #[cold]
     fn fault(&mut self, label: Option<M::Label>, fault: M::Fault) -> Run<M::Label, M::Fault> {
         let mut path = self.stem()?;
-        path.extend(self.walk.labels().chain(label));
+        path.extend(self.stack.labels().chain(label));
         ControlFlow::Break(End::Found(Found::Fault { path, fault }))
     }
 
@@ -259,10 +258,10 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     fn look(&mut self) -> Run<M::Label, M::Fault> {
         self.watch.look(self.memory_bytes(), self.store.is_full())?;
         let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
-        let look = Look::at(Phase::WithoutProgress).along_many(wanted, self.walk.depth(), self.walk.labels());
+        let look = Look::at(Phase::WithoutProgress).along_many(wanted, self.stack.depth(), self.stack.labels());
         let look = Look {
             from_initial: self.seed == 0,
-            stack: self.walk.len() as u64,
+            stack: self.stack.len() as u64,
             frontier: Some(self.queue.waiting()),
             ..look
         };
@@ -272,6 +271,6 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.store.memory_bytes() + self.walk.memory_bytes() + self.queue.memory_bytes()
+        self.store.memory_bytes() + self.stack.memory_bytes() + self.queue.memory_bytes()
     }
 }

@@ -41,11 +41,11 @@ use super::lasso::{Cycle, Lasso};
 use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
+use crate::dfs_stack::{DfsStack, TransientPolicy};
 use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
 use crate::store::{Class, Payloads, Store};
-use crate::walk::Walk;
 use std::ops::ControlFlow;
 
 /// Searches for a cycle with a transition that is marked [`Marks::ACCEPTING`], in the order in which `model` lists
@@ -64,7 +64,7 @@ where
     P: Proviso<M>,
 {
     let mut search = NestedDfs {
-        walk: Walk::new::<S>(model),
+        stack: DfsStack::new(model, S::MEMO_PER_WORD),
         model,
         store,
         proviso,
@@ -72,7 +72,7 @@ where
         accepting: 0,
         looked_up: P::REDUCES,
     };
-    search.walk.trusting = !P::REDUCES;
+    search.stack.policy = policy::<M, P>(false);
     let run = search.run();
     let memory_bytes = search.memory_bytes();
     let statistics = &mut search.watch.statistics;
@@ -85,7 +85,7 @@ struct NestedDfs<'a, M: Model, S: Store, O, P> {
     store: &'a mut S,
     proviso: P,
     watch: Watch<'a, O>,
-    walk: Walk<M, Own, S::Probe>,
+    stack: DfsStack<M, FrameData, S::Probe>,
     /// Accepting transitions on the stack, as far as [`Mark`] has room.
     accepting: u8,
     /// Whether any transient state was looked up.
@@ -154,7 +154,7 @@ impl Mark {
 
 /// What is kept with a state on the stack.
 #[derive(Clone, Copy, Default)]
-struct Own {
+struct FrameData {
     /// The transition that led here is accepting.
     accepting: bool,
     /// All successors looked at up to now are red.
@@ -174,15 +174,15 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
         }
         self.watch.counts_state()?;
-        self.walk.land(&state);
-        let probe = self.store.prepare(&mut self.walk.position, Class::Ordinary);
+        self.stack.reset(&state);
+        let probe = self.store.prepare(&mut self.stack.position, Class::Ordinary);
         self.store.payload(probe).1.enter(0);
-        self.walk.start(self.model, false, Own { all_red: true, ..Own::default() });
+        self.stack.start(self.model, false, FrameData { all_red: true, ..FrameData::default() });
         self.blue()
     }
 
     fn blue(&mut self) -> Run<M::Label, M::Fault> {
-        while let Some(found) = self.walk.next(self.model) {
+        while let Some(found) = self.stack.next(self.model) {
             if self.watch.step_is_due() {
                 self.look(Phase::Blue)?;
             }
@@ -207,23 +207,23 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
 
     /// Takes note of whether a successor of the state on top is red.
     fn successor_is(&mut self, red: bool) {
-        if let Some(top) = self.walk.top() {
-            top.own.all_red &= red;
+        if let Some(top) = self.stack.top() {
+            top.data.all_red &= red;
         }
     }
 
     /// Looks at the successor. Whether it is red; if it is white, it is entered, and what it is will be said
     /// when it is left.
     fn arrive(&mut self, label: Option<M::Label>, transient: bool, accepting: bool) -> Run<M::Label, M::Fault, bool> {
-        let depth = self.walk.depth() + u64::from(label.is_some());
+        let depth = self.stack.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
-            self.walk.skip();
+            self.stack.cut();
             return ControlFlow::Continue(false);
         }
-        let own = Own { accepting, all_red: true, ..Own::default() };
-        let Some((class, probe)) = self.walk.look_up(self.model, self.store, transient) else {
+        let data = FrameData { accepting, all_red: true, ..FrameData::default() };
+        let Some((class, probe)) = self.stack.look_up(self.model, self.store, transient, Marks::NONE) else {
             self.count_accepting(accepting);
-            self.walk.pass(self.model, label, own);
+            self.stack.descend(self.model, label, Marks::NONE, data);
             return ControlFlow::Continue(true);
         };
         self.looked_up |= transient;
@@ -236,7 +236,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                     self.watch.counts_state()?;
                 }
                 self.count_accepting(accepting);
-                self.walk.enter(self.model, self.store, label, transient, own);
+                self.stack.enter(self.model, self.store, label, transient, data);
                 let statistics = &mut self.watch.statistics;
                 statistics.depth = statistics.depth.max(depth);
                 return ControlFlow::Continue(true);
@@ -244,19 +244,19 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             Colour::Cyan if mark.count() != count => return self.report(label, class),
             Colour::Cyan => {
                 if self.watch.rejects() {
-                    self.watch.show_rejected(Rejection::NotAccepting, label, self.walk.position.state());
+                    self.watch.show_rejected(Rejection::NotAccepting, label, self.stack.position.state());
                 }
-                if let Some(top) = self.walk.top() {
-                    top.own.closes = true;
+                if let Some(top) = self.stack.top() {
+                    top.data.closes = true;
                 }
             }
             Colour::Blue if accepting && !mark.is_red() => {
                 mark.redden();
                 let full = mark.is_full();
                 self.watch.statistics.matched += 1;
-                self.walk.enter(self.model, self.store, label, transient, Own { full, ..Own::default() });
+                self.stack.enter(self.model, self.store, label, transient, FrameData { full, ..FrameData::default() });
                 self.red()?;
-                self.walk.pop();
+                self.stack.pop();
                 self.no_way_back(label);
                 return ControlFlow::Continue(true);
             }
@@ -264,7 +264,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         }
         let red = mark.is_red() && mark.colour() == Colour::Blue;
         self.watch.statistics.matched += 1;
-        self.walk.stay();
+        self.stack.reject();
         ControlFlow::Continue(red)
     }
 
@@ -274,45 +274,45 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
 
     /// Expands the state on top in full, if it closes a cycle and was expanded in part.
     fn widen(&mut self) -> bool {
-        let wanted = self.walk.top().is_some_and(|top| top.own.closes && !top.own.widened);
+        let wanted = self.stack.top().is_some_and(|top| top.data.closes && !top.data.widened);
         if !wanted {
             return false;
         }
-        let Some((state, cursor)) = self.walk.state_and_cursor() else { return false };
+        let Some((state, cursor)) = self.stack.state_and_cursor() else { return false };
         let widened = self.proviso.widen(self.model, state, cursor);
-        if let Some(top) = self.walk.top() {
-            top.own.full |= widened;
-            top.own.widened = true;
+        if let Some(top) = self.stack.top() {
+            top.data.full |= widened;
+            top.data.widened = true;
         }
         widened
     }
 
     /// Leaves the state on top, after a red search from it if the transition to it is accepting. Whether it is red.
     fn leave(&mut self) -> Run<M::Label, M::Fault, bool> {
-        let Some(top) = self.walk.top() else { return ControlFlow::Continue(true) };
-        let (own, label, class, is_stored) = (top.own, top.label, top.class(), top.is_stored());
-        let red = own.all_red || own.accepting;
+        let Some(top) = self.stack.top() else { return ControlFlow::Continue(true) };
+        let (data, label, class, is_stored) = (top.data, top.label, top.class(), top.is_stored());
+        let red = data.all_red || data.accepting;
         if is_stored {
-            let probe = self.store.probe_of_state(&self.walk.position, class);
-            self.store.payload(probe).1.leave(red, own.full);
+            let probe = self.store.probe_of_state(&self.stack.position, class);
+            self.store.payload(probe).1.leave(red, data.full);
         }
-        if own.accepting && !own.all_red {
-            top_is_new(&mut self.walk);
-            self.walk.rewind(self.model);
+        if data.accepting && !data.all_red {
+            top_is_new(&mut self.stack);
+            self.stack.rewind(self.model);
             self.red()?;
             self.no_way_back(label);
         }
-        self.accepting = (self.accepting + Mark::COUNT_MASK + u8::from(!own.accepting)) & Mark::COUNT_MASK;
-        self.walk.pop();
-        self.walk.announce_top(self.store);
+        self.accepting = (self.accepting + Mark::COUNT_MASK + u8::from(!data.accepting)) & Mark::COUNT_MASK;
+        self.stack.pop();
+        self.stack.announce_top(self.store);
         ControlFlow::Continue(red)
     }
 
     /// The red search from the state on top, which is red and not cyan.
     fn red(&mut self) -> Run<M::Label, M::Fault> {
-        let bottom = self.walk.len();
-        self.walk.trusting = !self.looked_up;
-        while let Some(found) = self.walk.next(self.model) {
+        let bottom = self.stack.len();
+        self.stack.policy = policy::<M, P>(self.looked_up);
+        while let Some(found) = self.stack.next(self.model) {
             if self.watch.step_is_due() {
                 self.look(Phase::Red)?;
             }
@@ -321,27 +321,27 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                 Next::Broken { label, fault } => return self.fault(Some(label), fault),
                 Next::Successor { label, transient, .. } => self.red_arrive(label, transient)?,
                 Next::Done(_) if self.widen_again() => {}
-                Next::Done(_) if self.walk.len() == bottom => break,
-                Next::Done(_) => drop(self.walk.pop()),
+                Next::Done(_) if self.stack.len() == bottom => break,
+                Next::Done(_) => drop(self.stack.pop()),
             }
         }
-        self.walk.trusting = !P::REDUCES;
+        self.stack.policy = policy::<M, P>(false);
         ControlFlow::Continue(())
     }
 
     fn red_arrive(&mut self, label: Option<M::Label>, transient: bool) -> Run<M::Label, M::Fault> {
-        let depth = self.walk.depth() + u64::from(label.is_some());
+        let depth = self.stack.depth() + u64::from(label.is_some());
         if self.watch.arrives_too_deep(depth, transient) {
-            self.walk.skip();
+            self.stack.cut();
             return ControlFlow::Continue(());
         }
-        let Some((class, probe)) = self.walk.look_up(self.model, self.store, transient) else {
-            self.walk.pass(self.model, label, Own::default());
+        let Some((class, probe)) = self.stack.look_up(self.model, self.store, transient, Marks::NONE) else {
+            self.stack.descend(self.model, label, Marks::NONE, FrameData::default());
             return ControlFlow::Continue(());
         };
         if transient {
             self.looked_up = true;
-            self.walk.trusting = false;
+            self.stack.policy = TransientPolicy::LOOK_UP_ALL;
         }
         self.watch.statistics.matched += 1;
         let mark = self.store.payload(probe).1;
@@ -349,35 +349,36 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             return self.report(label, class);
         }
         if mark.is_red() {
-            self.walk.stay();
+            self.stack.reject();
             return ControlFlow::Continue(());
         }
         mark.redden();
         let full = mark.is_full();
-        self.walk.enter(self.model, self.store, label, transient, Own { full, ..Own::default() });
+        self.stack.enter(self.model, self.store, label, transient, FrameData { full, ..FrameData::default() });
         ControlFlow::Continue(())
     }
 
     /// Expands in full what the blue search expanded in full.
     fn widen_again(&mut self) -> bool {
-        let wanted = self.walk.top().is_some_and(|top| top.own.full && !std::mem::replace(&mut top.own.widened, true));
+        let wanted =
+            self.stack.top().is_some_and(|top| top.data.full && !std::mem::replace(&mut top.data.widened, true));
         if !wanted {
             return false;
         }
-        let Some((state, cursor)) = self.walk.state_and_cursor() else { return false };
+        let Some((state, cursor)) = self.stack.state_and_cursor() else { return false };
         self.proviso.widen(self.model, state, cursor)
     }
 
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     fn report<T>(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault, T> {
-        self.walk.recover(self.store);
-        let target = self.walk.position.visible().to_vec();
-        let mut stem: Vec<M::Label> = self.walk.labels().chain(label).collect();
-        self.walk.position.reject();
-        let _ = self.walk.retreat_to(&target, class);
-        let cycle = stem.split_off(self.walk.depth() as usize);
-        let closing = self.walk.position.state().to_vec();
+        self.stack.recover(self.store);
+        let target = self.stack.position.visible().to_vec();
+        let mut stem: Vec<M::Label> = self.stack.labels().chain(label).collect();
+        self.stack.position.reject();
+        let _ = self.stack.retreat_to(&target, class);
+        let cycle = stem.split_off(self.stack.depth() as usize);
+        let closing = self.stack.position.state().to_vec();
         let mut initial = Vec::new();
         let _ = self.model.initial(&mut initial);
         let lasso = Lasso {
@@ -394,7 +395,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
 
     #[cold]
     fn fault(&mut self, label: Option<M::Label>, fault: M::Fault) -> Run<M::Label, M::Fault> {
-        let path = self.walk.labels().chain(label).collect();
+        let path = self.stack.labels().chain(label).collect();
         ControlFlow::Break(End::Found(Found::Fault { path, fault }))
     }
 
@@ -402,8 +403,8 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     fn look(&mut self, phase: Phase) -> Run<M::Label, M::Fault> {
         self.watch.look(self.memory_bytes(), self.store.is_full())?;
         if let Some(wanted) = self.watch.curiosity() {
-            let look = Look::at(phase).along_many(wanted, self.walk.depth(), self.walk.labels());
-            self.watch.show(Look { stack: self.walk.len() as u64, ..look });
+            let look = Look::at(phase).along_many(wanted, self.stack.depth(), self.stack.labels());
+            self.watch.show(Look { stack: self.stack.len() as u64, ..look });
         }
         ControlFlow::Continue(())
     }
@@ -411,18 +412,23 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     /// A red search found nothing: no way leads back to the accepting transition `label`.
     fn no_way_back(&mut self, label: Option<M::Label>) {
         if self.watch.rejects() {
-            self.watch.show_rejected(Rejection::NoWayBack, label, self.walk.position.state());
+            self.watch.show_rejected(Rejection::NoWayBack, label, self.stack.position.state());
         }
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.store.memory_bytes() + self.walk.memory_bytes()
+        self.store.memory_bytes() + self.stack.memory_bytes()
     }
 }
 
+/// What is looked up: all transient states with a reduction, and once any of them was.
+fn policy<M: Model, P: Proviso<M>>(any_looked_up: bool) -> TransientPolicy {
+    if P::REDUCES || any_looked_up { TransientPolicy::LOOK_UP_ALL } else { TransientPolicy::SKIP_LOOKUP }
+}
+
 /// The state on top will be expanded once more.
-fn top_is_new<M: Model, Probe: Copy>(walk: &mut Walk<M, Own, Probe>) {
-    if let Some(top) = walk.top() {
-        top.own.widened = false;
+fn top_is_new<M: Model, Probe: Copy>(stack: &mut DfsStack<M, FrameData, Probe>) {
+    if let Some(top) = stack.top() {
+        top.data.widened = false;
     }
 }

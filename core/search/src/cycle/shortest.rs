@@ -15,6 +15,7 @@ use super::watch::Watch;
 use crate::model::{Marks, Next, ProcessSet, Processes};
 use crate::observer::{Observer, Settings};
 use crate::position::Position;
+use crate::state_log::StateLog;
 use crate::store::{Class, Payloads, Store, TreeStore};
 use fabius_base::StopReason;
 use std::collections::{HashMap, VecDeque};
@@ -88,8 +89,6 @@ struct Node {
     /// The last transition of a way with so few steps: whose it is, and its number.
     parent: Option<(u32, u32)>,
     transient: bool,
-    /// Where its words start among the notes.
-    note: usize,
     /// Its transitions, once they are listed.
     edges: Option<(u32, u32)>,
     /// The processes that a fair scheduler may not neglect, one bit each; 0 where nobody asks.
@@ -120,9 +119,8 @@ struct Graph<L> {
     /// With the number of each state, counted from 1.
     store: TreeStore<u32>,
     position: Position,
-    hidden: usize,
     nodes: Vec<Node>,
-    notes: Vec<u32>,
+    states: StateLog,
     edges: Vec<Edge<L>>,
 }
 
@@ -236,7 +234,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
     /// Lists the transitions of a state.
     fn expand(&mut self, number: u32) -> Run<M::Label, M::Fault> {
         let (mut state, mut successor) = (Vec::new(), Vec::new());
-        self.graph.recall(number, &mut state);
+        self.graph.states.recall(&self.graph.store, number as usize, &mut state);
         if self.fairness != Fairness::None {
             let node = &mut self.graph.nodes[number as usize];
             node.processes = u8::try_from(self.model.process_count(&state)).unwrap_or(u8::MAX);
@@ -380,10 +378,9 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
     fn pause(&mut self) -> Run<M::Label, M::Fault> {
         if self.watch.step_is_due() {
             let graph = &self.graph;
-            let own = size_of_val::<[Node]>(&graph.nodes)
-                + size_of_val::<[Edge<M::Label>]>(&graph.edges)
-                + size_of_val::<[u32]>(&graph.notes);
-            let memory_bytes = graph.store.memory_bytes() + graph.position.memory_bytes() + own as u64;
+            let listed = size_of_val::<[Node]>(&graph.nodes) + size_of_val::<[Edge<M::Label>]>(&graph.edges);
+            let states = graph.store.memory_bytes() + graph.position.memory_bytes() + graph.states.memory_bytes();
+            let memory_bytes = states + listed as u64;
             self.watch.look(memory_bytes, graph.store.is_full())?;
         }
         ControlFlow::Continue(())
@@ -426,9 +423,8 @@ impl<L: Copy> Graph<L> {
         Self {
             store: TreeStore::default(),
             position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
-            hidden,
             nodes: Vec::new(),
-            notes: Vec::new(),
+            states: StateLog::new(hidden),
             edges: Vec::new(),
         }
     }
@@ -455,20 +451,11 @@ impl<L: Copy> Graph<L> {
             distance: u64::MAX,
             parent: None,
             transient: class == Class::Transient,
-            note: self.notes.len(),
             edges: None,
             enabled: 0,
             processes: 0,
         });
-        self.store.note(&self.position, &mut self.notes);
-        self.notes.extend_from_slice(self.position.hidden());
-    }
-
-    fn recall(&self, number: u32, state: &mut Vec<u32>) {
-        let end = self.nodes.get(number as usize + 1).map_or(self.notes.len(), |next| next.note);
-        let middle = end - self.hidden;
-        self.store.recall(&self.notes[self.nodes[number as usize].note..middle], state);
-        state.extend_from_slice(&self.notes[middle..end]);
+        self.states.push(&self.store, &self.position, class);
     }
 
     fn path_to(&self, number: u32) -> Vec<L> {

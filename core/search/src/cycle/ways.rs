@@ -9,6 +9,7 @@ use super::watch::Watch;
 use crate::model::{Marks, Model, Next};
 use crate::observer::Observer;
 use crate::position::Position;
+use crate::state_log::StateLog;
 use crate::store::{Class, Payloads, Store, TreeStore};
 use std::ops::ControlFlow;
 
@@ -57,8 +58,6 @@ struct Reached<L> {
     label: Option<L>,
     marks: Marks,
     lane: Lane,
-    /// Where its words start among the notes.
-    note: usize,
 }
 
 struct Ways<L> {
@@ -66,7 +65,8 @@ struct Ways<L> {
     store: TreeStore<u8>,
     position: Position,
     reached: Vec<Reached<L>>,
-    notes: Vec<u32>,
+    /// Those states.
+    states: StateLog,
 }
 
 /// The shortest way from a state, of at least one transition, that `ask` takes for complete; `None` if there is
@@ -88,13 +88,15 @@ where
 {
     let hidden = model.hidden_words();
     let position = Position::new(TreeStore::<u8>::MEMO_PER_WORD, hidden);
-    let mut ways = Ways { store: TreeStore::default(), position, reached: Vec::new(), notes: Vec::new() };
+    let states = StateLog::new(hidden);
+    let mut ways = Ways { store: TreeStore::default(), position, reached: Vec::new(), states };
+
     ways.reach(0, None, Marks::NONE, Lane::First, from, Class::Ordinary);
     let (mut state, mut successor) = (Vec::new(), Vec::new());
     let mut current = 0;
     while let Some(reached) = ways.reached.get(current) {
         let lane = reached.lane;
-        ways.recall(current, hidden, &mut state);
+        ways.states.recall(&ways.store, current, &mut state);
         let mut cursor = model.begin(&state);
         loop {
             if watch.step_is_due() {
@@ -108,7 +110,7 @@ where
                         Answer::No => {}
                         Answer::Arrived => {
                             let last = Taken { label, marks, state: successor, transient };
-                            return ControlFlow::Continue(Some(ways.way_to(current, hidden, last)));
+                            return ControlFlow::Continue(Some(ways.way_to(current, last)));
                         }
                         Answer::Yes(lane) => {
                             let class = if transient { Class::Transient } else { Class::Ordinary };
@@ -141,25 +143,16 @@ impl<L: Copy> Ways<L> {
         }
         *lanes |= bit;
         let transient = class == Class::Transient;
-        self.reached.push(Reached { parent, transient, label, marks, lane, note: self.notes.len() });
-        self.store.note(&self.position, &mut self.notes);
-        self.notes.extend_from_slice(self.position.hidden());
-    }
-
-    fn recall(&self, index: usize, hidden: usize, state: &mut Vec<u32>) {
-        let Some(reached) = self.reached.get(index) else { return };
-        let end = self.reached.get(index + 1).map_or(self.notes.len(), |next| next.note);
-        let middle = end - hidden;
-        self.store.recall(&self.notes[reached.note..middle], state);
-        state.extend_from_slice(&self.notes[middle..end]);
+        self.reached.push(Reached { parent, transient, label, marks, lane });
+        self.states.push(&self.store, &self.position, class);
     }
 
     /// The way to a state, and one more transition.
-    fn way_to(&self, mut index: usize, hidden: usize, last: Taken<L>) -> Way<L> {
+    fn way_to(&self, mut index: usize, last: Taken<L>) -> Way<L> {
         let mut way = vec![last];
         while let Some(reached) = self.reached.get(index).filter(|_| index != 0) {
             let mut state = Vec::new();
-            self.recall(index, hidden, &mut state);
+            self.states.recall(&self.store, index, &mut state);
             let &Reached { label, marks, transient, .. } = reached;
             way.push(Taken { label, marks, state, transient });
             index = reached.parent as usize;
@@ -169,7 +162,7 @@ impl<L: Copy> Ways<L> {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let own = size_of_val::<[Reached<L>]>(&self.reached) + size_of_val::<[u32]>(&self.notes);
-        self.store.memory_bytes() + self.position.memory_bytes() + own as u64
+        let reached = size_of_val::<[Reached<L>]>(&self.reached) as u64;
+        self.store.memory_bytes() + self.position.memory_bytes() + self.states.memory_bytes() + reached
     }
 }

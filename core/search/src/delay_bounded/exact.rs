@@ -42,6 +42,7 @@ use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Situation, Turns};
+use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -197,7 +198,7 @@ where
             observer,
             store: TreeStore::default(),
             position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
-            states: States { hidden, ..States::default() },
+            states: States::new(hidden),
             schedules: Schedules::default(),
             origins: Vec::new(),
             settled: HashMap::new(),
@@ -282,7 +283,7 @@ where
             self.look_at_memory();
         }
         let mut state = Vec::new();
-        self.states.recall(&self.store, pair.state, &mut state);
+        self.states.log.recall(&self.store, pair.state as usize, &mut state);
         let full = self.store.is_full();
         self.listing.list(&state, &mut self.turns, &mut self.statistics, full, self.observer)?;
         if self.states.begin(pair.state) && self.turns.ending() == Ending::InvalidEnd {
@@ -575,7 +576,7 @@ where
     fn follow(&mut self, from: Pair, index: usize, is_listed: bool) -> Result<ControlFlow<Halt, Pair>, Unusable> {
         if !is_listed {
             let mut state = Vec::new();
-            self.states.recall(&self.store, from.state, &mut state);
+            self.states.log.recall(&self.store, from.state as usize, &mut state);
             let listed = self.listing.list(&state, &mut self.turns, &mut self.statistics, false, self.observer);
             if let ControlFlow::Break(halt) = listed {
                 return Ok(ControlFlow::Break(halt));
@@ -595,19 +596,14 @@ where
 }
 
 /// The states of the system, by number.
-#[derive(Default)]
 struct States {
-    hidden: usize,
     nodes: Vec<Node>,
-    /// Notes and hidden words.
-    words: Vec<u32>,
+    log: StateLog,
     /// States in which some process that can move has not been run.
     open: u64,
 }
 
 struct Node {
-    /// Where its note starts; its hidden words are at the end.
-    start: usize,
     /// The processes that can move.
     enabled: ProcessSet,
     /// Those of them that have not been run here.
@@ -616,26 +612,20 @@ struct Node {
 }
 
 impl States {
+    fn new(hidden: usize) -> Self {
+        Self { nodes: Vec::new(), log: StateLog::new(hidden), open: 0 }
+    }
+
     /// Adds the state that the position arrived at.
     fn add(&mut self, store: &TreeStore<u32>, position: &Position, enabled: &ProcessSet) {
-        let start = self.words.len();
-        self.nodes.push(Node { start, enabled: *enabled, waiting: *enabled, looked_at: false });
-        store.note(position, &mut self.words);
-        self.words.extend_from_slice(position.hidden());
+        self.nodes.push(Node { enabled: *enabled, waiting: *enabled, looked_at: false });
+        self.log.push(store, position, Class::Ordinary);
         self.open += u64::from(!enabled.is_empty());
     }
 
     /// The state with this number, for a scheduler.
     fn situation<'a>(&'a self, number: u32, state: &'a [u32]) -> Situation<'a> {
         Situation { state, enabled: &self.nodes[number as usize].enabled }
-    }
-
-    fn recall(&self, store: &TreeStore<u32>, number: u32, state: &mut Vec<u32>) {
-        let start = self.nodes[number as usize].start;
-        let end = self.nodes.get(number as usize + 1).map_or(self.words.len(), |next| next.start);
-        let hidden = end - self.hidden.min(end - start);
-        store.recall(&self.words[start..hidden], state);
-        state.extend_from_slice(&self.words[hidden..end]);
     }
 
     /// Looks at a state; whether it is for the first time.
@@ -653,7 +643,7 @@ impl States {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.words.capacity() * 4
+        self.nodes.capacity() * size_of::<Node>() + self.log.memory_bytes() as usize
     }
 }
 

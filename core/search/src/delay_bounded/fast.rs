@@ -44,6 +44,7 @@ use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
+use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
 use std::collections::{HashMap, HashSet};
@@ -112,9 +113,9 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     /// Of each state, by its number.
     origins: Vec<Origin>,
     /// What waits for the next round.
-    frontier: Shelf<D::State>,
+    frontier: Postponed<D::State>,
     /// What waited for this one, and how much of it was taken up.
-    present: Shelf<D::State>,
+    present: Postponed<D::State>,
     taken_up: usize,
     /// A turn of the state on top of the stack is being taken.
     in_flight: bool,
@@ -189,8 +190,8 @@ where
             stack: Vec::new(),
             kept: (0..KEPT).map(|_| Kept { number: None, turns: Turns::default() }).collect(),
             origins: Vec::new(),
-            frontier: Shelf::default(),
-            present: Shelf::default(),
+            frontier: Postponed::new(hidden),
+            present: Postponed::new(hidden),
             taken_up: 0,
             in_flight: false,
             deepening,
@@ -222,7 +223,7 @@ where
     fn explore_present(&mut self) -> ControlFlow<Halt> {
         let mut state = Vec::new();
         while let Some(waiting) = self.present.frames.get(self.taken_up) {
-            self.present.recall(self.store, self.taken_up, &mut state);
+            self.present.states.recall(self.store, self.taken_up, &mut state);
             self.position.advance(&state);
             self.store.insert(&mut self.position, Class::Ordinary);
             self.position.forget();
@@ -381,7 +382,7 @@ where
         successor.clear();
         successor.extend_from_slice(state);
         if let Some(frame) = self.stack.last() {
-            self.frontier.put(self.store, &self.position, frame.clone());
+            self.frontier.push(self.store, &self.position, frame.clone());
         }
         self.retreat();
     }
@@ -446,11 +447,11 @@ where
     }
 
     fn memory_bytes(&self) -> u64 {
-        let frame = size_of::<Frame<D::State>>() + 16;
+        let frame = size_of::<Frame<D::State>>();
         let local = (self.stack.len() + self.frontier.frames.len() + self.present.frames.len()) * frame
-            + (self.frontier.words.capacity() + self.present.words.capacity()) * 4
             + self.origins.capacity() * size_of::<Origin>();
-        self.store.memory_bytes() + self.position.memory_bytes() + local as u64
+        let postponed = self.frontier.states.memory_bytes() + self.present.states.memory_bytes();
+        self.store.memory_bytes() + self.position.memory_bytes() + postponed + local as u64
     }
 }
 
@@ -482,7 +483,8 @@ where
             let next = self.deepening.as_wanted(self.observer).after(self.bound);
             let Some(bound) = next.filter(|_| !self.frontier.is_empty()) else { return told };
             self.bound = bound;
-            (self.present, self.taken_up) = (std::mem::take(&mut self.frontier), 0);
+            let later = Postponed::new(self.listing.model.hidden_words());
+            (self.present, self.taken_up) = (std::mem::replace(&mut self.frontier, later), 0);
             told?;
             if let Some(keep) = &mut keep {
                 keep(self.snapshot());
@@ -525,8 +527,8 @@ where
             return Ok(walked);
         }
         let aside = again.aside;
-        self.present = self.shelf(&snapshot.now, &aside)?;
-        self.frontier = self.shelf(&snapshot.later, &aside)?;
+        self.present = self.postponed(&snapshot.now, &aside)?;
+        self.frontier = self.postponed(&snapshot.later, &aside)?;
         self.origins.clone_from(&snapshot.origins);
         self.finished.clone_from(&snapshot.rounds);
         self.statistics = snapshot.counters;
@@ -554,8 +556,8 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     /// What waits, with the scheduler as it was.
-    fn shelf(&mut self, list: &[Waiting], aside: &Aside<D::State>) -> Result<Shelf<D::State>, Unusable> {
-        let mut shelf = Shelf::default();
+    fn postponed(&mut self, list: &[Waiting], aside: &Aside<D::State>) -> Result<Postponed<D::State>, Unusable> {
+        let mut postponed = Postponed::new(self.listing.model.hidden_words());
         for waiting in list {
             let (state, schedule) = aside.get(&waiting.number).ok_or(Unusable)?;
             let mut schedule = schedule.clone();
@@ -566,10 +568,10 @@ where
             self.store.insert(&mut self.position, Class::Ordinary);
             let Waiting { number, delays, index, turn, nobodys, depth, choices } = *waiting;
             let frame = Frame { number, schedule, delays, index, nobodys, turn, depth, choices, changes: 0 };
-            shelf.put(self.store, &self.position, frame);
+            postponed.push(self.store, &self.position, frame);
             self.position.forget();
         }
-        Ok(shelf)
+        Ok(postponed)
     }
 }
 
@@ -600,37 +602,23 @@ impl<S: Store, State: Clone> Visit<State> for Again<'_, S, State> {
 }
 
 /// States that wait for more delays, each with its frame.
-struct Shelf<State> {
+struct Postponed<State> {
     frames: Vec<Frame<State>>,
-    /// Per frame, where its note ends and where its hidden words end.
-    ends: Vec<(usize, usize)>,
-    words: Vec<u32>,
+    states: StateLog,
 }
 
-impl<State> Default for Shelf<State> {
-    fn default() -> Self {
-        Self { frames: Vec::new(), ends: Vec::new(), words: Vec::new() }
+impl<State> Postponed<State> {
+    fn new(hidden: usize) -> Self {
+        Self { frames: Vec::new(), states: StateLog::new(hidden) }
     }
-}
 
-impl<State> Shelf<State> {
     fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
     /// Adds the state that is both the position's state and its successor.
-    fn put<S: Store>(&mut self, store: &S, position: &Position, frame: Frame<State>) {
-        store.note(position, &mut self.words);
-        let note = self.words.len();
-        self.words.extend_from_slice(position.hidden());
-        self.ends.push((note, self.words.len()));
+    fn push<S: Store>(&mut self, store: &S, position: &Position, frame: Frame<State>) {
+        self.states.push(store, position, Class::Ordinary);
         self.frames.push(frame);
-    }
-
-    fn recall<S: Store>(&self, store: &S, index: usize, state: &mut Vec<u32>) {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
-        let (note, end) = self.ends[index];
-        store.recall(&self.words[start..note], state);
-        state.extend_from_slice(&self.words[note..end]);
     }
 }

@@ -23,6 +23,7 @@ use crate::outcome::{Halt, Statistics};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
+use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
 use std::collections::HashMap;
@@ -65,8 +66,6 @@ impl Edge {
 
 /// A state.
 pub(super) struct Node<State> {
-    /// Where its note starts.
-    start: usize,
     pub progress: Progress<State>,
     /// Who was there when it was first met, and the turn from there.
     pub parent: Option<(u32, u32)>,
@@ -135,8 +134,7 @@ pub(super) struct Known<'g, State> {
     pub bound: u32,
     store: &'g TreeStore<u32>,
     nodes: &'g [Node<State>],
-    words: &'g [u32],
-    hidden: usize,
+    states: &'g StateLog,
 }
 
 impl<State> Known<'_, State> {
@@ -144,13 +142,9 @@ impl<State> Known<'_, State> {
         &self.nodes[number as usize]
     }
 
-    /// Writes the words of a state after those that are there.
+    /// Writes the words of a state; drops what `state` held.
     pub fn recall(&self, number: u32, state: &mut Vec<u32>) {
-        let start = self.nodes[number as usize].start;
-        let end = self.nodes.get(number as usize + 1).map_or(self.words.len(), |next| next.start);
-        let hidden = end - self.hidden.min(end - start);
-        self.store.recall(&self.words[start..hidden], state);
-        state.extend_from_slice(&self.words[hidden..end]);
+        self.states.recall(self.store, number as usize, state);
     }
 }
 
@@ -165,8 +159,8 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     pub nodes: Vec<Node<D::State>>,
     /// The edges of each state, as far as they are there.
     pub edges: Vec<Vec<Edge>>,
-    /// Notes and hidden words of the states.
-    words: Vec<u32>,
+    /// The states, by number.
+    log: StateLog,
     incomplete: u64,
     pub bound: u32,
     /// What each turn costs, beside the delays before it.
@@ -200,7 +194,7 @@ where
             position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
             nodes: Vec::new(),
             edges: Vec::new(),
-            words: Vec::new(),
+            log: StateLog::new(hidden),
             incomplete: 0,
             bound: 0,
             turn_cost: 0,
@@ -247,7 +241,7 @@ where
         self.position = Position::new(TreeStore::<u32>::MEMO_PER_WORD, self.listing.model.hidden_words());
         self.nodes.clear();
         self.edges.clear();
-        self.words.clear();
+        self.log.clear();
         (self.incomplete, self.edges_there, self.endless_turns) = (0, 0, 0);
         self.statistics.states = 0;
     }
@@ -447,11 +441,9 @@ where
         if self.nodes.len() as u64 + 2 > u64::from(u32::MAX) {
             return ControlFlow::Break(Halt::Reason(StopReason::Memory));
         }
-        let start = self.words.len();
-        self.store.note(&self.position, &mut self.words);
-        self.words.extend_from_slice(self.position.hidden());
+        self.log.push(&self.store, &self.position, Class::Ordinary);
         self.position.forget();
-        self.nodes.push(Node { start, progress: Progress::begin(schedule, delays), parent });
+        self.nodes.push(Node { progress: Progress::begin(schedule, delays), parent });
         self.edges.push(Vec::new());
         self.incomplete += 1;
         self.statistics.states += 1;
@@ -459,20 +451,13 @@ where
     }
 
     fn known(&self) -> Known<'_, D::State> {
-        Known {
-            bound: self.bound,
-            store: &self.store,
-            nodes: &self.nodes,
-            words: &self.words,
-            hidden: self.listing.model.hidden_words(),
-        }
+        Known { bound: self.bound, store: &self.store, nodes: &self.nodes, states: &self.log }
     }
 
     /// The caller's own model, lister and scheduler, and what all threads may read beside them.
     pub fn apart(&mut self) -> (&mut M, &mut Lister<M::Label>, &D, Known<'_, D::State>) {
-        let hidden = self.listing.model.hidden_words();
-        let Self { scheduler, bound, store, nodes, words, listing, .. } = self;
-        let known = Known { bound: *bound, store, nodes, words, hidden };
+        let Self { scheduler, bound, store, nodes, log, listing, .. } = self;
+        let known = Known { bound: *bound, store, nodes, states: log };
         (listing.model, &mut listing.lister, *scheduler, known)
     }
 
@@ -504,8 +489,8 @@ where
 
     pub fn memory_bytes(&self) -> u64 {
         let nodes = self.nodes.capacity() * (size_of::<Node<D::State>>() + size_of::<Vec<Edge>>());
-        let local = nodes + self.edges_there as usize * size_of::<Edge>() + self.words.capacity() * 4;
-        self.store.memory_bytes() + self.position.memory_bytes() + local as u64
+        let local = nodes + self.edges_there as usize * size_of::<Edge>();
+        self.store.memory_bytes() + self.position.memory_bytes() + self.log.memory_bytes() + local as u64
     }
 
     /// A way over edges that cycles may use from one state to another; the edges' sources and turns. At least one edge.

@@ -30,12 +30,12 @@
 //!   (Schwoon, Esparza, TACAS 2005).
 //! * A successor that some thread has on its stack comes last: see [`super::dfs_fifo`].
 //! * Which transient states are passed through must be the same for all visits, so that there is one graph for all
-//!   threads, and all that they wait for comes ([`Passing::SAME_FOR_ALL`]).
+//!   threads, and all that they wait for comes ([`Exploration::SAME_FOR_ALL`]).
 
 use super::Joint;
+use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
 use super::store::{BITS, Key};
 use super::team::{Run, Show, Team};
-use super::walk::{Arrival, Passing, Step, UNCOUNTED, Walk};
 use crate::cycle::outcome::{CycleOutcome, End, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
@@ -82,7 +82,7 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    search(models, observer, settings, seed, Passing::SAME_FOR_ALL)
+    search(models, observer, settings, seed, Exploration::SAME_FOR_ALL)
 }
 
 pub(super) fn search<M, O>(
@@ -90,25 +90,26 @@ pub(super) fn search<M, O>(
     observer: &mut O,
     settings: &Settings,
     seed: u64,
-    passing: Passing,
+    how: Exploration,
 ) -> Joint<CycleOutcome<M::Label, M::Fault>>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
+    let how = Exploration { apart: Some(Marks::ACCEPTING), ..how };
     let team = Team::<(), Why<M>>::new(models.len(), 0, seed, settings);
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
     };
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let mut search = Cndfs {
-            walk: Walk::new(thread, &team, model, (passing, Some(Marks::ACCEPTING)), watch),
+            explorer: Explorer::new(thread, &team, model, how, watch),
             mine: CYAN_FIRST << (thread % CYAN_BITS),
             cyan: (CYAN_BITS < team.threads).then(HashSet::new),
             r: HashSet::new(),
         };
         let run = search.search();
-        search.walk.publish();
+        search.explorer.publish();
         run
     });
     team.sum_up(|statistics| {
@@ -119,7 +120,7 @@ where
 
 /// One of the threads.
 struct Cndfs<'a, M: Model> {
-    walk: Walk<'a, M, (), Why<M>>,
+    explorer: Explorer<'a, M, (), Why<M>>,
     /// The thread's bit for cyan, …
     mine: u32,
     /// … and its cyan states, if there are more threads than bits.
@@ -130,26 +131,26 @@ struct Cndfs<'a, M: Model> {
 
 impl<M: Model> Cndfs<'_, M> {
     fn search(&mut self) -> Run<Why<M>> {
-        let start = match self.walk.stand_on_initial() {
+        let start = match self.explorer.reset_to_initial() {
             Ok(start) => start,
             Err(fault) => return found(Found::Fault { path: Vec::new(), fault }),
         };
-        let (place, old) = self.walk.access.entry(start.key, 0);
+        let (place, old) = self.explorer.access.entry(start.key, 0);
         let before = place.set(self.mine);
         if old.is_none() {
-            self.walk.count(false)?;
+            self.explorer.count(false)?;
         }
-        self.walk.begin(&start, note(before));
+        self.explorer.begin(&start, note(before));
         self.turn_cyan(start.key);
         loop {
-            match self.walk.step()? {
-                Step::Arrival(t) if self.walk.note() & (IN_RED | SEED) != 0 => self.arrive_in_red(t)?,
-                Step::Arrival(t) => self.arrive_in_blue(t)?,
-                Step::Done => self.done()?,
-                Step::Over => return ControlFlow::Continue(()),
-                Step::InvalidEnd => {}
-                Step::Faulty { label, fault } => {
-                    let mut path = self.walk.path();
+            match self.explorer.next()? {
+                Event::Arrival(t) if self.explorer.note() & (IN_RED | SEED) != 0 => self.arrive_in_red(t)?,
+                Event::Arrival(t) => self.arrive_in_blue(t)?,
+                Event::Done => self.done()?,
+                Event::Over => return ControlFlow::Continue(()),
+                Event::InvalidEnd => {}
+                Event::Faulty { label, fault } => {
+                    let mut path = self.explorer.path();
                     path.extend(label);
                     return found(Found::Fault { path, fault });
                 }
@@ -159,25 +160,25 @@ impl<M: Model> Cndfs<'_, M> {
 
     #[inline]
     fn arrive_in_blue(&mut self, t: Arrival) -> Run<Why<M>> {
-        let (place, old) = self.walk.access.entry(t.key, self.mine);
+        let (place, old) = self.explorer.access.entry(t.key, self.mine);
         let Some(bits) = old else {
-            self.walk.count(t.transient)?;
+            self.explorer.count(t.transient)?;
             self.enter_in_blue(t.key, 0);
             return ControlFlow::Continue(());
         };
         if is_cyan(bits, self.mine, &self.cyan, t.key) {
             let accepting = |s: Option<Key>| s.is_some_and(Key::is_reached_otherwise);
-            if accepting(Some(t.key)) || accepting(self.walk.stored().next_back()) {
+            if accepting(Some(t.key)) || accepting(self.explorer.stored().next_back()) {
                 return self.cycle(t.key);
             }
-            self.turn_away();
+            self.prune();
         } else if bits & BLUE != 0 {
-            self.turn_away();
+            self.prune();
         } else if bits & CYAN != 0 && !t.again {
-            self.walk.put_off();
+            self.explorer.defer();
         } else {
             let note = note(place.set(self.mine));
-            self.walk.count_match();
+            self.explorer.count_match();
             self.enter_in_blue(t.key, note);
         }
         ControlFlow::Continue(())
@@ -185,52 +186,52 @@ impl<M: Model> Cndfs<'_, M> {
 
     #[inline]
     fn enter_in_blue(&mut self, t: Key, note: u8) {
-        self.walk.share.revisits += u64::from(note == UNCOUNTED);
-        self.walk.enter(t, note);
+        self.explorer.share.revisits += u64::from(note == UNCOUNTED);
+        self.explorer.enter(t, note);
         self.turn_cyan(t);
     }
 
     fn arrive_in_red(&mut self, t: Arrival) -> Run<Why<M>> {
-        let (_, old) = self.walk.access.entry(t.key, 0);
+        let (_, old) = self.explorer.access.entry(t.key, 0);
         let bits = old.unwrap_or(0);
         if is_cyan(bits, self.mine, &self.cyan, t.key) {
             return self.cycle(t.key);
         }
         if old.is_none() {
-            self.walk.count(t.transient)?;
+            self.explorer.count(t.transient)?;
         } else {
-            self.walk.count_match();
+            self.explorer.count_match();
         }
         if bits & RED == 0 && self.r.insert(t.key) {
-            self.walk.enter(t.key, IN_RED | UNCOUNTED);
+            self.explorer.enter(t.key, IN_RED | UNCOUNTED);
         } else {
-            self.walk.turn_away();
+            self.explorer.prune();
         }
         ControlFlow::Continue(())
     }
 
     /// All successors of the state on top of the stack were visited.
     fn done(&mut self) -> Run<Why<M>> {
-        let (Some(s), note) = (self.walk.top(), self.walk.note()) else { return ControlFlow::Continue(()) };
+        let (Some(s), note) = (self.explorer.top(), self.explorer.note()) else { return ControlFlow::Continue(()) };
         if note & IN_RED != 0 {
-            self.walk.leave();
+            self.explorer.leave();
             return ControlFlow::Continue(());
         }
         if note & SEED == 0 {
-            self.walk.access.entry(s, 0).0.set(BLUE);
+            self.explorer.access.entry(s, 0).0.set(BLUE);
             if s.is_reached_otherwise() {
                 self.r.insert(s);
-                self.walk.list_again(note | SEED);
+                self.explorer.list_again(note | SEED);
                 return ControlFlow::Continue(());
             }
         } else {
             self.turn_red(s)?;
         }
-        self.walk.access.entry(s, 0).0.clear(self.mine);
+        self.explorer.access.entry(s, 0).0.clear(self.mine);
         if let Some(cyan) = &mut self.cyan {
             cyan.remove(&s);
         }
-        self.walk.leave();
+        self.explorer.leave();
         ControlFlow::Continue(())
     }
 
@@ -239,8 +240,8 @@ impl<M: Model> Cndfs<'_, M> {
         let r = std::mem::take(&mut self.r);
         for &s in r.iter().filter(|&&s| s.is_reached_otherwise() && s != seed) {
             let mut yields = 0;
-            while self.walk.access.entry(s, 0).0.bits() & RED == 0 {
-                self.walk.look()?;
+            while self.explorer.access.entry(s, 0).0.bits() & RED == 0 {
+                self.explorer.look()?;
                 yields += 1;
                 if yields < YIELDS_MAX {
                     std::thread::yield_now();
@@ -250,7 +251,7 @@ impl<M: Model> Cndfs<'_, M> {
             }
         }
         for &s in &r {
-            self.walk.access.entry(s, 0).0.set(RED);
+            self.explorer.access.entry(s, 0).0.set(RED);
         }
         self.r = r;
         self.r.clear();
@@ -258,9 +259,9 @@ impl<M: Model> Cndfs<'_, M> {
     }
 
     #[inline]
-    fn turn_away(&mut self) {
-        self.walk.count_match();
-        self.walk.turn_away();
+    fn prune(&mut self) {
+        self.explorer.count_match();
+        self.explorer.prune();
     }
 
     #[inline]
@@ -273,8 +274,8 @@ impl<M: Model> Cndfs<'_, M> {
     /// Reports the cycle that the successor `t`, which is cyan, closes.
     #[cold]
     fn cycle(&mut self, t: Key) -> Run<Why<M>> {
-        let closing = self.walk.label();
-        let (stem, mut cycle) = self.walk.labels_around(t);
+        let closing = self.explorer.label();
+        let (stem, mut cycle) = self.explorer.labels_around(t);
         cycle.extend(closing);
         found(Found::Lasso { stem, cycle })
     }

@@ -21,7 +21,7 @@
 //!
 //! * `t ∈ V` is asked before `t ∈ Sᵢ`: no state of V lies on a cycle without progress (Lemma 5).
 //! * A successor that some thread has on its stack comes last: it may be in V by then. Without that,
-//!   threads that meet would go on side by side. (Successors in random order alone help less: see [`super::walk`].)
+//!   threads that meet would go on side by side. (Successors in random order alone help less: see [`super::explorer`].)
 //! * A state that is put into F while it is on the thread's own stack is not queued: it will be in V.
 //! * Sᵢ is a bit of the visited set, too, one for each of the first few threads. It is never taken back, as
 //!   a state that leaves a stack is in V. With more threads, some share a bit, and each has a set besides.
@@ -31,11 +31,11 @@
 //! behind one more transition with progress, and a cycle that is found has as few of these before it as there can be.
 
 use super::Joint;
+use super::explorer::{Arrival, Event, Exploration, Explorer, Start, UNCOUNTED};
 use super::pool::Turn;
 use super::queue::Queue;
 use super::store::{BITS, Key};
 use super::team::{Run, Show, Team};
-use super::walk::{Arrival, Passing, Start, Step, UNCOUNTED, Walk};
 use crate::cycle::outcome::{CycleOutcome, End, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
@@ -104,7 +104,7 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    search(models, observer, settings, levels, seed, Passing::FREE)
+    search(models, observer, settings, levels, seed, Exploration::FREE)
 }
 
 pub(super) fn search<M, O>(
@@ -113,7 +113,7 @@ pub(super) fn search<M, O>(
     settings: &Settings,
     levels: Levels,
     seed: u64,
-    passing: Passing,
+    how: Exploration,
 ) -> Joint<CycleOutcome<M::Label, M::Fault>>
 where
     M: Model<Label: Send, Fault: Send> + Send,
@@ -126,7 +126,7 @@ where
     };
     let why = team.work(models, &mut watch, |thread, model, watch| {
         let mut search = DfsFifo {
-            walk: Walk::new(thread, &team, model, (passing, None), watch),
+            explorer: Explorer::new(thread, &team, model, how, watch),
             frontier: Queue::default(),
             next: Queue::default(),
             levels,
@@ -138,7 +138,7 @@ where
             has_promoted: &has_promoted,
         };
         let run = search.fifo();
-        search.walk.publish();
+        search.explorer.publish();
         run
     });
     team.sum_up(|statistics| {
@@ -152,7 +152,7 @@ where
 
 /// One of the threads.
 struct DfsFifo<'a, M: Model> {
-    walk: Walk<'a, M, Work, Reason<M>>,
+    explorer: Explorer<'a, M, Work, Reason<M>>,
     /// The thread's part of F, as a queue.
     frontier: Queue,
     /// If the order is strict: that for the next level.
@@ -173,11 +173,11 @@ struct DfsFifo<'a, M: Model> {
 
 impl<M: Model> DfsFifo<'_, M> {
     fn fifo(&mut self) -> Run<Reason<M>> {
-        match self.walk.stand_on_initial() {
-            Err(fault) if self.walk.thread == 0 => return self.found(Found::Fault { path: Vec::new(), fault }),
-            Ok(start) if self.walk.thread == 0 => {
-                self.walk.access.entry(start.key, FRONTIER);
-                self.walk.count(false)?;
+        match self.explorer.reset_to_initial() {
+            Err(fault) if self.explorer.thread == 0 => return self.found(Found::Fault { path: Vec::new(), fault }),
+            Ok(start) if self.explorer.thread == 0 => {
+                self.explorer.access.entry(start.key, FRONTIER);
+                self.explorer.count(false)?;
                 self.frontier.put(&start);
             }
             _ => {}
@@ -186,7 +186,7 @@ impl<M: Model> DfsFifo<'_, M> {
             while let Some(start) = self.frontier.take() {
                 self.dfs(start)?;
             }
-            match self.walk.wait(self.next.len()) {
+            match self.explorer.wait(self.next.len()) {
                 Turn::Work(Work::Queue(queue)) => self.frontier = queue,
                 Turn::Work(Work::Join(start)) => self.dfs(start)?,
                 Turn::Level => {
@@ -200,33 +200,33 @@ impl<M: Model> DfsFifo<'_, M> {
 
     /// Searches from a state, unless it was visited.
     fn dfs(&mut self, start: Start) -> Run<Reason<M>> {
-        let (place, _) = self.walk.access.entry(start.key, self.mine);
+        let (place, _) = self.explorer.access.entry(start.key, self.mine);
         if place.bits() & VISITED != 0 {
             return ControlFlow::Continue(());
         }
         let note = note(place.set(self.mine));
-        self.walk.stand_on(&start);
-        self.walk.begin(&start, note);
+        self.explorer.reset_to(&start);
+        self.explorer.begin(&start, note);
         self.stack(start.key);
-        self.begun = Some((start, self.walk.visits()));
+        self.begun = Some((start, self.explorer.visits()));
         self.given = 0;
         loop {
-            match self.walk.step()? {
-                Step::Arrival(arrival) => self.arrive(arrival)?,
-                Step::Done => self.leave(),
-                Step::Over => break,
-                Step::InvalidEnd => {}
-                Step::Faulty { label, fault } => {
-                    let mut path = self.walk.path();
+            match self.explorer.next()? {
+                Event::Arrival(arrival) => self.arrive(arrival)?,
+                Event::Done => self.leave(),
+                Event::Over => break,
+                Event::InvalidEnd => {}
+                Event::Faulty { label, fault } => {
+                    let mut path = self.explorer.path();
                     path.extend(label);
                     return self.found(Found::Fault { path, fault });
                 }
             }
-            if self.walk.team.pool.is_hungry() {
+            if self.explorer.team.pool.is_hungry() {
                 self.share();
             }
         }
-        self.walk.access.leave_if_asked();
+        self.explorer.access.leave_if_asked();
         ControlFlow::Continue(())
     }
 
@@ -235,12 +235,12 @@ impl<M: Model> DfsFifo<'_, M> {
     fn arrive(&mut self, t: Arrival) -> Run<Reason<M>> {
         let has_progress = t.marks.has(Marks::PROGRESS);
         let fresh = if has_progress { FRONTIER } else { self.mine };
-        let (place, old) = self.walk.access.entry(t.key, fresh);
+        let (place, old) = self.explorer.access.entry(t.key, fresh);
         let Some(bits) = old else {
             if t.transient {
                 self.has_promoted.store(true, Ordering::Relaxed);
             }
-            self.walk.count(t.transient)?;
+            self.explorer.count(t.transient)?;
             if has_progress {
                 self.queue(t.key)
             } else {
@@ -249,62 +249,62 @@ impl<M: Model> DfsFifo<'_, M> {
             return ControlFlow::Continue(());
         };
         if bits & VISITED != 0 {
-            self.turn_away();
+            self.prune();
         } else if has_progress {
             let before = place.set(FRONTIER);
             if before & (FRONTIER | VISITED) == 0 && !is_stacked(before, self.mine, &self.stacked, t.key) {
-                self.walk.count_match();
+                self.explorer.count_match();
                 self.queue(t.key);
             } else {
-                self.turn_away();
+                self.prune();
             }
         } else if is_stacked(bits, self.mine, &self.stacked, t.key) {
             return self.cycle(t.key);
         } else if bits & STACKED != 0 && !t.again {
-            self.walk.put_off();
+            self.explorer.defer();
         } else {
             let note = note(place.set(self.mine));
-            self.walk.count_match();
+            self.explorer.count_match();
             self.enter(t.key, note);
         }
         ControlFlow::Continue(())
     }
 
     #[inline]
-    fn turn_away(&mut self) {
-        self.walk.count_match();
-        self.walk.turn_away();
+    fn prune(&mut self) {
+        self.explorer.count_match();
+        self.explorer.prune();
     }
 
     #[inline]
     fn enter(&mut self, t: Key, note: u8) {
-        self.walk.share.revisits += u64::from(note == UNCOUNTED);
-        self.walk.enter(t, note);
+        self.explorer.share.revisits += u64::from(note == UNCOUNTED);
+        self.explorer.enter(t, note);
         self.stack(t);
     }
 
     /// Adds the state arrived at to the thread's part of F.
     fn queue(&mut self, t: Key) {
-        let start = self.walk.start(t);
-        self.walk.turn_away();
+        let start = self.explorer.start(t);
+        self.explorer.prune();
         match self.levels {
             Levels::Free => self.frontier.put(&start),
             Levels::Strict => self.next.put(&start),
         }
-        self.walk.beside_bytes = self.frontier.memory_bytes() + self.next.memory_bytes();
+        self.explorer.beside_bytes = self.frontier.memory_bytes() + self.next.memory_bytes();
     }
 
     /// Puts the state on top of the stack into V.
     #[inline]
     fn leave(&mut self) {
-        let Some(s) = self.walk.top() else { return };
+        let Some(s) = self.explorer.top() else { return };
         #[cfg(debug_assertions)]
         self.successors_are_known();
-        self.walk.access.entry(s, 0).0.set(VISITED);
+        self.explorer.access.entry(s, 0).0.set(VISITED);
         if let Some(stacked) = &mut self.stacked {
             stacked.remove(&s);
         }
-        self.walk.leave();
+        self.explorer.leave();
     }
 
     #[inline]
@@ -317,8 +317,8 @@ impl<M: Model> DfsFifo<'_, M> {
     /// Reports the cycle that the successor `t`, which is in Sᵢ, closes.
     #[cold]
     fn cycle(&mut self, t: Key) -> Run<Reason<M>> {
-        let closing = self.walk.label();
-        let (stem, mut cycle) = self.walk.labels_around(t);
+        let closing = self.explorer.label();
+        let (stem, mut cycle) = self.explorer.labels_around(t);
         cycle.extend(closing);
         // Lemma 5: V has no state on a cycle without progress.
         #[cfg(debug_assertions)]
@@ -338,23 +338,23 @@ impl<M: Model> DfsFifo<'_, M> {
         if 1 < self.frontier.len() && self.given < QUEUES_MAX {
             self.given += 1;
             let half = self.frontier.take_half();
-            return self.walk.team.pool.offer(Work::Queue(half));
+            return self.explorer.team.pool.offer(Work::Queue(half));
         }
         let Some((start, visits)) = &self.begun else { return };
-        if self.walk.visits() - visits < WORTH_JOINING {
+        if self.explorer.visits() - visits < WORTH_JOINING {
             return;
         }
         self.given = 0;
-        if self.walk.access.entry(start.key, 0).0.bits() & VISITED == 0 {
-            self.walk.team.pool.offer(Work::Join(start.clone()));
+        if self.explorer.access.entry(start.key, 0).0.bits() & VISITED == 0 {
+            self.explorer.team.pool.offer(Work::Join(start.clone()));
         }
     }
 
     /// Lemma 3: the successors of a state of V are in V or F. What was cut off is in neither.
     #[cfg(debug_assertions)]
     fn successors_are_known(&mut self) {
-        if self.walk.team.settings.limits.depth_max.is_none() {
-            self.walk.each_successor(|access, t, marks| {
+        if self.explorer.team.settings.limits.depth_max.is_none() {
+            self.explorer.each_successor(|access, t, marks| {
                 let bits = access.entry(t, 0).0.bits();
                 let wanted = if marks.has(Marks::PROGRESS) { VISITED | FRONTIER } else { VISITED };
                 assert_ne!(bits & wanted, 0, "a successor of a visited state is neither visited nor in the frontier");
@@ -364,9 +364,9 @@ impl<M: Model> DfsFifo<'_, M> {
 
     #[cfg(debug_assertions)]
     fn cycle_is_unvisited(&mut self, t: Key) {
-        let stored: Vec<Key> = self.walk.stored().collect();
+        let stored: Vec<Key> = self.explorer.stored().collect();
         for &s in stored.iter().rev().take_while(|&&s| s != t).chain([&t]) {
-            let bits = self.walk.access.entry(s, 0).0.bits();
+            let bits = self.explorer.access.entry(s, 0).0.bits();
             assert_eq!(bits & VISITED, 0, "a visited state lies on a cycle without progress");
         }
     }

@@ -16,6 +16,7 @@
 mod arena;
 mod cndfs;
 mod dfs_fifo;
+mod explorer;
 mod fold;
 mod pool;
 mod queue;
@@ -26,7 +27,6 @@ mod team;
 #[cfg(test)]
 mod tests;
 mod trace;
-mod walk;
 
 pub use cndfs::cndfs;
 pub use dfs_fifo::{Levels, dfs_fifo};

@@ -1,8 +1,8 @@
 //! States to go on from, first in, first out, in few words each.
 
+use super::explorer::Start;
 use super::store::Key;
 use super::trace::Trace;
-use super::walk::Start;
 
 /// The queue.
 #[derive(Debug, Default)]

@@ -15,10 +15,10 @@
 //! few in stock, which costs nothing while everybody is busy.
 
 use super::Joint;
+use super::explorer::{Event, Exploration, Explorer, Start};
 use super::pool::Turn;
 use super::team::{Run, Show, Team};
 use super::trace::Trace;
-use super::walk::{Passing, Start, Step, Walk};
 use crate::model::Model;
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
@@ -68,7 +68,7 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    search(models, observer, settings, seed, Passing::FREE)
+    search(models, observer, settings, seed, Exploration::FREE)
 }
 
 pub(super) fn search<M, O>(
@@ -76,7 +76,7 @@ pub(super) fn search<M, O>(
     observer: &mut O,
     settings: &Settings,
     seed: u64,
-    passing: Passing,
+    how: Exploration,
 ) -> Joint<Outcome<M::Label, M::Fault>>
 where
     M: Model<Label: Send, Fault: Send> + Send,
@@ -91,10 +91,10 @@ where
         tell_together(observer, statistics, limits, show)
     };
     let why = team.work(models, &mut watch, |thread, model, watch| {
-        let walk = Walk::new(thread, &team, model, (passing, None), watch);
-        let mut search = Reach { walk, reports: &reports };
+        let explorer = Explorer::new(thread, &team, model, how, watch);
+        let mut search = Reach { explorer, reports: &reports };
         let run = search.work();
-        search.walk.publish();
+        search.explorer.publish();
         run
     });
     listed.add(&reports, observer);
@@ -139,27 +139,27 @@ impl<M: Model> Listed<M> {
 
 /// One of the threads.
 struct Reach<'a, M: Model> {
-    walk: Walk<'a, M, Start, Halt>,
+    explorer: Explorer<'a, M, Start, Halt>,
     reports: &'a Reports<M>,
 }
 
 impl<M: Model> Reach<'_, M> {
     fn work(&mut self) -> Run<Halt> {
-        match self.walk.stand_on_initial() {
-            Err(fault) if self.walk.thread == 0 => return self.report(ViolationKind::Fault(fault), None),
-            Ok(start) if self.walk.thread == 0 => {
-                self.walk.access.entry(start.key, 0);
-                self.walk.count(false)?;
-                self.walk.begin(&start, 0);
+        match self.explorer.reset_to_initial() {
+            Err(fault) if self.explorer.thread == 0 => return self.report(ViolationKind::Fault(fault), None),
+            Ok(start) if self.explorer.thread == 0 => {
+                self.explorer.access.entry(start.key, 0);
+                self.explorer.count(false)?;
+                self.explorer.begin(&start, 0);
             }
             _ => {}
         }
         loop {
             self.visit()?;
-            match self.walk.wait(0) {
+            match self.explorer.wait(0) {
                 Turn::Work(start) => {
-                    self.walk.stand_on(&start);
-                    self.walk.begin(&start, 0);
+                    self.explorer.reset_to(&start);
+                    self.explorer.begin(&start, 0);
                 }
                 Turn::Level | Turn::Nothing => return ControlFlow::Continue(()),
             }
@@ -168,26 +168,26 @@ impl<M: Model> Reach<'_, M> {
 
     fn visit(&mut self) -> Run<Halt> {
         loop {
-            match self.walk.step()? {
-                Step::Arrival(t) => {
-                    if self.walk.access.entry(t.key, 0).1.is_some() {
-                        self.walk.count_match();
-                        self.walk.turn_away();
+            match self.explorer.next()? {
+                Event::Arrival(t) => {
+                    if self.explorer.access.entry(t.key, 0).1.is_some() {
+                        self.explorer.count_match();
+                        self.explorer.prune();
                         continue;
                     }
-                    self.walk.count(t.transient)?;
-                    if self.walk.team.pool.lacks_stock() {
-                        let start = self.walk.start(t.key);
-                        self.walk.turn_away();
-                        self.walk.team.pool.offer(start);
+                    self.explorer.count(t.transient)?;
+                    if self.explorer.team.pool.lacks_stock() {
+                        let start = self.explorer.start(t.key);
+                        self.explorer.prune();
+                        self.explorer.team.pool.offer(start);
                     } else {
-                        self.walk.enter(t.key, 0);
+                        self.explorer.enter(t.key, 0);
                     }
                 }
-                Step::Done => self.walk.leave(),
-                Step::Over => return ControlFlow::Continue(()),
-                Step::Faulty { label, fault } => self.report(ViolationKind::Fault(fault), label)?,
-                Step::InvalidEnd => self.report(ViolationKind::InvalidEnd, None)?,
+                Event::Done => self.explorer.leave(),
+                Event::Over => return ControlFlow::Continue(()),
+                Event::Faulty { label, fault } => self.report(ViolationKind::Fault(fault), label)?,
+                Event::InvalidEnd => self.report(ViolationKind::InvalidEnd, None)?,
             }
         }
     }
@@ -195,18 +195,18 @@ impl<M: Model> Reach<'_, M> {
     /// Reports a violation: of the transition `label` from here, or of this state.
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, label: Option<M::Label>) -> Run<Halt> {
-        self.walk.share.statistics.violations += 1;
-        let (state, trace) = (self.walk.state().to_vec(), self.walk.trace());
+        self.explorer.share.statistics.violations += 1;
+        let (state, trace) = (self.explorer.state().to_vec(), self.explorer.trace());
         let mut waiting = {
             let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
             reports.push(Report { kind, label, state, trace });
             reports.len()
         };
-        if self.walk.team.settings.stop_at == StopAt::First {
+        if self.explorer.team.settings.stop_at == StopAt::First {
             return ControlFlow::Break(Some(Halt::Violation));
         }
         while REPORTS_MAX < waiting {
-            self.walk.look()?;
+            self.explorer.look()?;
             std::thread::yield_now();
             waiting = self.reports.lock().unwrap_or_else(PoisonError::into_inner).len();
         }

@@ -1,9 +1,10 @@
 //! The searches compared with their definitions on thousands of small random graphs, by threads that
 //! stop and go at random. A failure names the seed of its graph.
 
-use super::walk::Passing;
+use super::explorer::Exploration;
 use super::{Joint, Levels, cndfs, dfs_fifo, reach};
 use crate::cycle::{CycleOutcome, Found};
+use crate::dfs_stack::TransientPolicy;
 use crate::model::{Ending, Marks, Model, Next};
 use crate::observer::{Observer, Quiet, Settings};
 use crate::outcome::{Completeness, Outcome, Statistics, StopAt, ViolationKind};
@@ -17,7 +18,8 @@ use std::time::Duration;
 const GRAPHS: u64 = 1500;
 
 /// Transient states are hardly passed through on trust: what else happens seldom happens all the time.
-const DISTRUSTFUL: Passing = Passing { run_max: 1, passes_max: 2, same_for_all: false };
+const LOOK_UP_MOST: Exploration =
+    Exploration { transient: TransientPolicy { run_max: 1, visits_max: 2 }, ..Exploration::FREE };
 
 /// A graph that takes its time now and then, so that threads meet in many ways.
 #[derive(Clone)]
@@ -83,8 +85,8 @@ fn threads(seed: u64) -> usize {
     1 + (seed / 2) as usize % 4
 }
 
-fn passing(seed: u64) -> Passing {
-    if seed.is_multiple_of(3) { DISTRUSTFUL } else { Passing::FREE }
+fn exploration(seed: u64) -> Exploration {
+    if seed.is_multiple_of(3) { LOOK_UP_MOST } else { Exploration::FREE }
 }
 
 /// A random graph with marks, and with faults only if `faults`.
@@ -196,7 +198,7 @@ type ToyCycle = Joint<CycleOutcome<u32, u32>>;
 
 fn fifo(toy: &Toy, seed: u64, settings: &Settings, levels: Levels) -> ToyCycle {
     let mut models = models(toy, threads(seed), seed);
-    dfs_fifo::search(&mut models, &mut Quiet, settings, levels, seed, passing(seed))
+    dfs_fifo::search(&mut models, &mut Quiet, settings, levels, seed, exploration(seed))
 }
 
 fn ordinary(toy: &Toy) -> u64 {
@@ -302,8 +304,8 @@ fn has_acceptance_cycle(toy: &Toy) -> bool {
 }
 
 fn nested(toy: &Toy, threads: usize, seed: u64) -> ToyCycle {
-    let passing = Passing { same_for_all: true, ..passing(seed) };
-    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, passing)
+    let how = Exploration { same_for_all: true, ..exploration(seed) };
+    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, how)
 }
 
 #[test]
@@ -402,10 +404,9 @@ fn the_answer_does_not_depend_on_the_pace_of_the_threads() {
             let found = nested(&toy, 2 + round as usize % 3, seed * 1000 + round).outcome.found;
             assert_eq!(found.is_some(), accepted, "seed {seed}, round {round}");
             let mut models = models(&toy, 2 + round as usize % 3, seed * 1000 + round);
-            let passing = if round % 2 == 0 { Passing::FREE } else { DISTRUSTFUL };
-            let found = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), Levels::Free, round, passing)
-                .outcome
-                .found;
+            let how = if round % 2 == 0 { Exploration::FREE } else { LOOK_UP_MOST };
+            let found =
+                dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), Levels::Free, round, how).outcome.found;
             assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
         }
     }
@@ -435,10 +436,10 @@ fn many_threads_store_each_state_once() {
         let threads = if seed % 10 == 9 { 9 } else { 4 };
         let levels = if seed % 2 == 0 { Levels::Free } else { Levels::Strict };
         let mut models = models(&toy, threads, seed);
-        let joint = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), levels, seed, passing(seed));
+        let joint = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), levels, seed, exploration(seed));
         assert!(joint.outcome.proves_absence(), "seed {seed}: {:?}", joint.outcome.found);
         assert_eq!(joint.outcome.statistics.states, ordinary(&toy), "seed {seed}");
-        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, passing(seed));
+        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed));
         assert_eq!(joint.outcome.statistics.states, ordinary(&toy), "seed {seed}");
         assert_eq!(joint.outcome.completeness, Completeness::Exhaustive);
     }
@@ -487,7 +488,7 @@ fn reach_finds_every_state_and_every_violation() {
     for seed in 0..2 * GRAPHS {
         let toy = Toy::random(seed, 14, seed % 2 == 0);
         let mut models = models(&toy, threads(seed), seed);
-        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, passing(seed));
+        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed));
         let outcome = &joint.outcome;
         check_shares(&joint, threads(seed), &outcome.statistics);
         assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");

@@ -7,7 +7,8 @@ use crate::model::Processes;
 use crate::outcome::{Halt, Statistics};
 use crate::position::Position;
 use crate::schedule::Scheduler;
-use crate::store::{Class, Store, TreeStore};
+use crate::state_log::StateLog;
+use crate::store::{Class, TreeStore};
 use std::ops::ControlFlow;
 
 /// The graph: the way to each state, how far its edges are there, and these.
@@ -78,9 +79,9 @@ struct Again<'s, State> {
     kept: &'s [KeptState],
     store: &'s mut TreeStore<u32>,
     position: &'s mut Position,
-    /// Notes and hidden words of the states, in the order in which they are met, and where those of each are.
-    words: Vec<u32>,
-    places: Vec<(usize, usize)>,
+    /// The states in the order in which they are met, and where each is.
+    met: StateLog,
+    places: Vec<usize>,
     /// The scheduler's state when each was first met, of those that wait for more delays.
     schedules: Vec<Option<State>>,
 }
@@ -93,11 +94,9 @@ impl<State: Clone> Visit<State> for Again<'_, State> {
     fn visit(&mut self, Retraced { number, state, schedule }: Retraced<'_, State>) {
         self.position.advance(state);
         *self.store.entry(self.position, Class::Ordinary).1 = number + 1;
-        let start = self.words.len();
-        self.store.note(self.position, &mut self.words);
-        self.words.extend_from_slice(self.position.hidden());
+        self.places[number as usize] = self.met.len();
+        self.met.push(self.store, self.position, Class::Ordinary);
         self.position.forget();
-        self.places[number as usize] = (start, self.words.len());
         // Of the first one it is known anyhow: it stands in for that of states whose edges are all there.
         if number == 0 || !self.kept[number as usize].complete {
             self.schedules[number as usize] = schedule.cloned();
@@ -148,8 +147,8 @@ where
             kept: &kept.states,
             store: &mut self.store,
             position: &mut self.position,
-            words: Vec::new(),
-            places: vec![(0, 0); states],
+            met: StateLog::new(self.listing.model.hidden_words()),
+            places: vec![0; states],
             schedules: vec![None; states],
         };
         let counted = (&mut self.statistics, &mut *self.observer);
@@ -157,7 +156,7 @@ where
         if walked.is_break() {
             return Ok(walked);
         }
-        let Again { words, places, mut schedules, .. } = again;
+        let Again { met, places, mut schedules, .. } = again;
         let any = schedules[0].clone().ok_or(Unusable)?;
         for (number, state) in kept.states.iter().enumerate() {
             let mut schedule = schedules[number].take().unwrap_or_else(|| any.clone());
@@ -165,11 +164,10 @@ where
                 (0..state.index.min(u32::from(u8::MAX))).for_each(|_| self.scheduler.delay(&mut schedule));
             }
             let &KeptState { delays, index, nobodys, complete, ref edges } = state;
-            let start = self.words.len();
-            self.words.extend_from_slice(&words[places[number].0..places[number].1]);
+            self.log.push_from(&met, places[number]);
             let Origin { parent, turn } = kept.origins[number];
             let progress = Progress { schedule, delays, index, nobodys, complete };
-            self.nodes.push(Node { start, progress, parent: (number != 0).then_some((parent, turn)) });
+            self.nodes.push(Node { progress, parent: (number != 0).then_some((parent, turn)) });
             self.edges.push(edges.clone());
         }
         Ok(walked)

@@ -1,0 +1,663 @@
+//! A thread's depth-first exploration: what it meets, one event after the other, and what becomes of successors.
+//!
+//! An [`Explorer`] lists successors, passes through transient states and tells its algorithm of each stored state
+//! it arrives at; the algorithm says whether to [`Explorer::enter`] it, to [`Explorer::prune`] it, or to
+//! [`Explorer::defer`] the decision until the other successors were visited. Below it is the same
+//! [`DfsStack`] as in the sequential searches.
+//!
+//! Threads should not all do the same, so each but the first defers the first successor of about every other
+//! state: the successors come in an order that depends on the seed and the thread.
+
+use super::arena::Portion;
+use super::store::{Access, Key};
+use super::team::{Run, Share, Show, Team, Watch};
+use super::trace::Trace;
+use crate::dfs_stack::{DfsStack, Frame, Lookup, TransientPolicy, class_of};
+use crate::look::{Curiosity, Look, Phase};
+use crate::model::{Ending, Marks, Model, Next};
+use crate::position::Position;
+use crate::store::Class;
+use crate::toy::Random;
+use fabius_base::StopReason;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// Steps from one look at limits, cancellation and the other threads to the next.
+const STEPS_PER_LOOK: u32 = 1024;
+
+/// In a note: other threads count the transitions of this state.
+pub(super) const UNCOUNTED: u8 = 1 << 7;
+
+/// What states a thread tells apart, and which transient ones it treats as stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Exploration {
+    pub(super) transient: TransientPolicy,
+    /// Whether it depends on the way from the last stored state only which transient states are looked up: then
+    /// what is reached from a stored state is the same each time, and for every thread. Beyond
+    /// [`TransientPolicy::visits_max`], those met before on the way from the same stored state are pruned.
+    pub(super) same_for_all: bool,
+    /// States reached with these marks are told apart from the same states reached without.
+    pub(super) apart: Option<Marks>,
+}
+
+impl Exploration {
+    /// For algorithms to which it does not matter on which visits transient states are looked up.
+    pub(super) const FREE: Self = Self { transient: TransientPolicy::SKIP_LOOKUP, same_for_all: false, apart: None };
+    /// For algorithms that compare what different visits of a state lead to.
+    pub(super) const SAME_FOR_ALL: Self = Self { same_for_all: true, ..Self::FREE };
+}
+
+/// A thread's access to the visited set, with the marks that tell states apart.
+struct SharedSet<'s, 'a>(&'s mut Access<'a>, Option<Marks>);
+
+impl Lookup for SharedSet<'_, '_> {
+    type Probe = Key;
+
+    #[inline]
+    fn probe(&mut self, position: &mut Position, class: Class, marks: Marks) -> Key {
+        self.0.key(position, class, self.1.is_some_and(|apart| marks.has(apart)))
+    }
+}
+
+/// What there is instead of a successor, if anything.
+type Otherwise<M> = Option<Event<<M as Model>::Label, <M as Model>::Fault>>;
+/// The labels on the way to a state, and those of the way back to it.
+type Lasso<M> = (Vec<<M as Model>::Label>, Vec<<M as Model>::Label>);
+
+/// The exploration of one thread.
+pub(super) struct Explorer<'a, M: Model, T, E> {
+    pub(super) thread: usize,
+    pub(super) team: &'a Team<'a, T, E>,
+    pub(super) model: &'a mut M,
+    pub(super) access: Access<'a>,
+    pub(super) share: Share,
+    /// Memory of what the algorithm keeps beside the stack.
+    pub(super) beside_bytes: u64,
+    stack: DfsStack<M, FrameData, Key>,
+    deferred: Vec<Deferred<M::Cursor>>,
+    /// A successor with a fault, which was told already.
+    pending: Option<Listed<M::Cursor, M::Label>>,
+    /// The successor last told of.
+    current: Option<Listed<M::Cursor, M::Label>>,
+    how: Exploration,
+    /// Labels from the initial state to the bottom of the stack.
+    depth_below: u64,
+    /// Numbers the visits of stored states.
+    visits: u64,
+    /// Transient states met on the way from a stored one: visit, state, marks and length of the run.
+    met: HashSet<(u64, Key, Marks, u32)>,
+    portion: Portion,
+    random: Random,
+    steps_left: u32,
+    watch: Option<Watch<'a, 'a, M::Label>>,
+}
+
+/// What a thread keeps with a state on the stack.
+#[derive(Clone, Copy)]
+struct FrameData {
+    key: Key,
+    /// Transient states passed since the last stored one.
+    run: u32,
+    /// Successors listed.
+    listed: u32,
+    /// Which successor of the frame below it is, from 1.
+    ordinal: u32,
+    /// Successors to come back to.
+    deferred: u32,
+    trace: Option<Trace>,
+    exhausted: bool,
+    /// It is in the visited set.
+    stored: bool,
+    /// A note of the algorithm.
+    note: u8,
+    visit: u64,
+}
+
+/// A successor to come back to: where it is listed.
+struct Deferred<C> {
+    cursor: C,
+    listed: u32,
+}
+
+/// A successor that was listed.
+struct Listed<C, L> {
+    /// Before it was listed.
+    cursor: C,
+    label: Option<L>,
+    transient: bool,
+    marks: Marks,
+    /// It was deferred before.
+    again: bool,
+}
+
+/// What a thread meets next.
+pub(super) enum Event<L, F> {
+    /// A transition from here is faulty. If it has a successor, that comes next.
+    Faulty { label: Option<L>, fault: F },
+    /// This state may not stop here, but must.
+    InvalidEnd,
+    /// A stored state can be reached. One of [`Explorer::enter`], [`Explorer::prune`] and [`Explorer::defer`] has
+    /// to follow.
+    Arrival(Arrival),
+    /// All successors of the stored state on top of the stack were visited. [`Explorer::leave`] or
+    /// [`Explorer::list_again`] has to follow.
+    Done,
+    /// The stack is empty.
+    Over,
+}
+
+/// A stored state that can be reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) key: Key,
+    /// Of all transitions from the stored state below.
+    pub(super) marks: Marks,
+    pub(super) transient: bool,
+    /// It was deferred before.
+    pub(super) again: bool,
+}
+
+/// A state to go on from, and how it was reached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Start {
+    pub(super) key: Key,
+    pub(super) hidden: Vec<u32>,
+    pub(super) trace: Trace,
+    pub(super) depth: u64,
+}
+
+impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
+    pub(super) fn new(
+        thread: usize,
+        team: &'a Team<'a, T, E>,
+        model: &'a mut M,
+        how: Exploration,
+        watch: Option<Watch<'a, '_, M::Label>>,
+    ) -> Self {
+        let mut stack = DfsStack::new(model, 1);
+        stack.policy = how.transient;
+        Self {
+            thread,
+            team,
+            access: team.store.access(),
+            share: Share::default(),
+            beside_bytes: 0,
+            stack,
+            model,
+            deferred: Vec::new(),
+            pending: None,
+            current: None,
+            how,
+            depth_below: 0,
+            visits: 0,
+            met: HashSet::new(),
+            portion: Portion::default(),
+            random: Random::new(team.seed ^ (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+            steps_left: 0,
+            watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
+        }
+    }
+
+    /// Moves to the initial state, with nothing below.
+    pub(super) fn reset_to_initial(&mut self) -> Result<Start, M::Fault> {
+        let mut initial = Vec::new();
+        self.model.initial(&mut initial)?;
+        let key = self.reset(&initial);
+        Ok(Start { key, hidden: self.stack.position.hidden().to_vec(), trace: Trace::START, depth: 0 })
+    }
+
+    /// Moves to a state that is in the visited set, with nothing below.
+    pub(super) fn reset_to(&mut self, start: &Start) {
+        let mut state = Vec::new();
+        self.access.unfold(start.key, &mut state);
+        state.extend_from_slice(&start.hidden);
+        self.reset(&state);
+    }
+
+    fn reset(&mut self, state: &[u32]) -> Key {
+        self.stack.reset(state);
+        self.access.key(&mut self.stack.position, Class::Ordinary, false)
+    }
+
+    /// Puts the state moved to at the bottom of the stack.
+    pub(super) fn begin(&mut self, start: &Start, note: u8) {
+        self.share.pieces += 1;
+        self.depth_below = start.depth;
+        self.visits += 1;
+        let data = FrameData { trace: Some(start.trace), ..self.frame_data(start.key, note) };
+        self.stack.start(self.model, false, data);
+    }
+
+    fn frame_data(&self, key: Key, note: u8) -> FrameData {
+        FrameData {
+            key,
+            run: 0,
+            listed: 0,
+            ordinal: self.ordinal(),
+            deferred: 0,
+            trace: None,
+            exhausted: false,
+            stored: true,
+            note,
+            visit: self.visits,
+        }
+    }
+
+    /// Goes on to whatever the algorithm has to know of next.
+    #[inline]
+    pub(super) fn next(&mut self) -> Run<E, Event<M::Label, M::Fault>> {
+        loop {
+            match self.steps_left.checked_sub(1) {
+                Some(left) => self.steps_left = left,
+                None => self.look()?,
+            }
+            let listed = match self.pending.take() {
+                Some(listed) => listed,
+                None => match self.list() {
+                    Ok(listed) => listed,
+                    Err(Some(step)) => return ControlFlow::Continue(step),
+                    Err(None) => continue,
+                },
+            };
+            if let Some(arrival) = self.arrive(listed) {
+                return ControlFlow::Continue(Event::Arrival(arrival));
+            }
+        }
+    }
+
+    /// The next successor of the state on top of the stack, or what else the algorithm must know.
+    #[inline]
+    fn list(&mut self) -> Result<Listed<M::Cursor, M::Label>, Otherwise<M>> {
+        let Some(frame) = self.stack.top() else { return Err(Some(Event::Over)) };
+        let again = frame.data.exhausted;
+        if again {
+            let Some(deferred) = (frame.data.deferred != 0).then(|| self.deferred.pop()).flatten() else {
+                if frame.data.stored {
+                    return Err(Some(Event::Done));
+                }
+                self.leave();
+                return Err(None);
+            };
+            frame.data.deferred -= 1;
+            (frame.cursor, frame.data.listed) = (deferred.cursor, deferred.listed);
+        }
+        let Some(cursor) = self.stack.cursor() else { return Err(Some(Event::Over)) };
+        let Some(found) = self.stack.next(self.model) else { return Err(Some(Event::Over)) };
+        let Some(frame) = self.stack.top() else { return Err(Some(Event::Over)) };
+        frame.data.listed += 1;
+        match found {
+            Next::Successor { label, transient, fault, marks } => {
+                let first = frame.data.listed == 1 && !again && self.thread != 0;
+                let listed = Listed { cursor, label, transient, marks, again };
+                if first && self.random.next_u64() & 1 != 0 {
+                    self.remember(listed.cursor);
+                    return Err(None);
+                }
+                match fault {
+                    None => Ok(listed),
+                    Some(fault) => {
+                        self.pending = Some(listed);
+                        Err(Some(Event::Faulty { label, fault }))
+                    }
+                }
+            }
+            Next::Broken { label, fault } => Err(Some(Event::Faulty { label: Some(label), fault })),
+            Next::Done(ending) => {
+                frame.data.exhausted = true;
+                Err((ending == Ending::InvalidEnd).then_some(Event::InvalidEnd))
+            }
+        }
+    }
+
+    /// Looks up the successor, or descends to it if it needs no lookup. `None` if there is nothing to tell.
+    #[inline]
+    fn arrive(&mut self, listed: Listed<M::Cursor, M::Label>) -> Option<Arrival> {
+        let (counted, cut) = (self.is_counted(), self.is_cut(listed.label));
+        let statistics = &mut self.share.statistics;
+        statistics.transient += u64::from(listed.transient && counted);
+        if cut {
+            statistics.cut += 1;
+            statistics.matched += u64::from(counted);
+            self.stack.cut();
+            return None;
+        }
+        self.stack.propose();
+        if listed.transient && self.descend(&listed) {
+            return None;
+        }
+        let set = &mut SharedSet(&mut self.access, self.how.apart);
+        let key = self.stack.probe(set, class_of(listed.transient), listed.marks);
+        let marks = self.stack.marks_with(listed.marks);
+        let arrival = Arrival { key, marks, transient: listed.transient, again: listed.again };
+        if !listed.transient && !listed.again {
+            self.stack.look_ahead(self.model, set);
+        }
+        self.current = Some(listed);
+        Some(arrival)
+    }
+
+    /// Whether a successor reached with this label lies too deep.
+    #[inline]
+    fn is_cut(&self, label: Option<M::Label>) -> bool {
+        let depth = self.depth() + u64::from(label.is_some());
+        self.team.settings.limits.depth_max.is_some_and(|max| max <= depth)
+    }
+
+    /// Descends to the transient successor, or prunes it; false if it is to be treated as a stored one.
+    fn descend(&mut self, listed: &Listed<M::Cursor, M::Label>) -> bool {
+        let visits = self.stack.count_transient_visit();
+        let Some(below) = self.stack.top().map(|frame| frame.data) else { return false };
+        let (run, policy) = (below.run + 1, self.how.transient);
+        let many = policy.visits_max < visits;
+        if policy.run_max < run || (many && !self.how.same_for_all) {
+            return false;
+        }
+        let data = FrameData { run, stored: false, visit: below.visit, ..self.frame_data(below.key, below.note) };
+        if !many {
+            self.stack.descend(self.model, listed.label, listed.marks, data);
+        } else {
+            let key = self.access.key(&mut self.stack.position, Class::Transient, false);
+            if !self.met.insert((below.visit, key, self.stack.marks_with(listed.marks), run)) {
+                self.stack.position.reject();
+                return true;
+            }
+            self.stack.descend_after_lookup(self.model, listed.label, listed.marks, FrameData { key, ..data });
+        }
+        self.deepen();
+        true
+    }
+
+    /// Goes to the state arrived at.
+    #[inline]
+    pub(super) fn enter(&mut self, key: Key, note: u8) {
+        let Some(listed) = self.current.take() else { return };
+        self.visits += 1;
+        let data = self.frame_data(key, note);
+        let set = &mut SharedSet(&mut self.access, self.how.apart);
+        // Whatever was looked up counts as ordinary here: it is a node of the graph.
+        self.stack.enter(self.model, set, listed.label, false, data);
+        self.deepen();
+    }
+
+    #[inline]
+    fn deepen(&mut self) {
+        self.share.statistics.depth = self.share.statistics.depth.max(self.depth());
+    }
+
+    /// Labels from the initial state to the top of the stack.
+    #[inline]
+    fn depth(&self) -> u64 {
+        self.depth_below + self.stack.depth()
+    }
+
+    /// Which successor of the state on top of the stack was listed last.
+    #[inline]
+    fn ordinal(&self) -> u32 {
+        self.stack.frames().last().map_or(0, |frame| frame.data.listed)
+    }
+
+    /// Stays here: there is nothing to do where it arrived.
+    #[inline]
+    pub(super) fn prune(&mut self) {
+        self.current = None;
+        self.stack.reject();
+    }
+
+    /// Stays here, and comes back to the state arrived at when the other successors were visited.
+    pub(super) fn defer(&mut self) {
+        self.stack.reject();
+        if let Some(listed) = self.current.take() {
+            self.remember(listed.cursor);
+        }
+    }
+
+    /// Comes back later to the successor listed last.
+    fn remember(&mut self, cursor: M::Cursor) {
+        if let Some(frame) = self.stack.top() {
+            frame.data.deferred += 1;
+            self.deferred.push(Deferred { cursor, listed: frame.data.listed - 1 });
+        }
+    }
+
+    /// Returns to the frame below.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        let Some(frame) = self.stack.pop() else { return };
+        if frame.data.stored && !self.met.is_empty() {
+            self.met.retain(|met| met.0 != frame.data.visit);
+        }
+    }
+
+    /// Visits the successors of the state on top of the stack once more, with another note.
+    pub(super) fn list_again(&mut self, note: u8) {
+        self.visits += 1;
+        self.stack.rewind(self.model);
+        if let Some(FrameData { listed, exhausted, note: old, visit, .. }) = self.stack.top().map(|top| &mut top.data) {
+            (*listed, *exhausted, *old, *visit) = (0, false, note, self.visits);
+        }
+    }
+
+    /// The stored state on top of the stack, after [`Event::Done`].
+    #[inline]
+    pub(super) fn top(&self) -> Option<Key> {
+        self.stack.frames().last().map(|frame| frame.data.key)
+    }
+
+    /// The note of the stored state nearest to the top of the stack.
+    #[inline]
+    pub(super) fn note(&self) -> u8 {
+        self.stack.frames().last().map_or(0, |frame| frame.data.note)
+    }
+
+    /// Whether transitions from here are counted.
+    #[inline]
+    fn is_counted(&self) -> bool {
+        self.note() & UNCOUNTED == 0
+    }
+
+    /// Counts an arrival at a state that was stored before.
+    #[inline]
+    pub(super) fn count_match(&mut self) {
+        self.share.statistics.matched += u64::from(self.is_counted());
+    }
+
+    /// The stored states on the stack, from the bottom.
+    pub(super) fn stored(&self) -> impl DoubleEndedIterator<Item = Key> {
+        self.stack.frames().iter().filter(|frame| frame.data.stored).map(|frame| frame.data.key)
+    }
+
+    /// Visits of stored states up to now.
+    pub(super) fn visits(&self) -> u64 {
+        self.visits
+    }
+
+    /// All words of the state on top of the stack.
+    pub(super) fn state(&self) -> &[u32] {
+        self.stack.position.state()
+    }
+
+    /// How the state on top of the stack was reached.
+    pub(super) fn trace(&mut self) -> Trace {
+        let frames = self.stack.frames_mut();
+        let known = frames.iter().rposition(|frame| frame.data.trace.is_some());
+        let mut trace = known.and_then(|i| frames[i].data.trace).unwrap_or(Trace::START);
+        for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
+            trace = self.team.traces.extend(trace, frame.data.ordinal, &mut self.portion);
+            frame.data.trace = Some(trace);
+        }
+        trace
+    }
+
+    /// The state arrived at, to be gone on from later or by another thread.
+    pub(super) fn start(&mut self, key: Key) -> Start {
+        self.stack.recover(&mut SharedSet(&mut self.access, self.how.apart));
+        let trace = self.trace();
+        let trace = self.team.traces.extend(trace, self.ordinal(), &mut self.portion);
+        let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
+        let depth = self.depth() + u64::from(label);
+        Start { key, hidden: self.stack.position.hidden().to_vec(), trace, depth }
+    }
+
+    /// The label of the successor told of last.
+    pub(super) fn label(&self) -> Option<M::Label> {
+        self.current.as_ref().and_then(|listed| listed.label)
+    }
+
+    /// The labels from the initial state to the stored state `key` on the stack, the lowest such, and on to the top.
+    /// If it is not there, which cannot be, all of them come before: what was found is not lost, and whoever confirms it
+    /// sees that it is no cycle.
+    pub(super) fn labels_around(&mut self, key: Key) -> Lasso<M> {
+        let frames = self.stack.frames();
+        let place = frames.iter().position(|frame| frame.data.stored && frame.data.key == key);
+        debug_assert!(place.is_some(), "a cycle is closed by a state that is not on the stack");
+        let place = place.unwrap_or(frames.len() - 1);
+        let labels =
+            |frames: &[Frame<_, M::Label, _>]| frames.iter().filter_map(|frame| frame.label).collect::<Vec<_>>();
+        let (below, above) = (labels(&frames[1..=place]), labels(&frames[place + 1..]));
+        let start = self.bottom();
+        let mut stem = self.team.traces.execute(start, self.model);
+        stem.extend(below);
+        (stem, above)
+    }
+
+    /// How the bottom of the stack was reached.
+    fn bottom(&self) -> Trace {
+        self.stack.frames().first().and_then(|frame| frame.data.trace).unwrap_or(Trace::START)
+    }
+
+    /// The labels from the initial state to the top of the stack.
+    pub(super) fn path(&mut self) -> Vec<M::Label> {
+        let start = self.bottom();
+        let mut path = self.team.traces.execute(start, self.model);
+        path.extend(self.stack.labels());
+        path
+    }
+
+    /// Lists the ordinary successors of the stored state on top of the stack.
+    #[cfg(debug_assertions)]
+    pub(super) fn each_successor(&mut self, mut visit: impl FnMut(&mut Access<'a>, Key, Marks)) {
+        let mut cursor = self.model.begin(self.stack.position.state());
+        loop {
+            let (state, successor) = self.stack.position.state_and_successor();
+            match self.model.next(state, &mut cursor, successor) {
+                Next::Done(_) => return,
+                Next::Successor { transient: false, marks, .. } => {
+                    self.stack.position.propose();
+                    let apart = self.how.apart.is_some_and(|apart| marks.has(apart));
+                    let key = self.access.key(&mut self.stack.position, Class::Ordinary, apart);
+                    self.stack.position.reject();
+                    visit(&mut self.access, key, marks);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Counts a new state.
+    #[inline]
+    pub(super) fn count(&mut self, transient: bool) -> Run<E> {
+        if !transient {
+            if !self.team.may_store() {
+                return ControlFlow::Break(Some(StopReason::States.into()));
+            }
+            self.share.statistics.states += 1;
+        }
+        self.share.found_on_revisits += u64::from(!self.is_counted());
+        ControlFlow::Continue(())
+    }
+
+    /// Tells the others what this thread did, and whether there is a reason to stop.
+    #[cold]
+    pub(super) fn look(&mut self) -> Run<E> {
+        self.steps_left = STEPS_PER_LOOK;
+        self.access.leave_if_asked();
+        self.publish();
+        let mut watch = self.watch.take();
+        let run = look_around(self.team, &mut watch, &mut |wanted| self.shown(wanted));
+        self.watch = watch;
+        run
+    }
+
+    /// What this thread is at.
+    fn shown(&mut self, wanted: Curiosity) -> Look<M::Label> {
+        let start = self.bottom();
+        let labels = self.stack.labels();
+        let look = Look::at(Phase::Together);
+        let look =
+            if wanted.whole { look.along(wanted, labels) } else { look.along_many(wanted, self.depth(), labels) };
+        let look = Look { stack: self.stack.len() as u64, from_initial: start == Trace::START, ..look };
+        if look.from_initial || !wanted.whole {
+            return look;
+        }
+        look.led_by(self.team.traces.execute(start, self.model))
+    }
+
+    /// Waits for a turn of the pool, with so much work for the next level.
+    pub(super) fn wait(&mut self, next_level: usize) -> super::pool::Turn<T> {
+        self.access.leave();
+        self.publish();
+        let (team, watch) = (self.team, &mut self.watch);
+        let mut stop = None;
+        let is_watching = watch.is_some();
+        let look_around = || match look_around(team, watch, &mut |_| Look::at(Phase::Together)) {
+            ControlFlow::Continue(()) => ControlFlow::Continue(()),
+            ControlFlow::Break(why) => {
+                stop = why;
+                ControlFlow::Break(())
+            }
+        };
+        let turn = team.pool.take(next_level, is_watching.then_some(look_around));
+        if let Some(why) = stop {
+            team.end(why);
+        }
+        turn
+    }
+
+    /// Says what this thread did up to now.
+    pub(super) fn publish(&mut self) {
+        let now = self.memory_bytes();
+        let statistics = &mut self.share.statistics;
+        statistics.memory_bytes = statistics.memory_bytes.max(now);
+        self.team.publish(self.thread, &self.share);
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let deferred = size_of_val::<[Deferred<M::Cursor>]>(&self.deferred) as u64;
+        self.stack.memory_bytes() + deferred + self.access.memory_bytes() + self.beside_bytes
+    }
+}
+
+/// Whether there is a reason to stop.
+fn look_around<T, E: From<StopReason>, L>(
+    team: &Team<'_, T, E>,
+    watch: &mut Option<Watch<'_, '_, L>>,
+    show: Show<'_, L>,
+) -> Run<E> {
+    let stop = |reason: StopReason| ControlFlow::Break(Some(reason.into()));
+    if team.pool.is_stopped() {
+        return ControlFlow::Break(None);
+    }
+    if let Some(reason) = team.settings.cancel.requested() {
+        return stop(reason);
+    }
+    let mut limits = team.limits();
+    let limit = limits.memory_bytes_max;
+    if team.is_full() {
+        return stop(StopReason::Memory);
+    }
+    if limit.is_none() && watch.is_none() {
+        return ControlFlow::Continue(());
+    }
+    let statistics = team.statistics();
+    if limit.is_some_and(|max| max < statistics.memory_bytes) {
+        return stop(StopReason::Memory);
+    }
+    match watch {
+        Some(watch) => {
+            let run = watch(&statistics, &mut limits, show);
+            team.set_limits(&limits);
+            run.map_break(|reason| Some(reason.into()))
+        }
+        None => ControlFlow::Continue(()),
+    }
+}
