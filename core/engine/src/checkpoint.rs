@@ -18,7 +18,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 /// How a file begins; another number means another format.
-const MAGIC: &str = "fabius checkpoint 4";
+const MAGIC: &str = "fabius checkpoint 5";
 /// Ends the lines of text.
 const BLANK: &str = "\n\n";
 const SUM_BYTES: usize = 8;

@@ -20,6 +20,7 @@ pub mod depth_first;
 mod dfs_stack;
 pub mod iterative_map;
 pub mod look;
+mod macro_stack;
 pub mod model;
 pub mod observer;
 pub mod outcome;

@@ -1,5 +1,6 @@
 //! The traits a search is written against.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// A transition system whose states are short sequences of 32-bit words.
@@ -135,7 +136,7 @@ pub trait Reducible: Model {
 }
 
 /// A set of processes, by number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, Debug)]
 pub struct ProcessSet([u64; 4]);
 
 impl ProcessSet {

@@ -2,6 +2,7 @@
 
 use crate::store::Exactness;
 use fabius_base::StopReason;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -46,8 +47,8 @@ pub struct Violation<Label, Fault> {
     pub count: u64,
 }
 
-/// Counters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Counters. Those of what was found and used are not kept in a checkpoint.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug, Default)]
 pub struct Statistics {
     /// States stored, the initial one included.
     pub states: u64,
@@ -58,11 +59,13 @@ pub struct Statistics {
     /// Arrivals at states beyond the depth allowed, transient ones included.
     pub cut: u64,
     /// Violations found, the same one any number of times.
+    #[serde(skip)]
     pub violations: u64,
     /// Length of the longest path walked: in transitions if depth-first, in stored states passed if
     /// breadth-first.
     pub depth: u64,
     /// Memory of visited set and stack or queue together, in bytes; the most seen at any look.
+    #[serde(skip)]
     pub memory_bytes: u64,
 }
 

@@ -7,22 +7,31 @@
 //!
 //! Each search has a snapshot of its own; what they have in common is here.
 
-mod bytes;
+pub(crate) mod origins;
 mod retrace;
 
-pub(crate) use bytes::{Bytes, Written};
 pub(crate) use retrace::{Retraced, Visit, retrace};
 
 use crate::outcome::Halt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;
 
 /// Where a search stands.
-pub trait Snapshot: Sized {
+pub trait Snapshot: Serialize + DeserializeOwned {
+    /// Whether its numbers name what it holds: what was read may be anything.
+    fn is_consistent(&self) -> bool;
+
     /// The snapshot as bytes.
-    fn to_bytes(&self) -> Vec<u8>;
+    fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a snapshot is plain data, and its lists know their lengths")
+    }
 
     /// The snapshot that these bytes are; `None` if they are none.
-    fn from_bytes(bytes: &[u8]) -> Option<Self>;
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (snapshot, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
+        (rest.is_empty() && snapshot.is_consistent()).then_some(snapshot)
+    }
 }
 
 /// What is to be kept of a search, and where it is to go on.

@@ -1,12 +1,13 @@
 //! What the searches for violations in the order of delays leave behind; see [`crate::checkpoint`].
 
 use super::{Origin, Round};
-use crate::checkpoint::{Bytes, Snapshot, Written};
+use crate::checkpoint::{Snapshot, origins};
 use crate::model::ProcessSet;
 use crate::outcome::Statistics;
+use serde::{Deserialize, Serialize};
 
 /// Where a fast search stands: what waits are loops of states that were interrupted or postponed.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub struct FastSnapshot {
     /// The bound of the round that was going on or about to begin.
     pub bound: u32,
@@ -16,6 +17,7 @@ pub struct FastSnapshot {
     /// Alternatives were not taken for want of choices.
     pub(crate) cut_off: bool,
     /// Of each state, by its number.
+    #[serde(with = "origins")]
     pub(crate) origins: Vec<Origin>,
     /// What this round has yet to do, in this order.
     pub(crate) now: Vec<Waiting>,
@@ -24,7 +26,7 @@ pub struct FastSnapshot {
 }
 
 /// The loop of a state, as far as it came.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct Waiting {
     pub number: u32,
     pub delays: u32,
@@ -48,45 +50,13 @@ impl FastSnapshot {
 }
 
 impl Snapshot for FastSnapshot {
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Written::default();
-        bytes.put(self.bound);
-        bytes.put_rounds(&self.rounds);
-        bytes.put_counters(&self.counters);
-        bytes.put(self.cut_off);
-        bytes.put_origins(&self.origins);
-        for waiting in [&self.now, &self.later] {
-            bytes.put_count(waiting.len());
-            for &Waiting { number, delays, index, turn, nobodys, depth, choices } in waiting {
-                [number, delays, index, turn, u32::from(nobodys), choices].into_iter().for_each(|one| bytes.put(one));
-                bytes.put(depth);
-            }
-        }
-        bytes.0
+    fn is_consistent(&self) -> bool {
+        self.now.iter().chain(&self.later).all(|waiting| (waiting.number as usize) < self.origins.len())
     }
-
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Bytes(bytes);
-        let (bound, rounds) = (bytes.take_u32()?, bytes.take_rounds()?);
-        let (counters, cut_off, origins) = (bytes.take_counters()?, bytes.take_bool()?, bytes.take_origins()?);
-        let (now, later) = (take_waiting(&mut bytes, origins.len())?, take_waiting(&mut bytes, origins.len())?);
-        bytes.end(Self { bound, rounds, counters, cut_off, origins, now, later })
-    }
-}
-
-fn take_waiting(bytes: &mut Bytes<'_>, states: usize) -> Option<Vec<Waiting>> {
-    let mut waiting = Vec::new();
-    for _ in 0..bytes.take_count()? {
-        let number = bytes.take_below(states)?;
-        let (delays, index, turn) = (bytes.take_u32()?, bytes.take_u32()?, bytes.take_u32()?);
-        let (nobodys, choices, depth) = (bytes.take_bool()?, bytes.take_u32()?, bytes.take()?);
-        waiting.push(Waiting { number, delays, index, turn, nobodys, depth, choices });
-    }
-    Some(waiting)
 }
 
 /// Where an exact search stands: its numbers are those of pairs of states of system and scheduler.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub struct ExactSnapshot {
     /// The bound of the round that was going on or is over.
     pub bound: u32,
@@ -94,6 +64,7 @@ pub struct ExactSnapshot {
     pub rounds: Vec<Round>,
     pub(crate) counters: Statistics,
     /// Of each pair that was ever queued.
+    #[serde(with = "origins")]
     pub(crate) origins: Vec<Origin>,
     /// Pairs that are to be looked at, in this order.
     pub(crate) now: Vec<u32>,
@@ -111,27 +82,8 @@ impl ExactSnapshot {
 }
 
 impl Snapshot for ExactSnapshot {
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Written::default();
-        bytes.put(self.bound);
-        bytes.put_rounds(&self.rounds);
-        bytes.put_counters(&self.counters);
-        bytes.put_origins(&self.origins);
-        bytes.put_list(&self.now);
-        bytes.put_list(&self.later);
-        bytes.put_count(self.waiting.len());
-        self.waiting.iter().for_each(|processes| bytes.put_set(processes));
-        bytes.0
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Bytes(bytes);
-        let (bound, rounds, counters) = (bytes.take_u32()?, bytes.take_rounds()?, bytes.take_counters()?);
-        let origins = bytes.take_origins()?;
-        let (now, later) = (bytes.take_list(origins.len())?, bytes.take_list(origins.len())?);
-        let states = bytes.take_count()?;
-        let waiting = (0..states).map(|_| bytes.take_set()).collect::<Option<_>>()?;
-        bytes.end(Self { bound, rounds, counters, origins, now, later, waiting })
+    fn is_consistent(&self) -> bool {
+        self.now.iter().chain(&self.later).all(|&pair| (pair as usize) < self.origins.len())
     }
 }
 

@@ -38,20 +38,19 @@ use super::violated::Violated;
 use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, is_choice, scheduled};
 use crate::checkpoint::{ByRounds, Keeping, Retraced, Unusable, Visit, retrace};
 use crate::look::{Look, Phase};
+use crate::macro_stack::{KEPT, MacroStack};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
+use crate::schedule::Scheduler;
 use crate::schedule::turns::{Lister, TurnEnd};
-use crate::schedule::{Scheduler, Turns};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-/// The turns of so many states on the stack are kept; those of others are listed anew.
-const KEPT: usize = 16;
 /// The memory in use is measured once for so many states.
 const LOOK_EVERY: u32 = 256;
 
@@ -105,11 +104,7 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     scheduler: &'a D,
     store: &'a mut S,
     observer: &'a mut O,
-    /// The state on top of the stack.
-    position: Position,
-    stack: Vec<Frame<D::State>>,
-    /// Turns of states near the top of the stack.
-    kept: Vec<Kept<M>>,
+    stack: MacroStack<M, Explore<D::State>>,
     /// Of each state, by its number.
     origins: Vec<Origin>,
     /// What waits for the next round.
@@ -117,8 +112,6 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     /// What waited for this one, and how much of it was taken up.
     present: Postponed<D::State>,
     taken_up: usize,
-    /// A turn of the state on top of the stack is being taken.
-    in_flight: bool,
     deepening: &'a Deepening,
     bound: u32,
     /// The bound on choices cut something off.
@@ -128,14 +121,9 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     violations: Violated<M::Label, M::Fault>,
 }
 
-struct Kept<M: Processes> {
-    number: Option<u32>,
-    turns: Turns<M::Label, M::Fault>,
-}
-
 /// A call of `explore`.
 #[derive(Clone)]
-struct Frame<State> {
+struct Explore<State> {
     number: u32,
     /// d, n and i of the algorithm.
     schedule: State,
@@ -143,21 +131,22 @@ struct Frame<State> {
     index: u32,
     /// Turns of nobody come first.
     nobodys: bool,
-    /// The next turn to look at.
-    turn: u32,
     /// Transitions from the initial state.
     depth: u64,
     /// Choices on the way.
     choices: u32,
-    /// Entries of the position's log that lead back to the frame below.
-    changes: u32,
 }
 
-impl<State> Frame<State> {
-    /// What a snapshot tells of it.
-    fn waiting(&self) -> Waiting {
-        let Self { number, delays, index, turn, nobodys, depth, choices, .. } = *self;
+impl<State> Explore<State> {
+    /// What a snapshot tells of it, with the turn to look at next.
+    fn waiting(&self, turn: u32) -> Waiting {
+        let Self { number, delays, index, nobodys, depth, choices, .. } = *self;
         Waiting { number, delays, index, turn, nobodys, depth, choices }
+    }
+
+    /// Says on the stack which turns are its.
+    fn tag(&self) -> u64 {
+        u64::from(self.number) + 1
     }
 }
 
@@ -182,18 +171,15 @@ where
     ) -> Self {
         let hidden = model.hidden_words();
         Self {
+            stack: MacroStack::new(model, S::MEMO_PER_WORD),
             listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
             scheduler,
             store,
             observer,
-            position: Position::new(S::MEMO_PER_WORD, hidden),
-            stack: Vec::new(),
-            kept: (0..KEPT).map(|_| Kept { number: None, turns: Turns::default() }).collect(),
             origins: Vec::new(),
             frontier: Postponed::new(hidden),
             present: Postponed::new(hidden),
             taken_up: 0,
-            in_flight: false,
             deepening,
             bound: deepening.start(),
             cut_off: false,
@@ -213,7 +199,7 @@ where
     fn finish_round(&mut self) -> ControlFlow<Halt, ControlFlow<Halt>> {
         self.explore()?;
         self.explore_present()?;
-        let frontier = self.frontier.frames.len() as u64;
+        let frontier = self.frontier.calls.len() as u64;
         let round = Round { bound: self.bound, states: self.statistics.states, frontier };
         self.finished.push(round);
         ControlFlow::Continue(self.observer.round(&round).map_break(Halt::Reason))
@@ -221,13 +207,11 @@ where
 
     /// Explores what waited for this round.
     fn explore_present(&mut self) -> ControlFlow<Halt> {
-        let mut state = Vec::new();
-        while let Some(waiting) = self.present.frames.get(self.taken_up) {
-            self.present.states.recall(self.store, self.taken_up, &mut state);
-            self.position.advance(&state);
-            self.store.insert(&mut self.position, Class::Ordinary);
-            self.position.forget();
-            self.stack.push(Frame { changes: 0, ..waiting.clone() });
+        while let Some((call, turn)) = self.present.calls.get(self.taken_up) {
+            let position = &mut self.stack.position;
+            let (_, probe) = self.present.states.return_to(self.store, self.taken_up, position);
+            self.store.commit(probe);
+            self.stack.start((call.tag(), *turn), None, call.clone());
             self.taken_up += 1;
             self.explore()?;
         }
@@ -236,86 +220,88 @@ where
 
     /// Works until the stack is empty.
     fn explore(&mut self) -> ControlFlow<Halt> {
-        while let Some(number) = self.stack.last().map(|frame| frame.number) {
-            let slot = self.stack.len() % KEPT;
-            if self.kept[slot].number != Some(number) {
-                self.list_again(slot, number)?;
+        loop {
+            let full = self.store.is_full();
+            if !self.stack.list_top(&mut self.listing, &mut self.statistics, full, self.observer)? {
+                return ControlFlow::Continue(());
             }
-            match self.proceed(slot) {
-                Next::Take(turn) => self.take(slot, turn)?,
+            match self.proceed() {
+                Next::Take(turn) => self.take(turn)?,
                 Next::Postpone => self.postpone(),
-                Next::Return => self.retreat(),
+                Next::Return => drop(self.stack.pop()),
             }
         }
-        ControlFlow::Continue(())
     }
 
     /// The loop of `explore`, up to the next turn.
-    fn proceed(&mut self, slot: usize) -> Next {
-        let turns = &self.kept[slot].turns;
-        let Some(frame) = self.stack.last_mut() else { return Next::Return };
+    fn proceed(&mut self) -> Next {
+        let Some((frame, turns)) = self.stack.top_mut() else { return Next::Return };
+        let call = &mut frame.data;
         loop {
-            let process = if frame.nobodys { None } else { self.scheduler.next(&frame.schedule) };
-            if !frame.nobodys && (process.is_none() || turns.enabled().len() <= frame.index as usize) {
+            let process = if call.nobodys { None } else { self.scheduler.next(&call.schedule) };
+            if !call.nobodys && (process.is_none() || turns.enabled().len() <= call.index as usize) {
                 return Next::Return;
             }
-            if self.bound < frame.delays {
+            if self.bound < call.delays {
                 return Next::Postpone;
             }
             if let Some(turn) = turns.next_of(process, frame.turn as usize) {
                 frame.turn = turn as u32 + 1;
-                if self.deepening.choices.is_some_and(|most| most <= frame.choices) && is_choice(turns, turn) {
+                if self.deepening.choices.is_some_and(|most| most <= call.choices) && is_choice(turns, turn) {
                     self.cut_off = true;
                     continue;
                 }
                 return Next::Take(turn);
             }
             frame.turn = 0;
-            if frame.nobodys {
-                frame.nobodys = false;
-            } else if self.scheduler.is_sealed(&frame.schedule) {
+            if call.nobodys {
+                call.nobodys = false;
+            } else if self.scheduler.is_sealed(&call.schedule) {
                 return Next::Return;
             } else {
-                self.scheduler.delay(&mut frame.schedule);
-                frame.delays += 1;
-                frame.index += 1;
+                self.scheduler.delay(&mut call.schedule);
+                call.delays += 1;
+                call.index += 1;
             }
         }
     }
 
-    /// Takes a turn of the state on top of the stack.
-    fn take(&mut self, slot: usize, index: usize) -> ControlFlow<Halt> {
-        let turns = &self.kept[slot].turns;
-        let kind = match &turns.get(index).end {
+    /// Takes a turn of the state on top of the stack. If that is interrupted, the turn is still to be taken.
+    fn take(&mut self, turn: usize) -> ControlFlow<Halt> {
+        let kind = match &self.stack.turns().get(turn).end {
             TurnEnd::State(_) => {
-                let successor = self.position.state_and_successor().1;
-                successor.clear();
-                successor.extend_from_slice(turns.target(index).unwrap_or(&[]));
-                self.position.propose();
-                self.in_flight = true;
-                self.arrive(Some((slot, index)))?;
-                self.in_flight = false;
-                return ControlFlow::Continue(());
+                self.stack.propose(turn);
+                let known = (self.origins.len(), self.stack.len());
+                return match self.arrive(Some(turn)) {
+                    ControlFlow::Break(Halt::Reason(reason)) if self.stack.len() == known.1 => {
+                        self.origins.truncate(known.0);
+                        if let Some((frame, _)) = self.stack.top_mut() {
+                            frame.turn -= 1;
+                        }
+                        ControlFlow::Break(Halt::Reason(reason))
+                    }
+                    arrived => arrived,
+                };
             }
             TurnEnd::Fault(fault) => ViolationKind::Fault(*fault),
             TurnEnd::Stuck(_) => ViolationKind::InvalidEnd,
         };
-        self.report(kind, Some(index))
+        self.report(kind, Some(turn))
     }
 
     /// Goes to the state proposed, unless it is known or lies too deep.
-    fn arrive(&mut self, by: Option<(usize, usize)>) -> ControlFlow<Halt> {
-        let labels = by.map_or(0, |(slot, index)| self.kept[slot].turns.labels(index).len());
-        let depth = self.stack.last().map_or(0, |frame| frame.depth) + labels as u64;
+    fn arrive(&mut self, by: Option<usize>) -> ControlFlow<Halt> {
+        let labels = by.map_or(0, |turn| self.stack.turns().labels(turn).len());
+        let depth = self.stack.top().map_or(0, |frame| frame.data.depth) + labels as u64;
         if self.listing.budget.too_deep(depth) {
             self.statistics.cut += 1;
             self.statistics.matched += 1;
-            self.position.reject();
+            self.stack.position.reject();
             return ControlFlow::Continue(());
         }
-        if self.store.insert(&mut self.position, Class::Ordinary) == Inserted::Old {
+        if self.store.insert(&mut self.stack.position, Class::Ordinary) == Inserted::Old {
             self.statistics.matched += 1;
-            self.position.reject();
+            self.stack.position.reject();
             return ControlFlow::Continue(());
         }
         if self.listing.budget.states_exhausted(self.statistics.states) {
@@ -325,8 +311,8 @@ where
             return ControlFlow::Break(Halt::Reason(StopReason::Memory));
         }
         let number = self.origins.len() as u32;
-        let parent = self.stack.last().map(|frame| frame.number);
-        let origin = by.zip(parent).map(|((_, index), parent)| Origin { parent, turn: index as u32 });
+        let parent = self.stack.top().map(|frame| frame.data.number);
+        let origin = by.zip(parent).map(|(turn, parent)| Origin { parent, turn: turn as u32 });
         self.origins.push(origin.unwrap_or(Origin::NONE));
         self.statistics.states += 1;
         self.statistics.depth = self.statistics.depth.max(depth);
@@ -334,32 +320,27 @@ where
     }
 
     /// Makes the state proposed the top of the stack.
-    fn enter(&mut self, number: u32, depth: u64, by: Option<(usize, usize)>) -> ControlFlow<Halt> {
-        let slot = (self.stack.len() + 1) % KEPT;
-        let mut turns = std::mem::take(&mut self.kept[slot].turns);
-        self.kept[slot].number = None;
+    fn enter(&mut self, number: u32, depth: u64, by: Option<usize>) -> ControlFlow<Halt> {
         if number.is_multiple_of(LOOK_EVERY) {
             self.look_at_memory();
             self.show();
         }
+        let mut turns = self.stack.spare_turns();
         let full = self.store.is_full();
-        let state = self.position.proposed();
+        let state = self.stack.position.proposed();
         self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer)?;
-        let (schedule, delays, choices) = match (self.stack.last(), by) {
-            (Some(frame), Some((slot, index))) => {
-                let from = &self.kept[slot].turns;
-                let schedule = scheduled(self.scheduler, &frame.schedule, (from, index), turns.situation());
-                let choice = self.deepening.choices.is_some() && is_choice(from, index);
-                (schedule, frame.delays, frame.choices + u32::from(choice))
+        let (schedule, delays, choices) = match (self.stack.top(), by) {
+            (Some(frame), Some(turn)) => {
+                let (call, from) = (&frame.data, self.stack.turns());
+                let schedule = scheduled(self.scheduler, &call.schedule, (from, turn), turns.situation());
+                let choice = self.deepening.choices.is_some() && is_choice(from, turn);
+                (schedule, call.delays, call.choices + u32::from(choice))
             }
             _ => (self.scheduler.start(turns.situation()), 0, 0),
         };
-        let nobodys = turns.has_nobodys();
-        let ending = turns.ending();
-        self.kept[slot] = Kept { number: Some(number), turns };
-        let changes = self.position.accept() as u32;
-        self.position.memo_is_right_until(self.position.log_len());
-        self.stack.push(Frame { number, schedule, delays, index: 0, nobodys, turn: 0, depth, choices, changes });
+        let (nobodys, ending) = (turns.has_nobodys(), turns.ending());
+        let call = Explore { number, schedule, delays, index: 0, nobodys, depth, choices };
+        self.stack.push(call.tag(), turns, call);
         if ending == Ending::InvalidEnd {
             self.report(ViolationKind::InvalidEnd, None)
         } else {
@@ -367,40 +348,24 @@ where
         }
     }
 
-    /// Lists the turns of the state on top of the stack anew.
-    fn list_again(&mut self, slot: usize, number: u32) -> ControlFlow<Halt> {
-        let mut turns = std::mem::take(&mut self.kept[slot].turns);
-        let full = self.store.is_full();
-        self.listing.list(self.position.state(), &mut turns, &mut self.statistics, full, self.observer)?;
-        self.kept[slot] = Kept { number: Some(number), turns };
-        ControlFlow::Continue(())
-    }
-
     /// Leaves the state on top of the stack for a later round.
     fn postpone(&mut self) {
-        let (state, successor) = self.position.state_and_successor();
+        let (state, successor) = self.stack.position.state_and_successor();
         successor.clear();
         successor.extend_from_slice(state);
-        if let Some(frame) = self.stack.last() {
-            self.frontier.push(self.store, &self.position, frame.clone());
+        if let Some(frame) = self.stack.top() {
+            self.frontier.push(self.store, &self.stack.position, frame.data.clone(), frame.turn);
         }
-        self.retreat();
-    }
-
-    fn retreat(&mut self) {
-        let Some(frame) = self.stack.pop() else { return };
-        self.position.retreat(frame.changes as usize);
-        self.position.memo_is_right_until(self.position.log_len());
+        self.stack.pop();
     }
 
     /// Reports a violation: of a turn of the state on top of the stack, or of that state.
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
-        let turns = &self.kept[self.stack.len() % KEPT].turns;
-        let (label, state) = turns.place(turn);
+        let (label, state) = self.stack.turns().place(turn);
         let key = self.observer.key(&kind, label.as_ref(), state);
-        let mut trail = self.stack.last().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.number));
+        let mut trail = self.stack.top().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.data.number));
         trail.extend(turn.map(|turn| turn as u32));
         self.violations.record(key, kind, (&mut *self.listing.model, self.scheduler), &trail)
     }
@@ -412,15 +377,15 @@ where
         let Some(wanted) = self.observer.curiosity() else { return };
         let look = Look {
             stack: self.stack.len() as u64,
-            frontier: Some(self.frontier.frames.len() as u64),
+            frontier: Some(self.frontier.calls.len() as u64),
             ..Look::at(Phase::Delays(self.bound))
         };
         let look = if wanted.whole {
-            let trail = self.stack.last().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.number));
+            let trail = self.stack.top().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.data.number));
             look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
         } else {
             let path = self.end_of_path();
-            let before = self.stack.last().map_or(0, |frame| frame.depth).saturating_sub(path.len() as u64);
+            let before = self.stack.top().map_or(0, |frame| frame.data.depth).saturating_sub(path.len() as u64);
             Look { before, ..look.along(wanted, path.into_iter()) }
         };
         self.observer.shown(look);
@@ -428,13 +393,11 @@ where
 
     /// The labels of the turns to the topmost states of the stack, as far as they are kept.
     fn end_of_path(&self) -> Vec<M::Label> {
-        let first = self.stack.len().saturating_sub(KEPT - 1);
         let mut path = Vec::new();
-        for (index, frame) in self.stack.iter().enumerate().skip(first) {
-            let kept = &self.kept[(index + 1) % KEPT];
+        for (index, frame) in self.stack.frames().iter().enumerate().skip(self.stack.len().saturating_sub(KEPT - 1)) {
             let turn = (frame.turn as usize).checked_sub(1);
-            match turn.filter(|&turn| kept.number == Some(frame.number) && turn < kept.turns.len()) {
-                Some(turn) => path.extend_from_slice(kept.turns.labels(turn)),
+            match turn.zip(self.stack.turns_of(index)).filter(|(turn, turns)| *turn < turns.len()) {
+                Some((turn, turns)) => path.extend_from_slice(turns.labels(turn)),
                 None => path.clear(),
             }
         }
@@ -447,11 +410,10 @@ where
     }
 
     fn memory_bytes(&self) -> u64 {
-        let frame = size_of::<Frame<D::State>>();
-        let local = (self.stack.len() + self.frontier.frames.len() + self.present.frames.len()) * frame
+        let local = (self.frontier.calls.len() + self.present.calls.len()) * size_of::<(Explore<D::State>, u32)>()
             + self.origins.capacity() * size_of::<Origin>();
         let postponed = self.frontier.states.memory_bytes() + self.present.states.memory_bytes();
-        self.store.memory_bytes() + self.position.memory_bytes() + postponed + local as u64
+        self.store.memory_bytes() + self.stack.memory_bytes() + postponed + local as u64
     }
 }
 
@@ -470,8 +432,9 @@ where
         if let Err(fault) = self.listing.model.initial(&mut initial) {
             return self.report(ViolationKind::Fault(fault), None);
         }
-        self.position.state_and_successor().1.clone_from(&initial);
-        self.position.propose();
+        let position = &mut self.stack.position;
+        position.state_and_successor().1.clone_from(&initial);
+        position.propose();
         self.arrive(None)
     }
 
@@ -494,33 +457,27 @@ where
 
     /// Where the search stands.
     fn snapshot(&self) -> FastSnapshot {
-        // A state that was entered only by half is entered anew.
-        let half = self.in_flight && self.stack.last().is_some();
-        let mut now: Vec<Waiting> = self.stack.iter().rev().map(Frame::waiting).collect();
-        let mut origins = self.origins.clone();
         let mut counters = self.statistics;
-        if half && let Some(top) = now.first_mut() {
-            top.turn = top.turn.saturating_sub(1);
-            let of_top = |origin: &Origin| origin.parent == top.number && origin.turn == top.turn;
-            origins.pop_if(|origin| of_top(origin));
-        }
-        counters.states = origins.len() as u64;
-        now.extend(self.present.frames[self.taken_up..].iter().map(Frame::waiting));
+        counters.states = self.origins.len() as u64;
+        let on_stack = self.stack.frames().iter().rev().map(|frame| frame.data.waiting(frame.turn));
+        let waiting = |(call, turn): &(Explore<D::State>, u32)| call.waiting(*turn);
+        let now = on_stack.chain(self.present.calls[self.taken_up..].iter().map(waiting)).collect();
         FastSnapshot {
             bound: self.bound,
             rounds: self.finished.clone(),
             counters,
             cut_off: self.cut_off,
-            origins,
+            origins: self.origins.clone(),
             now,
-            later: self.frontier.frames.iter().map(Frame::waiting).collect(),
+            later: self.frontier.calls.iter().map(waiting).collect(),
         }
     }
 
     /// Finds all states of a snapshot again.
     fn restore(&mut self, snapshot: &FastSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
         let waiting = snapshot.now.iter().chain(&snapshot.later).map(|waiting| waiting.number).collect();
-        let mut again = Again { store: &mut *self.store, position: &mut self.position, waiting, aside: HashMap::new() };
+        let mut again =
+            Again { store: &mut *self.store, position: &mut self.stack.position, waiting, aside: HashMap::new() };
         let by = (&mut self.listing, self.scheduler);
         let walked = retrace(by, &snapshot.origins, (&mut self.statistics, &mut *self.observer), &mut again)?;
         if walked.is_break() {
@@ -564,12 +521,13 @@ where
             if waiting.index < u32::from(u8::MAX) {
                 (0..waiting.index).for_each(|_| self.scheduler.delay(&mut schedule));
             }
-            self.position.advance(state);
-            self.store.insert(&mut self.position, Class::Ordinary);
+            let position = &mut self.stack.position;
+            position.advance(state);
+            self.store.insert(position, Class::Ordinary);
             let Waiting { number, delays, index, turn, nobodys, depth, choices } = *waiting;
-            let frame = Frame { number, schedule, delays, index, nobodys, turn, depth, choices, changes: 0 };
-            postponed.push(self.store, &self.position, frame);
-            self.position.forget();
+            let call = Explore { number, schedule, delays, index, nobodys, depth, choices };
+            postponed.push(self.store, position, call, turn);
+            position.forget();
         }
         Ok(postponed)
     }
@@ -601,24 +559,24 @@ impl<S: Store, State: Clone> Visit<State> for Again<'_, S, State> {
     }
 }
 
-/// States that wait for more delays, each with its frame.
+/// States that wait for more delays, each with its call of `explore` and the turn to look at next.
 struct Postponed<State> {
-    frames: Vec<Frame<State>>,
+    calls: Vec<(Explore<State>, u32)>,
     states: StateLog,
 }
 
 impl<State> Postponed<State> {
     fn new(hidden: usize) -> Self {
-        Self { frames: Vec::new(), states: StateLog::new(hidden) }
+        Self { calls: Vec::new(), states: StateLog::new(hidden) }
     }
 
     fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.calls.is_empty()
     }
 
     /// Adds the state that is both the position's state and its successor.
-    fn push<S: Store>(&mut self, store: &S, position: &Position, frame: Frame<State>) {
+    fn push<S: Store>(&mut self, store: &S, position: &Position, call: Explore<State>, turn: u32) {
         self.states.push(store, position, Class::Ordinary);
-        self.frames.push(frame);
+        self.calls.push((call, turn));
     }
 }

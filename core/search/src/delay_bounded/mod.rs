@@ -27,6 +27,7 @@ use crate::outcome::{Completeness, Halt, Outcome, Statistics};
 use crate::schedule::turns::Lister;
 use crate::schedule::{Scheduler, Situation, Step, Turns, covers};
 use fabius_base::StopReason;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
@@ -86,7 +87,7 @@ pub struct Delay {
 }
 
 /// What a round left behind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Round {
     /// Delays allowed.
     pub bound: u32,

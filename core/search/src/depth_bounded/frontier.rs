@@ -6,6 +6,7 @@
 //! only what follows; between siblings that is twice the increment. The frontier is gone through in the order in
 //! which it was found, which is an order of the tree.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
 /// How frontier states are kept.
@@ -23,7 +24,7 @@ pub enum Keep {
 pub(super) struct NodeId(pub u32);
 
 /// A node as it is written down.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(super) struct Branch {
     /// The state's number.
     pub state: u32,

@@ -41,22 +41,21 @@ pub use kept::DepthSnapshot;
 use crate::checkpoint::{ByRounds, Keeping, Unusable};
 use crate::delay_bounded::{DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use crate::look::{Look, Phase};
+use crate::macro_stack::{MacroStack, TurnsOf, accept, propose};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, ViolationKind, Violations};
-use crate::position::Position;
 use crate::schedule::Turns;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
 use frontier::{Frontier, NodeId};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// So many states at most.
 const STATES_MAX: usize = u32::MAX as usize - 2;
-/// The turns of so many states on the stack are kept; those of others are listed anew.
-const KEPT: usize = 16;
 
 /// How a search in the order of depth is to be run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,7 +87,7 @@ pub enum Revisit {
 }
 
 /// What a round left behind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct DepthRound {
     /// Steps allowed.
     pub bound: u32,
@@ -177,13 +176,8 @@ struct DepthBounded<'a, M: Processes, O> {
     known: Vec<Known>,
     /// Where each state was first met from, if that is to be kept.
     origins: Option<Vec<Origin>>,
-    position: Position,
-    stack: Vec<Frame>,
-    /// What the last call returned.
-    returned: Option<i64>,
-    /// A turn of the state on top of the stack is being taken.
-    in_flight: bool,
-    kept: Vec<Kept<M>>,
+    stack: MacroStack<M, Expand>,
+    /// Calls of `expand` so far; each has a tag of its own.
     tags: u64,
     frontier: Frontier,
     /// Frontier states of the round before that are to be expanded in this one.
@@ -199,24 +193,14 @@ struct DepthBounded<'a, M: Processes, O> {
     violations: Violations<M::Label, M::Fault>,
 }
 
-struct Kept<M: Model> {
-    tag: u64,
-    turns: Turns<M::Label, M::Fault>,
-}
-
 /// A call of `expand`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Frame {
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+struct Expand {
     /// The state's number.
     state: u32,
-    /// Says which turns are its own.
-    tag: u64,
-    /// The turn to look at next; the one before leads to the frame above.
-    turn: u32,
     depth: u32,
     /// m of the algorithm.
     most: i64,
-    changes: u32,
     /// The state was not expanded before.
     first: bool,
 }
@@ -230,18 +214,19 @@ where
 
     /// Arrives at the initial state, which is the first frontier.
     fn begin(&mut self) -> ControlFlow<Halt> {
-        if let Err(fault) = self.listing.model.initial(self.position.state_and_successor().1) {
+        let position = &mut self.stack.position;
+        if let Err(fault) = self.listing.model.initial(position.state_and_successor().1) {
             return self.report(ViolationKind::Fault(fault), None);
         }
-        self.position.propose();
-        let (_, number) = self.store.entry(&mut self.position, Class::Ordinary);
+        position.propose();
+        let (_, number) = self.store.entry(position, Class::Ordinary);
         *number = 1;
         let place = self.frontier.add(0, None, Vec::new());
         self.known.push(Known { threshold: 0, place: place + 1 });
         self.origins.iter_mut().for_each(|origins| origins.push(Origin::NONE));
         self.statistics.states = 1;
-        self.position.accept();
-        self.position.forget();
+        self.stack.position.accept();
+        self.stack.position.forget();
         ControlFlow::Continue(())
     }
 
@@ -291,19 +276,14 @@ where
         depth: &DepthSettings,
         with_origins: bool,
     ) -> Self {
-        let hidden = model.hidden_words();
         Self {
+            stack: MacroStack::new(model, TreeStore::<u32>::MEMO_PER_WORD),
             listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
             depth: *depth,
             observer,
             store: TreeStore::default(),
             known: Vec::new(),
             origins: with_origins.then(Vec::new),
-            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
-            stack: Vec::new(),
-            returned: None,
-            in_flight: false,
-            kept: (0..KEPT).map(|_| Kept { tag: 0, turns: Turns::default() }).collect(),
             tags: 0,
             frontier: Frontier::new(depth.keep),
             waiting: VecDeque::new(),
@@ -354,89 +334,61 @@ where
             }
             let Some(&node) = self.waiting.front() else { return ControlFlow::Continue(()) };
             self.go_to(node)?;
-            let turns = self.list_at_top(false)?;
+            let turns = self.stack.spare_turns();
+            let turns = self.list(false, turns)?;
             self.waiting.pop_front();
             self.from = Some(node);
-            self.expand((self.frontier.state(node), self.start), true, 0, turns)?;
+            self.expand((self.frontier.state(node), self.start), true, turns)?;
         }
     }
 
     /// Makes a frontier state the position's state: goes back to where the way there branches off, and on from there.
     fn go_to(&mut self, node: NodeId) -> ControlFlow<Halt> {
         let back = self.frontier.leave_for(node);
-        self.position.retreat(self.position.log_len() - back);
-        self.position.memo_is_right_until(self.position.log_len());
+        let position = &mut self.stack.position;
+        position.retreat(position.log_len() - back);
+        position.memo_is_right_until(position.log_len());
         let mut turns = Turns::default();
         while let Some((child, trace)) = self.frontier.next_on_the_way() {
             for turn in trace {
-                self.list(false, &mut turns)?;
-                self.propose(&turns, turn as usize);
-                self.store.prepare(&mut self.position, Class::Ordinary);
-                self.step_to_proposed();
+                turns = self.list(false, turns)?;
+                let position = &mut self.stack.position;
+                propose(position, &turns, turn as usize);
+                self.store.prepare(position, Class::Ordinary);
+                accept(position);
             }
-            self.frontier.arrived(child, self.position.log_len());
+            self.frontier.arrived(child, self.stack.position.log_len());
         }
         ControlFlow::Continue(())
     }
 
-    /// Proposes the state that a turn leads to.
-    fn propose(&mut self, turns: &Turns<M::Label, M::Fault>, turn: usize) {
-        let successor = self.position.state_and_successor().1;
-        successor.clear();
-        successor.extend_from_slice(turns.target(turn).unwrap_or(&[]));
-        self.position.propose();
-    }
-
-    /// Makes the state proposed, which the store has seen, the position's; returns how many entries of the log lead back.
-    fn step_to_proposed(&mut self) -> u32 {
-        let changes = self.position.accept() as u32;
-        self.position.memo_is_right_until(self.position.log_len());
-        changes
-    }
-
-    /// Lists the turns of the position's state, or of the state proposed.
-    fn list(&mut self, proposed: bool, turns: &mut Turns<M::Label, M::Fault>) -> ControlFlow<Halt> {
+    /// Lists the turns of the position's state, or of the state proposed, in the memory of others.
+    fn list(&mut self, proposed: bool, mut turns: TurnsOf<M>) -> ControlFlow<Halt, TurnsOf<M>> {
         let full = self.store.is_full();
-        let state = if proposed { self.position.proposed() } else { self.position.state() };
-        self.listing.list(state, turns, &mut self.statistics, full, self.observer)
-    }
-
-    /// As [`Self::list`], in the place of the state above the stack.
-    fn list_at_top(&mut self, proposed: bool) -> ControlFlow<Halt, Turns<M::Label, M::Fault>> {
-        let kept = &mut self.kept[(self.stack.len() + 1) % KEPT];
-        kept.tag = 0;
-        let mut turns = std::mem::take(&mut kept.turns);
-        self.list(proposed, &mut turns)?;
+        let position = &self.stack.position;
+        let state = if proposed { position.proposed() } else { position.state() };
+        self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer)?;
         ControlFlow::Continue(turns)
     }
 
     /// Works until the stack is empty.
     fn explore(&mut self) -> ControlFlow<Halt> {
-        while let Some(tag) = self.stack.last().map(|frame| frame.tag) {
-            let slot = self.stack.len() % KEPT;
-            if self.kept[slot].tag != tag {
-                let mut turns = std::mem::take(&mut self.kept[slot].turns);
-                self.list(false, &mut turns)?;
-                self.kept[slot] = Kept { tag, turns };
+        loop {
+            let full = self.store.is_full();
+            if !self.stack.list_top(&mut self.listing, &mut self.statistics, full, self.observer)? {
+                return ControlFlow::Continue(());
             }
-            let Some(frame) = self.stack.last_mut() else { break };
-            if let Some(returned) = self.returned.take() {
-                frame.most = frame.most.max(returned - 1);
-            }
-            let (turn, depth, first) = (frame.turn as usize, frame.depth, frame.first);
-            if turn == self.kept[slot].turns.len() {
+            let Some((frame, turns)) = self.stack.top_mut() else { return ControlFlow::Continue(()) };
+            let (turn, Expand { depth, first, .. }) = (frame.turn as usize, frame.data);
+            if turn == turns.len() {
                 self.leave();
                 continue;
             }
             frame.turn += 1;
-            match &self.kept[slot].turns.get(turn).end {
+            match &turns.get(turn).end {
                 TurnEnd::State(_) => {
-                    let turns = std::mem::take(&mut self.kept[slot].turns);
-                    self.propose(&turns, turn);
-                    self.kept[slot].turns = turns;
-                    self.in_flight = true;
-                    self.visit(depth + 1)?;
-                    self.in_flight = false;
+                    self.stack.propose(turn);
+                    self.take(depth + 1)?;
                 }
                 TurnEnd::Fault(fault) if first => {
                     let kind = ViolationKind::Fault(*fault);
@@ -446,12 +398,34 @@ where
                 TurnEnd::Fault(_) | TurnEnd::Stuck(_) => {}
             }
         }
+    }
+
+    /// Takes the turn that leads to the state proposed. If that is interrupted, the turn is still to be taken.
+    fn take(&mut self, depth: u32) -> ControlFlow<Halt> {
+        match self.visit(depth) {
+            ControlFlow::Continue(Some(returned)) => self.returned(returned),
+            ControlFlow::Continue(None) => {}
+            ControlFlow::Break(halt) => {
+                if let (Halt::Reason(_), Some((frame, _))) = (halt, self.stack.top_mut()) {
+                    frame.turn -= 1;
+                }
+                return ControlFlow::Break(halt);
+            }
+        }
         ControlFlow::Continue(())
     }
 
-    /// `visit` of the state proposed. If it is interrupted, it has changed nothing that a snapshot holds.
-    fn visit(&mut self, depth: u32) -> ControlFlow<Halt> {
-        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
+    /// A call for a successor of the state on top returned this.
+    fn returned(&mut self, threshold: i64) {
+        if let Some((frame, _)) = self.stack.top_mut() {
+            frame.data.most = frame.data.most.max(threshold - 1);
+        }
+    }
+
+    /// `visit` of the state proposed: what it returns, or nothing if the state is to be expanded first. If it is
+    /// interrupted, it has changed nothing that a snapshot holds.
+    fn visit(&mut self, depth: u32) -> ControlFlow<Halt, Option<i64>> {
+        let (inserted, number) = self.store.entry(&mut self.stack.position, Class::Ordinary);
         let is_new = inserted == Inserted::New;
         if is_new {
             if self.listing.budget.states_exhausted(self.statistics.states) {
@@ -466,21 +440,20 @@ where
         let before = self.known.get(state as usize).copied().unwrap_or_default();
         if let Some(threshold) = before.threshold().filter(|&threshold| threshold <= i64::from(depth)) {
             self.count(is_new, depth);
-            self.returned = Some(threshold);
-            self.position.reject();
-            return ControlFlow::Continue(());
+            self.stack.position.reject();
+            return ControlFlow::Continue(Some(threshold));
         }
         if depth == self.bound {
             self.count(is_new, depth);
             if before.place == 0 {
-                let trace = self.stack.iter().map(|frame| frame.turn - 1).collect();
+                let trace = self.stack.frames().iter().map(|frame| frame.turn - 1).collect();
                 self.known[state as usize].place = self.frontier.add(state, self.from, trace) + 1;
             }
-            self.returned = Some(i64::from(depth));
-            self.position.reject();
-            return ControlFlow::Continue(());
+            self.stack.position.reject();
+            return ControlFlow::Continue(Some(i64::from(depth)));
         }
-        let turns = self.list_at_top(true)?;
+        let turns = self.stack.spare_turns();
+        let turns = self.list(true, turns)?;
         self.count(is_new, depth);
         if before.place != 0 {
             self.frontier.remove(before.place - 1);
@@ -488,8 +461,8 @@ where
         self.known[state as usize] = Known { threshold: depth + 2, place: 0 };
         let first = before.threshold == 0;
         self.revisits += u64::from(!first);
-        let changes = self.step_to_proposed();
-        self.expand((state, depth), first, changes, turns)
+        self.expand((state, depth), first, turns)?;
+        ControlFlow::Continue(None)
     }
 
     /// Counts an arrival; a state that is new is known from now on.
@@ -497,8 +470,8 @@ where
         if is_new {
             self.statistics.states += 1;
             self.known.push(Known::default());
-            if let (Some(origins), Some(top)) = (&mut self.origins, self.stack.last()) {
-                origins.push(Origin { parent: top.state, turn: top.turn - 1 });
+            if let (Some(origins), Some(top)) = (&mut self.origins, self.stack.top()) {
+                origins.push(Origin { parent: top.data.state, turn: top.turn - 1 });
             }
         } else {
             self.statistics.matched += 1;
@@ -506,23 +479,20 @@ where
         self.statistics.depth = self.statistics.depth.max(u64::from(depth));
     }
 
-    /// Starts to expand the position's state, whose turns these are.
-    fn expand(
-        &mut self,
-        (state, depth): (u32, u32),
-        first: bool,
-        changes: u32,
-        turns: Turns<M::Label, M::Fault>,
-    ) -> ControlFlow<Halt> {
+    /// Starts to expand a state, whose turns these are: the state proposed, or the position's if the stack is empty.
+    fn expand(&mut self, (state, depth): (u32, u32), first: bool, turns: TurnsOf<M>) -> ControlFlow<Halt> {
         self.tags += 1;
+        let ending = turns.ending();
+        let call = Expand { state, depth, most: -1, first };
+        if self.stack.len() == 0 {
+            self.stack.start((self.tags, 0), Some(turns), call);
+        } else {
+            self.stack.push(self.tags, turns, call);
+        }
         if self.tags.is_multiple_of(256) {
             self.look_at_memory();
             self.show(depth);
         }
-        let ending = turns.ending();
-        self.kept[(self.stack.len() + 1) % KEPT] = Kept { tag: self.tags, turns };
-        self.returned = None;
-        self.stack.push(Frame { state, tag: self.tags, turn: 0, depth, most: -1, changes, first });
         match ending {
             Ending::InvalidEnd if first => self.report(ViolationKind::InvalidEnd, None),
             _ => ControlFlow::Continue(()),
@@ -533,24 +503,21 @@ where
     fn leave(&mut self) {
         let Some(frame) = self.stack.pop() else { return };
         if self.depth.revisit == Revisit::Threshold {
-            self.known[frame.state as usize].threshold = (frame.most + 2) as u32;
-            self.returned = Some(frame.most);
+            self.known[frame.data.state as usize].threshold = (frame.data.most + 2) as u32;
+            self.returned(frame.data.most);
         } else {
-            self.returned = Some(-1);
+            self.returned(-1);
         }
-        self.position.retreat(frame.changes as usize);
-        self.position.memo_is_right_until(self.position.log_len());
     }
 
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
-        let turns = &self.kept[self.stack.len() % KEPT].turns;
-        let (label, state) = turns.place(turn);
+        let (label, state) = self.stack.turns().place(turn);
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = self.from.map_or(Vec::new(), |node| self.frontier.trail(node));
         let below = self.stack.len().saturating_sub(1);
-        trail.extend(self.stack[..below].iter().map(|frame| frame.turn - 1));
+        trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.turn - 1));
         trail.extend(turn.map(|turn| turn as u32));
         let model = &mut *self.listing.model;
         self.violations.record(key, kind, || path_of(model, &trail))
@@ -561,7 +528,8 @@ where
     fn show(&mut self, depth: u32) {
         let Some(wanted) = self.observer.curiosity() else { return };
         let mut trail = self.from.map_or(Vec::new(), |node| self.frontier.trail(node));
-        trail.extend(self.stack.iter().map(|frame| frame.turn - 1));
+        let below = self.stack.len().saturating_sub(1);
+        trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.turn - 1));
         let look = Look {
             before: u64::from(depth),
             stack: self.stack.len() as u64,
@@ -578,11 +546,10 @@ where
 
     #[cold]
     fn look_at_memory(&mut self) {
-        let local = self.stack.capacity() * size_of::<Frame>()
-            + self.known.capacity() * size_of::<Known>()
+        let local = self.known.capacity() * size_of::<Known>()
             + self.origins.as_ref().map_or(0, |origins| origins.capacity() * size_of::<Origin>())
             + self.frontier.memory_bytes();
-        let now = self.store.memory_bytes() + self.position.memory_bytes() + local as u64;
+        let now = self.store.memory_bytes() + self.stack.memory_bytes() + local as u64;
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
     }
 }

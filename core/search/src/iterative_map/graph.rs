@@ -26,11 +26,12 @@ use crate::schedule::{Scheduler, Turns};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// An edge, as the algorithms see it, in eight bytes: there are several of them to a state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(super) struct Edge {
     pub to: u32,
     /// Which turn it is, above the two marks.

@@ -6,10 +6,11 @@
 use super::CycleRound;
 use super::graph::KeptGraph;
 use super::map::KeptMaps;
-use crate::checkpoint::{Bytes, Snapshot, Written};
+use crate::checkpoint::Snapshot;
+use serde::{Deserialize, Serialize};
 
 /// Where a search for cycles stands between two rounds: the graph, and what is known of its states.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub struct CycleSnapshot {
     /// The rounds that were finished.
     pub rounds: Vec<CycleRound>,
@@ -18,30 +19,7 @@ pub struct CycleSnapshot {
 }
 
 impl Snapshot for CycleSnapshot {
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Written::default();
-        bytes.put_count(self.rounds.len());
-        for &CycleRound { bound, states, edges, frontier, listed, calculated, refined, partitions } in &self.rounds {
-            bytes.put(bound);
-            let counters = [states, edges, frontier, listed, calculated, refined, partitions];
-            counters.into_iter().for_each(|counter| bytes.put(counter));
-        }
-        self.graph.put(&mut bytes);
-        self.maps.put(&mut bytes);
-        bytes.0
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Bytes(bytes);
-        let mut rounds = Vec::new();
-        for _ in 0..bytes.take_count()? {
-            let (bound, states, edges, frontier) = (bytes.take_u32()?, bytes.take()?, bytes.take()?, bytes.take()?);
-            let (listed, calculated, refined) = (bytes.take()?, bytes.take()?, bytes.take()?);
-            let partitions = bytes.take()?;
-            rounds.push(CycleRound { bound, states, edges, frontier, listed, calculated, refined, partitions });
-        }
-        let (graph, maps) = (KeptGraph::take(&mut bytes)?, KeptMaps::take(&mut bytes)?);
-        let fits = !rounds.is_empty() && maps.fits(graph.states());
-        bytes.end(Self { rounds, graph, maps }).filter(|_| fits)
+    fn is_consistent(&self) -> bool {
+        !self.rounds.is_empty() && self.graph.is_consistent() && self.maps.fits(self.graph.states())
     }
 }

@@ -28,11 +28,11 @@
 use super::graph::{Edge, Graph};
 use super::refine::{NULL, Parts, Refining};
 use super::{Closing, CycleRound, End};
-use crate::checkpoint::{Bytes, Written};
 use crate::delay_bounded::DelayObserver;
 use crate::look::Phase;
 use crate::model::Processes;
 use crate::schedule::Scheduler;
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// Raised states are calculated again at once as long as that takes at most so many times the edges there are, …
@@ -75,7 +75,7 @@ impl Maps {
 }
 
 /// What is kept of the values between two rounds, when all have been handed on.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub(super) struct KeptMaps {
     map: Vec<Option<u32>>,
     settled_at: u64,
@@ -83,22 +83,6 @@ pub(super) struct KeptMaps {
 }
 
 impl KeptMaps {
-    pub fn put(&self, bytes: &mut Written) {
-        bytes.put_count(self.map.len());
-        self.map.iter().for_each(|value| bytes.put(value.map_or(0, |value| u64::from(value) + 1)));
-        bytes.put(self.settled_at);
-        bytes.put(self.walked);
-    }
-
-    pub fn take(bytes: &mut Bytes<'_>) -> Option<Self> {
-        let mut map = Vec::new();
-        for _ in 0..bytes.take_count()? {
-            let value = bytes.take()?.checked_sub(1);
-            map.push(value.map(u32::try_from).transpose().ok()?);
-        }
-        Some(Self { map, settled_at: bytes.take()?, walked: bytes.take()? })
-    }
-
     /// Whether it may be of so many states.
     pub fn fits(&self, states: usize) -> bool {
         let values = self.map.iter().flatten();

@@ -38,6 +38,7 @@ use crate::store::Exactness;
 use fabius_base::StopReason;
 use graph::Graph;
 use map::Maps;
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use together::Others;
 
@@ -57,7 +58,7 @@ pub enum Ask {
 }
 
 /// What a round did.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub struct CycleRound {
     /// Delays allowed.
     pub bound: u32,

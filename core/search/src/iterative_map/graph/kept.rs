@@ -1,7 +1,7 @@
 //! The graph between two rounds, as it is written down; see [`crate::checkpoint`].
 
 use super::{Edge, Graph, Node, Progress};
-use crate::checkpoint::{Bytes, Retraced, Unusable, Visit, Written, retrace};
+use crate::checkpoint::{Retraced, Unusable, Visit, origins, retrace};
 use crate::delay_bounded::{DelayObserver, Origin};
 use crate::model::Processes;
 use crate::outcome::{Halt, Statistics};
@@ -9,21 +9,23 @@ use crate::position::Position;
 use crate::schedule::Scheduler;
 use crate::state_log::StateLog;
 use crate::store::{Class, TreeStore};
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// The graph: the way to each state, how far its edges are there, and these.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub(in super::super) struct KeptGraph {
     counters: Statistics,
     listed: u64,
     endless_turns: u64,
     incomplete: u64,
+    #[serde(with = "origins")]
     origins: Vec<Origin>,
     states: Vec<KeptState>,
 }
 
 /// n + i and i, whether nobody's turns are still to come, whether all edges are there, and the edges.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 struct KeptState {
     delays: u32,
     index: u32,
@@ -43,34 +45,11 @@ impl KeptGraph {
         self.states.len()
     }
 
-    pub fn put(&self, bytes: &mut Written) {
-        bytes.put_counters(&self.counters);
-        [self.listed, self.endless_turns, self.incomplete].into_iter().for_each(|one| bytes.put(one));
-        bytes.put_origins(&self.origins);
-        for &KeptState { delays, index, nobodys, complete, ref edges } in &self.states {
-            [delays, index, u32::from(nobodys) | u32::from(complete) << 1].into_iter().for_each(|one| bytes.put(one));
-            bytes.put_count(edges.len());
-            for &Edge { to, packed } in edges {
-                bytes.put(to);
-                bytes.put(packed);
-            }
-        }
-    }
-
-    pub fn take(bytes: &mut Bytes<'_>) -> Option<Self> {
-        let counters = bytes.take_counters()?;
-        let (listed, endless_turns, incomplete) = (bytes.take()?, bytes.take()?, bytes.take()?);
-        let origins = bytes.take_origins()?;
-        let mut states = Vec::new();
-        for _ in 0..origins.len() {
-            let (delays, index, flags) = (bytes.take_u32()?, bytes.take_u32()?, bytes.take_below(4)?);
-            let mut edges = Vec::new();
-            for _ in 0..bytes.take_count()? {
-                edges.push(Edge { to: bytes.take_below(origins.len())?, packed: bytes.take_u32()? });
-            }
-            states.push(KeptState { delays, index, nobodys: flags & 1 != 0, complete: flags & 2 != 0, edges });
-        }
-        Some(Self { counters, listed, endless_turns, incomplete, origins, states })
+    /// Whether there is one state for each way, and edges lead to states.
+    pub fn is_consistent(&self) -> bool {
+        let edges = self.states.iter().flat_map(|state| &state.edges);
+        let mut targets = edges.map(|edge| edge.to as usize);
+        self.states.len() == self.origins.len() && targets.all(|target| target < self.states.len())
     }
 }
 
