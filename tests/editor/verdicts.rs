@@ -166,7 +166,7 @@ fn a_deadlock_at_the_start_is_told_as_one() {
     editor.open(&uri, "chan a = [0] of { byte };\nactive proctype P() { a ! 1 }\n");
     let found = editor.diagnostics(&uri, "the deadlock", |params| says(params, "deadlock"));
     let message = first(&found)["message"].as_str().unwrap().lines().next().unwrap().to_owned();
-    assert_eq!(message, "deadlock: at the start");
+    assert_eq!(message, "deadlock in the initial state");
 }
 
 #[test]

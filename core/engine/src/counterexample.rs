@@ -353,9 +353,11 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
 
 /// A state in which nothing can move.
 fn stuck(map: &SourceMap, trace: &Trace) -> Finding {
-    let steps = counted(trace.len() as u64, "step");
     let waiting: Vec<&Standing> = trace.last.processes.iter().filter(|standing| !standing.end).collect();
-    let headline = format!("deadlock after {steps}");
+    let headline = match trace.len() {
+        0 => "deadlock in the initial state".to_owned(),
+        steps => format!("deadlock after {}", counted(steps as u64, "step")),
+    };
     let mut finding = Finding::new(Code::InvalidEndState, headline);
     let mut places: Vec<(Span, Vec<&Standing>)> = Vec::new();
     for standing in waiting.iter().copied() {

@@ -235,17 +235,17 @@ fn fairness(known: &Known, trace: &Trace) -> Option<String> {
 fn headline(known: &Known, example: &Counterexample) -> String {
     let trace = &example.trace;
     let way = match trace.steps.movers().len() {
-        0 => "at the start".to_owned(),
-        1 => format!("{}, 1 process", counted(trace.len() as u64, "step")),
-        many => format!("{}, {many} processes", counted(trace.len() as u64, "step")),
+        0 => String::new(),
+        1 => format!(": {}, 1 process", counted(trace.len() as u64, "step")),
+        many => format!(": {}, {many} processes", counted(trace.len() as u64, "step")),
     };
     let property = match known.report.name.as_str() {
         "safety" | "progress" | "acceptance" => String::new(),
         named => format!("{named}: "),
     };
     let text = &example.finding.headline;
-    let text = text.split(": after ").next().unwrap_or(text);
-    format!("{property}{text}: {way}")
+    let text = text.split(" after ").next().unwrap_or(text);
+    format!("{property}{text}{way}")
 }
 
 /// The steps that matter most, in order, and how many there are beside them.

@@ -96,7 +96,7 @@ pub fn title(known: &Known) -> String {
         Verdict::Holds => format!("✓ no error, {states}, not a proof{old}"),
         Verdict::Violated => match &known.replayed {
             Some(replayed) if known.stale => format!("✗ {}", replayed.words()),
-            _ if steps == 0 => format!("✗ fails at the start{old}"),
+            _ if steps == 0 => format!("✗ fails in the initial state{old}"),
             _ => format!("✗ fails in {}{old}", counted(steps, "step")),
         },
         Verdict::Undecided => format!("? {}{old}", known.words_if_undecided()),

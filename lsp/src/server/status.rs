@@ -193,7 +193,7 @@ fn violated(known: &Known) -> String {
     match example.trace.cycle_start {
         Some(start) if steps < start => format!("{what}: {}, then nothing moves", counted(steps as u64, "step")),
         Some(start) => format!("{what}: {}, loop of {}", counted(steps as u64, "step"), steps + 1 - start),
-        None if steps == 0 => format!("{what}: at the start"),
+        None if steps == 0 => format!("{what} in the initial state"),
         None => format!("{what}: {}", counted(steps as u64, "step")),
     }
 }
