@@ -91,11 +91,14 @@ pub struct Retracing<'a> {
     present: Arc<Identities>,
 }
 
-/// All statements of a program.
+/// All statements of a program, those of each process type in the order of the text.
 pub fn statements(program: &Program) -> Vec<Identity> {
-    let mut all: Vec<Identity> = identities(program).all.into_keys().collect();
-    all.sort_unstable();
-    all
+    let known = identities(program);
+    let of = |process: &Process| -> Vec<Identity> {
+        let numbers = sequence(process).into_iter().map(|(number, _)| (process.name.clone(), number));
+        numbers.filter_map(|key| known.by_number.get(&key).cloned()).collect()
+    };
+    program.processes.iter().flat_map(of).collect()
 }
 
 /// The steps of a path by what they are.
@@ -116,9 +119,18 @@ pub fn name_steps(program: &Program, path: &[Move]) -> Vec<NamedStep> {
 }
 
 impl<'a> Retracing<'a> {
-    /// For walks through a program. `known` are the statements of the model that the steps were named in: those that are new
-    /// are passed through when their process comes to them, and steps whose statement is gone are left out.
+    /// For walks through a program. `known` are the statements of the model that the steps were named in, in their order: those
+    /// that are new are passed through when their process comes to them, and steps whose statement is gone are left out.
     pub fn new(program: &'a Program, known: &'a [Identity]) -> Self {
+        let mut older: HashMap<&str, Vec<&Identity>> = HashMap::new();
+        known.iter().for_each(|identity| older.entry(&identity.0).or_default().push(identity));
+        let of = |process: &str| older.get(process).into_iter().flatten().map(|&identity| identity.clone()).collect();
+        Self { program, known: known.iter().collect(), present: Arc::new(aligned(program, &of)) }
+    }
+
+    /// The same where the order of the known statements is not known: those with the same wording are told apart by how many
+    /// stand before them.
+    pub fn unordered(program: &'a Program, known: &'a [Identity]) -> Self {
         Self { program, known: known.iter().collect(), present: Arc::new(identities(program)) }
     }
 
@@ -156,7 +168,7 @@ impl Written {
         let watch = Watch { trace: event_trace(self.program()), ..Watch::NOTHING };
         let known = identities(old.program());
         let is_known = |identity: &Identity| known.all.contains_key(identity);
-        let present = aligned(self.program(), old.program(), &known);
+        let present = aligned(self.program(), &statements_of(old.program()));
         let Some(mut walk) = Walk::new(self.program(), watch, &is_known, present) else { return Replay::Unknown };
         for step in &run.steps {
             if let Err(stopped) = walk.follow(&known, &step) {
@@ -210,21 +222,28 @@ fn identities(program: &Program) -> Identities {
     found
 }
 
-/// The statements of a program by what they are in an older one: a statement that is new between others with the same wording
+/// The statements of a process type of a program, in the order of the text.
+fn statements_of(program: &Program) -> impl Fn(&str) -> Vec<Identity> {
+    let all = statements(program);
+    move |name| all.iter().filter(|(process, ..)| process == name).cloned().collect()
+}
+
+/// The statements of a program by what they are in an older one, of which `older` tells those of a process type in their order: a statement that is new between others with the same wording
 /// does not take the place of one of them.
-fn aligned(program: &Program, old: &Program, known: &Identities) -> Identities {
+fn aligned(program: &Program, older: &dyn Fn(&str) -> Vec<Identity>) -> Identities {
     let mut found = Identities { by_number: HashMap::new(), all: HashMap::new() };
     for process in &program.processes {
-        let new = sequence(process);
-        let older = old.processes.iter().find(|older| older.name == process.name).map_or_else(Vec::new, sequence);
-        let same: HashMap<usize, usize> = alignment::common(&new, &older, |a, b| a.1 == b.1).into_iter().collect();
+        let new: Vec<(u32, Identity)> =
+            sequence(process).into_iter().map(|(n, text)| (n, (process.name.clone(), text.to_owned(), 0))).collect();
+        let older: Vec<(u32, Identity)> = older(&process.name).into_iter().map(|identity| (0, identity)).collect();
+        let same = alignment::common(&new, &older, |(_, a), (_, b)| a.1 == b.1);
+        let same: HashMap<usize, usize> = same.into_iter().collect();
         // Numbers that no statement of the older program has.
         let mut fresh = older.len();
-        for (index, (number, text)) in new.iter().enumerate() {
-            let older = same.get(&index).map(|&index| (process.name.clone(), older[index].0));
-            let identity = older.and_then(|key| known.by_number.get(&key).cloned()).unwrap_or_else(|| {
+        for (index, (number, (name, text, _))) in new.iter().enumerate() {
+            let identity = same.get(&index).map(|&index| older[index].1.clone()).unwrap_or_else(|| {
                 fresh += 1;
-                (process.name.clone(), (*text).to_owned(), fresh)
+                (name.clone(), text.clone(), fresh)
             });
             found.add(*number, identity);
         }

@@ -15,13 +15,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What a file says first: the version of its form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The form before, in which the statements of the model are not in the order of its text.
+const UNORDERED: u32 = 1;
 
 /// A run as it is saved.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
-    /// 1.
+    /// 2, or 1.
     fabius_trace: u32,
     /// The model it is of.
     model: String,
@@ -46,7 +48,7 @@ pub struct TraceFile {
     /// Names of states, by their numbers: after so many steps of the line; those of branches follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<NameFile>,
-    /// The statements of the model: what is not among them is new.
+    /// The statements of the model, those of each process type in the order of the text: what is not among them is new.
     statements: Vec<StatementFile>,
 }
 
@@ -150,7 +152,7 @@ impl TraceFile {
     pub fn read(text: &str) -> Result<Self, String> {
         let file: Self = serde_json::from_str(text).map_err(|error| format!("this is no saved run: {error}"))?;
         match file.fabius_trace {
-            VERSION => Ok(file),
+            VERSION | UNORDERED => Ok(file),
             other => Err(format!("this run was saved in form {other}; form {VERSION} is understood")),
         }
     }
@@ -303,7 +305,10 @@ impl Exploration {
         let mut new = Self::open(loaded, ground)?;
         let known: Vec<Identity> = file.statements.iter().map(StatementFile::identity).collect();
         let program = Arc::clone(&new.ground().program);
-        let retracing = Retracing::new(&program, &known);
+        let retracing = match file.fabius_trace {
+            UNORDERED => Retracing::unordered(&program, &known),
+            _ => Retracing::new(&program, &known),
+        };
         let mut nodes = vec![Some(NodeId::ROOT)];
         let walked = new.walk_again(&retracing, Some(NodeId::ROOT), &file.steps)?;
         nodes.extend(walked.nodes);

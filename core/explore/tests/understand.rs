@@ -261,7 +261,7 @@ fn a_saved_run_comes_back_as_it_was() {
     assert_eq!(again.name(again.here()), Some("before the switch"));
     assert_eq!(again.all_holds(), e.all_holds());
     assert_eq!(again.save(), file);
-    for bad in ["", "{}", "[1]", &text.replacen("\"fabius_trace\": 1", "\"fabius_trace\": 7", 1)] {
+    for bad in ["", "{}", "[1]", &text.replacen("\"fabius_trace\": 2", "\"fabius_trace\": 7", 1)] {
         assert!(TraceFile::read(bad).is_err(), "{bad}");
     }
 
@@ -396,4 +396,20 @@ proptest! {
         prop_assert_eq!(told.remarks, Vec::<String>::new());
         prop_assert_eq!(reopened.path(tip(&reopened)), path);
     }
+}
+
+#[test]
+fn a_statement_inserted_before_others_with_its_wording_does_not_take_the_place_of_one_in_a_saved_run() {
+    let text = "byte x; active proctype P() { do :: x == 0; skip; x = 2 :: x == 2; break od }\n";
+    let mut e = Exploration::of_model(read(text), None).expect("it can be opened");
+    assert_eq!(e.run(Way::First, &RunLimits::default(), |_| false), Stop::End);
+    let file = e.save();
+    // By how many stand before it, the known `skip` would be the new one, and the branch with it not the one that was taken.
+    let new = text.replace("do ::", "do :: x == 5; skip ::");
+    let (again, told) = Exploration::reopen(read(&new), &file).expect("it can be opened");
+    assert_eq!((again.number(tip(&again)), told.steps, told.remarks), (e.number(tip(&e)), told.of, Vec::new()));
+    let old = TraceFile::read(&file.text().replacen("\"fabius_trace\": 2", "\"fabius_trace\": 1", 1));
+    assert!(
+        Exploration::reopen(read(text), &old.expect("it can be read")).is_ok_and(|(_, told)| told.steps == told.of)
+    );
 }

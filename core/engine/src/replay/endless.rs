@@ -4,7 +4,7 @@
 //! still bad is then asked of the claim anew: it may go its own way along the run. What is found is
 //! confirmed by the reference interpreter like any counterexample.
 
-use super::{Identities, Identity, Replay, STEPS_MAX, Walk, aligned, identities};
+use super::{Identities, Identity, Replay, STEPS_MAX, Walk, aligned, identities, statements_of};
 use crate::liveness::{Inquiry, inquire};
 use crate::meaning::Written;
 use crate::plan::plan;
@@ -33,7 +33,8 @@ pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Tra
     let known = identities(old.program());
     let merged = if is_told_of(old, run) { HashSet::new() } else { merged(&known, run) };
     let is_known = |identity: &Identity| known.all.contains_key(identity) && !merged.contains(identity);
-    let Some(mut walk) = Walk::new(&program, Watch::NOTHING, &is_known, aligned(&program, old.program(), &known))
+    let Some(mut walk) =
+        Walk::new(&program, Watch::NOTHING, &is_known, aligned(&program, &statements_of(old.program())))
     else {
         return Replay::Unknown;
     };
