@@ -190,6 +190,36 @@ fn a_process_is_held_and_released() {
 }
 
 #[test]
+fn a_name_in_the_text_of_another_process_has_the_value_that_it_has_there() {
+    let text = "byte g = 9;\nactive proctype P() {\n  byte x = 1;\n  x == 1;\n  x = 3\n}\n\
+                active [2] proctype Q() {\n  byte x = 5, y = 7;\n  x = x + _pid;\n  g == 0\n}\n\
+                proctype Never() { byte x; x = 1 }\n";
+    let program = written("hover", text);
+    let mut debugger = Debugger::launched(&program, json!({}));
+    debugger.event("fabius/at");
+    let frame = debugger.request("stackTrace", json!({ "threadId": 1 }))["stackFrames"][0]["id"].clone();
+    let path = program.to_str().expect("a path is text");
+    let at = |expression: &str, line: u32, column: u32| {
+        json!({ "expression": expression, "frameId": frame, "context": "hover", "line": line, "column": column,
+                "source": { "path": path } })
+    };
+    // In its own text, and a global one everywhere.
+    for (expression, line, value) in [("x", 5, "1"), ("x", 3, "1"), ("g", 10, "9"), ("g", 4, "9")] {
+        assert_eq!(debugger.request("evaluate", at(expression, line, 3))["result"], value, "{expression}:{line}");
+    }
+    for (expression, line, value) in
+        [("x", 9, "5 (Q[1]), 5 (Q[2])"), ("x", 8, "5 (Q[1]), 5 (Q[2])"), ("y", 8, "7 (Q[1]), 7 (Q[2])")]
+    {
+        assert_eq!(debugger.request("evaluate", at(expression, line, 3))["result"], value, "{expression}:{line}");
+    }
+    assert!(debugger.refused("evaluate", at("x", 12, 28)).contains("there is no such process now"));
+    // Where nobody says where the name stands, the value says whose it is.
+    let anywhere = json!({ "expression": "x", "frameId": frame, "context": "hover" });
+    assert_eq!(debugger.request("evaluate", anywhere)["result"], "1 (P[0])");
+    assert_eq!(debugger.end(), Some(0));
+}
+
+#[test]
 fn arrays_and_structures_are_shown_whole() {
     let program = written(
         "whole",
@@ -329,7 +359,10 @@ fn a_deadlock_a_livelock_and_a_formula_are_explained() {
     debugger.event("fabius/at");
     for _ in 0..2 {
         let stop = debugger.go("continue", json!({ "threadId": 1 }));
-        assert!(stop.reason == "exception" && stop.text.contains("livelock") && stop.step == stop.of, "{stop:?}");
+        assert!(
+            stop.reason == "exception" && stop.text.contains("livelock (non-progress cycle)") && stop.step == stop.of,
+            "{stop:?}"
+        );
     }
     assert_eq!(debugger.end(), Some(0));
 
@@ -338,7 +371,11 @@ fn a_deadlock_a_livelock_and_a_formula_are_explained() {
     let mut debugger = Debugger::launched(&program, json!({ "property": "settles" }));
     debugger.event("fabius/at");
     let stop = debugger.go("continue", json!({ "threadId": 1 }));
-    assert!(stop.reason == "exception" && stop.text.contains("`settles` is violated"), "{stop:?}");
+    assert!(
+        stop.reason == "exception"
+            && stop.text.starts_with("`settles` is violated by an acceptance cycle: the loop of"),
+        "{stop:?}"
+    );
     debugger.go("reverseContinue", json!({ "threadId": 1 }));
     assert_eq!(debugger.end(), Some(0));
 }

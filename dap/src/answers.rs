@@ -1,6 +1,7 @@
 //! Answers to requests that only look, or that change what is asked for; where one is does not change.
 
 use crate::debuggee::Debuggee;
+use crate::hover::hover;
 use crate::points::{FILTERS, Wish};
 use crate::repl;
 use crate::show;
@@ -148,8 +149,11 @@ fn variables(debuggee: &mut Debuggee, args: &Args) -> Answer {
 }
 
 pub(crate) fn evaluate(debuggee: &mut Debuggee, args: &Args) -> Answer {
+    let pid = args.frame_id.and_then(show::pid_of_frame).or_else(|| Some(show::focus(&debuggee.e)));
+    if let Some(answer) = pid.and_then(|pid| hover(debuggee, args, pid)) {
+        return answer;
+    }
     let Debuggee { e, references, .. } = debuggee;
-    let pid = args.frame_id.and_then(show::pid_of_frame).or_else(|| Some(show::focus(e)));
     if let Some(whole) = references.whole(e, &args.expression, pid) {
         let mut answer = json!({ "result": whole["value"] });
         for key in ["type", "variablesReference", "indexedVariables", "presentationHint"] {

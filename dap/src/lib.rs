@@ -15,6 +15,7 @@
 mod adapter;
 mod answers;
 mod debuggee;
+mod hover;
 mod launch;
 mod points;
 mod repl;

@@ -197,7 +197,10 @@ pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
     let steps = e.number(lasso.end).saturating_sub(e.number(lasso.start));
     let watch = e.ground().watch;
     let (filter, what) = match (watch.progress, watch.claim.is_some() || watch.acceptance) {
-        (Some(_), _) => ("livelock", "a livelock".to_owned()),
+        (Some(_), _) => ("livelock", "livelock (non-progress cycle)".to_owned()),
+        (None, true) if 0 < steps => {
+            ("acceptance", format!("`{}` is violated by an acceptance cycle", e.ground().property))
+        }
         (None, true) => ("acceptance", format!("`{}` is violated", e.ground().property)),
         // A trail does not say what is wrong with its loop.
         (None, false) => ("livelock", "the run never ends".to_owned()),

@@ -44,6 +44,7 @@ mod hold;
 mod insight;
 mod local;
 mod outlook;
+mod owner;
 mod scene;
 mod session;
 mod story;

@@ -1,0 +1,51 @@
+//! What a name is worth where the mouse is: that of the process whose text it is, not of the one that is stopped.
+
+use crate::answers::Args;
+use crate::debuggee::Debuggee;
+use crate::values::References;
+use fabius_explore::Exploration;
+use serde_json::{Value, json};
+
+/// So many processes of one type are told with their values.
+const PROCESSES_MAX: usize = 8;
+
+/// The answer for an expression under the mouse, if it is not simply what it is in the process that is stopped: a name that
+/// stands in the text of another process type has the values of its processes; and where the client does not say where the
+/// name stands, a value is told with the process that it is of.
+pub(crate) fn hover(debuggee: &mut Debuggee, args: &Args, pid: u8) -> Option<Result<Value, String>> {
+    if args.context != "hover" {
+        return None;
+    }
+    let Debuggee { e, references, .. } = debuggee;
+    let name = args.expression.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+    let stopped = e.snapshot().processes.into_iter().find(|standing| standing.pid == pid);
+    let file = args.source.path.as_deref().or(args.source.name.as_deref());
+    let Some((file, line)) = file.zip(args.line) else {
+        let shared = stopped.filter(|_| e.is_shared_name(pid, name))?;
+        let value = value_of(e, references, &args.expression, pid).ok()?;
+        return Some(Ok(json!({ "result": format!("{value} ({})", shared.name), "variablesReference": 0 })));
+    };
+    let column = args.column.and_then(|column| u32::try_from(column).ok()).unwrap_or(1);
+    let owner = e.owner_at(file, (line, column), name)?.to_owned();
+    if stopped.is_some_and(|standing| standing.process == owner) {
+        return None;
+    }
+    let processes = e.snapshot().processes.into_iter().filter(|standing| standing.process == owner);
+    let told: Vec<String> = processes
+        .take(PROCESSES_MAX)
+        .filter_map(|standing| {
+            let value = value_of(e, references, &args.expression, standing.pid).ok()?;
+            Some(format!("{value} ({})", standing.name))
+        })
+        .collect();
+    Some(match told.as_slice() {
+        [] => Err(format!("`{name}` is a variable of {owner}, and there is no such process now")),
+        told => Ok(json!({ "result": told.join(", "), "variablesReference": 0 })),
+    })
+}
+
+/// The value of an expression in a process, in one line.
+fn value_of(e: &Exploration, references: &mut References, expression: &str, pid: u8) -> Result<String, String> {
+    let whole = references.whole(e, expression, Some(pid)).and_then(|whole| whole["value"].as_str().map(str::to_owned));
+    whole.map_or_else(|| e.evaluate(expression, Some(pid)), Ok)
+}
