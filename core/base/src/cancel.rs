@@ -14,6 +14,8 @@ pub enum StopReason {
     States,
     /// The memory allowed was used up.
     Memory,
+    /// The visited set, or what goes with it, cannot hold more states, however much memory there is.
+    Full,
     /// The system gave no more memory.
     Exhausted,
     /// Paths longer than the depth allowed were cut off.

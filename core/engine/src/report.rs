@@ -104,6 +104,8 @@ pub enum Stopped {
     States,
     /// The memory allowed was used up.
     Memory,
+    /// What remembers the states can hold no more of them.
+    Full,
     /// Runs longer than the depth allowed were cut off.
     Depth,
     /// Runs with more delays than allowed were left out.
@@ -121,6 +123,7 @@ impl From<StopReason> for Stopped {
             StopReason::Timeout => Self::Timeout,
             StopReason::States => Self::States,
             StopReason::Memory | StopReason::Exhausted => Self::Memory,
+            StopReason::Full => Self::Full,
             StopReason::Depth => Self::Depth,
             StopReason::Delays => Self::Delays,
         }
@@ -187,6 +190,9 @@ pub struct PropertyReport {
     pub store: &'static str,
     /// `on` if orders of independent steps were left out, `off` if not; with a reason where the model is it.
     pub reduction: String,
+    /// States that a search without the reduction had stored before this one began anew with it, or found that it cannot.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub states_before: u64,
     /// States stored.
     pub states: u64,
     /// Transitions as Spin counts them: states stored and matched together.
@@ -387,6 +393,7 @@ impl PropertyReport {
             search: "",
             store: "",
             reduction: OFF.to_owned(),
+            states_before: 0,
             states: 0,
             transitions: 0,
             matched: 0,

@@ -58,10 +58,11 @@ pub(crate) fn check(
     };
     let began = (around.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let (explored, reduction) = explore_or_reduce(&task, &mut machine, stop_at, around);
+    let (explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, stop_at, around);
     let seconds = ((around.now)() - began).as_secs_f64();
     let outcome = &explored.outcome;
-    let mut checked = Checked::of(PropertyReport { reduction, ..describe(planned, settings, &explored, seconds) });
+    let mut checked =
+        Checked::of(PropertyReport { reduction, states_before, ..describe(planned, settings, &explored, seconds) });
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON {
@@ -91,13 +92,13 @@ pub(crate) fn event_trace(program: &Program) -> Option<ProcessId> {
 }
 
 /// Explores a model as it is; if that becomes much and no more than a verdict was asked for, begins anew with a
-/// reduction. What the report says of the reduction comes with it.
+/// reduction. What the report says of the reduction comes with it, and how many states were stored before it began anew.
 fn explore_or_reduce(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
     stop_at: StopAt,
     around: &mut Surroundings<'_>,
-) -> (Explored, String) {
+) -> (Explored, (String, u64)) {
     let settings = task.settings;
     let limits = settings.limits;
     let plain =
@@ -110,17 +111,18 @@ fn explore_or_reduce(
     let explored = explore(task, machine, watcher, settings.search, first_limits, stop_at);
     let more = first < states_max && explored.outcome.completeness == Completeness::Stopped(StopReason::States);
     if !more {
-        return (explored, OFF.to_owned());
+        return (explored, (OFF.to_owned(), 0));
     }
+    let before = explored.outcome.statistics.states;
     drop(explored);
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     match reduced(task, machine) {
         Ok(mut reduced) => {
             let cancel = watcher.around.cancel.clone();
             let settings = search::Settings { limits, stop_at, cancel };
-            (run(&mut reduced, TreeStore::new(), watcher, &settings, false), ON.to_owned())
+            (run(&mut reduced, TreeStore::new(), watcher, &settings, false), (ON.to_owned(), before))
         }
-        Err(why) => (explore(task, machine, watcher, settings.search, limits, stop_at), why.to_string()),
+        Err(why) => (explore(task, machine, watcher, settings.search, limits, stop_at), (why.to_string(), before)),
     }
 }
 

@@ -146,8 +146,9 @@ pub(crate) fn limit_reached(completeness: Completeness, limits: &Limits) -> Stri
         Completeness::Stopped(StopReason::States) => limit("state", limits.states_max),
         Completeness::Stopped(StopReason::Memory) => match limits.memory_bytes_max {
             Some(bytes) => format!("the memory limit of {} was reached", memory(bytes)),
-            None => "no more states fit into the store".to_owned(),
+            None => "the memory limit was reached".to_owned(),
         },
+        Completeness::Stopped(StopReason::Full) => "the visited set is full: it can hold no more states".to_owned(),
         Completeness::Stopped(StopReason::Exhausted) => "the system gave no more memory".to_owned(),
         Completeness::Stopped(StopReason::Delays) => "runs with more delays were left out".to_owned(),
         Completeness::Stopped(StopReason::Depth) => {
@@ -196,5 +197,17 @@ mod tests {
         checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut around);
         assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
         assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));
+    }
+
+    #[test]
+    fn a_full_store_is_told_from_a_memory_limit() {
+        let limits = Limits { memory_bytes_max: Some(1 << 20), ..Limits::default() };
+        let told = |reason| limit_reached(Completeness::Stopped(reason), &limits);
+        assert!(
+            told(StopReason::Memory).starts_with("the memory limit of 1 MiB was reached"),
+            "{}",
+            told(StopReason::Memory)
+        );
+        assert!(!told(StopReason::Full).contains("memory"), "{}", told(StopReason::Full));
     }
 }

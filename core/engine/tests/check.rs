@@ -208,3 +208,17 @@ fn a_very_long_run_is_reported_by_its_two_ends() {
     let short = run_default("byte x; active proctype P() { x = 1; assert(false) }");
     assert_eq!(short.report.properties[0].violations[0].steps_left_out, 0);
 }
+
+#[test]
+fn a_search_that_begins_anew_with_the_reduction_says_what_came_before() {
+    let text = "byte a, b;\nactive proctype A() { do :: a < 9 -> a++ :: else -> break od }\n\
+                active proctype B() { do :: b < 9 -> b++ :: else -> break od }\n";
+    let reported = |whole_states_max: u64| {
+        let settings = Settings { whole_states_max, properties: vec!["safety".to_owned()], ..Settings::default() };
+        run(text, &settings).report.properties.swap_remove(0)
+    };
+    let (whole, reduced) = (reported(1_000), reported(10));
+    assert_eq!((whole.reduction.as_str(), whole.states_before), ("off", 0));
+    assert_eq!((reduced.reduction.as_str(), reduced.states_before), ("on", 10));
+    assert!(reduced.states < whole.states, "{} {}", reduced.states, whole.states);
+}

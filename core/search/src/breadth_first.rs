@@ -158,7 +158,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
             return ControlFlow::Break(Halt::Reason(StopReason::States));
         }
         if self.origins.len() == u32::MAX as usize {
-            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+            return ControlFlow::Break(Halt::Reason(StopReason::Full));
         }
         self.statistics.states += 1;
         self.origins.push(origin);

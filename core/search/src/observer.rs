@@ -158,7 +158,10 @@ impl<'a> Budget<'a> {
         if let Some(reason) = self.settings.cancel.requested() {
             return ControlFlow::Break(Halt::Reason(reason));
         }
-        if store_is_full || memory_bytes_max < statistics.memory_bytes {
+        if store_is_full {
+            return ControlFlow::Break(Halt::Reason(StopReason::Full));
+        }
+        if memory_bytes_max < statistics.memory_bytes {
             return ControlFlow::Break(Halt::Reason(StopReason::Memory));
         }
         let told = observer.progress(statistics).map_break(Halt::Reason);

@@ -215,7 +215,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
         if self.queue.push(self.store, &self.stack.position, class, self.seed) {
             ControlFlow::Continue(())
         } else {
-            ControlFlow::Break(End::Stopped(StopReason::Memory))
+            ControlFlow::Break(End::Stopped(StopReason::Full))
         }
     }
 

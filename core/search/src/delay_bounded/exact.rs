@@ -374,7 +374,7 @@ where
             return ControlFlow::Continue((number, inserted));
         }
         if STATES_MAX <= self.states.nodes.len() {
-            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+            return ControlFlow::Break(Halt::Reason(StopReason::Full));
         }
         *number = self.states.nodes.len() as u32 + 1;
         let number = *number - 1;
@@ -391,7 +391,7 @@ where
 
     fn originate(&mut self, origin: Origin) -> ControlFlow<Halt, u32> {
         if STATES_MAX <= self.origins.len() {
-            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+            return ControlFlow::Break(Halt::Reason(StopReason::Full));
         }
         self.origins.push(origin);
         ControlFlow::Continue(self.origins.len() as u32 - 1)

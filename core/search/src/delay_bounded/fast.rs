@@ -308,7 +308,7 @@ where
             return ControlFlow::Break(Halt::Reason(StopReason::States));
         }
         if self.origins.len() == u32::MAX as usize {
-            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+            return ControlFlow::Break(Halt::Reason(StopReason::Full));
         }
         let number = self.origins.len() as u32;
         let parent = self.stack.top().map(|frame| frame.data.number);

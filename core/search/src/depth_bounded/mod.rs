@@ -432,7 +432,7 @@ where
                 return ControlFlow::Break(Halt::Reason(StopReason::States));
             }
             if STATES_MAX <= self.known.len() {
-                return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+                return ControlFlow::Break(Halt::Reason(StopReason::Full));
             }
             *number = self.known.len() as u32 + 1;
         }

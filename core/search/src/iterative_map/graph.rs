@@ -440,7 +440,7 @@ where
             return ControlFlow::Break(Halt::Reason(StopReason::States));
         }
         if self.nodes.len() as u64 + 2 > u64::from(u32::MAX) {
-            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+            return ControlFlow::Break(Halt::Reason(StopReason::Full));
         }
         self.log.push(&self.store, &self.position, Class::Ordinary);
         self.position.forget();

@@ -643,7 +643,7 @@ fn look_around<T, E: From<StopReason>, L>(
     let mut limits = team.limits();
     let limit = limits.memory_bytes_max;
     if team.is_full() {
-        return stop(StopReason::Memory);
+        return stop(StopReason::Full);
     }
     if limit.is_none() && watch.is_none() {
         return ControlFlow::Continue(());

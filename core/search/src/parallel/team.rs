@@ -170,7 +170,7 @@ impl<T: Send, E: Send + From<StopReason>> Team<'_, T, E> {
             });
         }
         let why = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
-        why.or_else(|| self.is_full().then(|| StopReason::Memory.into()))
+        why.or_else(|| self.is_full().then(|| StopReason::Full.into()))
     }
 }
 

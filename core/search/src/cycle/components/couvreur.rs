@@ -209,7 +209,7 @@ where
     ) -> Run<M::Label, M::Fault, u32> {
         let number = pass.first + pass.active.len() as u32 + 1;
         if Number::FIRST_REGION.0 <= number {
-            return ControlFlow::Break(End::Stopped(StopReason::Memory));
+            return ControlFlow::Break(End::Stopped(StopReason::Full));
         }
         *self.store.payload(probe).1 = Number(number);
         pass.active.push(probe);

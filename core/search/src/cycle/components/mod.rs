@@ -164,7 +164,7 @@ where
         if self.queue.push(self.store, &pass.stack.position, class, self.seed) {
             ControlFlow::Continue(())
         } else {
-            ControlFlow::Break(End::Stopped(StopReason::Memory))
+            ControlFlow::Break(End::Stopped(StopReason::Full))
         }
     }
 

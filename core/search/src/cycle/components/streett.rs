@@ -59,7 +59,7 @@ where
     /// Takes the states out of the component where someone neglected is enabled; what is left is a region.
     pub(super) fn split(&mut self, pass: &Pass<M, C, S::Probe>, from: usize, sum: &C) -> Run<M::Label, M::Fault> {
         if self.regions_made == Number::QUEUED.0 - Number::FIRST_REGION.0 {
-            return ControlFlow::Break(End::Stopped(StopReason::Memory));
+            return ControlFlow::Break(End::Stopped(StopReason::Full));
         }
         let number = Number(Number::FIRST_REGION.0 + self.regions_made);
         self.regions_made += 1;
