@@ -57,6 +57,8 @@ export interface Status {
   /** A later one has a greater number. */
   serial: number;
   running: Running | null;
+  /** Why the model cannot be checked as it is; the properties are those from before then. */
+  faulty?: { message: string; errors: number; line: number | null } | null;
   properties: PropertyStatus[];
   /** The reachable states were looked at for coverage: so many, and whether these are all. */
   survey?: { states: number; exhaustive: boolean } | null;

@@ -224,6 +224,10 @@ export class Tests implements vscode.Disposable {
     run.started(item);
     const began = Date.now();
     this.store.take(await this.server.request<Status>("fabius/run", { uri: uri.toString(), property: label }));
+    if (this.store.of(uri)?.faulty) {
+      await this.runWhole(run, item);
+      return;
+    }
     const done = await this.store.until(uri, (status) => settled(status, label), token);
     const property = this.store.property(uri, label);
     if (!done || !property) {

@@ -132,10 +132,10 @@ pub fn state_of(document: &Document, property: &str) -> &'static str {
     }
 }
 
-/// What is known about a property, in one line that never says more than is known.
-pub fn summary(known: &Known) -> String {
+/// What is known about a property, in one line that never says more than is known. `is_old`: the text cannot be read now.
+pub fn summary(known: &Known, is_old: bool) -> String {
     let states = counted(known.report.states, "state");
-    let old = if known.stale { " (before the last edits)" } else { "" };
+    let old = if known.stale || is_old { " (before the last edits)" } else { "" };
     let fair = match known.fairness {
         Fairness::None => String::new(),
         fairness => format!(" under {} fairness", fairness.as_str()),
@@ -151,8 +151,8 @@ pub fn summary(known: &Known) -> String {
 }
 
 /// The same in a few words, for a place with little room.
-fn short_line(known: &Known) -> String {
-    let old = if known.stale { " (old)" } else { "" };
+fn short_line(known: &Known, is_old: bool) -> String {
+    let old = if known.stale || is_old { " (old)" } else { "" };
     let words = match known.report.verdict {
         Verdict::Holds => "✓ holds".to_owned(),
         Verdict::Violated => known.counterexamples.first().map_or_else(
@@ -168,7 +168,7 @@ fn short_line(known: &Known) -> String {
 /// Why a model cannot be checked as it is: its first error, in one line, and how many there are.
 fn faulty(document: &Document) -> Option<Value> {
     let reading = document.present()?;
-    if let Some(wrong) = &document.wrong_config {
+    if let Some(wrong) = document.misconfigured() {
         let message =
             format!("the settings of the project cannot be read: {}", wrong.lines().next().unwrap_or_default());
         return Some(json!({ "message": message, "errors": 1, "line": null }));
@@ -202,7 +202,11 @@ fn violated(known: &Known) -> String {
 /// number.
 pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &Document), serial: u64) -> Value {
     let reading = document.present();
-    let properties = reading.map(|reading| reading.properties()).unwrap_or_default();
+    let present = reading.map(|reading| reading.properties()).unwrap_or_default();
+    // While the text cannot be read, what was known before it became so is still worth telling.
+    let is_old = present.is_empty();
+    let before = document.results.known.iter().map(|known| known.report.name.clone());
+    let properties = if is_old { before.collect() } else { present };
     let range = |property: &str| {
         let reading = reading?;
         let place = Place::of(reading.map(), reading.place_of(property)?);
@@ -214,14 +218,14 @@ pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &D
         json!({
             "name": property,
             "kind": known.map(|known| known.report.kind),
-            "state": state_of(document, property),
+            "state": if is_old { "stale" } else { state_of(document, property) },
             "verdict": known.map(|known| known.report.verdict),
-            "exhaustive": known.is_some_and(|known| known.report.exhaustive && !known.stale),
-            "stale": known.is_some_and(|known| known.stale),
+            "exhaustive": known.is_some_and(|known| known.report.exhaustive && !known.stale && !is_old),
+            "stale": known.is_some_and(|known| known.stale || is_old),
             "fairness": document.fairness(property).as_str(),
             "cached": known.and_then(|known| known.report.cached.as_deref()),
-            "summary": known.map(summary),
-            "short": known.map(short_line),
+            "summary": known.map(|known| summary(known, is_old)),
+            "short": known.map(|known| short_line(known, is_old)),
             "states": known.map(|known| known.report.states),
             "bound": known.and_then(|known| known.bound),
             "counterexamples": known.map_or(0, |known| known.counterexamples.len()),

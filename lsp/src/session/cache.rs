@@ -265,6 +265,7 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
         search: word("search")?,
         store: word("store")?,
         states: number("states")?,
+        states_before: number("states_before").unwrap_or(0),
         transitions: number("transitions")?,
         matched: number("matched")?,
         depth: number("depth")?,

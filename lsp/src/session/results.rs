@@ -71,10 +71,11 @@ impl Known {
 }
 
 fn is_budget(stopped: Stopped) -> bool {
-    matches!(
-        stopped,
-        Stopped::Cancelled | Stopped::Timeout | Stopped::States | Stopped::Memory | Stopped::Depth | Stopped::Delays
-    )
+    match stopped {
+        Stopped::Cancelled | Stopped::Timeout | Stopped::States | Stopped::Memory => true,
+        Stopped::Full | Stopped::Depth | Stopped::Delays => true,
+        Stopped::RuntimeErrors | Stopped::Violation => false,
+    }
 }
 
 /// What is known about a document.
