@@ -118,6 +118,10 @@ impl Job {
     fn check(&self, face: &mut Face) -> (u8, Rest) {
         let Self { path, args, cancel, so_far, .. } = self;
         let started = Instant::now();
+        if let Ok(Some(project)) = Project::of(path) {
+            let told = project.told(path, &args.question).report.clone();
+            so_far.project(told);
+        }
         let loaded = load(path, &args.question, &self.settings);
         let mut settings = chosen(path, &args.question, self.settings.clone());
         if let Some(delaying) = &mut settings.delaying {
@@ -189,6 +193,9 @@ pub(crate) fn load(path: &Path, question: &Question, settings: &Settings) -> Loa
         defines = project.defines(&defines);
     }
     let mut loaded = read(path, &defines, settings);
+    if let Some(wrong) = project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
+        return wrong;
+    }
     let told = project.map(|project| project.told(path, question));
     loaded.project = told.filter(|project| !project.report.settings.is_empty());
     loaded

@@ -82,7 +82,7 @@ impl Face {
             Kind::Text => {
                 let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
                 let outcome = Outcome { report, counterexamples, findings, failure };
-                let text = text::verdict(&outcome, &self.args);
+                let text = text::conclusion(&outcome, &self.args);
                 self.write(&text);
             }
         }

@@ -1,6 +1,7 @@
 //! What the file `fabius.toml` of a project says about a model, and what of it counts beside the flags.
 
 use crate::args::Question;
+use crate::files;
 use fabius_engine::report::ProjectReport;
 use fabius_engine::{Fairness, Loaded, Settings, misconfigured};
 use fabius_lsp::session::config::{self, Config, definition};
@@ -28,6 +29,14 @@ impl Project {
                 Err(Box::new(misconfigured(&model, (&file, &wrong.text), wrong.place, &wrong.why)))
             }
         }
+    }
+
+    /// A model in the place of this one, if the project expects a verdict of a property that it does not have.
+    pub fn wrong_about(&self, model: &Path, loaded: &Loaded) -> Option<Loaded> {
+        let model = model.display().to_string();
+        let (place, why) = self.config.wrong_expectation(&model, loaded)?;
+        let (file, text) = (self.file.display().to_string(), files::read(&self.file).unwrap_or_default());
+        Some(misconfigured(&model, (&file, &text), Some(place), &why))
     }
 
     /// The macros of the project, then those of the flags; of two with the same name, that of the flags.

@@ -6,7 +6,7 @@ use crate::render::text;
 use crate::{exit, output};
 use anstream::AutoStream;
 use fabius_base::StopReason;
-use fabius_engine::report::Stopped;
+use fabius_engine::report::{ProjectReport, Stopped};
 use fabius_engine::words::counted;
 use fabius_engine::{
     Event, Goal, Loaded, Outcome, Planned, Progress, PropertyReport, Report, Settings, Verdict, ViolationReport,
@@ -24,6 +24,8 @@ struct Known {
     /// The reports of files that are done.
     done: Vec<Report>,
     file: String,
+    /// The settings that come from the file of a project.
+    project: Option<ProjectReport>,
     /// The properties to be checked, and the verdicts that the model says to expect.
     planned: Vec<(Planned, Option<Verdict>)>,
     properties: Vec<PropertyReport>,
@@ -41,6 +43,11 @@ impl SoFar {
         self.change(|known| {
             *known = Known { done: std::mem::take(&mut known.done), file: file.to_owned(), ..Known::default() };
         });
+    }
+
+    /// A project chooses settings.
+    pub fn project(&self, project: ProjectReport) {
+        self.change(|known| known.project = Some(project));
     }
 
     /// The file was read.
@@ -111,7 +118,7 @@ impl Known {
             serde_json::to_string(&Event::Done { report })? + "\n"
         } else {
             let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
-            text::verdict(&Outcome { report, counterexamples, findings, failure }, args)
+            text::conclusion(&Outcome { report, counterexamples, findings, failure }, args)
         };
         AutoStream::never(out).write_all(text.as_bytes())
     }
@@ -135,7 +142,14 @@ impl Known {
             None => format!("not checked: {}", sentence(why)),
         };
         let crashed = fabius_engine::crashed(&self.file, "");
-        Report { verdict, reason, properties, internal_error: None, ..crashed }
+        Report {
+            verdict,
+            reason,
+            properties,
+            project: self.project.take().filter(|project| !project.settings.is_empty()),
+            internal_error: None,
+            ..crashed
+        }
     }
 
     /// What is known of the property that is searched. Something may have been found that was not confirmed in time, so

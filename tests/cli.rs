@@ -3,37 +3,14 @@
 #[path = "cli/schema.rs"]
 mod schema;
 
+use fabius_testkit::run::Run;
+use fabius_testkit::scratch::Scratch;
 use schema::Schemas;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// A run of the binary that is over.
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Run {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("no JSON ({e}): {}\n{}", self.out, self.err))
-    }
-
-    #[track_caller]
-    fn expect(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Self {
-        assert!(self.out.contains(text), "no {text:?} in:\n{}\nstderr:\n{}", self.out, self.err);
-        self
-    }
-}
 
 /// The folder with the models of these tests.
 fn folder() -> PathBuf {
@@ -49,43 +26,11 @@ fn command(args: &[&str]) -> Command {
 }
 
 fn run(args: &[&str]) -> Run {
-    finished(command(args).output().expect("the binary runs"))
+    Run::from(command(args).output().expect("the binary runs"))
 }
 
 fn check(args: &[&str]) -> Run {
     run(&[&["check"], args].concat())
-}
-
-fn finished(output: Output) -> Run {
-    Run {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
-/// A fresh folder that is removed again.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fabius-cli-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a folder can be made");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, content: &[u8]) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, content).expect("a file can be written");
-        path.display().to_string()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 fn array<'a>(value: &'a Value, key: &str) -> &'a Vec<Value> {
@@ -186,7 +131,7 @@ fn flags_that_do_not_go_together_are_refused_with_the_reason() {
 
 #[test]
 fn a_bound_on_choices_that_does_not_count_is_told() {
-    let scratch = Scratch::new("choices");
+    let scratch = Scratch::new().expect("a folder");
     let text = b"bit x; active proctype P() { progress: do :: x = 0 :: x = 1 od }";
     let model = scratch.file("m.pml", text);
     let told = "the bound on choices does not count in the search for what violates `progress`";
@@ -197,7 +142,7 @@ fn a_bound_on_choices_that_does_not_count_is_told() {
 
 #[test]
 fn a_scheduler_may_be_defined_beside_the_model() {
-    let scratch = Scratch::new("schedulers");
+    let scratch = Scratch::new().expect("a folder");
     let text = b"byte x; active proctype A() { x = 1 } active proctype B() { assert(x == 1) }";
     let model = scratch.file("m.pml", text);
     scratch.file("fabius.toml", b"[schedulers.a-last]\nbase = \"rr\"\norder = [\"B\", \"A\"]\n");
@@ -211,7 +156,7 @@ fn a_scheduler_may_be_defined_beside_the_model() {
 
 #[test]
 fn what_a_project_says_counts_for_a_check() {
-    let scratch = Scratch::new("project");
+    let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", b"byte x;\n#ifndef N\n#define N 1\n#endif\nactive proctype P() { x = 1 }\nactive proctype Q() { do :: x < 2 -> skip od }\nltl p { <> (x == N) }\n");
     check(&["--property", "p", &model]).expect(1);
     scratch.file("fabius.toml", b"defines = [\"N=2\"]\nproperties = [\"p\"]\n[check]\nfairness = \"weak\"\n[expect.\"m.pml\"]\np = \"violated\"\n");
@@ -231,6 +176,16 @@ fn what_a_project_says_counts_for_a_check() {
     scratch.file("fabius.toml", b"define = 1\n");
     check(&[&model]).expect(3).says("F0115").says("fabius.toml").says("`define`");
     assert_eq!(check(&[&model, "--json"]).expect(3).json()["verdict"], "faulty");
+    scratch.file("fabius.toml", b"[expect.\"m.pml\"]\np = \"holds\"\nsaftey = \"violated\"\n");
+    check(&[&model]).expect(3).says("F0115").says("fabius.toml:3:").says("no property `saftey`").says("safety, p");
+    // What a project chooses is heeded by the advice: searches in the order of delays know no fairness.
+    let model = scratch.file("n.pml", b"byte y; active proctype P() { do :: y++ od }\nltl p { [] (y < 200) }\n");
+    let undecided = ["--property", "p", "--max-states", "2", "--no-cache", &model];
+    scratch.file("fabius.toml", b"defines = [\"N=1\"]\n");
+    check(&undecided).expect(2).says("--delay auto");
+    scratch.file("fabius.toml", b"defines = [\"N=1\"]\n[check]\nfairness = \"weak\"\n");
+    let fair = check(&undecided).expect(2).says("--max-states 20");
+    assert!(!fair.out.contains("--delay auto"), "{}", fair.out);
 }
 
 #[test]
@@ -243,9 +198,9 @@ fn completions_and_manual_page_can_be_printed() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_a_finding() {
-    let scratch = Scratch::new("unreadable");
+    let scratch = Scratch::new().expect("a folder");
     check(&["no-such-file.pml"]).expect(3).says("F0108").says("no-such-file.pml");
-    check(&[&scratch.0.display().to_string()]).expect(3).says("F0108");
+    check(&[&scratch.path().display().to_string()]).expect(3).says("F0108");
     let report = check(&["no-such-file.pml", "--json"]).expect(3).json();
     assert_eq!(report["verdict"], "faulty");
     assert_eq!(report["findings"][0]["code"], "F0108");
@@ -253,7 +208,7 @@ fn a_file_that_cannot_be_read_is_a_finding() {
 
 #[test]
 fn bytes_that_are_no_model_are_findings() {
-    let scratch = Scratch::new("bytes");
+    let scratch = Scratch::new().expect("a folder");
     let bytes: Vec<u8> = (0..20_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for content in [&bytes[..], b"\0\0\0", b"\xff\xfe", b"/* never closed", b"active proctype p() { if :: "] {
         let file = scratch.file("x.pml", content);
@@ -266,7 +221,7 @@ fn bytes_that_are_no_model_are_findings() {
 
 #[test]
 fn a_model_that_is_too_large_is_answered_all_the_same() {
-    let scratch = Scratch::new("large");
+    let scratch = Scratch::new().expect("a folder");
     let nested = format!("active proctype p() {{ assert({}1{}) }}", "(".repeat(300_000), ")".repeat(300_000));
     let file = scratch.file("nested.pml", nested.as_bytes());
     check(&[&file]).expect(3);
@@ -286,7 +241,7 @@ fn a_model_may_come_through_standard_input() {
         let text = std::fs::read(folder().join(name)).expect("model");
         let mut child = command(&["check", "-"]).stdin(Stdio::piped()).spawn().expect("the binary runs");
         child.stdin.take().expect("stdin").write_all(&text).expect("written");
-        let run = finished(child.wait_with_output().expect("it ends")).expect(code);
+        let run = Run::from(child.wait_with_output().expect("it ends")).expect(code);
         assert!(code == 0 || run.out.contains("<stdin>:"), "{}", run.out);
     }
 }
@@ -303,14 +258,14 @@ fn macros_come_from_the_command_line() {
 #[test]
 fn included_files_are_found_beside_the_including_one() {
     check(&["include.pml"]).expect(0);
-    let elsewhere = finished(
+    let elsewhere = Run::from(
         command(&["check", &folder().join("include.pml").display().to_string()])
             .current_dir(std::env::temp_dir())
             .output()
             .expect("the binary runs"),
     );
     elsewhere.expect(0);
-    let scratch = Scratch::new("include");
+    let scratch = Scratch::new().expect("a folder");
     let file = scratch.file("x.pml", b"#include \"missing.h\"\ninit { skip }\n");
     check(&[&file]).expect(3).says("missing.h").says("x.pml:1:");
 }
@@ -487,7 +442,7 @@ fn each_property_has_its_verdict() {
 
 #[test]
 fn a_model_says_what_it_expects() {
-    let scratch = Scratch::new("expect");
+    let scratch = Scratch::new().expect("a folder");
     let text = "byte x;\ninit { x = 1; assert(x == N) }\n/*@ expect: violated */\nltl q { [] (x == 0) }\n";
     let model = scratch.file("m.pml", format!("/*@ expect: holds */\n{text}").as_bytes());
     check(&["-D", "N=1", &model]).expect(0).says("q       violated, as expected: ").says("holds, as expected: ");
@@ -541,7 +496,7 @@ fn wait(mut child: Child) -> Run {
         assert!(began.elapsed() < Duration::from_secs(30), "the process does not end");
         std::thread::sleep(Duration::from_millis(10));
     }
-    finished(child.wait_with_output().expect("its output can be read"))
+    Run::from(child.wait_with_output().expect("its output can be read"))
 }
 
 #[cfg(unix)]
@@ -604,7 +559,7 @@ fn spin_replays_the_trail_to_the_same_error() {
     if !spin_is_there() {
         return;
     }
-    let scratch = Scratch::new("trail");
+    let scratch = Scratch::new().expect("a folder");
     for (name, flags, error) in [
         ("broken.pml", &[][..], "assertion violated"),
         ("broken.pml", &["--no-optimize"][..], "assertion violated"),
@@ -616,8 +571,9 @@ fn spin_replays_the_trail_to_the_same_error() {
         let file = scratch.file(name, &text);
         let report = check(&[&[file.as_str(), "--trail", "--json"], flags].concat()).expect(1).json();
         let steps = report["properties"][0]["violations"][0]["steps"].as_u64().expect("steps");
-        let output = Command::new("spin").args(["-t", "-p", name]).current_dir(&scratch.0).output().expect("spin runs");
-        let replay = finished(output);
+        let output =
+            Command::new("spin").args(["-t", "-p", name]).current_dir(scratch.path()).output().expect("spin runs");
+        let replay = Run::from(output);
         assert!(replay.out.contains(error), "{name} {flags:?}: {}", replay.out);
         let expected = format!("trail ends after {steps} steps");
         let as_written = flags.contains(&"--no-optimize");
@@ -627,14 +583,14 @@ fn spin_replays_the_trail_to_the_same_error() {
 
 #[test]
 fn trails_go_where_they_are_told() {
-    let scratch = Scratch::new("trail-names");
+    let scratch = Scratch::new().expect("a folder");
     let text = std::fs::read(folder().join("several.pml")).expect("model");
     let file = scratch.file("several.pml", &text);
     check(&[&file, "--trail", "--keep-going"]).expect(1).says("spin -t2 -p");
     for number in 1..=3 {
-        assert!(scratch.0.join(format!("several.pml{number}.trail")).exists());
+        assert!(scratch.path().join(format!("several.pml{number}.trail")).exists());
     }
-    let named = scratch.0.join("mine.trail").display().to_string();
+    let named = scratch.path().join("mine.trail").display().to_string();
     check(&[&file, &format!("--trail={named}")]).expect(1).says("mine.trail");
     assert!(Path::new(&named).exists());
     check(&["broken.pml", "--trail=/no/such/folder/x.trail"]).expect(1).says("could not be written");

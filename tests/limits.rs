@@ -1,10 +1,11 @@
 //! Limits that hold whatever a model does: memory that the system does not give, time, output that cannot be written.
 
 use fabius_testkit::corpus::Corpus;
+use fabius_testkit::run::Run;
+use fabius_testkit::scratch::Scratch;
 use fabius_testkit::tool::Tool;
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// One of so many models of the corpus is checked with little time.
@@ -13,37 +14,10 @@ const CORPUS_STRIDE: usize = 23;
 const BRIEFLY: [&str; 4] = ["--timeout", "300ms", "--max-memory", "1G"];
 const KILLED_AFTER: Duration = Duration::from_secs(40);
 
-/// A fresh folder that is removed again.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fabius-limits-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a folder can be made");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, content).expect("a file can be written");
-        path.display().to_string()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// What a run of the binary (`$0`) in a shell left behind: its exit code, output and errors.
 fn shell(script: &str, args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_fabius")]).args(args);
-    let output = command.env("FABIUS_CACHE", "off").stdin(Stdio::null()).output().expect("a shell");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    let Run { code, out, err } = Run::shell(env!("CARGO_BIN_EXE_fabius"), script, args);
+    (code, out, err)
 }
 
 /// Runs the binary, and nothing else.
@@ -57,7 +31,7 @@ const COUNTERS: &str = "byte a[6]; active [2] proctype P() {\n\
 #[cfg(target_os = "linux")]
 #[test]
 fn a_limit_on_the_address_space_is_kept_by_default() {
-    let scratch = Scratch::new("space");
+    let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", COUNTERS);
     // Were the default three quarters of the free memory, this would end in a failed allocation.
     let (code, out, err) = shell("ulimit -v 1000000; exec \"$0\" check --json --no-reduction \"$@\"", &[&model]);
@@ -71,7 +45,7 @@ fn a_limit_on_the_address_space_is_kept_by_default() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_allocation_that_fails_ends_with_what_is_known() {
-    let scratch = Scratch::new("exhausted");
+    let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", COUNTERS);
     for flags in ["--json", "--events", "--color=never"] {
         let script = format!("ulimit -v 300000; exec \"$0\" check --max-memory 64G --no-reduction {flags} \"$@\"");
@@ -88,7 +62,7 @@ fn an_allocation_that_fails_ends_with_what_is_known() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let scratch = Scratch::new("full");
+    let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", "byte x; init { x = 1; assert(x == 1) }");
     let check = ["check", "check --json", "check --events"].map(|command| format!("{command} {model}"));
     let others = ["man", "completions bash", "completions zsh", "--help", "--version", "check --help"];
@@ -110,22 +84,24 @@ fn huge() -> String {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_model_that_takes_long_to_read_stops_in_time_and_the_next_one_is_checked() {
-    let scratch = Scratch::new("huge");
+    let scratch = Scratch::new().expect("a folder");
     let (slow, fast) = (scratch.file("slow.pml", huge()), scratch.file("fast.pml", "init { skip }"));
+    scratch.file("fabius.toml", "defines = [\"N=3\"]\n");
     let script = "exec \"$0\" check --json --timeout 100ms \"$@\"";
     let (code, out, err) = shell(script, &[&slow, &fast]);
     assert_eq!(code, 2, "{out}\n{err}");
     let reports: Value = serde_json::from_str(&out).expect("one document");
     assert_eq!(reports[0]["verdict"], "undecided", "{out}");
     assert_eq!(reports[0]["reason"], "not checked: the time allowed was used up");
+    assert_eq!(reports[0]["project"]["settings"][0], "defines = [\"N=3\"]", "{out}");
     assert_eq!(reports[1]["verdict"], "holds", "{out}");
 }
 
 #[test]
 fn a_checkpoint_that_cannot_be_written_is_an_error_before_the_work() {
-    let scratch = Scratch::new("checkpoint");
+    let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", "init { skip }");
-    for place in [scratch.0.join("absent/search"), scratch.0.clone()] {
+    for place in [scratch.path().join("absent/search"), scratch.path().to_path_buf()] {
         let place = place.display().to_string();
         let (code, out, err) = shell(RUN, &["check", "--delay", "rr", "--checkpoint", &place, &model]);
         assert_eq!((code, out.as_str()), (3, ""), "{err}");
@@ -135,7 +111,7 @@ fn a_checkpoint_that_cannot_be_written_is_an_error_before_the_work() {
 
 #[test]
 fn settings_without_effect_are_named() {
-    let scratch = Scratch::new("effect");
+    let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", "byte x; ltl p { [] <> (x == 1) }\nactive proctype P() { do :: x = 1 - x od }");
     let cases: [(&[&str], &str); 5] = [
         (&["--search", "bfs", "--property", "p"], "breadth-first order"),
@@ -154,7 +130,7 @@ fn settings_without_effect_are_named() {
 
 #[test]
 fn the_largest_parts_of_a_state_that_is_too_large_are_named() {
-    let scratch = Scratch::new("large");
+    let scratch = Scratch::new().expect("a folder");
     let text = "byte small; chan c = [1048576] of { int, int };\nint big[18874368];\nint other[10485760];
                 init { big[small] = other[small]; c!1,2 }";
     let model = scratch.file("m.pml", text);
@@ -168,7 +144,7 @@ fn the_largest_parts_of_a_state_that_is_too_large_are_named() {
 
 #[test]
 fn a_large_state_is_searched_in_little_memory() {
-    let scratch = Scratch::new("wide");
+    let scratch = Scratch::new().expect("a folder");
     let text = "int a[100000] = 3;
         init { int i; for (i : 0 .. 4) { a[i * 20000]++ }; assert(a[80000] == 4 && a[99999] == 3);
           do :: i > 2 -> i--; a[i] = 0 :: i > 3 -> i = i - 2; a[90000 + i] = i :: else -> break od }";
@@ -186,8 +162,8 @@ fn a_large_state_is_searched_in_little_memory() {
 #[cfg(unix)]
 #[test]
 fn an_included_file_that_never_ends_is_refused_at_once() {
-    let scratch = Scratch::new("special");
-    let pipe = scratch.0.join("pipe").display().to_string();
+    let scratch = Scratch::new().expect("a folder");
+    let pipe = scratch.path().join("pipe").display().to_string();
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
     for special in ["/dev/zero", "/dev/random", "/dev/stdin", &pipe] {
         let model = scratch.file("m.pml", format!("#include \"{special}\"\ninit {{ skip }}\n"));
@@ -199,7 +175,7 @@ fn an_included_file_that_never_ends_is_refused_at_once() {
 
 #[test]
 fn the_length_of_runs_is_not_given_where_it_is_not_known() {
-    let scratch = Scratch::new("depth");
+    let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", "byte x; active [2] proctype P() { x++; x++ }");
     let (_, out, _) = shell(RUN, &["check", "--delay", "rr", "--property", "safety", &model]);
     assert!(out.contains("holds") && !out.contains("depth 0"), "{out}");
@@ -207,7 +183,7 @@ fn the_length_of_runs_is_not_given_where_it_is_not_known() {
 
 #[test]
 fn tables_for_a_reduction_that_does_not_pay_are_not_made() {
-    let scratch = Scratch::new("tables");
+    let scratch = Scratch::new().expect("a folder");
     let steps: String = (0..4000).map(|i| format!("x = g[{}]; g[{}] = x;\n", i % 8, (i + 1) % 8)).collect();
     let text = format!("byte g[8]; byte x;\nactive [2] proctype P() {{ do :: {steps} progress: skip od }}");
     let model = scratch.file("m.pml", text);

@@ -18,7 +18,7 @@ type Advice = (String, &'static str);
 pub fn advice(report: &Report, args: &Check) -> Vec<Advice> {
     let mut advice: Vec<Advice> = Vec::new();
     for property in report.properties.iter().filter(|property| property.verdict == Verdict::Undecided) {
-        for more in Situation::of(property, args).advice(report.properties.len()) {
+        for more in Situation::of(property, report, args).advice(report.properties.len()) {
             if !advice.iter().any(|(flag, _)| *flag == more.0) {
                 advice.push(more);
             }
@@ -38,17 +38,22 @@ struct Situation<'a> {
 }
 
 impl<'a> Situation<'a> {
-    fn of(property: &'a PropertyReport, args: &'a Check) -> Self {
+    fn of(property: &'a PropertyReport, report: &Report, args: &'a Check) -> Self {
         let asked = &args.question;
         let by_delays = matches!(asked.cycles, Some(CycleSearch::Map | CycleSearch::IterativeNdfs));
         let safety = property.kind == PropertyClass::Safety;
+        // A flag has the last word, and the project's setting is not told then.
+        let fairness = report.project.iter().flat_map(|project| &project.settings);
+        let by_project = fairness.into_iter().any(|setting| {
+            setting.strip_prefix("check.fairness = ").is_some_and(|word| word.trim_matches('"') != "none")
+        });
         let plain = asked.delays.delay.is_none() && asked.delays.depth().is_none() && (safety || !by_delays);
         Self {
             property,
             args,
             safety,
             plain,
-            fair: !safety && asked.fairness.is_some_and(|fairness| fairness != FairnessKind::None),
+            fair: !safety && (asked.fairness.is_some_and(|fairness| fairness != FairnessKind::None) || by_project),
         }
     }
 
@@ -65,7 +70,14 @@ impl<'a> Situation<'a> {
                 time.into_iter().chain(alone).chain(self.faster()).chain(self.errors_first()).collect()
             }
             Some(Stopped::Cancelled) => self.faster().chain(self.errors_first()).collect(),
-            Some(Stopped::Memory) => self.smaller().into_iter().chain(self.errors_first()).collect(),
+            Some(Stopped::Memory) => {
+                let memory = self.args.question.max_memory.map(|bytes| {
+                    let mebibytes = bytes.saturating_mul(2).div_ceil(1 << 20);
+                    (format!("--max-memory {mebibytes}M"), "twice the memory")
+                });
+                memory.into_iter().chain(self.smaller()).chain(self.errors_first()).collect()
+            }
+            Some(Stopped::Full) => self.smaller().into_iter().chain(self.errors_first()).collect(),
             Some(Stopped::States) => {
                 let states = self.args.question.max_states;
                 let more = states.map(|max| (format!("--max-states {}", max.saturating_mul(MORE)), "more states"));
@@ -106,10 +118,6 @@ impl<'a> Situation<'a> {
     fn smaller(&self) -> Vec<Advice> {
         let args = self.args;
         let mut advice = Vec::new();
-        if let Some(bytes) = args.question.max_memory {
-            let mebibytes = bytes.saturating_mul(2).div_ceil(1 << 20);
-            advice.push((format!("--max-memory {mebibytes}M"), "twice the memory"));
-        }
         if args.no_optimize {
             advice.push(("without --no-optimize".to_owned(), "fewer states"));
         }

@@ -66,6 +66,19 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
         outcome.findings.iter().cloned().partition(|finding| finding.code == Code::Unreached);
     text.push_str(&findings(&loaded.map, &others));
     text.push_str(&never_executed(&loaded.map, &unreached));
+    text.push_str(&conclusion(outcome, args));
+    if !outcome.counterexamples.is_empty() {
+        let _ = writeln!(text, "reproduce with: {}", paint(COMMAND, again(args, outcome)));
+    }
+    if args.files.len() > 1 {
+        text.push('\n');
+    }
+    text
+}
+
+/// The settings from the project's file, the verdict, and what to try.
+pub fn conclusion(outcome: &Outcome, args: &Check) -> String {
+    let mut text = String::new();
     if let Some(project) = &outcome.report.project {
         let told = format!("settings from {}: {}", project.file, project.settings.join("; "));
         let _ = writeln!(text, "{}", paint(FAINT, told));
@@ -79,12 +92,6 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
     if !advice.is_empty() {
         let _ = writeln!(text, "{}", paint(STRONG, "to get further, try one of these:"));
         advice::lines(&advice).iter().for_each(|line| text.push_str(&format!("  {line}\n")));
-    }
-    if !outcome.counterexamples.is_empty() {
-        let _ = writeln!(text, "reproduce with: {}", paint(COMMAND, again(args, outcome)));
-    }
-    if args.files.len() > 1 {
-        text.push('\n');
     }
     text
 }
@@ -194,7 +201,7 @@ fn never_executed(map: &SourceMap, unreached: &[Finding]) -> String {
 }
 
 /// The verdict: the word, the reason, the figures; of several properties a line for each.
-pub fn verdict(outcome: &Outcome, args: &Check) -> String {
+fn verdict(outcome: &Outcome, args: &Check) -> String {
     let report = &outcome.report;
     let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
     match report.properties.as_slice() {
@@ -246,6 +253,9 @@ fn figures(property: &PropertyReport) -> String {
     }
     if property.reduction == ON {
         figures.push("reduced".to_owned());
+    }
+    if 0 < property.states_before {
+        figures.push(format!("after {} without reduction", counted(property.states_before, "state")));
     }
     // A search in the order of delays does not know how long the runs are that it explores.
     if 0 < property.depth || property.states == 1 {

@@ -61,7 +61,7 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
             found.push(unexpected(name, reading, &known.report.name));
         }
     }
-    found.extend(document.wrong_config.as_ref().map(|wrong| misconfigured(name, wrong)));
+    found.extend(document.misconfigured().map(|wrong| misconfigured(name, &wrong)));
     found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));
     found.dedup();
     found.truncate(DIAGNOSTICS_MAX);

@@ -3,13 +3,14 @@
 
 use super::{Options, When};
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{Fairness, Verdict};
+use fabius_engine::{Fairness, Loaded, Verdict, plan};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toml::Spanned;
 
 /// The name of the file.
 pub const NAME: &str = "fabius.toml";
@@ -27,7 +28,7 @@ pub struct Config {
     /// Schedulers of the project's own, by name.
     pub schedulers: BTreeMap<String, Scheduler>,
     /// By file name, by property: the verdict that is expected (`holds` or `violated`).
-    pub expect: BTreeMap<String, BTreeMap<String, Expected>>,
+    pub expect: BTreeMap<String, BTreeMap<String, Spanned<Expected>>>,
 }
 
 /// A verdict that can be expected.
@@ -215,10 +216,34 @@ impl Config {
 
     /// By property, the verdict that is expected of a model.
     pub fn expected(&self, model: &str) -> BTreeMap<String, Verdict> {
-        let file = model.rsplit('/').next().unwrap_or(model);
-        let expected = self.expect.get(file).into_iter().flatten();
-        expected.map(|(property, &expected)| (property.clone(), expected.into())).collect()
+        let expected = self.expect.get(file_name(model)).into_iter().flatten();
+        expected.map(|(property, expected)| (property.clone(), (*expected.as_ref()).into())).collect()
     }
+
+    /// What is wrong with the verdicts that are expected of a model, and where in the file: a property that it does not have.
+    pub fn wrong_expectation(&self, model: &str, loaded: &Loaded) -> Option<(Range<usize>, String)> {
+        let expected = self.expect.get(file_name(model))?;
+        let (property, why) = unknown_property(expected.keys(), loaded)?;
+        Some((expected.get(&property)?.span(), why))
+    }
+}
+
+/// The last part of a path.
+fn file_name(model: &str) -> &str {
+    model.rsplit('/').next().unwrap_or(model)
+}
+
+/// The first property of which a verdict is expected though a model does not have it, and that in a sentence; `None` as long as
+/// the model cannot be read.
+pub fn unknown_property<'p>(
+    mut expected: impl Iterator<Item = &'p String>,
+    loaded: &Loaded,
+) -> Option<(String, String)> {
+    let plan = loaded.checkable().and_then(|program| plan(program, &[]).ok())?;
+    let unknown = expected.find(|name| plan.properties.iter().all(|property| property.name != **name))?;
+    let known: Vec<&str> = plan.properties.iter().map(|property| property.name.as_str()).collect();
+    let why = format!("`expect`: this model has no property `{unknown}`; its properties are {}", known.join(", "));
+    Some((unknown.clone(), why))
 }
 
 /// The fairness with a word, as in reports and on the command line.

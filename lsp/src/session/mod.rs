@@ -407,7 +407,7 @@ impl Session {
         self.overtake(name);
         let Some(document) = self.documents.get(name) else { return };
         // Under other settings than those that are meant, a verdict would be one about another model.
-        let misconfigured = document.wrong_config.is_some();
+        let misconfigured = document.misconfigured().is_some();
         if document.run.is_some() || misconfigured || reading.loaded.checkable().is_none() {
             return;
         }
@@ -678,6 +678,12 @@ impl Document {
     /// What was read of the text, if that was done since the last edit.
     pub fn present(&self) -> Option<&Arc<Reading>> {
         self.reading.as_ref()
+    }
+
+    /// What is wrong with what the project says about this model: with the file, or with a property that it names.
+    pub fn misconfigured(&self) -> Option<String> {
+        let unknown = || config::unknown_property(self.options.expect.keys(), &self.reading.as_ref()?.loaded);
+        self.wrong_config.clone().or_else(|| Some(format!("{}: {}", config::NAME, unknown()?.1)))
     }
 
     /// The verdict that is expected of a property: by the model, else by the project.

@@ -18,6 +18,7 @@ pub mod page;
 pub mod parallel;
 pub mod product;
 pub mod referee;
+pub mod run;
 pub mod scratch;
 pub mod shrink;
 pub mod sketch;

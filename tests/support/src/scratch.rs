@@ -26,6 +26,17 @@ impl Scratch {
         &self.0
     }
 
+    /// Writes a file into it and returns its path as text.
+    ///
+    /// # Panics
+    /// When the file cannot be written.
+    #[must_use]
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).expect("a file can be written");
+        path.display().to_string()
+    }
+
     /// Writes a file into it and returns its path.
     ///
     /// # Errors
