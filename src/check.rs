@@ -2,17 +2,17 @@
 
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
 use crate::face::Face;
-use crate::memory::{self, Duties};
 use crate::project::Project;
 use crate::so_far::SoFar;
-use crate::stop::{Interrupts, Timer};
-use crate::supervise::{self, Voice};
+use crate::stop::Interrupts;
 use crate::{exit, files};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::Progress;
 use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings};
 use fabius_lsp::session::cache::Cache;
 use fabius_lsp::session::config::definition;
+use fabius_supervise::memory::{self, Duties};
+use fabius_supervise::{Timer, Voice};
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
@@ -82,7 +82,7 @@ fn check_in_time(
         cancel: cancel.clone(),
         so_far: so_far.clone(),
     };
-    let checked = supervise::run(&cancel, &voice, settings.threads, move |result| {
+    let checked = fabius_supervise::run(&cancel, &voice, settings.threads, move |result| {
         let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut face)));
         let (code, rest) = checked.unwrap_or_else(|_| {
             face.crashed(&job.path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
@@ -171,7 +171,9 @@ impl Job {
 fn guard_memory(args: &Check, cancel: &Cancel, so_far: &SoFar) {
     let (cancel, so_far, args) = (cancel.clone(), so_far.clone(), args.clone());
     let stop = Box::new(move || cancel.exhaust());
-    memory::guard(memory::available_bytes(), Duties { stop, last_word: Box::new(move || so_far.last_word(&args)) });
+    // The next file sets memory aside anew.
+    let (over, last_word) = (Box::new(|| false), Box::new(move || so_far.last_word(&args)));
+    memory::guard(memory::available_bytes(), Duties { stop, over, last_word });
 }
 
 /// The settings of flags, with what the project of a model says where no flag does.

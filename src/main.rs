@@ -10,24 +10,24 @@ mod exit;
 mod explore;
 mod face;
 mod files;
-mod memory;
 mod output;
 mod progress;
 mod project;
 mod render;
 mod so_far;
 mod stop;
-mod supervise;
 mod trail;
 mod watch;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
+use fabius_supervise::STACK_BYTES;
+use fabius_supervise::memory::{self, Duties, Guarded};
 use std::process::ExitCode;
 use std::thread;
 
 #[global_allocator]
-static ALLOCATOR: memory::Guarded = memory::Guarded;
+static ALLOCATOR: Guarded = Guarded;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -41,9 +41,23 @@ fn main() -> ExitCode {
         // It has a thread of its own for each file.
         return ExitCode::from(check::run(args));
     }
-    let work = thread::Builder::new().stack_size(supervise::STACK_BYTES).spawn(move || run(cli));
+    guard_memory(matches!(cli.command, Command::Explore(_)));
+    let work = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || run(cli));
     let code = work.map_or(exit::INTERNAL, |work| work.join().unwrap_or(exit::INTERNAL));
     ExitCode::from(code)
+}
+
+/// When memory runs out, all work stops, and whoever shows it goes on; if that does not help, the program ends and says why.
+fn guard_memory(on_terminal: bool) {
+    let last_word = move || {
+        if on_terminal {
+            fabius_tui::give_back();
+        }
+        output::complain("fabius: the system gave no more memory");
+        exit::UNDECIDED
+    };
+    let (stop, over) = (Box::new(fabius_supervise::work::exhaust_all), Box::new(fabius_supervise::work::is_idle));
+    memory::guard(memory::available_bytes(), Duties { stop, over, last_word: Box::new(last_word) });
 }
 
 fn run(cli: Cli) -> u8 {

@@ -8,10 +8,11 @@ use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;
 
-/// One of so many models of the corpus is checked with little time.
-const CORPUS_STRIDE: usize = 23;
-/// What is passed to each of these checks, and when it is killed: long after it should have ended, on any machine.
-const BRIEFLY: [&str; 4] = ["--timeout", "300ms", "--max-memory", "1G"];
+/// So many models of the corpus are checked with little time; with `FABIUS_FULL=1` so many, …
+const CORPUS_MODELS: [usize; 2] = [18, 300];
+/// … and what is passed to each of these checks, and when it is killed: long after it should have ended, on any machine.
+const BRIEFLY: [[&str; 4]; 2] =
+    [["--timeout", "300ms", "--max-memory", "1G"], ["--timeout", "2s", "--max-memory", "1G"]];
 const KILLED_AFTER: Duration = Duration::from_secs(40);
 
 /// What a run of the binary (`$0`) in a shell left behind: its exit code, output and errors.
@@ -201,8 +202,21 @@ fn checks_of_real_models_end_soon_after_their_time() {
         Err(missing) => return println!("skipped: {missing}"),
     };
     let tool = Tool::new(env!("CARGO_BIN_EXE_fabius")).within(KILLED_AFTER);
-    for entry in corpus.entries.iter().step_by(CORPUS_STRIDE) {
-        let checked = tool.check(&corpus.file(entry), &BRIEFLY);
+    let full = usize::from(std::env::var_os("FABIUS_FULL").is_some());
+    let stride = corpus.entries.len().div_ceil(CORPUS_MODELS[full]).max(1);
+    for entry in corpus.entries.iter().step_by(stride) {
+        let checked = tool.check_all(&corpus.file(entry), &BRIEFLY[full]);
         assert!(checked.is_ok(), "{}: {:?}", entry.path, checked.err());
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_allocation_that_fails_while_models_are_watched_ends_the_check_and_not_the_program() {
+    let scratch = Scratch::new().expect("a folder");
+    let model = scratch.file("m.pml", COUNTERS);
+    let script = "ulimit -v 700000; exec \"$0\" watch --once --timeout 120 \"$@\"";
+    let (code, out, err) = shell(script, &[&model]);
+    assert_eq!(code, 2, "{out}\n{err}");
+    assert!(out.contains("not everything was checked") || out.contains("gave no more memory"), "{out}\n{err}");
 }

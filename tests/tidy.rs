@@ -20,10 +20,25 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness"],
     ),
     ("fabius-explore", &["fabius-base", "fabius-program", "fabius-engine", "fabius-witness"]),
-    ("fabius-lsp", &["fabius-explore", "fabius-engine", "fabius-promela", "fabius-witness", "fabius-base"]),
-    ("fabius-dap", &["fabius-explore", "fabius-engine", "fabius-witness", "fabius-base"]),
-    ("fabius-tui", &["fabius-explore", "fabius-engine", "fabius-witness", "fabius-base"]),
-    ("fabius", &["fabius-engine", "fabius-dap", "fabius-lsp", "fabius-tui", "fabius-witness", "fabius-base"]),
+    ("fabius-supervise", &["fabius-base"]),
+    (
+        "fabius-lsp",
+        &["fabius-explore", "fabius-engine", "fabius-promela", "fabius-supervise", "fabius-witness", "fabius-base"],
+    ),
+    ("fabius-dap", &["fabius-explore", "fabius-engine", "fabius-supervise", "fabius-witness", "fabius-base"]),
+    ("fabius-tui", &["fabius-explore", "fabius-engine", "fabius-supervise", "fabius-witness", "fabius-base"]),
+    (
+        "fabius",
+        &[
+            "fabius-engine",
+            "fabius-dap",
+            "fabius-lsp",
+            "fabius-supervise",
+            "fabius-tui",
+            "fabius-witness",
+            "fabius-base",
+        ],
+    ),
     (
         "fabius-testkit",
         &[
@@ -49,7 +64,7 @@ fn root() -> PathBuf {
 
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let rooms = ["src", "core", "dap", "lsp", "tui", "tests", "benches"];
+    let rooms = ["src", "core", "dap", "lsp", "supervise", "tui", "tests", "benches"];
     let mut folders: Vec<PathBuf> = rooms.iter().map(|room| root().join(room)).collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };

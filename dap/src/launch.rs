@@ -5,15 +5,14 @@ use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
 use fabius_engine::{Fairness, Loaded, Outcome, Settings, Surroundings, Verdict, check, load, unreadable};
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
+use fabius_supervise::memory::default_bytes;
+use fabius_supervise::{Task, Unfinished, Voice, begin};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
-use std::thread;
 use std::time::{Duration, Instant};
 
-/// A check of a model needs a deep stack.
-const STACK_BYTES: usize = 64 << 20;
 /// A check for the run to begin with may store so many states unless somebody says otherwise.
 const STATES_MAX: u64 = 20_000_000;
 /// Longer than anybody waits.
@@ -149,29 +148,32 @@ impl Launch {
         cancel: &Cancel,
         inbox: mpsc::Sender<Incoming>,
     ) -> Result<(), String> {
-        let (this, loaded, cancel) = (self.clone(), Arc::clone(loaded), cancel.clone());
+        let (this, loaded, stop) = (self.clone(), Arc::clone(loaded), cancel.clone());
         let work = move || {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| this.find(&loaded, &cancel)));
-            let opened =
-                found.unwrap_or_else(|_| Err("the check failed: this is an error of fabius itself".to_owned()));
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| this.find(&loaded, &stop)));
+            found.unwrap_or_else(|_| Err("the check failed: this is an error of fabius itself".to_owned()))
+        };
+        let tell = move |found: Result<Result<Exploration, String>, Unfinished>| {
+            let opened = found.unwrap_or_else(|why| Err(format!("no counterexample was found: {}", why.sentence())));
             let _ = inbox.send(Incoming::Checked(Box::new(Checked { attempt, opened })));
         };
-        let spawned = thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
-        spawned.map(drop).map_err(|error| format!("the check cannot begin: {error}"))
+        let task = Task { name: "check", cancel: cancel.clone(), voice: Voice::default(), allowed: self.allowed() };
+        begin(task, work, tell).map_err(|error| format!("the check cannot begin: {error}"))
+    }
+
+    /// The time that a check may take.
+    fn allowed(&self) -> Option<Duration> {
+        self.timeout.filter(|time| (0.0..SECONDS_MAX).contains(time)).map(Duration::from_secs_f64)
     }
 
     fn find(&self, loaded: &Arc<Loaded>, cancel: &Cancel) -> Result<Exploration, String> {
-        let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
+        let memory_bytes_max = Some(default_bytes());
+        let limits = Limits { states_max: Some(STATES_MAX), memory_bytes_max, ..Limits::default() };
         let properties = self.property.iter().cloned().collect();
         let settings = Settings { properties, limits, fairness: self.fairness, ..Settings::default() };
         let began = Instant::now();
         let now = || began.elapsed();
-        let allowed = self.timeout.filter(|time| (0.0..SECONDS_MAX).contains(time)).map(Duration::from_secs_f64);
-        let mut observe = |_| {
-            if allowed.is_some_and(|allowed| allowed < began.elapsed()) {
-                cancel.time_out();
-            }
-        };
+        let mut observe = |_| {};
         let mut around = Surroundings { cancel, now: &now, observe: &mut observe, controls: None };
         let outcome = check(loaded, &settings, &mut around);
         let wanted = self.counterexample.unwrap_or(0);

@@ -35,5 +35,5 @@ mod work;
 
 pub use model::Wish;
 pub use run::{Reader, Start, run};
-pub use terminal::columns;
+pub use terminal::{columns, give_back};
 pub use theme::Theme;

@@ -56,7 +56,7 @@ pub(crate) fn mouse(taken: bool) -> io::Result<()> {
 }
 
 /// Gives the terminal back as it was; nothing happens if it is not ours.
-pub(crate) fn give_back() {
+pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let mut out = io::stdout();
         // Whatever fails here, the rest is tried all the same.

@@ -7,6 +7,7 @@ use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
 use fabius_engine::{Controls, Event, Loaded, Surroundings, check};
 use fabius_explore::{Charting, Elsewhere, SearchRequest};
+use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -145,20 +146,30 @@ impl Work {
         self.charting.cancel();
         (self.cancel, self.controls) = (Cancel::new(), Controls::new());
         let (send, cancel, controls) = (self.send.clone(), self.cancel.clone(), self.controls.clone());
+        let voice = Voice::default();
+        let task = Task { name: SEARCH_THREAD, cancel: cancel.clone(), voice: voice.clone(), allowed: None };
+        let (tell_to, stop) = (send.clone(), cancel.clone());
         let searching = move || {
-            let mut teller = Teller::new(told_as, send.clone(), controls.clone());
+            let mut teller = Teller::new(told_as, send, controls.clone());
             let began = Instant::now();
             controls.ask(false);
             let done = panic::catch_unwind(AssertUnwindSafe(|| {
                 let now = || began.elapsed();
-                let mut observe = |event: Event| teller.tell(event);
-                act(&mut Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: Some(&controls) })
+                // What was left alone has nothing to say any more.
+                let mut observe = |event: Event| {
+                    if !voice.is_lost() {
+                        teller.tell(event)
+                    }
+                };
+                act(&mut Surroundings { cancel: &stop, now: &now, observe: &mut observe, controls: Some(&controls) })
             }));
-            let message = done.unwrap_or_else(|payload| Message::Crashed(number, what(payload.as_ref())));
-            let _ = send.send(message);
+            done.unwrap_or_else(|payload| Message::Crashed(number, what(payload.as_ref())))
         };
-        let thread = thread::Builder::new().name(SEARCH_THREAD.to_owned()).stack_size(STACK_BYTES);
-        if thread.spawn(searching).is_err() {
+        let tell = move |done: Result<Message, Unfinished>| {
+            let unfinished = |why: Unfinished| Message::Crashed(number, format!("not finished: {}", why.sentence()));
+            let _ = tell_to.send(done.unwrap_or_else(unfinished));
+        };
+        if begin(task, searching, tell).is_err() {
             let _ = self.send.send(Message::Crashed(number, "no thread could be started for the search".to_owned()));
         }
     }

@@ -5,12 +5,16 @@
 
 use super::cache::Cache;
 use fabius_base::{Cancel, Finding, Limits};
+use fabius_engine::report::{PropertyReport, Stopped};
 use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
-use fabius_engine::{Event, Fairness, Goal, Line, Loaded, Meeting, Outcome, SAFETY, Settings, Surroundings, Survey};
+use fabius_engine::{
+    Event, Fairness, Goal, Line, Loaded, Meeting, Outcome, Planned, Report, SAFETY, Settings, Surroundings, Survey,
+    Verdict, crashed, plan,
+};
+use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// Stack of a thread that checks: a model may nest deeply before a limit is reached.
@@ -201,6 +205,39 @@ impl Told {
             Work::Check(..) | Work::Trial(_) => Self::Finished(Box::new(Err(said))),
         }
     }
+
+    /// Work did not come to its end.
+    fn unfinished(job: &Job, why: Unfinished) -> Self {
+        match &job.work {
+            Work::Survey => Self::Surveyed(Box::new(None)),
+            Work::Meet(_) => Self::Met(Box::new(None)),
+            Work::Check(..) | Work::Trial(_) => Self::Finished(Box::new(Ok(undecided(job, why)))),
+        }
+    }
+}
+
+/// What is known after a check that did not come to its end: nothing, and why.
+fn undecided(job: &Job, why: Unfinished) -> Outcome {
+    let wishes: Vec<String> = match &job.work {
+        Work::Check(_, property) => vec![property.clone()],
+        _ => Vec::new(),
+    };
+    let stopped = match why {
+        Unfinished::Abandoned(reason) => Stopped::from(reason),
+        Unfinished::Crowded => Stopped::Cancelled,
+    };
+    let reason = format!("not checked: {}", why.sentence());
+    let plan = job.loaded.checkable().and_then(|program| plan(program, &wishes).ok());
+    let of = |planned: Planned| PropertyReport {
+        stopped: Some(stopped),
+        expected: job.loaded.expected(&planned.name),
+        ..PropertyReport::unchecked(&planned.name, planned.kind, &reason)
+    };
+    let properties = plan.into_iter().flat_map(|plan| plan.properties).map(of).collect();
+    let empty = crashed(&job.loaded.name, "");
+    let report =
+        Report { verdict: Verdict::Undecided, reason: reason.clone(), properties, internal_error: None, ..empty };
+    Outcome { report, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
 }
 
 /// Who is told; called on the thread of a check.
@@ -371,21 +408,36 @@ impl Checker {
 
     /// Starts work on a thread of its own.
     fn run(&mut self, run: RunId, job: Job) {
-        let cancel = Cancel::new();
+        let (cancel, voice) = (Cancel::new(), Voice::default());
         let outlet = Arc::clone(&self.outlet);
-        let (theirs, stop) = (job.clone(), cancel.clone());
+        let (theirs, stop, alive) = (job.clone(), cancel.clone(), voice.clone());
+        // What was left alone has nothing to say any more.
+        let heard: Outlet = Arc::new(move |news| {
+            if !alive.is_lost() {
+                outlet(news)
+            }
+        });
         let work = move || {
-            // Whatever happens, it is told that the work is over: what nobody knows to be over keeps its place for ever.
             let done = panic::catch_unwind(AssertUnwindSafe(|| match &theirs.work {
                 Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
-                Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &outlet)))),
+                Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard)))),
                 Work::Meet(lines) => Told::Met(Box::new(meet(&theirs, lines, &stop))),
             }));
-            let what = done.unwrap_or_else(|panic| Told::failed(&theirs.work, said(&*panic)));
-            drop(theirs);
+            done.unwrap_or_else(|panic| Told::failed(&theirs.work, said(&*panic)))
+        };
+        // Whatever happens, it is told that the work is over: what nobody knows to be over keeps its place for ever.
+        let (outlet, unfinished) = (Arc::clone(&self.outlet), job.clone());
+        let tell = move |done: Result<Told, Unfinished>| {
+            let what = done.unwrap_or_else(|why| Told::unfinished(&unfinished, why));
+            drop(unfinished);
             outlet(News { run, what });
         };
-        let started = thread::Builder::new().name("check".to_owned()).stack_size(STACK_BYTES).spawn(work);
+        let allowed = match job.work {
+            Work::Check(..) | Work::Trial(_) => time_for(&job),
+            Work::Survey | Work::Meet(_) => job.budget.deep,
+        };
+        let task = Task { name: "check", cancel: cancel.clone(), voice, allowed: Some(allowed) };
+        let started = begin(task, work, tell);
         self.running.push(Going { run, job, cancel, gave_way: false });
         if let Err(error) = started {
             let outcome = Err(format!("no thread could be started: {error}"));

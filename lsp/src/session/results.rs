@@ -51,6 +51,9 @@ impl Known {
     /// How far nothing was found where not everything was looked at, in a few words.
     pub fn words_if_undecided(&self) -> String {
         let states = counted(self.report.states, "state");
+        if self.report.states == 0 && self.bound.is_none() {
+            return self.report.reason.clone();
+        }
         match self.bound {
             Some(bound) => {
                 let delays = counted(u64::from(bound), "delay");

@@ -30,7 +30,6 @@ impl Scratch {
     ///
     /// # Panics
     /// When the file cannot be written.
-    #[must_use]
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         std::fs::write(&path, content).expect("a file can be written");

@@ -21,6 +21,8 @@ const WORK_RESERVE_BYTES_MAX: u64 = 256 << 20;
 /// The reserve for the last word.
 const LAST_RESERVE_BYTES: usize = 8 << 20;
 const ALIGNMENT: usize = 4096;
+/// The exit code if nobody says what is known: nothing is.
+const EXIT_UNDECIDED: u8 = 2;
 
 /// The allocator of this program.
 pub struct Guarded;
@@ -51,6 +53,8 @@ thread_local! {
 pub struct Duties {
     /// Asks the work to stop.
     pub stop: Box<dyn Fn() + Send>,
+    /// Whether the work that was asked to stop has ended, and more may begin.
+    pub over: Box<dyn Fn() -> bool + Send>,
     /// Says what is known; returns the exit code.
     pub last_word: Box<dyn Fn() -> u8 + Send>,
 }
@@ -69,6 +73,11 @@ impl Reserve {
         self.bytes.store(bytes, Ordering::Release);
         // SAFETY: the layout has a size.
         self.first.store(unsafe { System.alloc(layout) }, Ordering::Release);
+    }
+
+    /// Sets memory aside again, as much as before.
+    fn refill(&self) {
+        self.fill(self.bytes.load(Ordering::Acquire));
     }
 
     /// Gives the memory back to the system; whether there was any.
@@ -107,7 +116,7 @@ fn keep_guard() {
         if EXHAUSTED.load(Ordering::Acquire) {
             let code = match DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
                 Some(duties) => (duties.last_word)(),
-                None => crate::exit::UNDECIDED,
+                None => EXIT_UNDECIDED,
             };
             std::process::exit(i32::from(code));
         }
@@ -116,6 +125,15 @@ fn keep_guard() {
             && let Some(duties) = DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref()
         {
             (duties.stop)();
+        }
+        if short
+            && stopped
+            && let Some(duties) = DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref()
+            && (duties.over)()
+        {
+            FOR_LAST_WORD.refill();
+            FOR_WORK.refill();
+            SHORT.store(false, Ordering::Release);
         }
         stopped = short;
         // A piece of work that begins sets `SHORT` to false without waking anybody.

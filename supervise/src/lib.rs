@@ -1,0 +1,14 @@
+//! What every user interface promises of the work behind it: it ends soon after its time is up or somebody asked it to,
+//! whether it notices or not, and memory that runs out ends the work and not the program.
+//!
+//! * [`work`]: work on a thread of its own that is left alone if it does not end, with the time that it is allowed; how much
+//!   such work there may be.
+//! * [`memory`]: how much memory a search may use, and the allocator that asks all work to stop when there is no more.
+
+pub mod memory;
+pub mod work;
+
+mod timer;
+
+pub use timer::Timer;
+pub use work::{STACK_BYTES, Task, Unfinished, Voice, begin, run};
