@@ -21,11 +21,11 @@ pub fn read(path: &Path) -> Result<String, String> {
 /// As [`read`], but of an ordinary file only: a pipe may never say anything, and a device may never end.
 ///
 /// # Errors
-/// As [`read`], and if it is no ordinary file.
+/// As [`read`], and if it is not a regular file.
 pub fn read_ordinary(path: &Path) -> Result<String, String> {
     let data = std::fs::metadata(path).map_err(|error| sentence(&error))?;
     if !data.is_dir() && !data.is_file() {
-        return Err("it is no ordinary file".to_owned());
+        return Err("not a regular file".to_owned());
     }
     read(path)
 }
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn devices_and_folders_are_no_ordinary_files() {
-        assert_eq!(read_ordinary(Path::new("/dev/zero")), Err("it is no ordinary file".to_owned()));
-        assert_eq!(read_ordinary(Path::new("/")), Err("it is a folder".to_owned()));
+        assert_eq!(read_ordinary(Path::new("/dev/zero")), Err("not a regular file".to_owned()));
+        assert_eq!(read_ordinary(Path::new("/")), Err("is a directory".to_owned()));
     }
 
     #[test]

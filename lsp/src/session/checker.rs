@@ -11,7 +11,7 @@ use fabius_engine::{
     Event, Fairness, Goal, Line, Loaded, Meeting, Outcome, Planned, Report, SAFETY, Settings, Surroundings, Survey,
     Verdict, crashed, plan,
 };
-use fabius_supervise::{Task, Unfinished, Voice, begin};
+use fabius_supervise::{Task, Unfinished, Voice, begin, memory};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -514,7 +514,7 @@ fn time_for(job: &Job) -> Duration {
 }
 
 fn settings(job: &Job) -> Settings {
-    let limits = Limits { memory_bytes_max: Some(job.budget.memory_bytes), ..Limits::default() };
+    let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
     let fairness = job.fairness;
     let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
     let delaying = goes_by_delays(*tier, &job.loaded, (property, fairness)).then(|| Delaying {
@@ -544,8 +544,12 @@ fn meet(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<Meeting> {
 }
 
 fn limits(job: &Job, states_max: u64) -> Limits {
-    let memory_bytes_max = Some(job.budget.memory_bytes);
-    Limits { states_max: Some(states_max), memory_bytes_max, ..Limits::default() }
+    Limits { states_max: Some(states_max), memory_bytes_max: Some(memory_max(job)), ..Limits::default() }
+}
+
+/// The memory of a search: what the project allows, and no more than the system gives.
+fn memory_max(job: &Job) -> u64 {
+    job.budget.memory_bytes.min(memory::default_bytes())
 }
 
 /// What a panic said.
