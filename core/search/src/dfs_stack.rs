@@ -119,6 +119,16 @@ impl<C, L, Data> Frame<C, L, Data> {
     }
 }
 
+/// A cycle on the stack.
+pub(crate) struct Closed<L> {
+    /// The labels from the bottom of the stack to the cycle.
+    pub(crate) stem: Vec<L>,
+    /// The labels of the cycle.
+    pub(crate) cycle: Vec<L>,
+    /// The state at which it is closed.
+    pub(crate) state: Vec<u32>,
+}
+
 /// The set in which a state is looked up.
 #[inline]
 pub(crate) fn class_of(transient: bool) -> Class {
@@ -126,7 +136,7 @@ pub(crate) fn class_of(transient: bool) -> Class {
 }
 
 impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
-    /// An empty stack, for a visited set that keeps so many cells of memo with each word.
+    /// An empty stack, for a visited set that keeps this many cells of memo with each word.
     pub(crate) fn new(model: &M, memo_per_word: usize) -> Self {
         let hidden = model.hidden_words();
         Self {
@@ -427,6 +437,23 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
             self.pop();
         }
         None
+    }
+
+    /// Takes the successor that was looked up as what closes a cycle. A successor that is not on the stack would give a
+    /// path that the referee refuses.
+    pub(crate) fn close_cycle(
+        &mut self,
+        set: &mut impl Lookup<Probe = Probe>,
+        label: Option<M::Label>,
+        class: Class,
+    ) -> Closed<M::Label> {
+        self.recover(set);
+        let target = self.position.visible().to_vec();
+        let mut stem: Vec<M::Label> = self.labels().chain(label).collect();
+        self.position.reject();
+        let _ = self.retreat_to(&target, class);
+        let cycle = stem.split_off(self.depth as usize);
+        Closed { stem, cycle, state: self.position.state().to_vec() }
     }
 
     /// Entries of the log that the memo of the state on top does not reflect.

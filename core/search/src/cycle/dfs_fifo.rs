@@ -35,7 +35,7 @@ use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Whole;
 use super::stem::stem_to;
 use super::watch::Watch;
-use crate::dfs_stack::DfsStack;
+use crate::dfs_stack::{Closed, DfsStack};
 use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
@@ -222,17 +222,11 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     fn report(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault> {
-        self.stack.recover(self.store);
-        let target = self.stack.position.visible().to_vec();
-        let mut stem: Vec<M::Label> = self.stack.labels().chain(label).collect();
-        self.stack.position.reject();
-        let _ = self.stack.retreat_to(&target, class);
-        let cycle = stem.split_off(self.stack.depth() as usize);
-        let closing = self.stack.position.state().to_vec();
+        let Closed { stem, cycle, state } = self.stack.close_cycle(self.store, label, class);
         let lead = self.stem()?;
         let mut from = Vec::new();
         self.queue.recall(self.store, self.seed, &mut from);
-        let cycle = Cycle::Any(cycle, closing, class == Class::Transient);
+        let cycle = Cycle::Any(cycle, state, class == Class::Transient);
         let lasso = Lasso { goal: Goal::Livelock, lead, from: &from, stem, cycle };
         let memory_bytes = self.memory_bytes();
         let found = lasso.shortened(self.model, &mut Whole, &mut self.watch, memory_bytes);

@@ -41,7 +41,7 @@ use super::lasso::{Cycle, Lasso};
 use super::outcome::{CycleOutcome, End, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
-use crate::dfs_stack::{DfsStack, TransientPolicy};
+use crate::dfs_stack::{Closed, DfsStack, TransientPolicy};
 use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
@@ -372,13 +372,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     fn report<T>(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault, T> {
-        self.stack.recover(self.store);
-        let target = self.stack.position.visible().to_vec();
-        let mut stem: Vec<M::Label> = self.stack.labels().chain(label).collect();
-        self.stack.position.reject();
-        let _ = self.stack.retreat_to(&target, class);
-        let cycle = stem.split_off(self.stack.depth() as usize);
-        let closing = self.stack.position.state().to_vec();
+        let Closed { stem, cycle, state } = self.stack.close_cycle(self.store, label, class);
         let mut initial = Vec::new();
         let _ = self.model.initial(&mut initial);
         let lasso = Lasso {
@@ -386,7 +380,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             lead: Vec::new(),
             from: &initial,
             stem,
-            cycle: Cycle::Any(cycle, closing, class == Class::Transient),
+            cycle: Cycle::Any(cycle, state, class == Class::Transient),
         };
         let memory_bytes = self.memory_bytes();
         let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
