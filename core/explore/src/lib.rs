@@ -23,7 +23,7 @@
 //! * **Driving**: [`Exploration::run`] forward and [`Exploration::run_back`] until anything; [`Exploration::run_until`] a
 //!   [`Condition`] in the model's own words, [`Exploration::run_to`] a [`Place`] (a line), at random with a seed.
 //! * **Holding**: [`Exploration::hold`] keeps a process from moving in automatic runs and searches, until released, until a
-//!   condition holds, or for so many steps of others (a delay); a step by hand is still possible, and
+//!   condition holds, or for this many steps of others (a delay); a step by hand is still possible, and
 //!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays.
 //! * **Searching** from here with these holds: [`Exploration::search_request`] packs what a search needs, [`SearchRequest::run`] does it
 //!   (on whatever thread), and [`Exploration::learn_answer`] puts what it found into the tree. A [`LocalAnswer`] is about one

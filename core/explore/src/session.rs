@@ -1,12 +1,12 @@
 //! The session: where one is in the tree, and everything that one can do and take back.
 
 use crate::choice::Choice;
-use crate::hold::{Hold, Seal, Until};
+use crate::hold::{Hold, Seal};
 use crate::local::LocalAnswer;
 use crate::outlook::Charts;
 use crate::tree::{NodeId, Situation, Tree, rest};
 use fabius_engine::{Counterexample, Ground, Loaded, Settings};
-use fabius_program::{CLAIM_PID, Move, Program};
+use fabius_program::{Move, Program};
 use fabius_witness::{
     Claim, Ending, Outcome, Snapshot, Standing, State, Step, describe, ending, moves, snapshot, standings, step,
 };
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// So many actions can be taken back.
+/// This many actions can be taken back.
 const UNDO_MAX: usize = 10_000;
 
 /// A walk through a model; see the top of the crate.
@@ -117,7 +117,7 @@ impl Exploration {
         Ok(new)
     }
 
-    /// Makes a run, and the loop that starts after so many of its steps, the line on which one stands at the beginning;
+    /// Makes a run, and the loop that starts after this many of its steps, the line on which one stands at the beginning;
     /// there is nothing before it to go back to. Its end.
     fn begin_with(&mut self, path: &[Move], loop_start: Option<usize>) -> Result<NodeId, String> {
         let end = self.adopt(path)?;
@@ -391,12 +391,12 @@ impl Exploration {
         })
     }
 
-    /// Goes to the node after so many moves of the line. False if the line is shorter.
+    /// Goes to the node after this many moves of the line. False if the line is shorter.
     pub fn go_to_depth(&mut self, depth: usize) -> bool {
         self.line.get(depth).copied().is_some_and(|node| self.go(node))
     }
 
-    /// Goes to the node after so many steps of the system on the line; 0 is the initial state. False if there are fewer.
+    /// Goes to the node after this many steps of the system on the line; 0 is the initial state. False if there are fewer.
     pub fn go_to_number(&mut self, number: usize) -> bool {
         let at = self.line.partition_point(|node| self.tree.taken(*node) < number);
         match self.line.get(at).copied() {
@@ -522,96 +522,6 @@ impl Exploration {
 
     pub(crate) fn remember_loop(&mut self, end: NodeId, start: NodeId) {
         Arc::make_mut(&mut self.view.loops).insert(end, start);
-    }
-
-    // ---- holding ----
-
-    /// The holds in force.
-    pub fn all_holds(&self) -> &[Hold] {
-        &self.view.holds
-    }
-
-    /// The hold on a process.
-    pub fn hold_on(&self, pid: u8) -> Option<&Hold> {
-        self.view.holds.iter().find(|hold| hold.pid == pid)
-    }
-
-    /// The processes that are held.
-    pub fn held(&self) -> Vec<u8> {
-        self.view.holds.iter().map(|hold| hold.pid).collect()
-    }
-
-    /// Whether a step needs a process that is held.
-    pub(crate) fn held_in(&self, step: &Move) -> Option<u8> {
-        let partner = step.partner.map(|(pid, _)| pid);
-        [Some(step.pid), partner].into_iter().flatten().find(|pid| *pid != CLAIM_PID && self.hold_on(*pid).is_some())
-    }
-
-    /// Holds a process back.
-    ///
-    /// # Errors
-    /// If there is no such process, or if delays are forbidden at present.
-    pub fn hold(&mut self, pid: u8, until: Until) -> Result<(), String> {
-        if self.state().processes.len() <= usize::from(pid) {
-            return Err(format!("there is no process {pid}"));
-        }
-        if self.view.seal.is_some() {
-            return Err("delays are forbidden while the run is sealed".to_owned());
-        }
-        self.acting(|this| {
-            this.view.holds.retain(|hold| hold.pid != pid);
-            if until != Until::Others(0) {
-                this.view.holds.push(Hold { pid, until });
-                this.view.holds.sort_by_key(|hold| hold.pid);
-            }
-            Ok(())
-        })
-    }
-
-    /// Lets a process move again. False if it was not held.
-    pub fn release(&mut self, pid: u8) -> bool {
-        self.acting(|this| {
-            let before = this.view.holds.len();
-            this.view.holds.retain(|hold| hold.pid != pid);
-            this.view.holds.len() < before
-        })
-    }
-
-    /// Forbids delays (and releases everyone), or allows them again.
-    pub fn seal(&mut self, seal: Option<Seal>) {
-        self.acting(|this| {
-            this.view.seal = seal;
-            if seal.is_some() {
-                this.view.holds.clear();
-            }
-        });
-    }
-
-    /// Whether delays are forbidden, and who moves then.
-    pub fn sealed(&self) -> Option<Seal> {
-        self.view.seal
-    }
-
-    /// Holds that end with a step forward end.
-    fn pass_time(&mut self, node: NodeId) {
-        if self.view.holds.is_empty() {
-            return;
-        }
-        let movers = self.tree.step(node).map(|step| (step.pid, step.partner.map(|(pid, _)| pid)));
-        let mut holds = std::mem::take(&mut self.view.holds);
-        holds.retain_mut(|hold| match &mut hold.until {
-            Until::Released => true,
-            Until::Condition(condition) => !self.holds(condition).unwrap_or(false),
-            Until::Others(left) => {
-                let by_others = movers
-                    .is_some_and(|(pid, partner)| pid != CLAIM_PID && pid != hold.pid && partner != Some(hold.pid));
-                *left = left.saturating_sub(u32::from(by_others));
-                0 < *left
-            }
-        });
-        let alive = self.situation(node).state.processes.len();
-        holds.retain(|hold| usize::from(hold.pid) < alive);
-        self.view.holds = holds;
     }
 
     // ---- taking back ----

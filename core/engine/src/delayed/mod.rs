@@ -1,9 +1,11 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
+mod chosen;
 mod cycles;
 mod rerun;
 mod samples;
 mod seals;
+mod verdict;
 
 pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
@@ -16,19 +18,18 @@ use crate::event::{Event, Goal};
 use crate::load::Loaded;
 use crate::look::Controls;
 use crate::plan::Planned;
-use crate::report::{DelayReport, PropertyReport, Stopped, Verdict, ViolationReport};
+use crate::report::DelayReport;
 use crate::run::Surroundings;
 use crate::safety::{event_trace, shortest};
 use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
-use crate::task::{Checked, Task, limit_reached, missed, refused};
+use crate::task::{Checked, Task, refused};
 use crate::unreached::unreached;
 use crate::watcher::Watcher;
-use crate::words::counted;
-use fabius_base::{Code, Finding, Limits, SourceMap, Span, StopReason};
-use fabius_machine::Machine;
-use fabius_program::{Action, Move, ProcessKind, Program, Watch, meaning::Fault};
-use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Reach, Round};
-use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler, Sealed};
+use chosen::{ByName, Chosen, choose, unknown_types};
+use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
+use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Round};
+use fabius_search::schedule::{Priority, RandomOrder, RoundRobin, RunToCompletion, Scheduler, Sealed};
 use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_witness::format::json;
@@ -36,6 +37,7 @@ use fabius_witness::{HeldBack, Trace};
 use seals::{Overlap, SealedPlaces};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use verdict::{describe, reason, under, violated};
 
 /// The hash functions of lossy stores start from this.
 const STORE_SEED: u64 = 0;
@@ -64,12 +66,6 @@ struct Order<'a> {
     stop_at: StopAt,
     last: Option<u32>,
     kept: &'a Kept<'a>,
-}
-
-/// The scheduler's name as people say it, and why it was chosen if nobody did.
-struct Chosen {
-    kind: SchedulerChoice,
-    why: Option<&'static str>,
 }
 
 /// Searches in the order of delays, and confirms what was found.
@@ -374,101 +370,6 @@ fn noticed(
     findings
 }
 
-/// Says so where a scheduler names types of processes that the model has not.
-fn unknown_types(program: &Program, chosen: &Chosen) -> Option<Finding> {
-    let (names, who) = match &chosen.kind {
-        SchedulerChoice::Own(own) => (&own.order, format!("the scheduler `{}`", own.name)),
-        SchedulerChoice::Priority(names) => (names, "the scheduler".to_owned()),
-        _ => return None,
-    };
-    let processes = program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
-    let types: Vec<&str> = processes.map(|process| process.name.as_str()).collect();
-    let unknown = names.iter().filter(|name| !types.contains(&name.as_str()));
-    let unknown: Vec<String> = unknown.map(|name| format!("`{name}`")).collect();
-    if unknown.is_empty() {
-        return None;
-    }
-    let headline = format!("{who} names {}, but this model has no such processes", unknown.join(", "));
-    let finding = Finding::new(Code::UnknownType, headline);
-    Some(finding.help(format!("types of processes in this model: {}", types.join(", "))))
-}
-
-/// The scheduler to use: the one that was asked for, or one that suits the model.
-fn choose(program: &Program, choice: &SchedulerChoice) -> Chosen {
-    if *choice != SchedulerChoice::Auto {
-        return Chosen { kind: choice.clone(), why: None };
-    }
-    let communicates = |action: &Action| matches!(action, Action::Send(_) | Action::Receive(_));
-    let statements = program.processes.iter().flat_map(|process| &process.statements);
-    let messages = statements.clone().any(|statement| match &statement.action {
-        Action::Merged(actions) => actions.iter().any(communicates),
-        action => communicates(action),
-    });
-    match messages {
-        true => {
-            Chosen { kind: SchedulerChoice::RunToCompletion, why: Some("which suits processes that exchange messages") }
-        }
-        false => {
-            Chosen { kind: SchedulerChoice::RoundRobin, why: Some("which suits processes that only share variables") }
-        }
-    }
-}
-
-impl SchedulerChoice {
-    /// The scheduler's full name.
-    fn name(&self) -> String {
-        let name = match self {
-            Self::Auto | Self::RunToCompletion => "run-to-completion",
-            Self::RoundRobin => "round-robin",
-            Self::Random => "a random order",
-            Self::Priority(_) => "priorities",
-            Self::Own(own) => return format!("`{}`", own.name),
-        };
-        name.to_owned()
-    }
-}
-
-/// Ranks processes by the place of their type in a list; those not in it come after, by the priorities of the model.
-#[derive(Clone)]
-struct ByName {
-    machine: Machine,
-    names: Vec<String>,
-    /// Those not in it are all equal.
-    only: bool,
-}
-
-impl std::fmt::Debug for ByName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ByName").field(&self.names).finish()
-    }
-}
-
-impl ByName {
-    fn new(machine: Machine, names: &[String]) -> Self {
-        Self { machine, names: names.to_vec(), only: false }
-    }
-}
-
-impl ByName {
-    /// The same, whatever the priorities of the model.
-    fn only(self) -> Self {
-        Self { only: true, ..self }
-    }
-}
-
-impl Ranking for ByName {
-    fn rank(&self, state: &[u32], process: u8) -> u32 {
-        let Some(view) = self.machine.view(state) else { return 0 };
-        let pid = usize::from(process);
-        let name = view.process_of(pid).map(|id| self.machine.program().process(id).name.as_str());
-        match self.names.iter().position(|listed| Some(listed.as_str()) == name) {
-            Some(place) => place as u32,
-            None if self.only => self.names.len() as u32,
-            None => self.names.len() as u32 + 255 - u32::from(view.priority_of(pid).unwrap_or(1)),
-        }
-    }
-}
-
 /// Marks in a trace who was held back, and where.
 fn mark(counterexample: &mut Counterexample, program: &Program, map: &SourceMap, delays: &[Delay], fewest: bool) {
     let steps = steps_of_path(&counterexample.trace, program, &counterexample.path);
@@ -526,140 +427,4 @@ fn whereabouts(trace: &Trace, pid: u8, step: usize) -> (String, String, Span) {
         }
         None => (format!("process {pid}"), String::new(), Span::default()),
     }
-}
-
-/// What the search found out, in figures and one sentence.
-fn describe(
-    planned: &Planned,
-    settings: &Settings,
-    delaying: &Delaying,
-    explored: &Explored,
-    sentence: String,
-    seconds: f64,
-) -> PropertyReport {
-    let outcome = &explored.found.outcome;
-    let statistics = &outcome.statistics;
-    let stopped = match outcome.completeness {
-        search::Completeness::Exhaustive => None,
-        search::Completeness::FirstViolation => Some(Stopped::Violation),
-        search::Completeness::Stopped(reason) => Some(reason.into()),
-    };
-    let verdict = match statistics.violations {
-        0 if outcome.proves_absence() => Verdict::Holds,
-        0 => Verdict::Undecided,
-        _ => Verdict::Violated,
-    };
-    let exact = delaying.mode == DelayMode::Exact;
-    PropertyReport {
-        verdict,
-        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
-        reason: sentence,
-        stopped,
-        search: delaying.mode.as_str(),
-        store: if exact { Storage::Tree.as_str() } else { settings.store.as_str() },
-        states: statistics.states,
-        transitions: statistics.transitions(),
-        matched: statistics.matched,
-        depth: statistics.depth,
-        seconds,
-        memory_bytes: statistics.memory_bytes,
-        bytes_per_state: explored.store_bytes as f64 / statistics.states.max(1) as f64,
-        violation_count: statistics.violations,
-        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
-    }
-}
-
-/// One sentence that says what the verdict rests on, if nothing was found.
-fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen, is_sealed: bool) -> String {
-    let (outcome, exact) = (&explored.found.outcome, order.mode == DelayMode::Exact);
-    let choices = order.delaying.choices_max;
-    let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
-    let under = under(chosen);
-    match explored.found.reach {
-        Reach::EverySchedule if outcome.exactness.is_exact() => {
-            let which = if is_sealed { " that keeps to the seals" } else { "" };
-            let all = format!(
-                "safe under every schedule{which}: no assertion can fail, no invalid end state, no runtime error"
-            );
-            match exact {
-                true => format!("{all}; {} with the scheduler's", counted(explored.found.pairs, "state")),
-                false => all,
-            }
-        }
-        Reach::EverySchedule => {
-            format!("no error found ({searched}); this is not a proof: {}", missed(outcome.exactness))
-        }
-        Reach::EveryDelay => {
-            let choices = counted(u64::from(choices.unwrap_or(0)), "choice");
-            let more = "more delays lead to nothing new, runs with more choices were not looked at";
-            match exact {
-                true => format!("safe for all schedules with at most {choices} ({searched}); {more}"),
-                false => format!("no error found up to {choices} ({searched}); {more}"),
-            }
-        }
-        Reach::Bound(bound) if exact => {
-            let bounds = within(bound, choices);
-            let pairs = counted(explored.found.pairs, "state");
-            format!("safe with at most {bounds} {under} ({searched}, {pairs} with the scheduler's)")
-        }
-        Reach::Bound(bound) => format!("no error found up to {} {under} ({searched})", within(bound, choices)),
-        Reach::Ended(bound) => {
-            let limit = limit_reached(outcome.completeness, &order.limits);
-            match bound {
-                Some(bound) if exact => {
-                    format!("safe with at most {} {under} ({searched}); then {limit}", within(bound, choices))
-                }
-                Some(bound) => {
-                    format!("no error found up to {} {under} ({searched}); then {limit}", within(bound, choices))
-                }
-                None => format!("no error found {under} ({searched}); this is not a proof: {limit}"),
-            }
-        }
-    }
-}
-
-/// The bounds of a search, in words.
-fn within(delays: u32, choices: Option<u32>) -> String {
-    let delays = counted(u64::from(delays), "delay");
-    match choices {
-        Some(choices) => format!("{delays} and {}", counted(u64::from(choices), "choice")),
-        None => delays,
-    }
-}
-
-fn under(chosen: &Chosen) -> String {
-    match chosen.why {
-        Some(why) => format!("under {}, {why}", chosen.kind.name()),
-        None => format!("under {}", chosen.kind.name()),
-    }
-}
-
-/// The sentence for a violation: how many delays and steps it takes.
-fn violated(
-    first: &ViolationReport,
-    keep_going: bool,
-    different: usize,
-    chosen: &Chosen,
-    choices: Option<u32>,
-) -> String {
-    let Some(delays) = &first.delays else {
-        return format!("{}: {}", first.kind.sentence(), counted(first.steps, "step"));
-    };
-    let fewest = match (first.fewest_delays, choices) {
-        // Nothing is fewer than none.
-        (Some(true), Some(choices)) if !delays.is_empty() => {
-            format!(", and not with fewer within {}", counted(u64::from(choices), "choice"))
-        }
-        (Some(true), _) => ", and not with fewer".to_owned(),
-        _ => String::new(),
-    };
-    let delays = counted(delays.len() as u64, "delay");
-    let steps = counted(first.steps, "step");
-    let what = first.kind.sentence();
-    let more = match (keep_going, different) {
-        (false, _) => "; stopped at the first violation".to_owned(),
-        (true, 1) => String::new(),
-        (true, several) => format!("; {} in all", counted(several as u64, "different violation")),
-    };
-    format!("{what}: {delays}, {steps}, {}{fewest}{more}", under(chosen))
 }

@@ -115,7 +115,7 @@ pub fn delays_of(
 }
 
 /// The run under a scheduler that is delayed at these points and nowhere else. Where a process has several ways on, it
-/// takes that of the run `like`, as long as there is one. Ends after so many moves at the latest.
+/// takes that of the run `like`, as long as there is one. Ends after this many moves at the latest.
 ///
 /// # Errors
 /// If the run `like` is not possible, or beside a claim: in a sentence.

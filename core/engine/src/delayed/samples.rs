@@ -12,9 +12,9 @@ use fabius_program::{Action, Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Sampled, Samples, Sampling, sample};
 use fabius_search::{self as search, StopAt};
 
-/// So many runs are drawn if nothing else ends it.
+/// This many runs are drawn if nothing else ends it.
 pub(super) const RUNS_DEFAULT: u64 = 1_000;
-/// So many delays (or changes of priority) if nobody says.
+/// This many delays (or changes of priority) if nobody says.
 const DELAYS_DEFAULT: u32 = 2;
 
 /// What is drawn under a scheduler.

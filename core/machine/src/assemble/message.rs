@@ -220,7 +220,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// The first register after so many.
+    /// The first register after this many.
     fn registers_for(&self, count: usize) -> Result<Reg, Refusal> {
         let last = Reg::try_from(count).map_err(|_| Refusal::TooDeep)?;
         after(last)

@@ -7,6 +7,7 @@ mod action;
 mod expr;
 mod facts;
 mod message;
+mod place;
 mod storage;
 mod watch;
 

@@ -1,0 +1,147 @@
+//! What a search in the order of delays found out, in figures and in sentences.
+
+use super::chosen::Chosen;
+use super::{Explored, Order};
+use crate::plan::Planned;
+use crate::report::{PropertyReport, Stopped, Verdict, ViolationReport};
+use crate::settings::{DelayMode, Delaying, Settings, Storage};
+use crate::task::{limit_reached, missed};
+use crate::words::counted;
+use fabius_search as search;
+use fabius_search::delay_bounded::Reach;
+
+/// What the search found out, in figures and one sentence.
+pub(super) fn describe(
+    planned: &Planned,
+    settings: &Settings,
+    delaying: &Delaying,
+    explored: &Explored,
+    sentence: String,
+    seconds: f64,
+) -> PropertyReport {
+    let outcome = &explored.found.outcome;
+    let statistics = &outcome.statistics;
+    let stopped = match outcome.completeness {
+        search::Completeness::Exhaustive => None,
+        search::Completeness::FirstViolation => Some(Stopped::Violation),
+        search::Completeness::Stopped(reason) => Some(reason.into()),
+    };
+    let verdict = match statistics.violations {
+        0 if outcome.proves_absence() => Verdict::Holds,
+        0 => Verdict::Undecided,
+        _ => Verdict::Violated,
+    };
+    let exact = delaying.mode == DelayMode::Exact;
+    PropertyReport {
+        verdict,
+        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
+        reason: sentence,
+        stopped,
+        search: delaying.mode.as_str(),
+        store: if exact { Storage::Tree.as_str() } else { settings.store.as_str() },
+        states: statistics.states,
+        transitions: statistics.transitions(),
+        matched: statistics.matched,
+        depth: statistics.depth,
+        seconds,
+        memory_bytes: statistics.memory_bytes,
+        bytes_per_state: explored.store_bytes as f64 / statistics.states.max(1) as f64,
+        violation_count: statistics.violations,
+        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+    }
+}
+
+/// One sentence that says what the verdict rests on, if nothing was found.
+pub(super) fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen, is_sealed: bool) -> String {
+    let (outcome, exact) = (&explored.found.outcome, order.mode == DelayMode::Exact);
+    let choices = order.delaying.choices_max;
+    let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
+    let under = under(chosen);
+    match explored.found.reach {
+        Reach::EverySchedule if outcome.exactness.is_exact() => {
+            let which = if is_sealed { " that keeps to the seals" } else { "" };
+            let all = format!(
+                "safe under every schedule{which}: no assertion can fail, no invalid end state, no runtime error"
+            );
+            match exact {
+                true => format!("{all}; {} with the scheduler's", counted(explored.found.pairs, "state")),
+                false => all,
+            }
+        }
+        Reach::EverySchedule => {
+            format!("no error found ({searched}); this is not a proof: {}", missed(outcome.exactness))
+        }
+        Reach::EveryDelay => {
+            let choices = counted(u64::from(choices.unwrap_or(0)), "choice");
+            let more = "more delays lead to nothing new, runs with more choices were not looked at";
+            match exact {
+                true => format!("safe for all schedules with at most {choices} ({searched}); {more}"),
+                false => format!("no error found up to {choices} ({searched}); {more}"),
+            }
+        }
+        Reach::Bound(bound) if exact => {
+            let bounds = within(bound, choices);
+            let pairs = counted(explored.found.pairs, "state");
+            format!("safe with at most {bounds} {under} ({searched}, {pairs} with the scheduler's)")
+        }
+        Reach::Bound(bound) => format!("no error found up to {} {under} ({searched})", within(bound, choices)),
+        Reach::Ended(bound) => {
+            let limit = limit_reached(outcome.completeness, &order.limits);
+            match bound {
+                Some(bound) if exact => {
+                    format!("safe with at most {} {under} ({searched}); then {limit}", within(bound, choices))
+                }
+                Some(bound) => {
+                    format!("no error found up to {} {under} ({searched}); then {limit}", within(bound, choices))
+                }
+                None => format!("no error found {under} ({searched}); this is not a proof: {limit}"),
+            }
+        }
+    }
+}
+
+/// The bounds of a search, in words.
+pub(super) fn within(delays: u32, choices: Option<u32>) -> String {
+    let delays = counted(u64::from(delays), "delay");
+    match choices {
+        Some(choices) => format!("{delays} and {}", counted(u64::from(choices), "choice")),
+        None => delays,
+    }
+}
+
+pub(super) fn under(chosen: &Chosen) -> String {
+    match chosen.why {
+        Some(why) => format!("under {}, {why}", chosen.kind.name()),
+        None => format!("under {}", chosen.kind.name()),
+    }
+}
+
+/// The sentence for a violation: how many delays and steps it takes.
+pub(super) fn violated(
+    first: &ViolationReport,
+    keep_going: bool,
+    different: usize,
+    chosen: &Chosen,
+    choices: Option<u32>,
+) -> String {
+    let Some(delays) = &first.delays else {
+        return format!("{}: {}", first.kind.sentence(), counted(first.steps, "step"));
+    };
+    let fewest = match (first.fewest_delays, choices) {
+        // Nothing is fewer than none.
+        (Some(true), Some(choices)) if !delays.is_empty() => {
+            format!(", and not with fewer within {}", counted(u64::from(choices), "choice"))
+        }
+        (Some(true), _) => ", and not with fewer".to_owned(),
+        _ => String::new(),
+    };
+    let delays = counted(delays.len() as u64, "delay");
+    let steps = counted(first.steps, "step");
+    let what = first.kind.sentence();
+    let more = match (keep_going, different) {
+        (false, _) => "; stopped at the first violation".to_owned(),
+        (true, 1) => String::new(),
+        (true, several) => format!("; {} in all", counted(several as u64, "different violation")),
+    };
+    format!("{what}: {delays}, {steps}, {}{fewest}{more}", under(chosen))
+}
