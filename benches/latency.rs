@@ -1,7 +1,7 @@
 //! How long an editor waits for the language server: `cargo bench --bench latency`.
 //!
 //! The server is the real binary, the editor a scripted one; some 200 models of the corpus are opened one after the other,
-//! edited and asked about. `-- --write` writes `docs/benchmarks.md`; `-- --models N` opens about so many.
+//! edited and asked about. `-- --write` writes `docs/benchmarks.md`; `-- --models N` opens about this many.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on stops there, and says where")]
 
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use waits::Row;
 
-/// About so many models of the corpus are opened, unless somebody says otherwise.
+/// About this many models of the corpus are opened, unless somebody says otherwise.
 const MODELS: usize = 200;
 
 fn main() {

@@ -67,7 +67,7 @@ impl ProgressLine {
         Self { terminal, shown: false, began, next: began + PATIENCE, before: None, bounds, at: At::default() }
     }
 
-    /// So many properties are to be checked.
+    /// This many properties are to be checked.
     pub fn plan(&mut self, properties: usize) {
         self.at.of = properties;
     }
@@ -121,7 +121,7 @@ impl ProgressLine {
     }
 }
 
-/// The line in less than so many columns: a terminal may wrap a line that fills it.
+/// The line in less than this many columns: a terminal may wrap a line that fills it.
 fn text(at: &At, bounds: &Bounds, columns: usize) -> String {
     let mut parts = parts(at, bounds);
     let width = |parts: &[(u8, String)]| 2 + parts.iter().map(|(_, part)| part.chars().count() + 2).sum::<usize>();

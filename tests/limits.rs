@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;
 
-/// So many models of the corpus are checked with little time; with `FABIUS_FULL=1` so many, …
+/// Number of corpus models that are checked with little time, without and with `FABIUS_FULL=1`, …
 const CORPUS_MODELS: [usize; 2] = [18, 300];
 /// … and what is passed to each of these checks, and when it is killed: long after it should have ended, on any machine.
 const BRIEFLY: [[&str; 4]; 2] =

@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 /// How many models are compared unless someone asks for more.
 const MODELS: u64 = 60;
-/// So many of the failing models are made smaller, …
+/// This many of the failing models are made smaller, …
 const SHRUNK_MAX: usize = 4;
-/// … with so many questions for each.
+/// … with this many questions for each.
 const SHRINK_TRIES_MAX: usize = 600;
 /// … and so much time.
 const SHRINK_TIME_MAX: Duration = Duration::from_secs(60);

@@ -58,7 +58,7 @@ impl Watched {
         Self { process, lines }
     }
 
-    /// The next lines, so many.
+    /// The next lines, this many.
     fn next(&self, count: usize) -> Vec<String> {
         let next = |_| self.lines.recv_timeout(PATIENCE).expect("a line comes");
         (0..count).map(next).collect()

@@ -56,9 +56,9 @@ pub(crate) struct FilterOption {
     pub filter_id: String,
 }
 
-/// A page of a trace has at most so many steps.
+/// A page of a trace has at most this many steps.
 const PAGE_STEPS: usize = 500;
-/// So many states are offered to jump to.
+/// This many states are offered to jump to.
 const TARGETS_MAX: usize = 50;
 
 type Answer = Result<Value, String>;

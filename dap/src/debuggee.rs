@@ -135,7 +135,7 @@ impl Debuggee {
         show::wrong(&self.e).filter(|wrong| self.points.stops_at(wrong.filter))
     }
 
-    /// The node after so many steps of the system on the line.
+    /// The node after this many steps of the system on the line.
     pub(crate) fn node(&self, number: usize) -> Option<NodeId> {
         self.e.line().iter().copied().rev().find(|node| self.e.number(*node) == number)
     }

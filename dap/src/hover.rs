@@ -6,7 +6,7 @@ use crate::values::References;
 use fabius_explore::Exploration;
 use serde_json::{Value, json};
 
-/// So many processes of one type are told with their values.
+/// This many processes of one type are told with their values.
 const PROCESSES_MAX: usize = 8;
 
 /// The answer for an expression under the mouse, if it is not simply what it is in the process that is stopped: a name that

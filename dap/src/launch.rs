@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-/// A check for the run to begin with may store so many states unless somebody says otherwise.
+/// A check for the run to begin with may store this many states unless somebody says otherwise.
 const STATES_MAX: u64 = 20_000_000;
 /// Longer than anybody waits.
 const SECONDS_MAX: f64 = 1e6;
@@ -36,7 +36,7 @@ pub(crate) struct Launch {
     pub schedule: Option<Value>,
     /// Macros: names and values, or `NAME=VALUE`.
     pub defines: Value,
-    /// A check may take so many seconds.
+    /// A check may take this many seconds.
     pub timeout: Option<f64>,
     /// Only run, do not stop.
     pub no_debug: bool,

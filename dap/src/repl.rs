@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// A search in the console takes so long at most, …
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(5);
-/// … and stores so many states.
+/// … and stores this many states.
 const SEARCH_STATES_MAX: u64 = 1_000_000;
 
 /// The commands: how each is written, and what it does.

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// Messages are looked for this often.
 const STRETCH: Duration = Duration::from_millis(30);
-/// At most so many steps of a run are told one by one, …
+/// At most this many steps of a run are told one by one, …
 const TOLD_MAX: usize = 200;
-/// … and so many lines that the model prints.
+/// … and this many lines that the model prints.
 const PRINTED_MAX: usize = 10_000;
 
 /// A run that goes on.

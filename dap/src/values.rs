@@ -5,7 +5,7 @@ use crate::show::{CHANGED, CHANNELS, GLOBALS, GROUPS, LOCALS, full_name};
 use fabius_explore::{Exploration, Value as Shown};
 use serde_json::{Value, json};
 
-/// The value of an array or a structure is shown with so many characters at most.
+/// The value of an array or a structure is shown with this many characters at most.
 const TEXT_MAX: usize = 400;
 
 /// Why no variable can be set.

@@ -6,9 +6,9 @@ use crate::delays::Mode;
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::{Report, Verdict};
 
-/// Above so many bytes for each state, remembering 64 bits of it needs clearly less.
+/// Above this many bytes for each state, remembering 64 bits of it needs clearly less.
 const BYTES_PER_STATE_MANY: f64 = 24.0;
-/// A limit is raised to so many times what it was.
+/// A limit is raised to this many times what it was.
 const MORE: u64 = 10;
 
 /// A flag, and what it does.

@@ -9,9 +9,9 @@ const SHOWN_BYTES_MAX: usize = 16 << 10;
 const LINE_BYTES_MAX: usize = 600;
 /// So much of a long line is shown before the place, and twice as much after it.
 const LINE_BYTES_AROUND: usize = 40;
-/// So many lines are named where the same is to be said of many.
+/// This many lines are named where the same is to be said of many.
 const LINES_NAMED_MAX: usize = 10;
-/// So many calls are named of a chain of expansions; the rest is counted.
+/// This many calls are named of a chain of expansions; the rest is counted.
 const CALLS_SHOWN_MAX: usize = 4;
 
 /// A place in a file, ready to be underlined.

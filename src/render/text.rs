@@ -20,13 +20,13 @@ const FINDINGS_SHOWN_MAX: usize = 40;
 const UNREACHED_SHOWN_MAX: usize = 3;
 /// A run of more steps is shown without its middle: …
 const STEPS_SHOWN_MAX: usize = 80;
-/// … so many steps at the beginning and at the end.
+/// … this many steps at the beginning and at the end.
 const STEPS_AT_ENDS: (usize, usize) = (20, 50);
-/// The last state of a run is shown in so many lines.
+/// The last state of a run is shown in this many lines.
 const ENDING_LINES_MAX: usize = 40;
-/// So many processes are told where they are.
+/// This many processes are told where they are.
 const PROCESSES_SHOWN_MAX: usize = 12;
-/// So many counterexamples are shown with their runs; the others by what goes wrong.
+/// This many counterexamples are shown with their runs; the others by what goes wrong.
 const RUNS_SHOWN_MAX: usize = 5;
 
 /// Findings, each with its place in the text. What is the same in many places is shown in the first of them.

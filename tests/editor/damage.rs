@@ -7,9 +7,9 @@ use fabius_testkit::corpus::Corpus;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Unless everything is asked for, so many models are damaged, …
+/// Unless everything is asked for, this many models are damaged, …
 const MODELS: usize = 12;
-/// … each at so many places.
+/// … each at this many places.
 const PLACES: usize = 4;
 
 /// The models to damage: ours, and those of the corpus.

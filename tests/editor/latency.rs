@@ -3,7 +3,7 @@
 
 use super::waits::{measure, memory_after, models};
 
-/// So many models of the corpus are opened.
+/// This many models of the corpus are opened.
 const MODELS: usize = 6;
 /// Five hundred edits may leave so much memory more than twenty did; text and results of one model take far less.
 const GROWTH_KIB_MAX: u64 = 32 << 10;

@@ -6,9 +6,9 @@ use super::settings::Folder;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// So many edits are made, …
+/// This many edits are made, …
 const EDITS: usize = 220;
-/// … and after so many of them the session is compared with a fresh one.
+/// … and after this many of them the session is compared with a fresh one.
 const STRETCH: usize = 20;
 /// Nothing comes any more if nothing came for so long.
 const QUIET: Duration = Duration::from_millis(400);

@@ -86,7 +86,7 @@ impl Rows {
     }
 }
 
-/// About so many models: one of ours, and real ones where the corpus is there.
+/// About this many models: one of ours, and real ones where the corpus is there.
 pub fn models(wanted: usize) -> Vec<Model> {
     let own = include_str!("../../models/peterson_broken.pml");
     let mut models = vec![Model { uri: uri("peterson"), text: own.to_owned(), small: true }];
@@ -241,7 +241,7 @@ fn stop_searches(editor: &Editor, row: &mut Row) {
     }
 }
 
-/// The memory of a server of its own after so many edits each, in KiB, where the system tells: an error comes and goes, checks run.
+/// The memory of a server of its own after this many edits each, in KiB, where the system tells: an error comes and goes, checks run.
 pub fn memory_after(counts: &[i32]) -> Vec<(i32, u64)> {
     let editor = Editor::new();
     let uri = uri("memory");

@@ -34,7 +34,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Runs a program in a terminal of so many columns and rows.
+    /// Runs a program in a terminal of this many columns and rows.
     pub fn open(program: &Path, args: &[&str], env: &[(&str, &str)], (columns, rows): (u16, u16)) -> Self {
         let pair = native_pty_system().openpty(size(columns, rows)).expect("there are pseudo-terminals");
         let line_before = line(pair.master.as_ref());

@@ -136,14 +136,14 @@ pub const TABLE: &[Binding] = table![
     CHOOSE Driving Choice ["1", "2", "3", "4", "5", "6", "7", "8", "9"] "choose" "Take the choice with this number."
     CHOOSE Everywhere Enter ["enter"] "go" "What is marked: take the choice, go to the step, let the process move, run to the line, show who wrote the value."
     CHOOSE Driving Until ["c"] "run until" "Run until a condition holds, in the model's own words."
-    CHOOSE Driving Random ["r"] "random" "Take so many steps at random."
+    CHOOSE Driving Random ["r"] "random" "Take a number of steps at random."
     CHOOSE Driving Undo ["u"] "undo" "Take back what was done last, whatever it was."
     CHOOSE Driving Redo ["ctrl-r"] "redo" "Do again what was taken back."
     CHOOSE Driving Bookmark ["b"] "bookmark" "Give this state a name; an empty name takes it away."
 
     SCHEDULE Driving Hold ["h"] "hold" "Hold the process that is marked, or let it go: it moves no more by itself, and in no search from here."
     SCHEDULE Driving HoldUntil ["H"] "hold until" "Hold it until a condition holds."
-    SCHEDULE Driving Delay ["d"] "delay" "Hold it until others have taken so many steps."
+    SCHEDULE Driving Delay ["d"] "delay" "Hold it until others have taken a number of steps."
     SCHEDULE Driving Seal ["x"] "seal" "Forbid holding back from here on, or allow it again."
 
     SCHEDULE Driving Scheduler ["P"] "scheduler" "Let a scheduler choose from here on; pressed again, the next one: run to completion, round robin, random."

@@ -28,7 +28,7 @@ pub struct Layout {
     pub footer: Option<Rect>,
 }
 
-/// So many hundredths of a width.
+/// This many hundredths of a width.
 pub fn share(width: u16, hundredths: u32) -> u16 {
     (u32::from(width) * hundredths / 100) as u16
 }

@@ -16,7 +16,7 @@ pub enum Message {
     Mouse(MouseEvent),
     /// Text was pasted.
     Pasted(String),
-    /// The terminal has so many columns and rows.
+    /// The terminal has this many columns and rows.
     Resized(u16, u16),
     /// The model was read.
     Loaded(Arc<Loaded>),
@@ -30,7 +30,7 @@ pub enum Message {
     Found(u64, Other, Box<Result<Option<Counterexample>, String>>),
     /// A chart of what is ahead is drawn; its number.
     Charted(u64, Box<Result<Chart, String>>),
-    /// A run has gone so many steps; the number is that of the run.
+    /// A run has gone this many steps; the number is that of the run.
     Rides(u64, usize),
     /// A run is over: where it led, and why it ended.
     Ran(u64, Box<(Exploration, Stop)>),

@@ -6,7 +6,7 @@ use fabius_explore::{Condition, Exploration, Place, RunLimits, Stop, Way};
 
 /// A run until something happens is at most so long.
 const STEPS_MAX: usize = 1_000_000;
-/// It says how far it is whenever it has gone so many steps.
+/// It says how far it is whenever it has gone this many steps.
 const TELL_STEPS: usize = 1000;
 
 /// What a run goes on for.
@@ -16,7 +16,7 @@ pub enum Goal {
     Until(Condition),
     /// Until a process comes to a line.
     Line(Place),
-    /// For so many steps at random.
+    /// For this many steps at random.
     Random {
         /// How many.
         steps: usize,
@@ -35,7 +35,7 @@ pub struct Ride {
 }
 
 impl Ride {
-    /// Runs, and says after so many steps how many there were.
+    /// Runs, and says after this many steps how many there were.
     pub fn run(mut self, cancel: &Cancel, tell: &mut dyn FnMut(usize)) -> (Exploration, Stop) {
         let (way, steps_max) = match self.goal {
             Goal::Random { steps, seed } => (Way::Random(seed), steps),

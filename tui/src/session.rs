@@ -138,12 +138,12 @@ impl Session {
         self.row_at(self.walk.depth(self.walk.here()))
     }
 
-    /// The row after so many moves, or the last one before it.
+    /// The row after this many moves, or the last one before it.
     fn row_at(&self, depth: usize) -> usize {
         self.rows().partition_point(|node| self.walk.depth(*node) <= depth).saturating_sub(1)
     }
 
-    /// Whether a node is the row after so many moves, or the last one before it.
+    /// Whether a node is the row after this many moves, or the last one before it.
     pub fn is_row_at(&self, node: NodeId, depth: usize) -> bool {
         self.node_of(self.row_at(depth)) == Some(node)
     }
@@ -319,7 +319,7 @@ pub struct Watched {
 
 /// Along a longer run, a watched value is followed so far, …
 const WATCHED_STEPS_MAX: usize = 20_000;
-/// … and so many changes of it are shown.
+/// … and this many changes of it are shown.
 const CHANGES_MAX: usize = 500;
 /// On a longer run, delays are not marked.
 const DELAYED_STEPS_MAX: usize = 10_000;
@@ -350,5 +350,5 @@ fn all_values(state: &Snapshot) -> Vec<(String, String)> {
     state.variables.iter().chain(&state.channels).cloned().chain(own).collect()
 }
 
-/// So many rows of the tree are shown.
+/// This many rows of the tree are shown.
 const TREE_ROWS_MAX: usize = 2000;

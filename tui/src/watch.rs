@@ -5,11 +5,11 @@ use fabius_engine::settings::Settings;
 use fabius_engine::{Event, Goal, Look, Progress, Verdict};
 use std::collections::{BTreeMap, VecDeque};
 
-/// So many samples of the rate are kept.
+/// This many samples of the rate are kept.
 const SAMPLES_MAX: usize = 120;
-/// So many different reasons for which cycles were rejected are kept.
+/// This many different reasons for which cycles were rejected are kept.
 const REASONS_MAX: usize = 6;
-/// A forecast needs so many samples.
+/// A forecast needs this many samples.
 const FORECAST_SAMPLES_MIN: usize = 8;
 
 /// A property of the model, and what is known of it: for all runs from the initial state, with nobody held.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const TELL_EVERY: Duration = Duration::from_millis(100);
 /// A chart may take so long, …
 const CHART_TIME_MAX: Duration = Duration::from_secs(2);
-/// … so many states, …
+/// … this many states, …
 const CHART_STATES_MAX: u64 = 500_000;
 /// … and so much memory while it is drawn.
 const CHART_BYTES_MAX: u64 = 256 << 20;
@@ -175,7 +175,7 @@ impl Work {
     }
 }
 
-/// Whether a search with these settings can go on where it ended: one in the order of delays, up to so many, that
+/// Whether a search with these settings can go on where it ended: one in the order of delays, up to this many, that
 /// remembers states only.
 pub(crate) fn can_be_resumed(settings: &Settings) -> bool {
     let suits = |delaying: &Delaying| !matches!(delaying.mode, DelayMode::Sample(..)) && delaying.delays_max.is_some();

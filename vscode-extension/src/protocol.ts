@@ -25,7 +25,7 @@ export interface PropertyStatus {
   fairness?: "none" | "weak" | "strong";
   summary: string | null;
   states: number | null;
-  /** With so many delays a search found nothing. */
+  /** The number of delays up to which a search found nothing. */
   bound?: number | null;
   counterexamples: number;
   /** What became of the first counterexample in the present text. */
@@ -45,7 +45,7 @@ export interface Progress {
 export interface Running {
   property: string;
   tier: "quick" | "rising" | "deep" | "farther";
-  /** With so many delays it found nothing so far. */
+  /** The number of delays up to which it found nothing so far. */
   bound?: number | null;
   progress: Progress | null;
 }
@@ -60,7 +60,7 @@ export interface Status {
   /** Why the model cannot be checked as it is; the properties are those from before then. */
   faulty?: { message: string; errors: number; line: number | null } | null;
   properties: PropertyStatus[];
-  /** The reachable states were looked at for coverage: so many, and whether these are all. */
+  /** The reachable states were looked at for coverage: their number, and whether these are all. */
   survey?: { states: number; exhaustive: boolean } | null;
   /** They are being looked at. */
   surveying?: boolean;

@@ -28,9 +28,9 @@ use std::time::Instant;
 
 /// Larger searches are not run to their end.
 const STATES_MAX: u64 = 400_000;
-/// So many transitions are the budget of depth-bounded searches that are compared by how far they come.
+/// This many transitions are the budget of depth-bounded searches that are compared by how far they come.
 const TRANSITIONS: u64 = 150_000;
-/// So many threads search for cycles together.
+/// This many threads search for cycles together.
 const THREADS: usize = 4;
 /// Before this line stands what people wrote.
 const MARK: &str = "<!-- tables -->";
@@ -283,7 +283,7 @@ fn cycle_cell((found, seconds): &(DeepCycles<Move, Fault>, f64)) -> String {
     }
 }
 
-/// Ends a search after so many transitions.
+/// Ends a search after this many transitions.
 struct Budgeted;
 
 impl Observer<Move, Fault> for Budgeted {

@@ -23,7 +23,7 @@ pub struct SearchedMachine {
     cut: Arc<CutRuns>,
 }
 
-/// So many changes without a step may come before a step: control is lost, the system stutters.
+/// This many changes without a step may come before a step: control is lost, the system stutters.
 const SILENT_STEPS_MAX: usize = 3;
 
 /// Tells where the processes of a state are.
@@ -113,7 +113,7 @@ impl SearchedMachine {
         &mut self.machine
     }
 
-    /// So many machines for as many threads, this one's clones.
+    /// This many machines for as many threads, this one's clones.
     pub(crate) fn team(&self, threads: usize) -> Vec<Self> {
         vec![self.clone(); threads.max(1)]
     }

@@ -6,7 +6,7 @@
 use crate::adapter::SearchedMachine;
 use fabius_search::{Model, Statistics};
 
-/// A transition counts once, and once more for each so many words of a state.
+/// A transition counts once, and once more for each this many words of a state.
 const WORDS_PER_TRANSITION: u64 = 256;
 
 /// Transitions that may still be listed.
@@ -18,7 +18,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// So many transitions, if they have small states, for searches of this machine.
+    /// This many transitions, if they have small states, for searches of this machine.
     pub(crate) fn new(transitions_max: u64, machine: &mut SearchedMachine) -> Self {
         let mut state = Vec::new();
         // Where there is no initial state, no transition is listed.
@@ -36,7 +36,7 @@ impl Budget {
         self.left
     }
 
-    /// Keeps only one of so many parts; returns the others.
+    /// Keeps only one of this many parts; returns the others.
     pub(crate) fn set_aside(&mut self, parts: u64) -> u64 {
         let aside = self.left - self.left / parts;
         self.left -= aside;

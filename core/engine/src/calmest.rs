@@ -34,7 +34,7 @@ fn as_it_is(wrong: Wrong, path: Vec<Move>, watch: Watch) -> Found {
     Found { as_found: true, ..Found::new(wrong, path, watch) }
 }
 
-/// A run that goes wrong as `like` does, with the fewest changes of process; `None` if none is found within so many
+/// A run that goes wrong as `like` does, with the fewest changes of process; `None` if none is found within this many
 /// states.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Whoever may stop the drawing is asked whenever so many states were looked at.
+/// Whoever may stop the drawing is asked whenever this many states were looked at.
 const STATES_PER_LOOK: usize = 256;
 /// A state that was met takes about so much beside its words: its two fingerprints, its number.
 const STATE_BYTES: u64 = 48;
@@ -33,7 +33,7 @@ const OPEN: u32 = u32::MAX - 1;
 /// What is known of the runs that go on from a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ahead {
-    /// One of them violates the property, after so many steps of the system.
+    /// One of them violates the property, after this many steps of the system.
     Error(u32),
     /// None of them does.
     Safe,

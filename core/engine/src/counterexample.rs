@@ -17,14 +17,14 @@ use fabius_witness::{
 };
 use std::sync::Arc;
 
-/// So many places at which processes wait are shown in the text, …
+/// This many places at which processes wait are shown in the text, …
 const PLACES_SHOWN_MAX: usize = 6;
-/// … and so many processes are named at each.
+/// … and this many processes are named at each.
 const NAMES_SHOWN_MAX: usize = 6;
 
 /// A longer run is told as it was found.
 const CALMED_STEPS_MAX: usize = 5_000;
-/// The reference interpreter may take so many steps to make a run easier to read.
+/// The reference interpreter may take this many steps to make a run easier to read.
 const CALMING_STEPS_MAX: u64 = 20_000;
 
 /// A longer run is not told in the words of the program as written.
@@ -40,7 +40,7 @@ pub(crate) enum Wrong {
     InvalidEnd,
     /// The last step of the path is faulty.
     Fault(Fault),
-    /// From the state after so many steps, the path leads back to it: a loop of this class.
+    /// From the state after this many steps, the path leads back to it: a loop of this class.
     Loop(usize, ViolationClass),
 }
 

@@ -60,7 +60,7 @@ impl Search {
         }
     }
 
-    /// The word for it in reports, if so many threads search.
+    /// The word for it in reports, if this many threads search.
     fn word(self, threads: usize) -> &'static str {
         match self {
             Self::NestedDfs if 1 < threads => "cndfs",

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// So many of the last steps of its path a search shows unless the whole path is asked for.
+/// This many of the last steps of its path a search shows unless the whole path is asked for.
 pub const SHOWN_STEPS_MAX: usize = 256;
 
 /// A paused search looks so often whether it was cancelled.
@@ -71,7 +71,7 @@ impl Controls {
         *lock(&self.0.limits)
     }
 
-    /// Allows a search in the order of delays so many of them, if it was to stop earlier.
+    /// Allows a search in the order of delays this many of them, if it was to stop earlier.
     pub fn raise_bound(&self, last: u32) {
         *lock(&self.0.last_bound) = Some(last);
     }

@@ -20,9 +20,9 @@ use fabius_witness::{
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A process passes through so many new statements before it must come to a known one.
+/// A process passes through this many new statements before it must come to a known one.
 const NEW_STEPS_MAX: usize = 16;
-/// So many changes without a step may come before a step: control is lost, the system stutters.
+/// This many changes without a step may come before a step: control is lost, the system stutters.
 const SILENT_CHANGES_MAX: usize = 2;
 /// A longer run is not tried.
 const STEPS_MAX: usize = 5_000;

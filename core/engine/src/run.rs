@@ -182,7 +182,7 @@ fn check_all(
     outcome
 }
 
-/// The settings for the next of so many properties, which may use its share of the time that is left.
+/// The settings for the next of this many properties, which may use its share of the time that is left.
 fn with_share(settings: &Settings, properties: usize, now: Duration) -> Settings {
     let share = |until: Duration| now + until.saturating_sub(now) / properties as u32;
     Settings { until: settings.until.map(share), ..settings.clone() }

@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many states are explored without a reduction, unless somebody chose otherwise.
+/// This many states are explored without a reduction, unless somebody chose otherwise.
 pub const WHOLE_STATES_MAX: u64 = 200_000;
-/// So many transitions are listed to make a violation clearer, unless somebody chose otherwise: with small states that is
+/// This many transitions are listed to make a violation clearer, unless somebody chose otherwise: with small states that is
 /// about two seconds of one processor.
 pub const CLARIFY_TRANSITIONS_MAX: u64 = 1_500_000;
 
@@ -45,7 +45,7 @@ pub struct Settings {
     pub depth_bounding: Option<DepthBounding>,
     /// Where a search in the order of delays or of depth is kept, and where it goes on.
     pub keeper: Keeper,
-    /// So many threads may search.
+    /// This many threads may search.
     pub threads: usize,
     /// How much a search may use.
     pub limits: Limits,
@@ -186,7 +186,7 @@ pub enum Progress {
 pub struct DepthBounding {
     /// More steps in each round.
     pub increment: u32,
-    /// At most so many steps; an atomic sequence is one.
+    /// At most this many steps; an atomic sequence is one.
     pub cut_off: Option<u32>,
 }
 
@@ -197,9 +197,9 @@ pub struct Delaying {
     pub scheduler: SchedulerChoice,
     /// What is remembered, and so what may be concluded.
     pub mode: DelayMode,
-    /// At most so many delays; without it, until nothing is left.
+    /// At most this many delays; without it, until nothing is left.
     pub delays_max: Option<u32>,
-    /// At most so many choices inside processes: alternatives other than the first one listed. For searches for violations of
+    /// At most this many choices inside processes: alternatives other than the first one listed. For searches for violations of
     /// safety; samples and searches for infinite runs do not heed it.
     pub choices_max: Option<u32>,
     /// Of the random scheduler, and of samples.
@@ -364,7 +364,7 @@ pub enum DelayMode {
     Fast,
     /// States of system and scheduler: a proof for each number of delays.
     Exact,
-    /// Nothing: so many runs are drawn at random.
+    /// Nothing: this many runs are drawn at random.
     Sample(SampleKind, Option<u64>),
 }
 

@@ -18,7 +18,7 @@ use fabius_witness::RunFairness;
 
 /// A first look stores so few states, …
 const STATES_SOON: u64 = 2_000;
-/// … and each in which some processes rest, so many; …
+/// … and each in which some processes rest, this many; …
 const STATES_WITHOUT: u64 = 10_000;
 /// … all of these take one part of the budget, and a last look at everything takes the rest.
 const WITHOUT_SHARE: u64 = 2;
@@ -109,7 +109,7 @@ impl Shortening<'_, '_, '_> {
         self.budget.put_back(rest);
     }
 
-    /// Looks for a run of fewer steps than `bound` in so many states; whether it is proved that there is none shorter than
+    /// Looks for a run of fewer steps than `bound` in this many states; whether it is proved that there is none shorter than
     /// the best now.
     fn look(&mut self, resting: &ProcessSet, bound: u64, states_max: Option<u64>) -> bool {
         let limits = self.task.settings.limits;

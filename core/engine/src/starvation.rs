@@ -20,14 +20,14 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Each place is looked at in so many states at most; …
+/// Each place is looked at in this many states at most; …
 const STATES_MAX: u64 = 20_000;
-/// … in all of them together, so many transitions are listed (those of large states count more than once).
+/// … in all of them together, this many transitions are listed (those of large states count more than once).
 const TRANSITIONS_MAX: u64 = 400_000;
 /// No more hints than this are given.
 const HINTS_MAX: usize = 5;
 
-/// Ends a search once it has listed so many transitions.
+/// Ends a search once it has listed this many transitions.
 struct UpTo(u64);
 
 impl Observer<Move, Fault> for UpTo {

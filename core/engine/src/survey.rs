@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// More different values of one variable are only counted.
 const VALUES_MAX: usize = 1_000;
-/// So many channels are looked at for what they cost.
+/// This many channels are looked at for what they cost.
 const COSTS_MAX: usize = 8;
 
 /// What can be seen in the reachable states.
@@ -57,11 +57,11 @@ pub struct Seen {
 /// What the channels of a variable hold.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Held {
-    /// So many different contents.
+    /// This many different contents.
     pub contents: u64,
     /// The most messages at once.
     pub longest: usize,
-    /// Room for so many.
+    /// Room for this many.
     pub capacity: usize,
     /// The share of states that would not be different without it, from 0 to 1; unknown if it was not measured.
     pub share: Option<f64>,

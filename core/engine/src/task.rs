@@ -15,7 +15,7 @@ use fabius_search::Completeness;
 use fabius_search::store::Exactness;
 use std::sync::Arc;
 
-/// So many variables are named where a state is too large.
+/// This many variables are named where a state is too large.
 const LARGEST_SHOWN_MAX: usize = 3;
 
 /// What the search left behind.

@@ -84,7 +84,7 @@ impl Exploration {
     }
 
     /// How the value of an expression changes along the line: the nodes after whose steps it is another one than before,
-    /// each with it; first the initial state. At most so many nodes are looked at.
+    /// each with it; first the initial state. At most this many nodes are looked at.
     pub fn along_line(&self, condition: &Condition, nodes_max: usize) -> Vec<(NodeId, Result<String, String>)> {
         let mut found: Vec<(NodeId, Result<String, String>)> = Vec::new();
         for node in self.line().iter().take(nodes_max) {

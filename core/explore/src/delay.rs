@@ -187,7 +187,7 @@ impl Exploration {
         Ok(Needed { points, others, sentence })
     }
 
-    /// Lets a scheduler choose from here on, for so many moves at most: the line goes on as it would. One stays where one
+    /// Lets a scheduler choose from here on, for this many moves at most: the line goes on as it would. One stays where one
     /// is; [`Exploration::forward`] then follows it.
     ///
     /// # Errors

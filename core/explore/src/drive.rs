@@ -10,7 +10,7 @@ use fabius_program::{CLAIM_PID, LocationId, Move, ProcessId, ProcessKind};
 use fabius_witness::Ending;
 use std::collections::BTreeSet;
 
-/// In a sealed run, so many moves are worked out at once.
+/// In a sealed run, this many moves are worked out at once.
 const SEALED_MOVES: usize = 500;
 
 /// How an automatic run chooses.
@@ -29,7 +29,7 @@ pub enum Way {
 /// What bounds an automatic run.
 #[derive(Clone, Debug)]
 pub struct RunLimits<'a> {
-    /// At most so many moves.
+    /// At most this many moves.
     pub steps_max: usize,
     /// Whoever raises this ends it.
     pub cancel: Option<&'a Cancel>,
@@ -46,7 +46,7 @@ impl Default for RunLimits<'_> {
 pub enum Stop {
     /// What was waited for is the case.
     Reached,
-    /// So many moves were made as were asked for.
+    /// As many moves were made as were asked for.
     Steps,
     /// The limit of moves was reached before what was waited for.
     Limit,
@@ -219,7 +219,7 @@ impl Exploration {
         self.run(way, limits, |this| this.arrived_at(place).is_some())
     }
 
-    /// Takes so many moves at random.
+    /// Takes this many moves at random.
     pub fn run_randomly(&mut self, steps: usize, seed: u64, cancel: Option<&Cancel>) -> Stop {
         let limits = RunLimits { steps_max: steps, cancel };
         match self.run(Way::Random(seed), &limits, |_| false) {

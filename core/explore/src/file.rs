@@ -31,9 +31,9 @@ pub struct TraceFile {
     property: String,
     /// The steps of the line.
     steps: Vec<StepFile>,
-    /// One stands after so many of them.
+    /// One stands after this many of them.
     here: usize,
-    /// So many of them come before the loop, if the line ends in one.
+    /// This many of them come before the loop, if the line ends in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     loop_start: Option<usize>,
     /// Processes that are held.
@@ -45,7 +45,7 @@ pub struct TraceFile {
     /// What else was tried: steps that branch off from states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     branches: Vec<BranchFile>,
-    /// Names of states, by their numbers: after so many steps of the line; those of branches follow.
+    /// Names of states, by their numbers: after this many steps of the line; those of branches follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<NameFile>,
     /// The statements of the model, those of each process type in the order of the text: what is not among them is new.
@@ -100,9 +100,9 @@ struct NameFile {
 /// How far a saved run went in a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reopened {
-    /// So many of its steps came through.
+    /// This many of its steps came through.
     pub steps: usize,
-    /// It has so many.
+    /// It has this many.
     pub of: usize,
     /// What there is to say: where it stopped and why, what is gone, which hold makes no sense any more.
     pub remarks: Vec<String>,

@@ -9,13 +9,13 @@ use fabius_witness::{Claim, Step, essential, reads};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The reference interpreter may take so many steps to find out which ones matter.
+/// The reference interpreter may take this many steps to find out which ones matter.
 const ESSENTIAL_STEPS_MAX: u64 = 100_000;
-/// A chain of writers has at most so many links, …
+/// A chain of writers has at most this many links, …
 const WRITES_MAX: usize = 40;
 /// … and is at most so deep.
 const DEPTH_MAX: usize = 12;
-/// So many steps are looked at for each of them.
+/// This many steps are looked at for each of them.
 const LOOK_BACK_MAX: usize = 10_000;
 
 /// The steps of a run that matter.

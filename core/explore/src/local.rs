@@ -11,7 +11,7 @@ use fabius_program::Move;
 use fabius_witness::{Claim, State};
 use std::sync::Arc;
 
-/// So many answers are kept, the younger ones.
+/// This many answers are kept, the younger ones.
 const ANSWERS_MAX: usize = 32;
 
 /// What the answer of a search from a state is about.

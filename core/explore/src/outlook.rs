@@ -12,7 +12,7 @@ use fabius_witness::State;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// So many charts are kept, the younger ones.
+/// This many charts are kept, the younger ones.
 const CHARTS_MAX: usize = 8;
 
 /// The charts that are known.

@@ -12,7 +12,7 @@ use fabius_witness::{
 
 /// A longer loop is not explained.
 const LOOP_STEPS_MAX: usize = 5_000;
-/// So many steps before a deadlock are looked at for who brought it about.
+/// This many steps before a deadlock are looked at for who brought it about.
 const BLAMED_STEPS_MAX: usize = 1_000;
 
 /// A process.

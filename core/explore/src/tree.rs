@@ -7,15 +7,15 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// At first, every so many steps the state is kept for good; …
+/// At first, every this many steps the state is kept for good; …
 const KEPT_EVERY: u32 = 64;
 /// … if these states take more memory than this, half of them are dropped.
 const KEPT_BYTES_MAX: usize = 64 << 20;
-/// So many states are kept beside those, …
+/// This many states are kept beside those, …
 const RECENT_MAX: usize = 512;
 /// … in so much memory, …
 const RECENT_BYTES_MAX: usize = 64 << 20;
-/// … and always so many.
+/// … and always this many.
 const RECENT_MIN: usize = 8;
 /// No node.
 const NONE: u32 = u32::MAX;

@@ -24,7 +24,7 @@ fn main() {
     }
 }
 
-/// Collects up to so many states, then lists the successors of all of them again and again.
+/// Collects up to this many states, then lists the successors of all of them again and again.
 fn measure(path: &Path) {
     let program = match support::program_of(path) {
         Ok(program) => program,
@@ -65,7 +65,7 @@ fn measure(path: &Path) {
         }
     }
     let words: usize = states.iter().map(Vec::len).sum();
-    // A search has the state it expands in its cache: so many do not leave it.
+    // A search has the state it expands in its cache: this many do not leave it.
     let stride = states.len().div_ceil(std::env::var("SAMPLE").map_or(4000, |n| n.parse().unwrap_or(4000)));
     let mut sample = Vec::new();
     for state in states.iter().step_by(stride) {

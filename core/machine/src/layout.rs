@@ -24,9 +24,9 @@ pub(crate) const WATCHED_BITS: u32 = 26;
 /// The last word of a block that a [`Slot`] can name. What lies behind is read and written by index only: elements of
 /// an [`Array`], messages of a channel that the interpreter finds by its number.
 pub(crate) const SLOT_WORD_MAX: u32 = 0xFFFF;
-/// At most so many words in one block: 64 MiB.
+/// At most this many words in one block: 64 MiB.
 pub(crate) const BLOCK_WORDS_MAX: u32 = 1 << 24;
-/// At most so many words in a state, whatever processes it has: 1 GiB.
+/// At most this many words in a state, whatever processes it has: 1 GiB.
 pub(crate) const STATE_WORDS_MAX: u64 = 1 << 28;
 
 /// What an address is relative to.

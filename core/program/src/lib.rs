@@ -29,11 +29,11 @@ pub use watch::{ProgressOn, StepMarks, Watch};
 
 use fabius_base::Span;
 
-/// At most so many processes are alive at once (Spin's limit).
+/// At most this many processes are alive at once (Spin's limit).
 pub const PROCESSES_MAX: usize = 255;
 /// The number under which a claim's steps stand in a path: no process has it.
 pub const CLAIM_PID: u8 = 255;
-/// At most so many channels exist at once (Spin's limit).
+/// At most this many channels exist at once (Spin's limit).
 pub const CHANNELS_MAX: usize = 255;
 
 /// A whole model.

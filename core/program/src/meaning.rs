@@ -215,7 +215,7 @@ pub enum Fault {
     TraceAmbiguous,
 }
 
-/// A [`crate::Block`] may take at most so many steps.
+/// A [`crate::Block`] may take at most this many steps.
 pub const BLOCK_STEPS_MAX: u32 = 1_000_000;
 
 impl fmt::Display for Fault {

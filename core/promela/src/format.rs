@@ -22,7 +22,7 @@ pub struct Style {
 /// One step of indentation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Indent {
-    /// So many spaces.
+    /// This many spaces.
     Spaces(usize),
     /// A tab.
     Tab,

@@ -76,7 +76,7 @@ fn aligned_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Lines that stand elsewhere than typing would put them, of so many.
+/// Lines that stand elsewhere than typing would put them, of this many.
 fn moved(text: &str) -> (Vec<&str>, usize) {
     let all: Vec<(usize, &str)> = aligned_lines(text).collect();
     let moved = all.iter().filter(|(at, _)| align(text, *at, Style::default()).is_some());

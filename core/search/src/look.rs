@@ -6,7 +6,7 @@
 /// What somebody who watches wants to see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Curiosity {
-    /// So many of the last labels of the path, at most.
+    /// This many of the last labels of the path, at most.
     pub labels_max: usize,
     /// The path is to start in the initial state, even if that is some work.
     pub whole: bool,
@@ -19,9 +19,9 @@ pub enum Phase {
     DepthFirst,
     /// Goes layer by layer.
     BreadthFirst,
-    /// Goes depth first as far as so many delays allow.
+    /// Goes depth first as far as this many delays allow.
     Delays(u32),
-    /// Goes depth first down to so many steps.
+    /// Goes depth first down to this many steps.
     Depth(u32),
     /// Goes depth first without progress; what lies behind progress waits.
     WithoutProgress,
@@ -114,7 +114,7 @@ impl<Label> Look<Label> {
         Self { path, before: labels.count() as u64, ..self }
     }
 
-    /// With the end of a path of so many labels: a long stack is not counted for somebody who sees the end of it.
+    /// With the end of a path of this many labels: a long stack is not counted for somebody who sees the end of it.
     pub(crate) fn along_many(
         self,
         wanted: Curiosity,

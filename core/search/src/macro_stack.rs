@@ -12,7 +12,7 @@ use crate::position::Position;
 use crate::schedule::Turns;
 use std::ops::ControlFlow;
 
-/// The turns of so many states on the stack are kept.
+/// The turns of this many states on the stack are kept.
 pub(crate) const KEPT: usize = 16;
 
 /// The turns of a state of a model.
@@ -40,7 +40,7 @@ pub(crate) struct Frame<Data> {
 }
 
 impl<M: Processes, Data> MacroStack<M, Data> {
-    /// An empty stack, for a visited set that keeps so many cells of memo with each word.
+    /// An empty stack, for a visited set that keeps this many cells of memo with each word.
     pub(crate) fn new(model: &M, memo_per_word: usize) -> Self {
         let kept = (0..KEPT).map(|_| (0, Turns::default())).collect();
         Self { position: Position::new(memo_per_word, model.hidden_words()), frames: Vec::new(), kept }

@@ -122,7 +122,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Takes so many steps at once; whether it is time to [`Self::look`].
+    /// Takes this many steps at once; whether it is time to [`Self::look`].
     pub(crate) fn steps_are_due(&mut self, steps: u64) -> bool {
         match u64::from(self.steps_left).checked_sub(steps) {
             Some(left) => {
@@ -133,7 +133,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Whether a search that has stored so many states may not store one more.
+    /// Whether a search that has stored this many states may not store one more.
     #[inline]
     pub(crate) fn states_exhausted(&self, states: u64) -> bool {
         self.limits.states_max.is_some_and(|max| max <= states)

@@ -19,7 +19,7 @@ pub(crate) struct StateLog {
 }
 
 impl StateLog {
-    /// An empty log, of states with so many hidden words.
+    /// An empty log, of states with this many hidden words.
     pub(crate) fn new(hidden: usize) -> Self {
         Self { words: Vec::new(), ends: Vec::new(), hidden, room: Vec::new() }
     }

@@ -23,9 +23,9 @@ type ToyOutcome = CycleOutcome<u32, u32>;
 #[derive(Clone, Copy)]
 struct Taste {
     nodes_max: usize,
-    /// One node in so many is transient; 0 for none.
+    /// One node in this many is transient; 0 for none.
     transient_one_in: usize,
-    /// One edge in so many is accepting, and one makes progress.
+    /// One edge in this many is accepting, and one makes progress.
     accepting_one_in: usize,
     progress_one_in: usize,
     faults: bool,

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 /// Walks at random among states that resemble each other, forwards and back, inserting some of them and
 /// passing through others, and looking at some without going there; returns how many answers differ from the truth.
-/// The words have so many values.
+/// The words have this many values.
 fn wrong_answers<S: Store>(store: &mut S, seed: u64, steps: usize, words_max: usize, values: usize) -> usize {
     let mut random = Random::new(seed);
     let mut truth: HashSet<(bool, Vec<u32>)> = HashSet::new();

@@ -22,10 +22,10 @@ pub enum Claim {
     Fault(Fault),
     /// It is possible, nothing more.
     Reaches,
-    /// It is possible, and from the state after so many steps it leads back to the same state. Without any step, it
+    /// It is possible, and from the state after this many steps it leads back to the same state. Without any step, it
     /// ends where nothing can move any more, in a state that is accepted for ever.
     Cycle {
-        /// So many steps.
+        /// This many steps.
         start: usize,
         /// What is said of it.
         shows: Shows,

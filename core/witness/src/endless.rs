@@ -14,7 +14,7 @@ use crate::release::{Prospect, prospects};
 use crate::show::Names;
 use crate::state::State;
 
-/// So many values that never change are told.
+/// This many values that never change are told.
 const CONSTANTS_TOLD_MAX: usize = 6;
 
 /// A loop explained.

@@ -227,7 +227,7 @@ impl<'a> Evaluation<'a> {
         Ok(true)
     }
 
-    /// A fault if messages of this channel do not have so many fields.
+    /// A fault if messages of this channel do not have this many fields.
     pub(crate) fn check_field_count(&self, channel: usize, given: usize) -> Result<(), Fault> {
         let expected = self.channel_type(channel).fields.len();
         if given == expected {

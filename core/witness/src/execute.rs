@@ -54,7 +54,7 @@ pub enum Happening {
     Executed(Span),
 }
 
-/// So many parts of a block are told.
+/// This many parts of a block are told.
 const PARTS_TOLD_MAX: u32 = 1000;
 
 /// A message on its way in a rendezvous.

@@ -11,14 +11,14 @@ use crate::show::statement_text;
 use crate::state::State;
 use crate::trace::{Actor, Step, last_changes};
 
-/// So many statements are named that may change something for one that waits, …
+/// This many statements are named that may change something for one that waits, …
 const AHEAD_SHOWN_MAX: usize = 3;
-/// … for so many that wait.
+/// … for this many that wait.
 const RELATIONS_SHOWN_MAX: usize = 6;
 
-/// To explain a dead state, so many steps are tried, …
+/// To explain a dead state, this many steps are tried, …
 const TRIES_MAX: usize = 100_000;
-/// … and so many to say what one process waits for.
+/// … and this many to say what one process waits for.
 const TRIES_OF_ONE_MAX: usize = 5_000;
 
 /// Why a state is an invalid end state.
@@ -268,7 +268,7 @@ struct Inquiry<'a> {
     state: &'a State,
     /// What each process may still do, worked out when it is asked for.
     ahead: Vec<OnceCell<Vec<(EdgeId, Effects)>>>,
-    /// So many steps may still be tried to find out whether a statement is enough.
+    /// This many steps may still be tried to find out whether a statement is enough.
     tries_left: Cell<usize>,
 }
 

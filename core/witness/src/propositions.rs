@@ -10,15 +10,15 @@ use crate::trace::Trace;
 
 /// The propositions of longer runs are not worked out.
 const STEPS_MAX: usize = 5_000;
-/// So many propositions are told, …
+/// This many propositions are told, …
 const PROPOSITIONS_MAX: usize = 8;
-/// … and so many changes of each.
+/// … and this many changes of each.
 const CHANGES_MAX: usize = 4;
 
 /// A proposition along a run.
 struct Proposition {
     text: String,
-    /// Whether it is true after so many steps of the system; `None` where it has no value.
+    /// Whether it is true after this many steps of the system; `None` where it has no value.
     along: Vec<Option<bool>>,
 }
 

@@ -16,15 +16,15 @@ use crate::interpret::{Ending, Outcome, Trial, moves, released};
 use crate::state::State;
 use crate::values::Values;
 
-/// A search from a loop looks at so many states, …
+/// A search from a loop looks at this many states, …
 const STATES_MAX: usize = 2_000;
-/// … a process that is let go on alone comes to so many, …
+/// … a process that is let go on alone comes to this many, …
 const ALONE_STATES_MAX: usize = 100;
-/// … and all of them together have so many values.
+/// … and all of them together have this many values.
 const WORDS_MAX: usize = 4 << 20;
-/// In each of them, every process is asked for its steps: so many times.
+/// In each of them, every process is asked for its steps: this many times.
 const STEPS_MAX: usize = 100_000;
-/// So many ways to let a process go on are tried.
+/// This many ways to let a process go on are tried.
 const SUPPOSED_MAX: usize = 8;
 
 /// A statement that a process may still come to and that touches what another one waits for.
@@ -52,9 +52,9 @@ pub enum Prospect {
         /// How many steps the run has.
         steps: usize,
     },
-    /// No run from the loop does: so many states were looked at, which are all.
+    /// No run from the loop does: this many states were looked at, which are all.
     Never {
-        /// So many.
+        /// This many.
         states: usize,
     },
     /// The search was not finished.

@@ -65,7 +65,7 @@ impl Round {
         neglected.map_or(Ok(()), |pid| Err(Box::new(Disagreement::Unfair(pid))))
     }
 
-    /// A process that never moves although it is enabled in so many states as to have a right to.
+    /// A process that never moves although it is enabled often enough to have a right to.
     fn neglected(&self, has_a_right: impl Fn(usize) -> bool) -> Option<u8> {
         (0..self.processes_max).map(|pid| pid as u8).find(|pid| {
             let able = self.enabled.get(pid).copied().unwrap_or(0);

@@ -11,7 +11,7 @@ use crate::state::State;
 ///
 /// For a fault, the last step stays what it is; for an invalid end state, every process ends up where
 /// it did; otherwise the last state stays the same. Cycles are left alone. `steps_max` bounds the
-/// work: so many steps are walked at most.
+/// work: this many steps are walked at most.
 pub fn shorten(program: &Program, watch: Watch, path: &[Move], claim: Claim, steps_max: u64) -> Vec<Move> {
     let Ok(initial) = State::watching(program, watch) else { return path.to_vec() };
     let mut shortening = Shortening { program, claim, budget: steps_max, path: Vec::new(), states: vec![initial] };
@@ -66,7 +66,7 @@ struct Walked {
 struct Shortening<'a> {
     program: &'a Program,
     claim: Claim,
-    /// So many steps may still be walked.
+    /// This many steps may still be walked.
     budget: u64,
     path: Vec<Move>,
     /// The states before each step and after the last.

@@ -11,7 +11,7 @@ use crate::interpret::{Outcome, Taken as Walked, step as take};
 use crate::state::State;
 use crate::trace::{Actor, HeldBack, Snapshot, Step, Taken, actor, snapshot};
 
-/// At first, the state before every so many steps is kept; …
+/// At first, the state before every this many steps is kept; …
 const SPACING: usize = 64;
 /// … if more states than this are kept, every other one is dropped, …
 const KEPT_MAX: usize = 1_024;
@@ -176,7 +176,7 @@ impl Steps {
         Some((moved((step.pid, step.edge)), step.partner.map(moved)))
     }
 
-    /// The state after so many steps, as a person reads it; if a step leads nowhere, the state before it. Neither a claim
+    /// The state after this many steps, as a person reads it; if a step leads nowhere, the state before it. Neither a claim
     /// nor an event trace is part of it.
     pub fn snapshot_after(&self, steps: usize) -> Option<Snapshot> {
         let mut walk = self.walk_to(steps.min(self.len()))?;

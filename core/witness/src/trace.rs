@@ -239,7 +239,7 @@ impl Trace {
     }
 }
 
-/// To find out who changed something last, so many steps are looked at.
+/// To find out who changed something last, this many steps are looked at.
 const BLAMED_STEPS_MAX: usize = 100_000;
 
 /// The last steps that changed variables or channels, each named with the process that calls it so: who took the step, and

@@ -17,7 +17,7 @@ use fabius_promela::Options;
 use fabius_witness::{Ending, Outcome, State, moves, released};
 use std::collections::HashSet;
 
-/// So many states a model may have to be explored here.
+/// This many states a model may have to be explored here.
 const STORED_MAX: u64 = 2_000;
 /// The same, from the environment, for a longer look.
 const STORED_MAX_VARIABLE: &str = "FABIUS_STORED_MAX";

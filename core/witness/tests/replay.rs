@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// So many states are looked at in search of a violation.
+/// This many states are looked at in search of a violation.
 const STATES_MAX: usize = 3_000;
 
 /// Shortest paths to violations of each kind.

@@ -15,11 +15,11 @@ use fabius_witness::{Reason, RunFairness, Standing, Step, Trace};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// So many edits are tried after a check.
+/// This many edits are tried after a check.
 const TRIED_MAX: usize = 8;
-/// So many of the processes that are stuck together are offered something each.
+/// This many of the processes that are stuck together are offered something each.
 const STUCK_MAX: usize = 3;
-/// Interruptions are looked for in so many steps, the last ones.
+/// Interruptions are looked for in this many steps, the last ones.
 const RACE_STEPS_MAX: usize = 5_000;
 
 /// What it means to mark places with `end:`.

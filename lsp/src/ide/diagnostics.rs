@@ -11,7 +11,7 @@ use fabius_engine::{Counterexample, Fairness, Verdict};
 use fabius_witness::{Changed, RunFairness, Step, Trace};
 use std::ops::Range;
 
-/// So many steps of a counterexample are told with a diagnostic.
+/// This many steps of a counterexample are told with a diagnostic.
 const KEY_STEPS_MAX: usize = 6;
 /// The last steps of a run are always told.
 const LAST_STEPS: usize = 2;

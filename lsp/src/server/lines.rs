@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// So many of the steps that execute the same statement are marks of its line, the first ones.
+/// This many of the steps that execute the same statement are marks of its line, the first ones.
 const TIMES_TOLD_MAX: usize = 100;
 
 /// The marks of the lines of a document.

@@ -37,7 +37,7 @@ pub const METHODS: [&str; 10] = [
 /// Answered when work that was started for it is done.
 pub const MEET: &str = "fabius/meet";
 
-/// A page of a trace has so many steps unless the client wants fewer.
+/// A page of a trace has this many steps unless the client wants fewer.
 const PAGE_STEPS: usize = 200;
 
 /// What a request is about. What it does not need may be left out.

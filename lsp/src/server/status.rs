@@ -108,7 +108,7 @@ fn line(running: &Running) -> String {
     told
 }
 
-/// So many in a second, in few digits.
+/// A rate per second, in few digits.
 fn per_second(rate: f64) -> String {
     match rate {
         rate if rate < 10_000.0 => format!("{}/s", grouped(rate as u64)),

@@ -70,11 +70,11 @@ enum Lane {
     Aside,
 }
 
-/// So many questions that somebody waits for are looked into at the same time.
+/// This many questions that somebody waits for are looked into at the same time.
 const QUESTIONS_MAX: usize = 4;
-/// Whether two lines meet is looked for in so many states.
+/// Whether two lines meet is looked for in this many states.
 const MEET_STATES_MAX: u64 = 20_000;
-/// A survey looks at so many states.
+/// A survey looks at this many states.
 const SURVEY_STATES_MAX: u64 = 50_000;
 
 /// How deep a check goes. What one tier leaves undecided is for the next.
@@ -102,7 +102,7 @@ impl Tier {
         }
     }
 
-    /// The tier that is for what this one left undecided about a property, after so many states.
+    /// The tier that is for what this one left undecided about a property, after this many states.
     pub fn next(self, loaded: &Loaded, question: (&str, Fairness), states: u64) -> Option<Self> {
         match self {
             Self::Quick if goes_by_delays(Self::Rising, loaded, question) && states < WHOLE_STATES_MAX => {
@@ -164,7 +164,7 @@ pub struct Job {
     pub loaded: Arc<Loaded>,
     /// What is to be done.
     pub work: Work,
-    /// The check of a lower tier saw so many states, and left the property undecided.
+    /// The check of a lower tier saw this many states, and left the property undecided.
     pub seen: u64,
     /// What it may use.
     pub budget: Budget,
@@ -288,7 +288,7 @@ pub enum Ended {
 }
 
 impl Checker {
-    /// A checker that runs so many checks at the same time.
+    /// A checker that runs this many checks at the same time.
     pub fn new(outlet: Outlet, at_once_max: usize) -> Self {
         Self { outlet, at_once_max: at_once_max.max(1), next: 0, running: Vec::new(), waiting: VecDeque::new() }
     }

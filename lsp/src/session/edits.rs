@@ -8,9 +8,9 @@ use std::ops::Range;
 pub struct Edit {
     /// First byte that was replaced.
     pub start: usize,
-    /// So many bytes were there.
+    /// This many bytes were there.
     pub removed: usize,
-    /// So many bytes are there now.
+    /// This many bytes are there now.
     pub inserted: usize,
 }
 

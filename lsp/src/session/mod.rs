@@ -116,7 +116,7 @@ pub struct Running {
     pub run: RunId,
     /// How deep it goes.
     pub tier: Tier,
-    /// With so many delays nothing was found, if that was looked for.
+    /// With this many delays nothing was found, if that was looked for.
     pub bound: Option<u32>,
     /// The model that is checked.
     pub reading: Arc<Reading>,

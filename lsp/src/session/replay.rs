@@ -8,9 +8,9 @@ use fabius_engine::{Blocked, Replay};
 /// What became of a counterexample.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Replayed {
-    /// It still happens, in so many steps.
+    /// It still happens, in this many steps.
     StillFails(usize),
-    /// It is still endless: so many steps, so many of them in its loop.
+    /// It is still endless: this many steps, this many of them in its loop.
     StillLoops(usize, usize),
     /// Its steps are possible, but they do not come back to where the loop started.
     Open,

@@ -30,7 +30,7 @@ pub struct Known {
     pub fairness: Fairness,
     /// What the search found in the text.
     pub findings: Vec<Finding>,
-    /// With so many delays nothing was found, if that was looked for; runs with as many may be left that were not seen.
+    /// With this many delays nothing was found, if that was looked for; runs with as many may be left that were not seen.
     pub bound: Option<u32>,
     /// Edits since then that changed the meaning; none if the result is that of the present text.
     pub edits: Vec<Edit>,

@@ -17,9 +17,9 @@ pub struct Trials(HashMap<u64, Option<Trial>>);
 /// What became of a text that was tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trial {
-    /// It holds, and everything was looked at: so many states.
+    /// It holds, and everything was looked at: this many states.
     Holds(u64),
-    /// Nothing was found in so many states, which are not all.
+    /// Nothing was found in this many states, which are not all.
     Undecided(u64),
     /// It fails in a line (from 1) of the new text; of which properties.
     Fails(u32, String, Vec<String>),

@@ -20,7 +20,7 @@ use std::time::Duration;
 const MODELS: u64 = 40;
 /// More states than this say nothing that fewer would not say.
 const STATES_MAX: usize = 3_000;
-/// So many of the failing models are made smaller.
+/// This many of the failing models are made smaller.
 const SHRUNK_MAX: usize = 3;
 
 fn number(variable: &str, otherwise: u64) -> u64 {

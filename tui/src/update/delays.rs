@@ -7,7 +7,7 @@ use fabius_engine::settings::SchedulerChoice;
 use fabius_engine::words::counted;
 use fabius_explore::NodeId;
 
-/// A scheduler chooses so many moves at a time.
+/// A scheduler chooses this many moves at a time.
 const CHOSEN_MAX: usize = 1000;
 
 pub(super) fn perform(model: &mut Model, act: Act) {

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::view::help_lines;
 use fabius_explore::{NodeId, sentence};
 
-/// So many entries of a panel are looked at for the next place: each step of a run has to be worked out.
+/// This many entries of a panel are looked at for the next place: each step of a run has to be worked out.
 const ENTRIES_MAX: usize = 20_000;
 
 pub(super) fn perform(model: &mut Model, act: Act) {

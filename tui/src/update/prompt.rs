@@ -9,7 +9,7 @@ use fabius_explore::Until;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::PathBuf;
 
-/// So many random steps may be asked for.
+/// This many random steps may be asked for.
 const RANDOM_MAX: usize = 1_000_000;
 
 /// Asks.

@@ -13,7 +13,7 @@ use fabius_explore::{Exploration, Local, LocalAnswer, NodeId, Other};
 
 /// Raising a limit multiplies the states allowed by this.
 const MORE_STATES: u64 = 10;
-/// Raising a limit allows so many delays more.
+/// Raising a limit allows this many delays more.
 const MORE_DELAYS: u32 = 5;
 
 pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {

@@ -57,10 +57,10 @@ fn frame(theme: Theme, buffer: &mut Buffer, body: Rect, (columns, rows): (u16, u
     Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
 }
 
-/// At most so many columns are taken by the help.
+/// At most this many columns are taken by the help.
 const HELP_COLUMNS_MAX: u16 = 96;
 
-/// The lines of the help on a screen of so many columns.
+/// The lines of the help on a screen of this many columns.
 pub(crate) fn help_lines(theme: Theme, columns: u16) -> Vec<Line<'static>> {
     let text = columns.min(HELP_COLUMNS_MAX).saturating_sub(4 + 17);
     let mut lines: Vec<Line<'static>> = Vec::new();

@@ -27,7 +27,7 @@ pub fn fit(text: &str, width: usize, theme: Theme) -> String {
     cut
 }
 
-/// The text in exactly so many columns.
+/// The text in exactly this many columns.
 pub fn pad(text: &str, width: usize, theme: Theme) -> String {
     let mut text = fit(text, width, theme);
     let missing = width.saturating_sub(text.width());

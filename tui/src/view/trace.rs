@@ -13,7 +13,7 @@ use ratatui::text::Line;
 
 /// Columns of the number of a step, and of what stands before it.
 const NUMBER: u16 = 7;
-/// A run is shown in lanes if there are so many columns for them.
+/// A run is shown in lanes if there are this many columns for them.
 const LANE_MIN: u16 = 9;
 /// The statements stand in lanes of at least this width; else beside lanes of [`NARROW`] columns.
 const LANE_WITH_TEXT: u16 = 14;
@@ -30,7 +30,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Lanes for so many processes in so many columns.
+    /// Lanes for this many processes in this many columns.
     pub fn of(count: usize, room: u16) -> Self {
         let count = count.max(1) as u16;
         match room / count {

@@ -44,7 +44,7 @@ struct Product<'a> {
 }
 
 struct Node {
-    /// So many moves of the processes are done.
+    /// This many moves of the processes are done.
     at: usize,
     state: State,
     /// The node from which it was found, with the move; none of the first.

@@ -14,7 +14,7 @@ use fabius_witness::{Claim, Outcome, State, settled, step};
 
 /// A process that takes more steps than this to complete one merged step is not followed.
 const STEPS_PER_MERGED_MAX: usize = 1_000;
-/// A loop that does not close after so many rounds in the program as written is not followed.
+/// A loop that does not close after this many rounds in the program as written is not followed.
 const ROUNDS_MAX: usize = 8;
 
 /// A run, and what it is said to show.

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 /// The loop is gone round so often.
 const ROUNDS_MAX: usize = 40;
-/// Run and claim together have so many states at most.
+/// Run and claim together have this many states at most.
 const STATES_MAX: usize = 20_000;
-/// So many accepting steps are tried.
+/// This many accepting steps are tried.
 const TRIED_MAX: usize = 200;
 
 /// Walks an infinite run of the model `old`, or one that a claim watches, through the model `present`.
@@ -76,7 +76,7 @@ fn merged(known: &Identities, run: &Trace) -> HashSet<Identity> {
     known.all.keys().filter(|identity| !shown.contains(identity)).cloned().collect()
 }
 
-/// Walks the stem, and the loop until a state comes back: after so many steps of the path. `None` if none does.
+/// Walks the stem, and the loop until a state comes back: after this many steps of the path. `None` if none does.
 fn go_round(
     walk: &mut Walk<'_>,
     known: &Identities,

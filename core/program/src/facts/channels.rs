@@ -33,7 +33,7 @@ pub(super) struct ChannelFlow {
     /// Some channel of a process may hold messages, or is a rendezvous.
     local_buffered: bool,
     local_rendezvous: bool,
-    /// All channels of processes have so many fields.
+    /// All channels of processes have this many fields.
     local_fields: Option<usize>,
 }
 
@@ -274,7 +274,7 @@ impl ChannelFlow {
         target
     }
 
-    /// Whether a message of so many fields fits every channel of a target.
+    /// Whether a message of this many fields fits every channel of a target.
     pub(super) fn fits(&self, program: &Program, target: &Target, fields: usize) -> bool {
         let count = |ty: &ChannelTypeId| program.channel_types.get(ty.0 as usize).map(|ty| ty.fields.len());
         if let Some(ty) = target.ty {

@@ -49,7 +49,7 @@ pub struct Facts {
     locals_written: Vec<Vec<bool>>,
     /// Values of the elements of globals to which nothing assigns, if they are constant.
     constant_globals: Vec<Option<Vec<i32>>>,
-    /// Whether so many processes are created at most that there is room for all.
+    /// Whether there is room for all processes that can be created.
     fits: bool,
     /// For each type, whether only a bounded number of processes of it are created.
     bounded: Vec<bool>,

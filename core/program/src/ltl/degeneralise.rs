@@ -18,11 +18,11 @@ use super::graph::{Components, Edge, Graph, Inside, components};
 use super::simplify::{Free, Marks, simplify};
 use std::collections::HashMap;
 
-/// At most so many states.
+/// At most this many states.
 const STATES_MAX: usize = 4_000;
 /// With more marks than this, only rotations of their order are tried.
 const PERMUTED_MAX: usize = 4;
-/// Together, the automata that are made in different ways may have about so many transitions.
+/// Together, the automata that are made in different ways may have about this many transitions.
 const TRIED_EDGES_MAX: usize = 4_000;
 
 /// What a run has to see again and again.

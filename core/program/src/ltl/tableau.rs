@@ -29,11 +29,11 @@ use super::normal::{BOTTOM, Formulas, Id, Node};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// At most so many states.
+/// At most this many states.
 const STATES_MAX: usize = 2_000;
-/// At most so many transitions of one state.
+/// At most this many transitions of one state.
 const STEPS_MAX: usize = 4_000;
-/// At most so many transitions.
+/// At most this many transitions.
 const EDGES_MAX: usize = 40_000;
 
 /// One way to satisfy a set of formulas now.

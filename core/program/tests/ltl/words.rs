@@ -14,7 +14,7 @@ impl Lasso {
         if at + 1 == self.letters.len() { self.back_to } else { at + 1 }
     }
 
-    /// Every word over so many propositions with |u| + |v| letters.
+    /// Every word over this many propositions with |u| + |v| letters.
     pub fn all(propositions: u32, length: u32) -> impl Iterator<Item = Self> {
         let letter = move |word: u64, at: u32| word >> (at * propositions) & ((1 << propositions) - 1);
         (0..1_u64 << (propositions * length)).flat_map(move |word| {

@@ -3,7 +3,7 @@
 use crate::ast::{BinOp, Constant, Expr, ExprKind, ReceiveArg, Sequence, Step, StepKind, UnOp, VarRef};
 use std::fmt::Write;
 
-/// So many steps of a `d_step` are told in its text.
+/// This many steps of a `d_step` are told in its text.
 const BLOCK_STEPS_TOLD: usize = 3;
 
 /// Binding strength of an operator; higher binds tighter.

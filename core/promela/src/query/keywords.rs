@@ -108,7 +108,7 @@ pub const KEYWORD_HELP: &[(&str, &str, &str)] = &[
     ("show", "show byte x", "Shown in message charts; no effect on a check."),
     ("typedef", "typedef Name { fields }", "A structure."),
     ("unless", "{ … } unless { … }", "Does the first, until the second can be executed; then that instead."),
-    ("unsigned", "unsigned x : bits", "A variable of so many bits."),
+    ("unsigned", "unsigned x : bits", "A variable with this number of bits."),
     ("xr", "xr q", "A promise that only this process receives from the channel."),
     ("xs", "xs q", "A promise that only this process sends to the channel."),
     ("_", "q ? _", "A field of a message that nobody wants."),

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
-/// So many states are looked at for each part of a lasso.
+/// This many states are looked at for each part of a lasso.
 const STATES_MAX: usize = 1 << 16;
 
 /// A lasso, with the states that are needed to find a shorter one.

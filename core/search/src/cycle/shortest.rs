@@ -21,11 +21,11 @@ use fabius_base::StopReason;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
-/// Cycles are looked for once so many states are listed, …
+/// Cycles are looked for once this many states are listed, …
 const STATES_FIRST: usize = 1 << 9;
-/// … and each time that there are so many times more.
+/// … and each time that there are this many times more.
 const STATES_FACTOR: usize = 4;
-/// So many states on ways that may become cycles are as much work as one transition of the model.
+/// This many states on ways that may become cycles are as much work as one transition of the model.
 const PLACES_PER_TRANSITION: u64 = 8;
 /// States are listed until this part of the work is left: it is for cycles.
 const CYCLES_SHARE: u64 = 4;
@@ -209,7 +209,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         self.transitions + self.places / PLACES_PER_TRANSITION
     }
 
-    /// Lists states, until there are so many.
+    /// Lists states, until there are this many.
     fn list(&mut self, enough: usize) -> Run<M::Label, M::Fault, Listed> {
         while let Some(number) = self.open.pop_front() {
             let node = &self.graph.nodes[number as usize];

@@ -32,7 +32,7 @@ pub(crate) struct Waiting {
     pub delays: u32,
     pub index: u32,
     pub turn: u32,
-    pub nobodys: bool,
+    pub environment: bool,
     pub depth: u64,
     pub choices: u32,
 }
@@ -105,7 +105,7 @@ mod tests {
 
     fn example() -> FastSnapshot {
         let one =
-            Waiting { number: 2, delays: 300, index: 1, turn: u32::MAX, nobodys: true, depth: 1 << 40, choices: 6 };
+            Waiting { number: 2, delays: 300, index: 1, turn: u32::MAX, environment: true, depth: 1 << 40, choices: 6 };
         FastSnapshot {
             bound: 3,
             rounds: vec![Round { bound: 0, states: 1, frontier: 1 }, Round { bound: 1, states: 3, frontier: 2 }],
@@ -113,7 +113,7 @@ mod tests {
             cut_off: true,
             origins: vec![Origin::NONE, Origin { parent: 0, turn: 128 }, Origin { parent: 0, turn: 0 }],
             now: vec![one, Waiting { number: 0, ..one }],
-            later: vec![Waiting { nobodys: false, ..one }],
+            later: vec![Waiting { environment: false, ..one }],
         }
     }
 

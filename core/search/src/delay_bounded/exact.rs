@@ -48,12 +48,12 @@ use fabius_base::StopReason;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 
-/// The observer is asked whether it wants to see something once for so many pairs.
+/// The observer is asked whether it wants to see something once for this many pairs.
 const SHOW_EVERY: u64 = 256;
-/// So many states of the system at most.
+/// This many states of the system at most.
 const STATES_MAX: usize = u32::MAX as usize - 2;
 
-/// Searches all that can be reached with so many delays.
+/// Searches all that can be reached with this many delays.
 pub fn exact<M, D, O>(
     model: &mut M,
     scheduler: &D,
@@ -290,7 +290,7 @@ where
             self.report(ViolationKind::InvalidEnd, Some(pair), None)?;
         }
         self.statistics.depth = self.statistics.depth.max(u64::from(pair.depth));
-        if self.turns.has_nobodys() {
+        if self.turns.has_environment_moves() {
             self.take_all(pair, None)?;
         }
         let schedule = self.schedules.get(pair.schedule).clone();
@@ -310,7 +310,7 @@ where
         ControlFlow::Continue(())
     }
 
-    /// Takes the turns of a process, or of nobody: all for which there are choices left. Whether these are all.
+    /// Takes the turns of a process, or the environment moves: all for which there are choices left. Whether these are all.
     fn take_all(&mut self, pair: Pair, process: Option<u8>) -> ControlFlow<Halt, bool> {
         let (mut from, mut all) = (0, true);
         while let Some(index) = self.turns.next_of(process, from) {

@@ -51,7 +51,7 @@ use fabius_base::StopReason;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-/// The memory in use is measured once for so many states.
+/// The memory in use is measured once for this many states.
 const LOOK_EVERY: u32 = 256;
 
 /// Searches with ever more delays.
@@ -129,8 +129,8 @@ struct Explore<State> {
     schedule: State,
     delays: u32,
     index: u32,
-    /// Turns of nobody come first.
-    nobodys: bool,
+    /// Environment moves come first.
+    environment: bool,
     /// Transitions from the initial state.
     depth: u64,
     /// Choices on the way.
@@ -140,8 +140,8 @@ struct Explore<State> {
 impl<State> Explore<State> {
     /// What a snapshot tells of it, with the turn to look at next.
     fn waiting(&self, turn: u32) -> Waiting {
-        let Self { number, delays, index, nobodys, depth, choices, .. } = *self;
-        Waiting { number, delays, index, turn, nobodys, depth, choices }
+        let Self { number, delays, index, environment, depth, choices, .. } = *self;
+        Waiting { number, delays, index, turn, environment, depth, choices }
     }
 
     /// Says on the stack which turns are its.
@@ -238,8 +238,8 @@ where
         let Some((frame, turns)) = self.stack.top_mut() else { return Next::Return };
         let call = &mut frame.data;
         loop {
-            let process = if call.nobodys { None } else { self.scheduler.next(&call.schedule) };
-            if !call.nobodys && (process.is_none() || turns.enabled().len() <= call.index as usize) {
+            let process = if call.environment { None } else { self.scheduler.next(&call.schedule) };
+            if !call.environment && (process.is_none() || turns.enabled().len() <= call.index as usize) {
                 return Next::Return;
             }
             if self.bound < call.delays {
@@ -254,8 +254,8 @@ where
                 return Next::Take(turn);
             }
             frame.turn = 0;
-            if call.nobodys {
-                call.nobodys = false;
+            if call.environment {
+                call.environment = false;
             } else if self.scheduler.is_sealed(&call.schedule) {
                 return Next::Return;
             } else {
@@ -338,8 +338,8 @@ where
             }
             _ => (self.scheduler.start(turns.situation()), 0, 0),
         };
-        let (nobodys, ending) = (turns.has_nobodys(), turns.ending());
-        let call = Explore { number, schedule, delays, index: 0, nobodys, depth, choices };
+        let (environment, ending) = (turns.has_environment_moves(), turns.ending());
+        let call = Explore { number, schedule, delays, index: 0, environment, depth, choices };
         self.stack.push(call.tag(), turns, call);
         if ending == Ending::InvalidEnd {
             self.report(ViolationKind::InvalidEnd, None)
@@ -524,8 +524,8 @@ where
             let position = &mut self.stack.position;
             position.advance(state);
             self.store.insert(position, Class::Ordinary);
-            let Waiting { number, delays, index, turn, nobodys, depth, choices } = *waiting;
-            let call = Explore { number, schedule, delays, index, nobodys, depth, choices };
+            let Waiting { number, delays, index, turn, environment, depth, choices } = *waiting;
+            let call = Explore { number, schedule, delays, index, environment, depth, choices };
             postponed.push(self.store, position, call, turn);
             position.forget();
         }

@@ -40,7 +40,7 @@ pub struct Deepening {
     pub increment: u32,
     /// At most; without it, until nothing is left.
     pub last: Option<u32>,
-    /// So many choices in each run, at most; see [`is_choice`]. Searches for cycles and samples do not heed it.
+    /// This many choices in each run, at most; see [`is_choice`]. Searches for cycles and samples do not heed it.
     pub choices: Option<u32>,
 }
 

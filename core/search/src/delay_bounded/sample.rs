@@ -29,17 +29,17 @@ use fabius_base::StopReason;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Runs are not cut off before so many turns, …
+/// Runs are not cut off before this many turns, …
 const LENGTH_MIN: u64 = 16;
-/// … and they are after so many, unless another length is asked for.
+/// … and they are after this many, unless another length is asked for.
 const LENGTH_MAX: u64 = 2_000;
-/// So many runs at random tell how many turns the processes have.
+/// This many runs at random tell how many turns the processes have.
 const PROFILE_RUNS: u64 = 16;
 
 /// How runs are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sampling {
-    /// So many delays at random points of time.
+    /// This many delays at random points of time.
     Delays(u32),
     /// Each process equally likely.
     Walk,
@@ -61,9 +61,9 @@ pub struct Samples<'a, Label> {
     pub sampling: Sampling,
     /// The same seed gives the same runs.
     pub seed: u64,
-    /// At most so many runs; without it, until something else ends it.
+    /// At most this many runs; without it, until something else ends it.
     pub runs_max: Option<u64>,
-    /// L: runs are cut off after so many turns; without it, after twice as many as the scheduler takes by itself until it
+    /// L: runs are cut off after this many turns; without it, after twice as many as the scheduler takes by itself until it
     /// comes to an end or repeats itself.
     pub length: Option<u64>,
     /// The turns that SURW counts, by their first transitions.

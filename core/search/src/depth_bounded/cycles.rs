@@ -1,6 +1,6 @@
 //! Infinite runs in the order of depth.
 //!
-//! What is asked: *is there an infinite run all of whose states lie within so many steps of the start?* A state lies within N
+//! What is asked: *is there an infinite run all of whose states lie within this many steps of the start?* A state lies within N
 //! steps if a shortest way to it has at most N. So the run itself is as long as any infinite run; it is its states that are bounded,
 //! and the loop may be as long as there are states. (Section 2 of the paper: the states within the depth, then a search for
 //! cycles among them.)
@@ -18,7 +18,7 @@
 //! there. The paper runs nested depth-first search on the states within the bound, which needs no edges in memory; here they are
 //! kept from round to round, and one pass over them answers each round.
 
-use super::{DepthSettings, Nobodys};
+use super::{DepthSettings, EnvironmentMoves};
 use crate::checkpoint::{Keeping, Unusable};
 use crate::cycle::Goal;
 use crate::delay_bounded::{Deepening, DelayObserver};
@@ -51,7 +51,8 @@ where
 {
     let increment = depth.increment.max(1);
     let deepening = Deepening { first: increment, increment, last: depth.cut_off, choices: None };
-    let found = cycles_by_depth(&mut Nobodys(model), &Unscheduled, observer, settings, &deepening, goal, keeping)?;
+    let found =
+        cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, &deepening, goal, keeping)?;
     let mut outcome = found.outcome;
     if outcome.completeness == Completeness::Stopped(StopReason::Delays) {
         outcome.completeness = Completeness::Stopped(StopReason::Depth);

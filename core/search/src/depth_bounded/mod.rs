@@ -27,7 +27,7 @@
 //! Frontier states are kept as the turns that lead to them, in a tree ([`frontier`]).
 //!
 //! A step is what leads from one ordinary state to the next: an atomic sequence is one step. What is answered is the
-//! question *can anything go wrong within so many steps?* The paper's outer loop says that all is explored only if the
+//! question *can anything go wrong within this many steps?* The paper's outer loop says that all is explored only if the
 //! deepest state lies strictly above the cut-off; here, once the frontier is empty.
 
 mod cycles;
@@ -54,7 +54,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-/// So many states at most.
+/// This many states at most.
 const STATES_MAX: usize = u32::MAX as usize - 2;
 
 /// How a search in the order of depth is to be run.
@@ -62,7 +62,7 @@ const STATES_MAX: usize = u32::MAX as usize - 2;
 pub struct DepthSettings {
     /// More steps in each round; at least 1.
     pub increment: u32,
-    /// At most so many steps; without it, until nothing is left.
+    /// At most this many steps; without it, until nothing is left.
     pub cut_off: Option<u32>,
     /// When a state is looked at again.
     pub revisit: Revisit,
@@ -121,7 +121,7 @@ where
     M: Model,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let mut model = Nobodys(model);
+    let mut model = EnvironmentMoves(model);
     let mut search = DepthBounded::new(&mut model, observer, settings, depth, false);
     let run = search.run();
     search.conclude(run)
@@ -145,7 +145,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
-    let mut model = Nobodys(model);
+    let mut model = EnvironmentMoves(model);
     let mut search = DepthBounded::new(&mut model, observer, &settings, depth, true);
     let run = search.run_kept(keeping)?;
     Ok(search.conclude(run))
@@ -569,10 +569,10 @@ fn path_of<M: Processes>(model: &mut M, trail: &[u32]) -> Vec<M::Label> {
     path
 }
 
-/// A model whose turns are nobody's.
-pub(crate) struct Nobodys<'a, M>(pub(crate) &'a mut M);
+/// A model all of whose moves are environment moves: they belong to no process.
+pub(crate) struct EnvironmentMoves<'a, M>(pub(crate) &'a mut M);
 
-impl<M: Model> Model for Nobodys<'_, M> {
+impl<M: Model> Model for EnvironmentMoves<'_, M> {
     type Label = M::Label;
     type Fault = M::Fault;
     type Cursor = M::Cursor;
@@ -594,7 +594,7 @@ impl<M: Model> Model for Nobodys<'_, M> {
     }
 }
 
-impl<M: Model> Processes for Nobodys<'_, M> {
+impl<M: Model> Processes for EnvironmentMoves<'_, M> {
     fn process_count(&self, _: &[u32]) -> usize {
         0
     }

@@ -79,21 +79,21 @@ pub(super) struct Progress<State> {
     pub schedule: State,
     pub delays: u32,
     index: u32,
-    /// Turns of nobody are still to come.
-    nobodys: bool,
+    /// Environment moves are still to come.
+    environment: bool,
     /// All its edges are there.
     pub complete: bool,
 }
 
 impl<State> Progress<State> {
-    /// Of a state that was met with so many delays.
+    /// Of a state that was met with this many delays.
     pub fn begin(schedule: State, delays: u32) -> Self {
-        Self { schedule, delays, index: 0, nobodys: true, complete: false }
+        Self { schedule, delays, index: 0, environment: true, complete: false }
     }
 
     /// Whether no edge was looked for yet.
     pub fn is_fresh(&self) -> bool {
-        self.index == 0 && self.nobodys
+        self.index == 0 && self.environment
     }
 
     /// Takes the turns that a bound allows and that were not taken yet.
@@ -104,8 +104,8 @@ impl<State> Progress<State> {
         mut take: impl FnMut(&Self, usize) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         loop {
-            let process = if self.nobodys { None } else { scheduler.next(&self.schedule) };
-            if !self.nobodys && (process.is_none() || turns.enabled().len() <= self.index as usize) {
+            let process = if self.environment { None } else { scheduler.next(&self.schedule) };
+            if !self.environment && (process.is_none() || turns.enabled().len() <= self.index as usize) {
                 self.complete = true;
                 return ControlFlow::Continue(());
             }
@@ -117,8 +117,8 @@ impl<State> Progress<State> {
                 from = turn + 1;
                 take(self, turn)?;
             }
-            if self.nobodys {
-                self.nobodys = false;
+            if self.environment {
+                self.environment = false;
             } else if scheduler.is_sealed(&self.schedule) {
                 self.index = u32::MAX;
             } else {
@@ -274,7 +274,7 @@ where
         self.ticks(1, state, phase)
     }
 
-    /// Takes so many steps.
+    /// Takes this many steps.
     pub fn ticks(&mut self, steps: u64, state: u32, phase: Phase) -> ControlFlow<Halt> {
         if !self.listing.budget.steps_are_due(steps) {
             return ControlFlow::Continue(());

@@ -35,9 +35,9 @@ use crate::schedule::Scheduler;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// Raised states are calculated again at once as long as that takes at most so many times the edges there are, …
+/// Raised states are calculated again at once as long as that takes at most this many times the edges there are, …
 const EAGER_FACTOR: u64 = 4;
-/// … or so many edges.
+/// … or this many edges.
 const EAGER_MIN: u64 = 4096;
 
 /// What is known of the states, by their numbers.
@@ -47,7 +47,7 @@ pub(super) struct Maps {
     map: Vec<Option<u32>>,
     /// States that were raised and have not handed that on.
     raised: Vec<u32>,
-    /// So many states there were when all had handed on what they have.
+    /// Number of states when all had handed on what they have.
     settled_at: usize,
     /// Edges walked to calculate, in all rounds.
     walked: u64,
@@ -83,7 +83,7 @@ pub(super) struct KeptMaps {
 }
 
 impl KeptMaps {
-    /// Whether it may be of so many states.
+    /// Whether it may be of this many states.
     pub fn fits(&self, states: usize) -> bool {
         let values = self.map.iter().flatten();
         self.map.len() <= states && values.max().is_none_or(|&greatest| greatest as usize <= states)
@@ -116,7 +116,7 @@ where
     round_of_at_most(usize::MAX, graph, maps, round).map_continue(drop)
 }
 
-/// As [`round`], unless there are so many states before its end: then it leaves off. Whether it came to its end.
+/// As [`round`], unless there are this many states before its end: then it leaves off. Whether it came to its end.
 pub(super) fn round_of_at_most<M, D, O>(
     states_max: usize,
     graph: &mut Graph<'_, M, D, O>,
@@ -146,7 +146,7 @@ where
     refined.map_continue(|()| true)
 }
 
-/// Calculates from a state on; whether all of it, before there are so many states.
+/// Calculates from a state on; whether all of it, before there are this many states.
 fn calculate<M, D, O>(
     states_max: usize,
     graph: &mut Graph<'_, M, D, O>,

@@ -11,8 +11,8 @@
 //! * [`Ask::Components`]: strongly connected components (Tarjan) of what is there, in each round.
 //!
 //! What a bound means here: it limits which *edges* are there: those that the scheduler, as it was when the state was
-//! first met, offers with so many delays on the way and in the state. A cycle may cost delays each time round, so that
-//! no run with so many delays goes round it for ever; [`DeepCycles::loop_delays`] says what it costs.
+//! first met, offers with this many delays on the way and in the state. A cycle may cost delays each time round, so that
+//! no run with this many delays goes round it for ever; [`DeepCycles::loop_delays`] says what it costs.
 //! Not found within a bound means nothing; found never is if the frontier is empty.
 //!
 //! Only ordinary states are nodes. An atomic sequence that never ends is no cycle here, but [`DeepCycles::endless_turns`]

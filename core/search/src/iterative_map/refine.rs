@@ -228,7 +228,7 @@ where
         ControlFlow::Continue(next)
     }
 
-    /// Looks at the limits, once for so many edges.
+    /// Looks at the limits, once for this many edges.
     fn look(&mut self, state: u32) -> ControlFlow<End> {
         let since = self.walked - self.looked;
         self.looked = self.walked;

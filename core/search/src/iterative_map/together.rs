@@ -27,7 +27,7 @@ use fabius_base::Cancel;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Up to so many states one thread works alone, if nobody wants it otherwise.
+/// Up to this many states one thread works alone, if nobody wants it otherwise.
 pub const ALONE_MAX: usize = 8192;
 /// States in a batch, at most.
 const BATCH_MAX: usize = 1024;
@@ -35,7 +35,7 @@ const BATCH_MAX: usize = 1024;
 const DEALT_OUT_MIN: usize = 64;
 /// All states belong to the one part in which predecessors are calculated first.
 const WHOLE: u32 = u32::MAX;
-/// A thread looks whether it is to stop once for so many steps.
+/// A thread looks whether it is to stop once for this many steps.
 const STEPS_PER_LOOK: u32 = 1024;
 
 /// The threads, apart from the caller's own.

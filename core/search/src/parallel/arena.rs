@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The first block has so many numbers, each further one twice as many as the one before.
+/// The first block has this many numbers, each further one twice as many as the one before.
 const FIRST: usize = 1 << 12;
 /// Blocks, enough for all indices of 32 bits.
 const BLOCKS: usize = 21;

@@ -53,7 +53,7 @@ pub(super) enum Turn<T> {
 }
 
 impl<T> Pool<T> {
-    /// Nothing to do yet, for so many threads.
+    /// Nothing to do yet, for this many threads.
     pub(super) fn new(threads: usize, stock: usize) -> Self {
         let state = State { offers: Vec::new(), waiting: 0, next_level: 0, level: 0, finished: false };
         Self {

@@ -16,7 +16,7 @@ pub(super) struct Queue {
 
 /// Words of a state without those that are hidden.
 const FIXED: usize = 6;
-/// So many words of states that were taken are kept in any case.
+/// This many words of states that were taken are kept in any case.
 const TAKEN_MIN: usize = 1 << 12;
 
 impl Queue {

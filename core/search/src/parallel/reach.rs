@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-/// So many violations may wait for the thread that lists them.
+/// This many violations may wait for the thread that lists them.
 const REPORTS_MAX: usize = 1 << 12;
 
 impl From<StopReason> for Halt {
@@ -37,7 +37,7 @@ impl From<StopReason> for Halt {
     }
 }
 
-/// Given away in advance, so that no thread has to wait: so many states for each thread but one.
+/// Given away in advance, so that no thread has to wait: this many states for each thread but one.
 const STOCK_PER_THREAD: usize = 4;
 
 /// A violation that some thread met.

@@ -32,7 +32,7 @@ const GROWTH: f64 = 1.5;
 const SMALL: usize = 1 << 10;
 /// Lines of a huge page, …
 const HUGE: usize = (2 << 20) / 64;
-/// … of which a segment of at least so many has a whole number.
+/// … of which a segment of at least this many has a whole number.
 const HUGE_MIN: usize = 8;
 
 /// The table. By default it is void: it has no room, and cannot be asked for anything.
@@ -60,7 +60,7 @@ struct Segment {
 }
 
 impl Slots {
-    /// An empty table whose words have so many bits below the key.
+    /// An empty table whose words have this many bits below the key.
     pub(super) fn new(low_bits: u32) -> Self {
         let segments = (0..1 << SEGMENT_BITS).map(|index| Segment::new(0, lines(index, 0))).collect();
         let mut slots = Self { segments, low_bits, len: Apart::default(), len_max: 0 };

@@ -28,7 +28,7 @@ struct Halting {
     random: Random,
     /// All threads begin together.
     together: Option<Arc<Barrier>>,
-    /// One step in so many is slow, so that others overtake; none if it is 0.
+    /// One step in this many is slow, so that others overtake; none if it is 0.
     slow_one_in: usize,
 }
 

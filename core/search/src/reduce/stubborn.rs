@@ -47,7 +47,7 @@ pub struct Closer {
 
 /// How a set turned out.
 enum Closed {
-    /// So many steps can be taken.
+    /// This many steps can be taken.
     Steps(u32),
     /// It is of no use.
     Useless,

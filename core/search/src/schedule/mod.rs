@@ -14,7 +14,7 @@
 //!   sequence with all that happens inside it. Nobody is delayed inside a turn.
 //! * A rendezvous is a turn of its sender. The receiver moves with it and pays nothing.
 //! * If a process has several ways on, all are tried at the same cost: a choice inside a process is no delay.
-//! * Moves of nobody (an observer, a claim that goes on alone) cost nothing and are always tried.
+//! * Environment moves (of an observer, or of a claim that goes on alone) cost nothing and are always tried.
 //! * A process that is created or that becomes able to move joins the schedule ([`Scheduler::on_enabled`]); one
 //!   that ends or blocks leaves it ([`Scheduler::on_blocked`]).
 //!

@@ -46,7 +46,7 @@ pub struct Turns<Label, Fault> {
     state_words: usize,
     labels: Vec<Label>,
     enabled: ProcessSet,
-    has_nobodys: bool,
+    has_environment_moves: bool,
     is_endless: bool,
     ending: Ending,
 }
@@ -59,7 +59,7 @@ impl<Label, Fault> Default for Turns<Label, Fault> {
             state_words: 0,
             labels: Vec::new(),
             enabled: ProcessSet::EMPTY,
-            has_nobodys: false,
+            has_environment_moves: false,
             is_endless: false,
             ending: Ending::Moves,
         }
@@ -82,9 +82,9 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         &self.enabled
     }
 
-    /// Whether there are turns of nobody.
-    pub fn has_nobodys(&self) -> bool {
-        self.has_nobodys
+    /// Whether there are environment moves: those that belong to no process.
+    pub fn has_environment_moves(&self) -> bool {
+        self.has_environment_moves
     }
 
     /// Whether some turn can go on for ever, from one transient state to the next.
@@ -112,7 +112,7 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         &self.list[index]
     }
 
-    /// The first turn of a process (or of nobody), from `from` on.
+    /// The first turn of a process (or the first environment move), from `from` on.
     pub fn next_of(&self, process: Option<u8>, from: usize) -> Option<usize> {
         (from..self.list.len()).find(|&index| self.list[index].process == process)
     }
@@ -157,7 +157,7 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         self.words.clear();
         self.labels.clear();
         self.enabled = ProcessSet::EMPTY;
-        self.has_nobodys = false;
+        self.has_environment_moves = false;
         self.is_endless = false;
         self.ending = Ending::Moves;
     }
@@ -342,7 +342,7 @@ impl<Label: Copy> Lister<Label> {
         turns.labels[start..].reverse();
         match last.process {
             Some(process) => turns.enabled.insert(process),
-            None => turns.has_nobodys = true,
+            None => turns.has_environment_moves = true,
         }
         let labels = start..turns.labels.len();
         turns.list.push(Turn { process: last.process, end, marks: last.marks, labels, partners: last.partners });

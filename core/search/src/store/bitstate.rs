@@ -9,7 +9,7 @@ use crate::position::Position;
 const FIRST_BYTES_MAX: u64 = 16 << 20;
 /// By this factor a table grows, …
 const GROWTH: usize = 8;
-/// … when one of so many of its bits was set since it had its size.
+/// … when one of this many of its bits was set since it had its size.
 const BITS_PER_FRESH_BIT: u64 = 256;
 
 /// Sets some bits per state in a table, all in one cache line; a state whose bits are all set is taken for old.

@@ -22,11 +22,11 @@ const LINE: usize = 16;
 const LOAD_MAX_OF_32: usize = 23;
 /// Below this many lines a segment doubles; above, it grows by half.
 const SMALL: usize = 1 << 6;
-/// Lines of a huge page; from so many on, a segment grows by a quarter.
+/// Lines of a huge page; from this many on, a segment grows by a quarter.
 const HUGE: usize = (2 << 20) / 64;
-/// Numbers have at least so many bits, to be mixed well.
+/// Numbers have at least this many bits, to be mixed well.
 const BITS_MIN: u32 = 16;
-/// So many bits of a mixed number fit into a slot, with 0 left over to mark a free one.
+/// This many bits of a mixed number fit into a slot, with 0 left over to mark a free one.
 const REST_BITS_MAX: u32 = 31;
 /// Odd, with bits that look random.
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -65,7 +65,7 @@ impl Hasher for MixedAlready {
     }
 }
 
-/// A bijection of the numbers of so many bits.
+/// A bijection of the numbers of this many bits.
 #[derive(Clone, Copy, Debug)]
 struct Mixer {
     bits: u32,
@@ -130,7 +130,7 @@ impl<P: Copy + Default> CompactTable<P> {
         Self { mixer, segments, len: 0, memory_bytes }
     }
 
-    /// How many numbers of so many bits there must be for the table to be no larger than for shorter numbers.
+    /// How many numbers of this many bits there must be for the table to be no larger than for shorter numbers.
     pub fn len_min(bits: u32) -> u64 {
         match Self::lines_min_log(bits) {
             0 => 0,
@@ -138,7 +138,7 @@ impl<P: Copy + Default> CompactTable<P> {
         }
     }
 
-    /// With so many lines in a segment, the rest of a number fits.
+    /// With this many lines in a segment, the rest of a number fits.
     fn lines_min_log(bits: u32) -> u32 {
         bits.saturating_sub(REST_BITS_MAX + SEGMENT_BITS)
     }

@@ -2,7 +2,7 @@
 
 /// Odd, with bits that look random.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-/// Below so many slots at most half of them are in use, so that few are looked at; above, three quarters.
+/// Below this many slots at most half of them are in use, so that few are looked at; above, three quarters.
 const SMALL: usize = 1 << 12;
 
 /// The different contents of one place, numbered from 0.

@@ -8,7 +8,7 @@
 use super::dictionary::Dictionary;
 use std::collections::HashMap;
 
-/// Above so many fields, neighbours are joined unseen: they belong to the same process or array.
+/// Above this many fields, neighbours are joined unseen: they belong to the same process or array.
 const FIELDS_MAX: usize = 128;
 
 /// A field: its values in the states of the sample, and how many different ones there are.

@@ -4,7 +4,7 @@ use super::compact::CompactTable;
 use super::hash::{mix, unmix};
 use super::table::HashTable;
 
-/// With so many keys, it is worth while to make them shorter so that they can be compact.
+/// With this many keys, it is worth while to make them shorter so that they can be compact.
 pub const MANY: u64 = 1 << 16;
 
 /// A set of keys, each with a payload.
@@ -13,7 +13,7 @@ pub enum Keys<P> {
     /// Kept in full length.
     Full {
         table: HashTable<P>,
-        /// With so many keys, the set can become compact, or should be made so.
+        /// With this many keys, the set can become compact, or should be made so.
         len_max: u64,
     },
     /// Kept in half.
@@ -21,7 +21,7 @@ pub enum Keys<P> {
 }
 
 impl<P: Copy + Default> Keys<P> {
-    /// An empty set for keys of so many bits, with room for `len` of them.
+    /// An empty set for keys of this many bits, with room for `len` of them.
     pub fn with_room(bits: u32, len: u64) -> Self {
         match CompactTable::<P>::len_min(bits) {
             len_min if len_min <= len => Self::Compact(CompactTable::with_room(bits, len)),
@@ -32,7 +32,7 @@ impl<P: Copy + Default> Keys<P> {
         }
     }
 
-    /// So many bits may a key have for a set of `len` keys to be compact.
+    /// This many bits may a key have for a set of `len` keys to be compact.
     pub fn bits_max(len: u64) -> u32 {
         (0..=64).rev().find(|&bits| CompactTable::<P>::len_min(bits) <= len).unwrap_or(0)
     }

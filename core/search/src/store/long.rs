@@ -23,12 +23,12 @@ pub struct LongTree {
 }
 
 impl LongTree {
-    /// States of at least so many words are long: 16 KiB.
+    /// States of at least this many words are long: 16 KiB.
     pub const WORDS_MIN: usize = 1 << 12;
-    /// With so many names, the dictionary cannot take many more.
+    /// With this many names, the dictionary cannot take many more.
     const NAMES_MAX: usize = u32::MAX as usize - (1 << 24);
 
-    /// A tree over so many words.
+    /// A tree over this many words.
     pub fn new(length: usize) -> Self {
         Self { length, ..Self::default() }
     }

@@ -15,23 +15,23 @@ use super::long::LongTree;
 use crate::position::{Changed, Position};
 use std::cmp::Reverse;
 
-/// Keys have at most so many bits.
+/// Keys have at most this many bits.
 const KEY_BITS: u32 = 64;
-/// When fields must be joined, they are joined until the key has so many bits; then it can grow for a while.
+/// When fields must be joined, they are joined until the key has this many bits; then it can grow for a while.
 const KEY_BITS_WANTED: u32 = 44;
-/// When fields are joined to make the set of keys compact, so many bits are left over.
+/// When fields are joined to make the set of keys compact, this many bits are left over.
 const KEY_BITS_SPARE: u32 = 3;
-/// At least so many states, if there are, tell which fields to join, …
+/// At least this many states, if there are, tell which fields to join, …
 const SAMPLE_MIN: usize = 1 << 11;
 /// … more if the fields are few, …
 const SAMPLE_MAX: usize = 1 << 16;
-/// … but so many for each pair of fields.
+/// … but this many for each pair of fields.
 const SAMPLE_PAIRS: usize = 1 << 20;
-/// Up to so many states, trees are built anew when fields must be joined; later they only grow.
+/// Up to this many states, trees are built anew when fields must be joined; later they only grow.
 const REBUILT_MAX: u64 = 1 << 16;
-/// Where fields are joined only to save memory, one pair in so many states of the sample is one too many.
+/// Where fields are joined only to save memory, one pair in this many states of the sample is one too many.
 const STATES_PER_PAIR_MIN: u32 = 2;
-/// From so many states on, fields are made wide enough for more names than there are.
+/// From this many states on, fields are made wide enough for more names than there are.
 const SLACK_MIN: u64 = 1 << 8;
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -394,7 +394,7 @@ impl<P: Copy + Default> Shape<P> {
         self.tops().into_iter().map(|node| self.nodes[node as usize].dictionary.bits()).sum()
     }
 
-    /// So many bits may a key have for the set of keys to be compact.
+    /// This many bits may a key have for the set of keys to be compact.
     fn bits_compact(&self) -> u32 {
         Keys::<P>::bits_max(self.len())
     }
@@ -405,7 +405,7 @@ impl<P: Copy + Default> Shape<P> {
         self.nodes.iter_mut().for_each(|node| node.parent = NONE);
     }
 
-    /// Joins fields until the key seems to have so many bits; the old layout has the first `known` living nodes. If
+    /// Joins fields until the key seems to have this many bits; the old layout has the first `known` living nodes. If
     /// not at any price, then only fields with few pairs. False if there was nothing to join.
     fn join(&mut self, old: &Layout, known: usize, bits: u32, at_any_price: bool) -> bool {
         let mut nodes = self.tops();

@@ -151,7 +151,7 @@ impl<P: Copy + Default> TreeStore<P> {
     }
 }
 
-/// The shape of states of so many words; from now on there is one.
+/// The shape of states of this many words; from now on there is one.
 #[inline]
 fn shape_of<'a, P: Copy + Default>(
     shapes: &'a mut Vec<Option<Box<Shape<P>>>>,

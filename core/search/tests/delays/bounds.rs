@@ -47,7 +47,7 @@ fn run_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepen
     exact(&mut toys.clone(), scheduler, &mut Notes, &keep_going(), deepening)
 }
 
-/// Gets the name of a scheduler, a search (fast or not), and what is true of so many delays.
+/// Gets the name of a scheduler, a search (fast or not), and what is true of this many delays.
 type Check<'a> = &'a mut dyn FnMut(&str, &dyn Fn(&Deepening, bool) -> Found, &mut dyn FnMut(u32) -> Truth);
 
 /// Runs a check for each scheduler.

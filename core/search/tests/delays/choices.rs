@@ -1,4 +1,4 @@
-//! What is reached with at most so many delays and so many choices.
+//! What is reached with at most this many delays and this many choices.
 
 use crate::programs::{Label, Rule, Toys};
 use crate::truth::{everything, truth_with_choices};

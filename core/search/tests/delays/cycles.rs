@@ -32,7 +32,7 @@ fn search<D: Scheduler<Label>>(
         .expect("there is nothing to go on from")
 }
 
-/// Maximal accepting predecessors by so many threads, from so many states on.
+/// Maximal accepting predecessors by this many threads, from this many states on.
 fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     toys: &Toys,
     scheduler: &D,

@@ -1,4 +1,4 @@
-//! What is reached within so many steps.
+//! What is reached within this many steps.
 
 use crate::cycles::{Edges, assert_right, edges, has_cycle, program};
 use crate::programs::{Label, Toys};
@@ -268,7 +268,7 @@ fn take(model: &mut Toys, state: &mut Vec<u32>, successor: &mut Vec<u32>, wanted
     std::mem::swap(state, successor);
 }
 
-/// So many random systems for infinite runs.
+/// This many random systems for infinite runs.
 const CYCLIC: u64 = 2000;
 
 /// The edges between states within a depth.

@@ -73,7 +73,7 @@ pub fn expand<M: Processes<Label = Label, Fault = u32>>(model: &mut M, state: &[
     expanded
 }
 
-/// The whole product up to so many delays.
+/// The whole product up to this many delays.
 #[derive(Default)]
 pub struct Truth {
     /// The fewest delays with which a state is reached.
@@ -162,7 +162,7 @@ pub fn everything<M: Processes<Label = Label, Fault = u32>>(model: &mut M) -> BT
     all
 }
 
-/// As [`truth`], of runs with so many choices at most: every combination of delays and choices for itself.
+/// As [`truth`], of runs with this many choices at most: every combination of delays and choices for itself.
 pub fn truth_with_choices<M, D>(model: &mut M, scheduler: &D, delays_max: u32, choices_max: u32) -> Truth
 where
     M: Processes<Label = Label, Fault = u32>,

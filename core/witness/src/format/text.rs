@@ -44,7 +44,7 @@ pub type Line = Vec<(Style, String)>;
 pub struct Layout {
     /// Columns to use; lines are a little longer only where a word is.
     pub width: usize,
-    /// Show at most so many steps at the beginning and at the end; `None` shows all.
+    /// Show at most this many steps at the beginning and at the end; `None` shows all.
     pub ends: Option<(usize, usize)>,
     /// Arrows and dots instead of `->` and `...`.
     pub unicode: bool,

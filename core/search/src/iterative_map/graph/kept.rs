@@ -29,7 +29,7 @@ pub(in super::super) struct KeptGraph {
 struct KeptState {
     delays: u32,
     index: u32,
-    nobodys: bool,
+    environment: bool,
     complete: bool,
     edges: Vec<Edge>,
 }
@@ -93,8 +93,8 @@ where
     pub fn kept(&self) -> KeptGraph {
         let origin = |node: &Node<D::State>| node.parent.map_or(Origin::NONE, |(parent, turn)| Origin { parent, turn });
         let state = |(node, edges): (&Node<D::State>, &Vec<Edge>)| {
-            let Progress { delays, index, nobodys, complete, .. } = node.progress;
-            KeptState { delays, index, nobodys, complete, edges: edges.clone() }
+            let Progress { delays, index, environment, complete, .. } = node.progress;
+            KeptState { delays, index, environment, complete, edges: edges.clone() }
         };
         KeptGraph {
             counters: self.statistics,
@@ -142,10 +142,10 @@ where
             if !state.complete {
                 (0..state.index.min(u32::from(u8::MAX))).for_each(|_| self.scheduler.delay(&mut schedule));
             }
-            let &KeptState { delays, index, nobodys, complete, ref edges } = state;
+            let &KeptState { delays, index, environment, complete, ref edges } = state;
             self.log.push_from(&met, places[number]);
             let Origin { parent, turn } = kept.origins[number];
-            let progress = Progress { schedule, delays, index, nobodys, complete };
+            let progress = Progress { schedule, delays, index, environment, complete };
             self.nodes.push(Node { progress, parent: (number != 0).then_some((parent, turn)) });
             self.edges.push(edges.clone());
         }
