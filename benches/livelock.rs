@@ -6,7 +6,6 @@
 //!
 //! `-- --write` writes `docs/experiments/livelock.md`; other words select models.
 
-use fabius_testkit::corpus::Corpus;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -55,7 +54,7 @@ fn main() {
     let write = words.iter().any(|word| word == "--write");
     let only: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let corpus = Corpus::expected_at();
+    let corpus = fabius_needs::corpus_folder();
     let models = corpus.join("models");
     if !models.is_dir() {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");

@@ -7,7 +7,6 @@
 //!
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
-use fabius_testkit::corpus::Corpus;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -63,7 +62,7 @@ struct Options {
 fn main() {
     let options = options();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let corpus = Corpus::expected_at();
+    let corpus = fabius_needs::corpus_folder();
     let models = corpus.join("models");
     if !models.is_dir() {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");

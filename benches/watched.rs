@@ -16,7 +16,6 @@ mod terminal;
 
 use fabius_base::Cancel;
 use fabius_engine::{Controls, Event, Loaded, Settings, Surroundings, check, load};
-use fabius_testkit::corpus::Corpus;
 use fabius_tui::message::Message;
 use fabius_tui::model::{Model, Screen, Wish};
 use fabius_tui::{Theme, update::update, view::view};
@@ -61,7 +60,7 @@ struct Options {
 fn main() {
     let options = options();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let corpus = Corpus::expected_at();
+    let corpus = fabius_needs::corpus_folder();
     let mut text = String::from("| what | goal | measured |\n|---|--:|--:|\n");
     for line in [scrolling()].into_iter().chain(program()) {
         println!("{line}");

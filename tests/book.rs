@@ -88,10 +88,7 @@ fn brute_force_gives_the_answers_of_the_book() {
 
 #[test]
 fn spin_gives_the_answers_of_the_book() {
-    let spin = match Spin::find() {
-        Ok(spin) => spin,
-        Err(missing) => return println!("skipped: {missing}"),
-    };
+    let Some(spin) = Spin::find() else { return };
     if std::env::var_os("FABIUS_BLESS").is_some() {
         fill_in(&spin);
     }

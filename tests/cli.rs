@@ -547,11 +547,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 /// Whether `spin` can be used; says so if not.
 fn spin_is_there() -> bool {
-    let there = Command::new("spin").arg("-V").output().is_ok_and(|output| output.status.success());
-    if !there {
-        println!("spin is not installed: trails were not replayed");
-    }
-    there
+    fabius_needs::Need::Spin.met()
 }
 
 #[test]

@@ -37,10 +37,7 @@ struct Answered<'a> {
 
 #[test]
 fn endless_runs_are_found_where_spin_finds_them() {
-    let corpus = match Corpus::load() {
-        Ok(corpus) => corpus,
-        Err(missing) => return println!("skipped: {missing}"),
-    };
+    let Some(corpus) = Corpus::load() else { return };
     let full = std::env::var_os("FABIUS_FULL").is_some();
     let only = std::env::var("FABIUS_ONLY").unwrap_or_default();
     let all: Vec<Asked> =

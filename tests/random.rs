@@ -44,10 +44,7 @@ enum Outcome {
 
 #[test]
 fn random_models_get_spins_answers() {
-    let spin = match Spin::find() {
-        Ok(spin) => spin.within(Duration::from_secs(4)),
-        Err(missing) => return println!("skipped: {missing}"),
-    };
+    let Some(spin) = Spin::find().map(|spin| spin.within(Duration::from_secs(4))) else { return };
     let tool = Tool::new(env!("CARGO_BIN_EXE_fabius")).within(Duration::from_secs(20));
     let first = number("FABIUS_SEED", 1);
     let seeds: Vec<u64> = (first..first + number("FABIUS_MODELS", MODELS)).collect();

@@ -1,57 +1,11 @@
-//! The house rules that a program can check: who imports whom, how long things are, and that every
-//! finding code is documented.
+//! The house rules that a program can check: who imports whom, how long things are, that every dependency is used and argued for,
+//! and that every finding code is documented.
 
 use fabius_base::Code;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Who may import whom, apart from libraries: the table in ARCHITECTURE.md.
-const MAY_IMPORT: &[(&str, &[&str])] = &[
-    ("fabius-base", &[]),
-    ("fabius-program", &["fabius-base"]),
-    ("fabius-search", &["fabius-base"]),
-    ("fabius-promela", &["fabius-program", "fabius-base"]),
-    ("fabius-machine", &["fabius-program", "fabius-base"]),
-    ("fabius-witness", &["fabius-program", "fabius-base"]),
-    (
-        "fabius-engine",
-        &["fabius-base", "fabius-program", "fabius-promela", "fabius-machine", "fabius-search", "fabius-witness"],
-    ),
-    ("fabius-explore", &["fabius-base", "fabius-program", "fabius-engine", "fabius-witness"]),
-    ("fabius-supervise", &["fabius-base"]),
-    (
-        "fabius-lsp",
-        &["fabius-explore", "fabius-engine", "fabius-promela", "fabius-supervise", "fabius-witness", "fabius-base"],
-    ),
-    ("fabius-dap", &["fabius-explore", "fabius-engine", "fabius-supervise", "fabius-witness", "fabius-base"]),
-    ("fabius-tui", &["fabius-explore", "fabius-engine", "fabius-supervise", "fabius-witness", "fabius-base"]),
-    (
-        "fabius",
-        &[
-            "fabius-engine",
-            "fabius-dap",
-            "fabius-lsp",
-            "fabius-supervise",
-            "fabius-tui",
-            "fabius-witness",
-            "fabius-base",
-        ],
-    ),
-    (
-        "fabius-testkit",
-        &[
-            "fabius-base",
-            "fabius-program",
-            "fabius-promela",
-            "fabius-machine",
-            "fabius-search",
-            "fabius-witness",
-            "fabius-engine",
-        ],
-    ),
-];
 
 /// A function is at most so long; a wall, not a goal.
 const FUNCTION_LINES_MAX: usize = 70;
@@ -64,7 +18,7 @@ fn root() -> PathBuf {
 
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let rooms = ["src", "core", "dap", "lsp", "supervise", "tui", "tests", "benches"];
+    let rooms = ["src", "core", "dap", "lsp", "supervise", "tui", "tests", "benches", "examples"];
     let mut folders: Vec<PathBuf> = rooms.iter().map(|room| root().join(room)).collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
@@ -194,45 +148,111 @@ fn every_file_says_what_it_is_for() {
     assert!(silent.is_empty(), "these files do not start with a `//!` line: {silent:#?}");
 }
 
+/// Who may import whom, apart from libraries: the table in ARCHITECTURE.md.
+fn may_import() -> BTreeMap<String, BTreeSet<String>> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md can be read");
+    let rows = text.lines().skip_while(|line| *line != "| crate | may import |").skip(2);
+    let mut table = BTreeMap::new();
+    for row in rows.map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")) {
+        let (crates, allowed) = row.split_once(" | ").expect("a row has two columns");
+        for name in names(crates) {
+            table.insert(name, names(allowed).collect());
+        }
+    }
+    table
+}
+
+/// The packages that a cell of the table names; remarks stand in parentheses.
+fn names(cell: &str) -> impl Iterator<Item = String> {
+    let plain = cell.split(',').map(|part| part.split('(').next().unwrap_or("").trim());
+    plain
+        .filter(|name| *name != "–")
+        .map(|name| if name == "fabius" { name.to_owned() } else { format!("fabius-{name}") })
+}
+
 #[test]
 fn nobody_imports_what_the_table_forbids() {
-    let table: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let table = may_import();
     let mut complaints = Vec::new();
-    let mut seen = 0;
-    for (name, dependencies) in workspace_dependencies() {
-        let Some(allowed) = table.get(name.as_str()) else {
+    let packages = packages();
+    for Package { name, dependencies, .. } in &packages {
+        let Some(allowed) = table.get(name) else {
             complaints.push(format!("{name} is not in the table of imports"));
             continue;
         };
-        seen += 1;
-        for dependency in dependencies.iter().filter(|dependency| dependency.starts_with("fabius")) {
-            if !allowed.contains(&dependency.as_str()) {
+        for (dependency, _) in dependencies.iter().filter(|(dependency, kind)| is_ours(dependency) && kind.is_none()) {
+            if !allowed.contains(dependency) {
                 complaints.push(format!("{name} imports {dependency}"));
             }
         }
     }
-    assert!(seen >= 8, "only {seen} packages were looked at");
+    for name in table.keys().filter(|name| packages.iter().all(|package| package.name != **name)) {
+        complaints.push(format!("{name} is in the table of imports, and no package"));
+    }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 
-/// Each package of the workspace with its ordinary dependencies (those for tests do not count).
-fn workspace_dependencies() -> Vec<(String, Vec<String>)> {
+/// A package of the workspace.
+struct Package {
+    name: String,
+    folder: PathBuf,
+    /// Names, each with its kind: `None` for the ordinary ones, else `dev` or `build`.
+    dependencies: Vec<(String, Option<String>)>,
+}
+
+fn is_ours(dependency: &str) -> bool {
+    dependency.starts_with("fabius")
+}
+
+fn packages() -> Vec<Package> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
         .current_dir(root())
         .output()
         .expect("cargo metadata runs");
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or("").to_owned();
+    let package = |package: &serde_json::Value| {
+        let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
+        let named = |one: &serde_json::Value| (text(&one["name"]), one["kind"].as_str().map(str::to_owned));
+        let manifest = PathBuf::from(text(&package["manifest_path"]));
+        Package {
+            name: text(&package["name"]),
+            folder: manifest.parent().expect("a manifest is in a folder").to_owned(),
+            dependencies: dependencies.iter().map(named).collect(),
+        }
+    };
+    let packages: Vec<Package> =
+        metadata["packages"].as_array().expect("a list of packages").iter().map(package).collect();
+    assert!(packages.len() >= 8, "only {} packages were found", packages.len());
     packages
-        .iter()
-        .map(|package| {
-            let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
-            let ordinary = dependencies.iter().filter(|dependency| dependency["kind"].is_null());
-            let names = ordinary.map(|dependency| dependency["name"].as_str().unwrap_or("").to_string()).collect();
-            (package["name"].as_str().unwrap_or("").to_string(), names)
-        })
-        .collect()
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let files = rust_files();
+    let mut unused = Vec::new();
+    let packages = packages();
+    for package in &packages {
+        let inner = |path: &Path| {
+            packages.iter().any(|p| {
+                p.folder.starts_with(&package.folder) && p.folder != package.folder && path.starts_with(&p.folder)
+            })
+        };
+        let texts: Vec<String> = (files.iter())
+            .filter(|path| path.starts_with(&package.folder) && !inner(path))
+            .map(|path| fs::read_to_string(path).expect("a source file can be read"))
+            .collect();
+        for (dependency, _) in &package.dependencies {
+            let name = dependency.replace('-', "_");
+            let is_named =
+                |text: &String| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+            if !texts.iter().any(is_named) {
+                unused.push(format!("{} does not use {dependency}", package.name));
+            }
+        }
+    }
+    assert!(unused.is_empty(), "\n{}", unused.join("\n"));
 }
 
 #[test]
@@ -254,21 +274,9 @@ fn every_finding_code_is_documented() {
 #[test]
 fn every_dependency_is_argued_for() {
     let text = fs::read_to_string(root().join("docs/dependencies.md")).expect("docs/dependencies.md can be read");
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
-        .current_dir(root())
-        .output()
-        .expect("cargo metadata runs");
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
-    let mut missing = BTreeSet::new();
-    for package in metadata["packages"].as_array().expect("a list of packages") {
-        for dependency in package["dependencies"].as_array().expect("a list of dependencies") {
-            let name = dependency["name"].as_str().unwrap_or("");
-            if !name.starts_with("fabius") && !text.contains(&format!("`{name}`")) {
-                missing.insert(name.to_string());
-            }
-        }
-    }
+    let dependencies = packages().into_iter().flat_map(|package| package.dependencies).map(|(name, _)| name);
+    let missing: BTreeSet<String> =
+        dependencies.filter(|name| !is_ours(name) && !text.contains(&format!("`{name}`"))).collect();
     assert!(missing.is_empty(), "docs/dependencies.md does not argue for {missing:?}");
 }
 
@@ -278,10 +286,7 @@ fn no_path_of_one_machine_is_in_the_tree() {
         .args(["grep", "-nIE", "/(work|farm|root|tmp/bash_jobs)/", "--", ".", ":!Cargo.lock", ":!tests/tidy.rs"])
         .current_dir(root())
         .output();
-    let Ok(output) = output else {
-        println!("git is not here: not checked");
-        return;
-    };
+    let Ok(output) = output else { return fabius_needs::skipped(fabius_needs::Need::Git, "files are not listed") };
     let hits = String::from_utf8_lossy(&output.stdout);
     assert!(hits.is_empty(), "{hits}");
 }

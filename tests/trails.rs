@@ -1,5 +1,6 @@
 //! What Spin makes of the trails of counterexamples, and what Fabius says of it beforehand.
 
+use fabius_needs::Need;
 use fabius_testkit::scratch::Scratch;
 use std::process::Command;
 
@@ -20,11 +21,7 @@ fn replayed(text: &str, flags: &[&str]) -> (String, Option<String>) {
     scratch.write("model.pml", text).expect("a model");
     let arguments = [&["check", "model.pml", "--trail", "--color", "never"][..], flags].concat();
     let told = output(env!("CARGO_BIN_EXE_fabius"), &arguments, &scratch);
-    let there = Command::new("spin").arg("-V").output().is_ok_and(|output| output.status.success());
-    if !there {
-        println!("spin is not installed: trails were not replayed");
-    }
-    (told, there.then(|| output("spin", &["-t", "-p", "model.pml"], &scratch)))
+    (told, Need::Spin.met().then(|| output("spin", &["-t", "-p", "model.pml"], &scratch)))
 }
 
 #[test]

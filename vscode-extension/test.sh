@@ -34,6 +34,8 @@ quietly() { # quietly WHAT COMMAND...: shows what a command says only if it fail
 
 if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
     say "no Node.js with npm here: the VS Code extension is not tested"
+    [[ ,${FABIUS_REQUIRE:-}, != *,node,* ]] || exit 1
+    [ -z "${FABIUS_SKIPPED:-}" ] || echo "the VS Code extension: \`node\` is missing: not found" >>"$FABIUS_SKIPPED"
     exit 0
 fi
 if [ "$(node -p 'Number(process.versions.node.split(".")[0]) < 20')" = true ]; then

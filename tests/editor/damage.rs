@@ -16,9 +16,8 @@ const PLACES: usize = 4;
 fn models() -> Vec<PathBuf> {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models");
     let mut found: Vec<PathBuf> = std::fs::read_dir(own).unwrap().flatten().map(|entry| entry.path()).collect();
-    match Corpus::load() {
-        Ok(corpus) => found.extend(corpus.entries.iter().map(|entry| corpus.file(entry))),
-        Err(why) => println!("only our own models are damaged: {why}"),
+    if let Some(corpus) = Corpus::load() {
+        found.extend(corpus.entries.iter().map(|entry| corpus.file(entry)));
     }
     found.sort();
     found

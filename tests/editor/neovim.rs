@@ -6,9 +6,7 @@ use std::process::Command;
 
 #[test]
 fn neovim_shows_the_assertion_and_sees_it_go() {
-    let there = Command::new("nvim").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !there {
-        println!("nvim is not installed: skipped; ./test installs it");
+    if !fabius_needs::Need::Neovim.met() {
         return;
     }
     let folder = std::env::temp_dir().join(format!("fabius-neovim-{}", std::process::id()));

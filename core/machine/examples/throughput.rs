@@ -115,7 +115,7 @@ fn nanoseconds() -> u64 {
 }
 
 fn compare(states_max: u64) {
-    let Some(corpus) = support::corpus() else { return println!("no corpus") };
+    let Some(corpus) = fabius_needs::corpus() else { return };
     let manifest = std::fs::read_to_string(corpus.join("manifest.jsonl")).expect("a manifest");
     let (mut same, mut different, mut unread) = (0, 0, 0);
     for line in manifest.lines() {

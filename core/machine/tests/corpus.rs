@@ -16,7 +16,7 @@ const CONTINUED_BY_SPIN: &[&str] = &["spin-man/Manual_74.pml"];
 
 #[test]
 fn real_models_have_as_many_states_as_spin_stores() {
-    let Some(corpus) = support::corpus() else { return println!("the corpus is missing: nothing was compared") };
+    let Some(corpus) = fabius_needs::corpus() else { return };
     let manifest = std::fs::read_to_string(corpus.join("manifest.jsonl")).unwrap();
     let mut compared = 0;
     for line in manifest.lines() {

@@ -30,8 +30,8 @@ fn meaning(path: &Path, text: &str) -> Option<String> {
 
 fn models() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let corpus = std::env::var_os("FABIUS_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
-    let mut waiting = vec![root.join("models"), corpus.join("models")];
+    let mut waiting = vec![root.join("models")];
+    waiting.extend(fabius_needs::corpus().map(|corpus| corpus.join("models")));
     let mut found = Vec::new();
     while let Some(folder) = waiting.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {

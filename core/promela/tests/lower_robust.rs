@@ -75,9 +75,9 @@ fn answers(text: &str) -> (bool, usize) {
 
 fn models() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let corpus = std::env::var_os("FABIUS_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
     let mut found = Vec::new();
-    let mut folders = vec![root.join("models"), corpus.join("models")];
+    let mut folders = vec![root.join("models")];
+    folders.extend(fabius_needs::corpus().map(|corpus| corpus.join("models")));
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -10,7 +10,7 @@
 #[path = "support/corpus.rs"]
 mod corpus;
 
-use corpus::{corpus, load, manifest};
+use corpus::{load, manifest};
 use fabius_program::Program;
 use fabius_program::meaning::Fault;
 use fabius_promela::Options;
@@ -92,7 +92,7 @@ fn with_spins_optimisations_it_finds_as_many_as_spin_then_does() {
 
 /// Compares all models with one of Spin's runs.
 fn compare(run: &str, options: Options) {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = fabius_needs::corpus() else { return };
     let stored_max = std::env::var(STORED_MAX_VARIABLE).ok().and_then(|max| max.parse().ok()).unwrap_or(STORED_MAX);
     let only = std::env::var("FABIUS_ONLY").unwrap_or_default();
     let (mut compared, mut unread, mut wrong) = (0, Vec::new(), Vec::new());

@@ -5,7 +5,8 @@
 #[path = "support/corpus.rs"]
 mod corpus;
 
-use corpus::{corpus, load, manifest};
+use corpus::{load, manifest};
+use fabius_needs::Need;
 use fabius_program::meaning::Fault;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, Watch};
 use fabius_promela::Options;
@@ -146,11 +147,7 @@ fn spin_replays_trails_beside_a_claim() {
 }
 
 fn no_spin() -> bool {
-    let missing = Command::new("spin").arg("-V").output().is_err();
-    if missing {
-        println!("spin is not installed: no trail was replayed");
-    }
-    missing
+    !Need::Spin.met()
 }
 
 fn temporary(name: &str) -> PathBuf {
@@ -160,7 +157,7 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 fn replay_all(options: Options) {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = fabius_needs::corpus() else { return };
     if no_spin() {
         return;
     }

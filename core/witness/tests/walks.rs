@@ -5,7 +5,7 @@
 #[path = "support/corpus.rs"]
 mod corpus;
 
-use corpus::{corpus, load, manifest};
+use corpus::{load, manifest};
 use fabius_program::{Move, Program};
 use fabius_promela::Options;
 use fabius_witness::format::{chart, json, text, trail};
@@ -56,7 +56,7 @@ fn walk(program: &Program, random: &mut Random, steps_max: usize) -> (Vec<Move>,
 
 #[test]
 fn random_walks_are_confirmed_and_can_be_shown() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = fabius_needs::corpus() else { return };
     let only = std::env::var("FABIUS_ONLY").unwrap_or_default();
     let mut walked = 0;
     for model in manifest(&corpus) {

@@ -3,6 +3,7 @@
 use crate::Kind;
 use crate::command::{self, Output};
 use crate::scratch::Scratch;
+use fabius_needs::{Need, answers};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -124,21 +125,10 @@ pub fn kind_of(message: &str) -> Kind {
 }
 
 impl Spin {
-    /// Spin and a compiler, or what is missing.
-    ///
-    /// # Errors
-    /// A sentence that says what is missing.
-    pub fn find() -> Result<Self, String> {
-        if !answers("spin", "-V") {
-            return Err("`spin` is not installed".to_owned());
-        }
-        if answers("tcc", "-v") {
-            return Ok(Self { compiler: Compiler::Tcc, limit: LIMIT });
-        }
-        if answers("gcc", "--version") {
-            return Ok(Self { compiler: Compiler::Gcc, limit: LIMIT });
-        }
-        Err("neither `tcc` nor `gcc` is installed".to_owned())
+    /// Spin and a compiler, the quick one if there is a choice; if one is missing, the test is skipped.
+    pub fn find() -> Option<Self> {
+        let compiler = if answers("tcc", "-v") { Compiler::Tcc } else { Compiler::Gcc };
+        (Need::Spin.met() && Need::Cc.met()).then_some(Self { compiler, limit: LIMIT })
     }
 
     /// The same with another compiler.
@@ -250,10 +240,6 @@ impl Spin {
         }
         Ok(Answer::Run(run))
     }
-}
-
-fn answers(program: &str, argument: &str) -> bool {
-    command::run(Command::new(program).arg(argument), LIMIT).is_ok_and(|output| output.status.is_some())
 }
 
 /// The exit code alone decides: Spin prints "Error" in some messages that it does not mean so.

@@ -12,13 +12,6 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder with the models that Spin has judged, if it is there.
-pub fn corpus() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let folder = std::env::var_os("FABIUS_CORPUS").map_or_else(beside, PathBuf::from);
-    folder.join("manifest.jsonl").exists().then_some(folder)
-}
-
 struct Folder(PathBuf);
 
 impl Loader for Folder {

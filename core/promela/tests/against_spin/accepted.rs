@@ -10,7 +10,7 @@ const EXPLAINED: &[(&str, &str)] = &[];
 
 #[test]
 fn the_corpus_is_accepted_as_spin_accepts_it() {
-    let Some(corpus) = spin::corpus() else { return };
+    let Some(corpus) = fabius_needs::corpus() else { return };
     let (mut agreed, mut refused, mut wrong) = (0, 0, Vec::new());
     for model in spin::manifest(&corpus) {
         let path = model["path"].as_str().expect("a model has a path");

@@ -3,6 +3,7 @@
 use crate::spin;
 use crate::words::{Lasso, Random, accepts, automaton_of_claim, holds, value};
 use fabius_base::{Finding, SourceMap};
+use fabius_needs::Need;
 use fabius_program::ltl::{Automaton, violations};
 use fabius_program::{Expr, Formula, Program, PropertyKind};
 use fabius_promela::{Loader, Options, lower, parse};
@@ -169,8 +170,7 @@ fn compare(exceptions: &mut Vec<String>, name: &str, shown: &str, formula: &Form
 
 #[test]
 fn classic_formulas_are_at_most_as_large() {
-    if Command::new("spin").arg("-V").output().is_err() {
-        println!("Spin is not here: nothing was checked");
+    if !Need::Spin.met() {
         return;
     }
     let (mut compared, mut exceptions) = (0, Vec::new());
@@ -203,8 +203,7 @@ fn random_text(random: &mut Random, operators: u64) -> String {
 
 #[test]
 fn random_formulas_are_at_most_as_large() {
-    if Command::new("spin").arg("-V").output().is_err() {
-        println!("Spin is not here: nothing was checked");
+    if !Need::Spin.met() {
         return;
     }
     let count = if std::env::var_os("FABIUS_FULL").is_some() { 3_000 } else { 100 };
@@ -223,9 +222,8 @@ fn random_formulas_are_at_most_as_large() {
 
 #[test]
 fn the_formulas_of_the_corpus_are_at_most_as_large() {
-    let Some(corpus) = spin::corpus() else { return };
-    if Command::new("spin").arg("-V").output().is_err() {
-        println!("Spin is not here: nothing was checked");
+    let Some(corpus) = fabius_needs::corpus() else { return };
+    if !Need::Spin.met() {
         return;
     }
     let (mut compared, mut exceptions) = (0, Vec::new());
@@ -416,8 +414,7 @@ active proctype P() { byte v; lab: do :: p = !p :: ch!1 :: ch?v :: m = red :: x+
 
 #[test]
 fn formulas_are_read_as_spin_reads_them() {
-    if Command::new("spin").arg("-V").output().is_err() {
-        println!("Spin is not here: nothing was checked");
+    if !Need::Spin.met() {
         return;
     }
     let (mut accepted, mut wrong) = (0, Vec::new());

@@ -1,25 +1,13 @@
 //! Spin as the oracle: the transition tables of its verifier, and the corpus with its answers.
 
 use fabius_base::SourceMap;
+use fabius_needs::{Need, answers};
 use fabius_program::{Action, Program};
 use fabius_promela::{Loader, Lowered, Options, Parsed, lower, parse};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Where the corpus is, if it is here.
-pub fn corpus() -> Option<PathBuf> {
-    let path = match std::env::var_os("FABIUS_CORPUS") {
-        Some(path) => PathBuf::from(path),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
-    };
-    let found = path.join("manifest.jsonl").is_file();
-    if !found {
-        println!("the corpus is not here (set FABIUS_CORPUS): nothing was checked");
-    }
-    found.then_some(path)
-}
 
 /// Spin's answers, one value per model.
 pub fn manifest(corpus: &Path) -> Vec<Value> {
@@ -81,18 +69,10 @@ impl Drop for Scratch {
     }
 }
 
-fn found(tool: &str) -> bool {
-    Command::new(tool).arg(if tool == "spin" { "-V" } else { "-v" }).output().is_ok()
-}
-
 /// A C compiler, the quick one if there is a choice; `None` if Spin or a compiler is missing.
 pub fn compiler() -> Option<Vec<&'static str>> {
-    let compilers: Vec<_> = ["tcc", "gcc"].into_iter().filter(|tool| found(tool)).collect();
-    let ready = found("spin") && !compilers.is_empty();
-    if !ready {
-        println!("Spin or a C compiler is not here: nothing was checked");
-    }
-    ready.then_some(compilers)
+    let compilers = ["tcc", "gcc"].into_iter().filter(|tool| answers(tool, "-v"));
+    (Need::Spin.met() && Need::Cc.met()).then(|| compilers.collect())
 }
 
 /// The tables of Spin's verifier; `None` if it does not compile or refuses its own tables.

@@ -146,7 +146,7 @@ fn small_models_have_the_tables_of_the_verifier() {
 
 #[test]
 fn real_models_have_the_tables_of_the_verifier() {
-    let Some(corpus) = spin::corpus() else { return };
+    let Some(corpus) = fabius_needs::corpus() else { return };
     let Some(compilers) = spin::compiler() else { return };
     let every = if std::env::var_os("FABIUS_FULL").is_some() { 1 } else { 7 };
     let (mut same, mut silent, mut wrong) = (0, 0, Vec::new());

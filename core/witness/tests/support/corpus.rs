@@ -13,17 +13,6 @@ pub fn manifest(corpus: &Path) -> Vec<serde_json::Value> {
     lines.map(|line| serde_json::from_str(line).expect("a line of the manifest is JSON")).collect()
 }
 
-/// The folder of the corpus, if it is there.
-pub fn corpus() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let corpus = std::env::var_os("FABIUS_CORPUS").map_or(default, PathBuf::from);
-    let there = corpus.join("manifest.jsonl").is_file();
-    if !there {
-        println!("the corpus is missing: nothing was compared");
-    }
-    there.then_some(corpus)
-}
-
 struct Folder(PathBuf);
 
 impl Loader for Folder {
