@@ -11,8 +11,9 @@ use fabius_base::Span;
 use fabius_program::{Action, Process, ProcessId, ProcessKind, Program, PropertyKind};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Display};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
 
 /// What a model or a property means, as a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -162,31 +163,9 @@ fn process_places(process: &Process) -> Vec<Span> {
 }
 
 fn digest(value: &impl Hash) -> Meaning {
-    let mut digest = Digest::default();
-    value.hash(&mut digest);
-    let [high, low] = digest.0.map(|half| u128::from(half.finish()));
-    Meaning(high << 64 | low)
-}
-
-/// Two hashes of 64 bits that start differently, as one of 128.
-struct Digest([DefaultHasher; 2]);
-
-impl Default for Digest {
-    fn default() -> Self {
-        let mut halves = [DefaultHasher::new(), DefaultHasher::new()];
-        halves[1].write_u8(1);
-        Self(halves)
-    }
-}
-
-impl Hasher for Digest {
-    fn finish(&self) -> u64 {
-        self.0[0].finish()
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.iter_mut().for_each(|half| half.write(bytes));
-    }
+    let mut hasher = Xxh3::new();
+    value.hash(&mut hasher);
+    Meaning(hasher.digest128())
 }
 
 fn remove_places(program: &mut Program) {

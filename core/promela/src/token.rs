@@ -1,42 +1,11 @@
 //! Tokens of Promela, their names in plain words, and the table of names.
 
 use fabius_base::Span;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A multiplicative hash: keys are short names of a model or small numbers, and nobody attacks it for profit.
-#[derive(Default)]
-pub(crate) struct QuickHasher(u64);
-
-impl Hasher for QuickHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-/// A map with the quick hash.
-pub(crate) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
+/// A map with a quick hash: keys are short names of a model or small numbers.
+pub(crate) type QuickMap<K, V> = FxHashMap<K, V>;
 
 /// A spelling known to an [`Interner`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -4,8 +4,7 @@
 //! compare guards by `==`. The order of the variables is that in which propositions first occur.
 
 use super::{Cube, TooLarge};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 
 /// Number of propositions: a cube is two words of 64 bits. It bounds the depth of every recursion in here.
 pub(super) const VARIABLES_MAX: usize = 64;
@@ -39,25 +38,7 @@ pub(super) struct Conditions {
     negations: Table<Condition>,
 }
 
-type Table<K> = HashMap<K, Condition, BuildHasherDefault<Mixed>>;
-
-/// A hash of a few small numbers.
-#[derive(Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0.rotate_left(5) ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-}
+type Table<K> = FxHashMap<K, Condition>;
 
 impl Conditions {
     pub(super) fn new() -> Self {
