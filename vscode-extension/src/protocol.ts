@@ -137,7 +137,7 @@ export interface Standing {
   pid: number;
   end: boolean;
   line: number;
-  waiting: { text: string; line: number; reason: string }[];
+  waiting: { text: string; line: number; executable?: boolean; reason: string }[];
 }
 
 /** `fabius/trace`: a page of a counterexample. */

@@ -108,13 +108,11 @@ export function stepOnLine(steps: readonly Step[], uri: string, line: number, ne
     ?.step ?? 0;
 }
 
-const EXECUTABLE = "it can be executed";
-
 /** The processes that cannot go on at the end of the run; who moves in its loop does go on. */
 export function stuckIn(data: TraceData): Standing[] {
   const loop = data.loopStart === null ? [] : data.steps.slice(data.loopStart - 1);
   const moving = new Set(loop.flatMap((step) => [step.pid, step.partner?.pid]));
   const stuck = (process: Standing): boolean =>
-    !moving.has(process.pid) && process.waiting.every((waiting) => waiting.reason !== EXECUTABLE);
+    !moving.has(process.pid) && process.waiting.every((waiting) => !waiting.executable);
   return data.blocked.filter((process) => !process.end && stuck(process));
 }

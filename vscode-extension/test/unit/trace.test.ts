@@ -126,8 +126,10 @@ test("a page needs nothing from elsewhere and runs nothing from within its data"
 });
 
 test("only who cannot go on is stuck", () => {
-  const standing = (pid: number, reason: string, end = false) => ({ process: "P", pid, end, line: 1, waiting: [{ text: "q?1", line: 1, reason }] });
-  const blocked = [standing(0, "it can be executed"), standing(1, "q is empty"), standing(2, "q is empty", true)];
+  const standing = (pid: number, executable: boolean, end = false) => ({
+    process: "P", pid, end, line: 1, waiting: [{ text: "q?1", line: 1, executable, reason: "as the server says it" }],
+  });
+  const blocked = [standing(0, true), standing(1, false), standing(2, false, true)];
   assert.deepEqual(stuckIn(trace([], { blocked })).map(({ pid }) => pid), [1]);
   const loop = [step(1, 0, "x = 1"), step(2, 1, "q?1"), step(3, 0, "q!1")];
   assert.deepEqual(stuckIn(trace(loop, { blocked, loopStart: 2 })), [], "who moves in the loop is not stuck");

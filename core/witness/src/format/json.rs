@@ -3,7 +3,7 @@
 use fabius_base::{SourceMap, Span};
 use serde::Serialize;
 
-use crate::blocked::Standing;
+use crate::blocked::{Reason, Standing};
 use crate::trace::{Actor, Change, Changed, HeldBack, Step, Trace};
 
 /// A step.
@@ -139,6 +139,9 @@ pub struct WaitingRecord {
     pub text: String,
     /// Its line, from 1.
     pub line: u32,
+    /// Whether it could be executed, and was not: other processes moved, or the run ends before.
+    #[serde(skip_serializing_if = "is_false")]
+    pub executable: bool,
     /// Why it is not executed, as a sentence.
     pub reason: String,
 }
@@ -227,6 +230,7 @@ fn standing_record(standing: &Standing, source: &SourceMap) -> StandingRecord {
     let waiting = standing.waiting.iter().map(|waiting| WaitingRecord {
         text: waiting.text.clone(),
         line: place(source, waiting.span).1,
+        executable: waiting.reason == Reason::Executable,
         reason: waiting.reason.sentence(),
     });
     StandingRecord {
