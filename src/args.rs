@@ -23,6 +23,17 @@ Exit codes:
   4  an internal error of fabius
 With several files, the code of the worst result: 4, then 3, 1, 2, 0.";
 
+const EXECUTIONS_HELP: &str = "\
+Two executions are essentially the same if one becomes the other by exchanging neighbouring steps of different
+processes that could be taken in either order and leave each other alone.
+
+Exit codes:
+  0  no execution fails or gets stuck, and all were counted
+  1  an execution fails or gets stuck
+  2  undecided: executions were cut off, some are infinite, a limit was reached, or counting was stopped
+  3  the input is faulty (the model, a file or a flag), or the output cannot be written
+  4  an internal error of fabius";
+
 /// A model checker for Promela that shows counterexamples where they happen.
 #[derive(Parser, Debug)]
 #[command(name = "fabius", version, styles = STYLES, propagate_version = true, after_help = EXIT_CODES)]
@@ -37,6 +48,8 @@ pub struct Cli {
 pub enum Command {
     /// Check models: assertions, deadlocks, runtime errors, livelocks, acceptance cycles and formulas.
     Check(Box<Check>),
+    /// Count the essentially different executions of a model: how many there are, how many fail or get stuck; list and show them.
+    Executions(Box<Executions>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.
     Explore(Box<Explore>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.
@@ -98,6 +111,96 @@ pub struct Question {
     /// Stop when the search needs more memory than this, such as 512M or 4G (default: three quarters of the available memory).
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub max_memory: Option<u64>,
+}
+
+/// The flags of `fabius executions`.
+#[derive(Args, Debug, Clone)]
+#[command(after_help = EXECUTIONS_HELP)]
+pub struct Executions {
+    /// A Promela model; `-` reads it from standard input.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
+    pub define: Vec<String>,
+
+    /// List N executions.
+    #[arg(long, value_name = "N", conflicts_with_all = ["show", "sample"], help_heading = "What to show")]
+    pub list: Option<usize>,
+
+    /// List executions from this one on, counted from 1 (with --only, among those).
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = parse_rank, requires = "list", help_heading = "What to show")]
+    pub from: u128,
+
+    /// List or draw only executions that fail, get stuck, or end well.
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with = "show", help_heading = "What to show")]
+    pub only: Option<Only>,
+
+    /// Show this execution with all its steps, by its number among all executions.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_rank, conflicts_with = "sample", help_heading = "What to show")]
+    pub show: Option<u128>,
+
+    /// Format of the execution shown.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExecutionFormat::Text, requires = "show", help_heading = "What to show")]
+    pub format: ExecutionFormat,
+
+    /// Draw K executions at random, each as likely as any other.
+    #[arg(long, value_name = "K", help_heading = "What to show")]
+    pub sample: Option<usize>,
+
+    /// Random seed.
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample", help_heading = "What to show")]
+    pub seed: u64,
+
+    /// Cut executions off after K steps, for models that go on for ever: the numbers are exact for executions of at
+    /// most K steps. An atomic sequence is one step.
+    #[arg(long, value_name = "K", help_heading = "How to count")]
+    pub within: Option<u32>,
+
+    /// Disable partial-order reduction. The numbers are the same.
+    #[arg(long, help_heading = "How to count")]
+    pub no_reduction: bool,
+
+    /// Stop after this many nodes (pairs of a state and a sleep set), such as 1_000_000, 500k or 2M.
+    #[arg(long, value_name = "NODES", value_parser = parse_count, help_heading = "Limits")]
+    pub max_states: Option<u64>,
+
+    /// Stop when counting needs more memory than this, such as 512M or 4G (default: three quarters of the available memory).
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub max_memory: Option<u64>,
+
+    /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Print one JSON document; docs/schema/executions.schema.json describes it.
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Which executions to list.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Only {
+    /// Those in which an assertion fails or a runtime error occurs.
+    Failing,
+    /// Those that end in a deadlock.
+    Stuck,
+    /// Those that end well.
+    Ok,
+}
+
+/// The format of an execution.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExecutionFormat {
+    /// For people.
+    Text,
+    /// As in the list of `--json`.
+    Json,
+    /// A trail that `spin -t -p` replays.
+    Trail,
+    /// A message sequence chart for Mermaid.
+    Mermaid,
 }
 
 /// The flags of `fabius explore`.
@@ -314,6 +417,12 @@ pub enum ColorWhen {
 /// Reads `1200`, `1_200`, `500k`, `2M`, `1G` (powers of ten).
 fn parse_count(text: &str) -> Result<u64, String> {
     scaled(text, 1000).ok_or_else(|| "expected a number such as 1000, 500k or 2M".to_owned())
+}
+
+/// Reads the number of an execution, from 1.
+fn parse_rank(text: &str) -> Result<u128, String> {
+    let digits: String = text.chars().filter(|c| *c != '_').collect();
+    digits.parse().ok().filter(|number| 1 <= *number).ok_or_else(|| "expected a number from 1 on".to_owned())
 }
 
 /// Reads `512M`, `4G`, `100k`, `1048576` (powers of 1024, in bytes).

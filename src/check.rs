@@ -186,21 +186,27 @@ pub(crate) fn chosen(path: &Path, question: &Question, settings: Settings) -> Se
 }
 
 pub(crate) fn load(path: &Path, question: &Question, settings: &Settings) -> Loaded {
-    let project = match Project::of(path) {
-        Ok(project) => project,
-        Err(misconfigured) => return *misconfigured,
-    };
-    let mut defines: Vec<(String, String)> = question.define.iter().map(|text| definition(text)).collect();
-    if let Some(project) = &project {
-        defines = project.defines(&defines);
-    }
-    let mut loaded = read(path, &defines, settings);
-    if let Some(wrong) = project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
-        return wrong;
-    }
+    let (mut loaded, project) = load_defining(path, &question.define, settings);
     let told = project.map(|project| project.told(path, question));
     loaded.project = told.filter(|project| !project.report.settings.is_empty());
     loaded
+}
+
+/// Reads a model with the macros of flags and of its project, and gives the project; if that is wrong, the model says so.
+pub(crate) fn load_defining(path: &Path, define: &[String], settings: &Settings) -> (Loaded, Option<Project>) {
+    let project = match Project::of(path) {
+        Ok(project) => project,
+        Err(misconfigured) => return (*misconfigured, None),
+    };
+    let mut defines: Vec<(String, String)> = define.iter().map(|text| definition(text)).collect();
+    if let Some(project) = &project {
+        defines = project.defines(&defines);
+    }
+    let loaded = read(path, &defines, settings);
+    match project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
+        Some(wrong) => (wrong, None),
+        None => (loaded, project),
+    }
 }
 
 fn read(path: &Path, defines: &[(String, String)], settings: &Settings) -> Loaded {

@@ -6,6 +6,7 @@ mod args;
 mod check;
 mod checkpoint;
 mod delays;
+mod executions;
 mod exit;
 mod explore;
 mod face;
@@ -63,6 +64,7 @@ fn guard_memory(on_terminal: bool) {
 fn run(cli: Cli) -> u8 {
     match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Executions(args) => executions::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
         Command::Dap => fabius_dap::serve(files::read_ordinary, project::for_debugger),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The subcommands that the reference lists.
-const COMMANDS: [&str; 7] = ["check", "explore", "watch", "lsp", "dap", "completions", "man"];
+const COMMANDS: [&str; 8] = ["check", "executions", "explore", "watch", "lsp", "dap", "completions", "man"];
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")

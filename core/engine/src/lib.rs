@@ -7,6 +7,7 @@
 //! function, time and cancellation through [`Surroundings`].
 
 pub mod event;
+pub mod executions;
 pub mod reduction;
 pub mod report;
 pub mod settings;

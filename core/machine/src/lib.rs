@@ -134,6 +134,12 @@ impl Cursor {
         self.flags & flag != 0
     }
 
+    /// Whether the successors listed now are those of the second trial, in which `timeout` is true: nothing was
+    /// executable before.
+    pub fn is_second_trial(&self) -> bool {
+        self.has(Self::TIMEOUT)
+    }
+
     #[inline(always)]
     fn go_to_process(&mut self, pid: u8) {
         self.pid = pid;

@@ -4,6 +4,7 @@
 //! * [`depth_first`] and [`breadth_first`] are the algorithms; each is a function that takes a
 //!   [`Model`], a [`Store`], an [`Observer`] and [`Settings`], and returns an [`Outcome`].
 //! * [`cycle`] has the searches for runs that go on for ever: acceptance cycles and livelocks.
+//! * [`executions`] counts and lists executions up to the order of independent steps.
 //! * [`store`] holds the visited sets, lossless and lossy; what a lossy one may miss is part of the
 //!   outcome, and [`store::Lossless`] says it in the type.
 //! * [`toy`] has small explicit graphs with known answers.
@@ -18,6 +19,7 @@ pub mod delay_bounded;
 pub mod depth_bounded;
 pub mod depth_first;
 mod dfs_stack;
+pub mod executions;
 pub mod iterative_map;
 pub mod look;
 mod macro_stack;

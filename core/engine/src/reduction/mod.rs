@@ -87,9 +87,10 @@ pub enum WhyNot {
     Large,
 }
 
-impl fmt::Display for WhyNot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self {
+impl WhyNot {
+    /// The reason, as half a sentence.
+    pub fn because(self) -> &'static str {
+        match self {
             Self::Last => "the model looks at `_last`, which every step changes",
             Self::Priorities => "the model uses priorities, so whether a process can move depends on all others",
             Self::Enabled => "the model uses `enabled()`, which depends on everything that a process may do",
@@ -101,8 +102,13 @@ impl fmt::Display for WhyNot {
             Self::Claim => "the claim looks at more than the values of variables",
             Self::Large => "the model is so large that the tables for it would cost more than they save",
             Self::Fairness => "fairness is about all processes, whether they matter to the property or not",
-        };
-        write!(f, "Reduction off: {why}.")
+        }
+    }
+}
+
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reduction off: {}.", self.because())
     }
 }
 
@@ -245,6 +251,13 @@ pub struct ReducedCursor {
     moved: bool,
 }
 
+impl ReducedCursor {
+    /// Whether the steps listed now are possible only because nothing else was.
+    pub(crate) fn is_second_trial(&self) -> bool {
+        self.inner.is_second_trial()
+    }
+}
+
 const EVERYBODY: Set = Set::MAX;
 
 impl Reduced {
@@ -266,6 +279,11 @@ impl Reduced {
             answers: Answers::default(),
             closer: Closer::default(),
         }
+    }
+
+    /// The machine that lists everything.
+    pub(crate) fn whole(&mut self) -> &mut SearchedMachine {
+        &mut self.inner
     }
 
     /// The processes whose steps are sufficient in a state; `None` if nobody is to be left out.

@@ -12,7 +12,8 @@
 //!   neither takes the other's possibility away.
 //! * [`Step::may_enable`]: only a step for which this is true can make a false part of a guard true: these
 //!   steps are a *necessary enabling set*.
-//! * [`Facts::danger`] and its like answer both for whatever a process may do from a location on.
+//! * [`Facts::danger`] and its like answer both for whatever a process may do from a location on;
+//!   [`Facts::conflicts_next`] answers for the next events of two processes only.
 //!
 //! An atomic sequence counts as one step that does whatever its statements may do; at each place where it may
 //! have to stop, the statements' guards count as read.
@@ -21,6 +22,7 @@ mod access;
 mod bits;
 mod cells;
 mod channels;
+mod conflicts_next;
 mod extract;
 mod flow;
 mod future;
@@ -31,6 +33,7 @@ mod value;
 mod walk;
 
 pub use bits::{Bits, Channels};
+pub use conflicts_next::{Conflicts, Meetings};
 pub use extract::{Instance, InstanceKey};
 pub use future::{Leads, Rendezvous};
 pub use step::{Check, Condition, Relation, Step, Subject};

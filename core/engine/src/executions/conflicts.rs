@@ -1,0 +1,337 @@
+//! Which next steps of the processes of a state are independent, looked up in tables.
+//!
+//! As in [`crate::reduction`], there is one set of tables for each *configuration*: the sequence of types of a state's
+//! processes, with the values of those locals that never change. Two steps are independent if no process takes part in
+//! both, all that may happen in the one accords with all that may happen in the other, and neither depends on whether a
+//! process is ready to receive that starts or stops being so in the other. All that may happen in a step is its atomic
+//! sequence, with those of the processes that may receive control in it.
+
+use fabius_machine::{Machine, Reader};
+use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Instance, InstanceKey, Meetings};
+use fabius_program::{EdgeId, Move, ProcessId};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Stands for no partner in the name of a step.
+const NOBODY: u32 = 0xFF;
+
+/// A step's name: process, alternative of its location, partner, alternative of the partner's location; 8 bits each.
+pub(super) fn name_of(facts: &Facts, step: &Move) -> Option<u32> {
+    let program = facts.program();
+    let position = |edge: EdgeId| {
+        let source = program.edges[edge.0 as usize].source;
+        let locations = &program.process(program.process_of(edge)).locations;
+        let position = edge.0 - locations.get(source.0 as usize)?.edges.start;
+        (position < NOBODY).then_some(position)
+    };
+    let (partner, theirs) = match step.partner {
+        Some((partner, edge)) => (u32::from(partner), position(edge)?),
+        None => (NOBODY, 0),
+    };
+    Some(u32::from(step.pid) | position(step.edge)? << 8 | partner << 16 | theirs << 24)
+}
+
+/// An edge that a step begins with, and whether it starts an atomic sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Part {
+    pid: usize,
+    edge: usize,
+    starts: bool,
+}
+
+/// All configurations met so far.
+#[derive(Debug)]
+pub(super) struct Tables {
+    facts: Arc<Facts>,
+    /// For each edge of the program, whether it is known to end executions.
+    ending: Vec<bool>,
+    instances: HashMap<InstanceKey, usize>,
+    known: Vec<Arc<Instance>>,
+    pairs: HashMap<(usize, usize), Arc<Conflicts>>,
+    configurations: HashMap<(u32, Vec<i32>), usize>,
+    list: Vec<Arc<Configuration>>,
+    likely: Option<usize>,
+}
+
+/// The tables of a configuration.
+#[derive(Debug)]
+struct Configuration {
+    shape: u32,
+    /// Locals that never change, and their values.
+    signature: Vec<(Reader, i32)>,
+    processes: Vec<Agent>,
+    /// By the numbers of two processes, once they are asked for; empty if there are too many processes for that.
+    pairs: Vec<OnceCell<Arc<Conflicts>>>,
+}
+
+/// Up to so many processes, a configuration keeps what is known of each pair of them.
+const PAIRED_MAX: usize = 32;
+
+/// The tables of one process.
+#[derive(Debug)]
+struct Agent {
+    /// The number of what is known of it.
+    id: usize,
+    location: Option<Reader>,
+    /// What each edge means taken alone, and as the start of an atomic sequence, once that is asked for.
+    events: [Vec<OnceCell<EventFacts>>; 2],
+}
+
+/// What is known of an event.
+#[derive(Clone, Debug, Default)]
+struct EventFacts {
+    meetings: Meetings,
+    /// Edges of other processes that may receive control in it.
+    joined: Vec<Part>,
+    /// It may end the execution.
+    ends: bool,
+}
+
+/// The steps of a state, as far as they are asked for.
+struct Here<'a> {
+    tables: &'a mut Tables,
+    configuration: &'a Configuration,
+    state: &'a [u32],
+}
+
+/// A step: its parts.
+type Parts = (Part, Option<Part>);
+
+impl Here<'_> {
+    /// The parts of the step with a name.
+    fn parts(&self, name: u32) -> Option<Parts> {
+        let facts = &self.tables.facts;
+        let part = |pid: u32, position: u32, starts: bool| {
+            let agent = self.configuration.processes.get(pid as usize)?;
+            let location = agent.location.map_or(0, |reader| reader.read(self.state) as u32);
+            let process = self.tables.known[agent.id].key.process;
+            let edges = &facts.program().process(process).locations.get(location as usize)?.edges;
+            let edge = EdgeId(edges.start + position);
+            edges.contains(&edge.0).then(|| Part { pid: pid as usize, edge: facts.index_of(edge), starts })
+        };
+        let byte = |at: u32| name >> at & 0xFF;
+        Some(match byte(16) {
+            NOBODY => (part(byte(0), byte(8), true)?, None),
+            // After a rendezvous only the receiver may hold control.
+            partner => (part(byte(0), byte(8), false)?, Some(part(partner, byte(24), true)?)),
+        })
+    }
+
+    fn event(&self, part: Part) -> &EventFacts {
+        let cell = &self.configuration.processes[part.pid].events[usize::from(part.starts)][part.edge];
+        cell.get_or_init(|| self.tables.event(self.configuration, part))
+    }
+
+    fn conflict(&mut self, a: Part, b: Part) -> bool {
+        let processes = &self.configuration.processes;
+        let (of, other) = (processes[a.pid].id, processes[b.pid].id);
+        let pair = match self.configuration.pairs.get(a.pid * processes.len() + b.pid) {
+            Some(cell) => Arc::clone(cell.get_or_init(|| self.tables.pair(of, other))),
+            None => self.tables.pair(of, other),
+        };
+        pair.between(a.edge, a.starts, b.edge, b.starts)
+    }
+
+    /// Whether two steps are independent.
+    fn independent(&mut self, a: Parts, b: Parts) -> bool {
+        let each = |step: Parts| [Some(step.0), step.1].into_iter().flatten();
+        each(a).all(|mine| each(b).all(|theirs| self.parts_independent(mine, theirs)))
+    }
+
+    fn parts_independent(&mut self, mine: Part, theirs: Part) -> bool {
+        let (my_event, their_event) = (self.event(mine), self.event(theirs));
+        let (m, t) = (&my_event.meetings, &their_event.meetings);
+        let alone = my_event.joined.is_empty() && their_event.joined.is_empty();
+        let apart = mine.pid != theirs.pid
+            && !my_event.ends
+            && !their_event.ends
+            && !m.absence.meets(t.readiness)
+            && !t.absence.meets(m.readiness);
+        if !apart || self.conflict(mine, theirs) {
+            return false;
+        }
+        if alone {
+            return true;
+        }
+        // Processes that may receive control do what they do then. Where such a process takes part in the other step
+        // by itself, it starts or stops being ready to receive there: that was asked.
+        let with = |part: Part, event: &EventFacts| [&[part][..], &event.joined].concat();
+        let (all_mine, all_theirs) = (with(mine, self.event(mine)), with(theirs, self.event(theirs)));
+        all_mine.iter().all(|a| all_theirs.iter().all(|b| a.pid == b.pid || !self.conflict(*a, *b)))
+    }
+}
+
+impl Tables {
+    /// Empty tables. `ending` tells of each edge whether it is known to end executions.
+    pub(super) fn new(facts: Arc<Facts>, ending: Vec<bool>) -> Self {
+        Self {
+            facts,
+            ending,
+            instances: HashMap::new(),
+            known: Vec::new(),
+            pairs: HashMap::new(),
+            configurations: HashMap::new(),
+            list: Vec::new(),
+            likely: None,
+        }
+    }
+
+    /// Removes from a list of steps those that are not independent of `step`; all are possible in a state.
+    pub(super) fn retain_independent(
+        &mut self,
+        machine: &mut Machine,
+        state: &[u32],
+        step: u32,
+        names: &mut Vec<u32>,
+    ) -> Option<()> {
+        let configuration = self.of(machine, state)?;
+        let mut here = Here { tables: self, configuration: &configuration, state };
+        let parts = here.parts(step)?;
+        let mut known = true;
+        names.retain(|name| match here.parts(*name) {
+            Some(other) => here.independent(parts, other),
+            None => {
+                known = false;
+                false
+            }
+        });
+        known.then_some(())
+    }
+
+    /// The tables of a state.
+    fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
+        let shape = machine.shape_number(state)?;
+        if let Some(likely) = self.likely {
+            let likely = &self.list[likely];
+            if likely.shape == shape && likely.signature.iter().all(|(reader, value)| reader.read(state) == *value) {
+                return Some(Arc::clone(likely));
+            }
+        }
+        self.find(machine, state, shape)
+    }
+
+    #[cold]
+    fn find(&mut self, machine: &Machine, state: &[u32], shape: u32) -> Option<Arc<Configuration>> {
+        let readers = self.readers(machine, state, shape)?;
+        let values: Vec<i32> = readers.iter().map(|reader| reader.map_or(0, |reader| reader.read(state))).collect();
+        let key = (shape, values);
+        let index = match self.configurations.get(&key) {
+            Some(index) => *index,
+            None => {
+                let configuration = self.make(machine, state, shape, &readers)?;
+                self.list.push(Arc::new(configuration));
+                self.configurations.insert(key, self.list.len() - 1);
+                self.list.len() - 1
+            }
+        };
+        self.likely = Some(index);
+        Some(Arc::clone(&self.list[index]))
+    }
+
+    /// Where the locals stand that never change, process by process.
+    fn readers(&self, machine: &Machine, state: &[u32], shape: u32) -> Option<Vec<Option<Reader>>> {
+        let mut readers = Vec::new();
+        for pid in 0..machine.process_count(state) {
+            let process = machine.process_of(state, pid)?;
+            for variable in self.facts.constant_locals(process) {
+                readers.push(machine.local_reader(shape, pid, variable, 0));
+            }
+        }
+        Some(readers)
+    }
+
+    fn make(
+        &mut self,
+        machine: &Machine,
+        state: &[u32],
+        shape: u32,
+        readers: &[Option<Reader>],
+    ) -> Option<Configuration> {
+        let count = machine.process_count(state);
+        let mut ids = Vec::new();
+        let mut at = 0;
+        for pid in 0..count {
+            let process = machine.process_of(state, pid)?;
+            let constant = self.facts.constant_locals(process).len();
+            let values = readers[at..at + constant].iter().map(|reader| Some((*reader)?.read(state)));
+            ids.push(self.instance(InstanceKey {
+                process,
+                pid: Some(pid as u8),
+                channels_before: Some(machine.channels_before(shape, pid)?),
+                constants: values.collect(),
+            }));
+            at += constant;
+        }
+        let signature = readers.iter().flatten().map(|reader| (*reader, reader.read(state))).collect();
+        let pairs = if count <= PAIRED_MAX { vec![OnceCell::new(); count * count] } else { Vec::new() };
+        let agent = |(pid, id): (usize, usize)| {
+            let edges = || vec![OnceCell::new(); self.known[id].steps.len()];
+            Agent { id, location: machine.location_reader(shape, pid), events: [edges(), edges()] }
+        };
+        let processes = ids.into_iter().enumerate().map(agent).collect();
+        Some(Configuration { shape, signature, processes, pairs })
+    }
+
+    fn instance(&mut self, key: InstanceKey) -> usize {
+        if let Some(id) = self.instances.get(&key) {
+            return *id;
+        }
+        self.known.push(Arc::new(self.facts.instance(key.clone())));
+        self.instances.insert(key, self.known.len() - 1);
+        self.known.len() - 1
+    }
+
+    fn pair(&mut self, of: usize, other: usize) -> Arc<Conflicts> {
+        let Self { facts, known, pairs, .. } = self;
+        let pair =
+            pairs.entry((of, other)).or_insert_with(|| Arc::new(facts.conflicts_next(&known[of], &known[other])));
+        Arc::clone(pair)
+    }
+
+    fn first_edge(&self, process: ProcessId) -> u32 {
+        let locations = &self.facts.program().process(process).locations;
+        locations.iter().map(|location| location.edges.start).min().unwrap_or(0)
+    }
+
+    /// What is known of the event that a part starts, with the processes that may receive control in it.
+    fn event(&self, configuration: &Configuration, part: Part) -> EventFacts {
+        let mut event = EventFacts::default();
+        let mut parts = vec![part];
+        let mut next = 0;
+        while let Some(part) = parts.get(next).copied() {
+            next += 1;
+            let instance = &self.known[configuration.processes[part.pid].id];
+            let found = self.facts.meetings(instance, part.edge, part.starts);
+            event.meetings.absence = event.meetings.absence.with(found.absence);
+            event.meetings.readiness = event.meetings.readiness.with(found.readiness);
+            event.ends |= self.may_end(instance, part);
+            self.receivers(configuration, part.pid, found.later_offers, &mut parts);
+        }
+        event.joined = parts.split_off(1);
+        event
+    }
+
+    /// Adds the edges of others that receive on some rendezvous channels.
+    fn receivers(&self, configuration: &Configuration, sender: usize, channels: Channels, parts: &mut Vec<Part>) {
+        if channels.is_empty() {
+            return;
+        }
+        for (pid, agent) in configuration.processes.iter().enumerate().filter(|(pid, _)| *pid != sender) {
+            for (edge, step) in self.known[agent.id].steps.iter().enumerate() {
+                let part = Part { pid, edge, starts: true };
+                if step.accepts.meets(channels) && !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+        }
+    }
+
+    fn may_end(&self, instance: &Instance, part: Part) -> bool {
+        let first = self.first_edge(instance.key.process) as usize;
+        let mut alone = Bits::default();
+        alone.insert(part.edge);
+        let run = if part.starts { self.facts.run(instance.key.process, part.edge) } else { &alone };
+        run.iter().any(|edge| self.ending[first + edge])
+    }
+}

@@ -1,0 +1,232 @@
+//! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
+
+use super::conflicts::{Tables, name_of};
+use crate::adapter::SearchedMachine;
+use crate::reduction::{Plan, Reduced, ReducedCursor};
+use fabius_machine::{Cursor, Machine};
+use fabius_program::facts::{Facts, InstanceKey};
+use fabius_program::meaning::Fault;
+use fabius_program::{Action, EdgeId, Move, ProcessId, ProcessKind};
+use fabius_search::executions::Independence;
+use fabius_search::{Ending, Model, Next};
+use std::sync::Arc;
+
+/// What lists the steps.
+enum Lister {
+    Whole(Box<SearchedMachine>),
+    /// A sufficient part of them: some step of each execution that goes on from a state can be moved to its front.
+    Reduced(Box<Reduced>),
+}
+
+/// A machine, and what is known of the independence of its steps.
+pub(super) struct Interleaved {
+    lister: Lister,
+    facts: Arc<Facts>,
+    tables: Tables,
+    /// For each edge, whether it leads back to the same state without anything that another process could see.
+    idle: Vec<bool>,
+    /// For each edge, whether it is known to end executions.
+    ending: Vec<bool>,
+    /// For each edge, whether it ends a process and it is all the same to everybody when: then it is taken at once.
+    quiet: Vec<bool>,
+    ends_quietly: bool,
+    /// Hidden variables distinguish states.
+    hidden_matter: bool,
+    /// A state has no tables: what is known of it is not true.
+    lost: bool,
+}
+
+/// How far the steps of a state were listed.
+#[derive(Clone, Copy)]
+pub(super) enum ListCursor {
+    Whole(Cursor),
+    Reduced {
+        cursor: ReducedCursor,
+        /// A step was listed that is not waiting.
+        listed: bool,
+    },
+}
+
+impl Interleaved {
+    /// All steps of a machine, or with a plan a sufficient part of them. `ending` tells of each edge whether it is
+    /// known to end executions.
+    pub(super) fn new(
+        machine: SearchedMachine,
+        plan: Option<Plan>,
+        (facts, ending): (Arc<Facts>, Vec<bool>),
+        hidden_matter: bool,
+    ) -> Self {
+        let lister = match plan {
+            Some(plan) => Lister::Reduced(Box::new(Reduced::of(machine, plan))),
+            None => Lister::Whole(Box::new(machine)),
+        };
+        let tables = Tables::new(Arc::clone(&facts), ending.clone());
+        let (idle, quiet) = (idle_edges(&facts), quiet_ends(&facts));
+        let ends_quietly = quiet.contains(&true);
+        Self { lister, tables, idle, ending, facts, quiet, ends_quietly, hidden_matter, lost: false }
+    }
+
+    /// Whether the independence of steps could not be told in some state, so that no number is known.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    fn machine(&mut self) -> &mut Machine {
+        match &mut self.lister {
+            Lister::Whole(machine) => machine.machine_mut(),
+            Lister::Reduced(reduced) => reduced.whole().machine_mut(),
+        }
+    }
+
+    /// A cursor that lists only the end of the youngest process, if it can end, and it is all the same when.
+    fn begin_quiet_end(&mut self, state: &[u32]) -> Option<Cursor> {
+        let machine = self.machine();
+        let youngest = machine.process_count(state).checked_sub(1)?;
+        if machine.is_held(state) {
+            return None;
+        }
+        let (process, location) = (machine.process_of(state, youngest)?, machine.location_of(state, youngest)?);
+        let mut edges = self.facts.program().process(process).locations.get(location.0 as usize)?.edges.clone();
+        let quiet = !edges.is_empty() && edges.all(|edge| self.quiet[edge as usize]);
+        quiet.then(|| self.machine().begin_process(state, youngest as u8))
+    }
+
+    /// Lists all steps instead of a part of them.
+    fn begin_whole(&mut self, state: &[u32]) -> ListCursor {
+        ListCursor::Whole(self.machine().begin(state))
+    }
+
+    fn next_whole(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+        match &mut self.lister {
+            Lister::Whole(machine) => machine.next(state, cursor, successor),
+            Lister::Reduced(reduced) => reduced.whole().next(state, cursor, successor),
+        }
+    }
+
+    fn is_idle(&self, step: &Move) -> bool {
+        step.partner.is_none() && self.idle.get(step.edge.0 as usize).is_some_and(|idle| *idle)
+    }
+}
+
+/// For each edge of a program, whether it leads back to the same state without anything that another process could see.
+fn idle_edges(facts: &Facts) -> Vec<bool> {
+    let mut idle = vec![false; facts.program().edges.len()];
+    for (at, process) in facts.program().processes.iter().enumerate() {
+        let process_id = ProcessId(at as u32);
+        let key = InstanceKey { process: process_id, pid: None, channels_before: None, constants: Vec::new() };
+        let instance = facts.instance(key);
+        for edge in process.locations.iter().flat_map(|location| location.edges.clone()) {
+            idle[edge as usize] = facts.is_idle(&instance, EdgeId(edge));
+        }
+    }
+    idle
+}
+
+/// For each edge of a program, whether it is the end of a process, and it is all the same to everybody when it is taken.
+fn quiet_ends(facts: &Facts) -> Vec<bool> {
+    let program = facts.program();
+    let processes = || program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
+    let looks = program.uses.last || program.uses.priority || program.uses.enabled;
+    let restricted = processes().any(|process| process.provided.is_some());
+    let mut quiet = vec![false; program.edges.len()];
+    if looks || restricted || !facts.ends_quietly() {
+        return quiet;
+    }
+    for process in processes() {
+        for edge in process.locations.iter().flat_map(|location| location.edges.clone()) {
+            let statement = program.edges[edge as usize].statement;
+            quiet[edge as usize] = process.statements[statement.0 as usize].action == Action::End;
+        }
+    }
+    quiet
+}
+
+impl Model for Interleaved {
+    type Label = Move;
+    type Fault = Fault;
+    type Cursor = ListCursor;
+
+    fn hidden_words(&self) -> usize {
+        match &self.lister {
+            _ if self.hidden_matter => 0,
+            Lister::Whole(machine) => machine.hidden_words(),
+            Lister::Reduced(reduced) => reduced.hidden_words(),
+        }
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
+        match &mut self.lister {
+            Lister::Whole(machine) => machine.initial(state),
+            Lister::Reduced(reduced) => reduced.initial(state),
+        }
+    }
+
+    fn begin(&mut self, state: &[u32]) -> ListCursor {
+        if self.ends_quietly
+            && let Some(cursor) = self.begin_quiet_end(state)
+        {
+            return ListCursor::Whole(cursor);
+        }
+        match &mut self.lister {
+            Lister::Whole(machine) => ListCursor::Whole(machine.begin(state)),
+            Lister::Reduced(reduced) => ListCursor::Reduced { cursor: reduced.begin(state), listed: false },
+        }
+    }
+
+    fn next(&mut self, state: &[u32], cursor: &mut ListCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+        loop {
+            let (inner, listed) = match (&mut *cursor, &mut self.lister) {
+                (ListCursor::Reduced { cursor, listed }, Lister::Reduced(reduced)) => {
+                    (reduced.next(state, cursor, successor), listed)
+                }
+                (ListCursor::Whole(cursor), _) => return self.next_whole(state, cursor, successor),
+                // A cursor of another model.
+                (ListCursor::Reduced { .. }, Lister::Whole(_)) => return Next::Done(Ending::Moves),
+            };
+            match inner {
+                // A process that only waits may be all that suffices: then somebody else must move.
+                Next::Successor { label: Some(label), transient: false, .. }
+                    if *successor == *state && self.is_idle(&label) => {}
+                Next::Done(ending) if *listed => return Next::Done(ending),
+                Next::Done(_) => *cursor = self.begin_whole(state),
+                found => {
+                    *listed = true;
+                    return found;
+                }
+            }
+        }
+    }
+}
+
+impl Independence for Interleaved {
+    fn name_of(&mut self, _: &[u32], label: &Move) -> Option<u32> {
+        name_of(&self.facts, label)
+    }
+
+    fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>) {
+        let Self { lister, tables, .. } = self;
+        let machine = match lister {
+            Lister::Whole(machine) => machine.machine_mut(),
+            Lister::Reduced(reduced) => reduced.whole().machine_mut(),
+        };
+        if tables.retain_independent(machine, state, step, names).is_none() {
+            self.lost = true;
+        }
+    }
+
+    fn is_last_resort(&self, cursor: &ListCursor) -> bool {
+        match cursor {
+            ListCursor::Whole(cursor) => cursor.is_second_trial(),
+            ListCursor::Reduced { cursor, .. } => cursor.is_second_trial(),
+        }
+    }
+
+    fn is_waiting(&mut self, label: &Move) -> bool {
+        self.is_idle(label)
+    }
+
+    fn ends_executions(&self, label: &Move) -> bool {
+        let known = |edge: EdgeId| self.ending.get(edge.0 as usize).is_some_and(|ending| *ending);
+        known(label.edge) || label.partner.is_some_and(|(_, edge)| known(edge))
+    }
+}

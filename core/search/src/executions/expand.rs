@@ -1,0 +1,288 @@
+//! The nodes of the graph and the ways from one to the next, in an order that is the same whenever they are listed.
+//!
+//! A node is written as a row of words: how many steps are asleep, how many steps an execution may still take, the
+//! names of the steps asleep in ascending order, then the state. What comes before the state is padded, so that few
+//! different lengths occur: a store compares rows of the same length best.
+
+use super::Independence;
+use crate::model::{Ending, Next};
+use crate::position::Position;
+use crate::store::{Class, Payloads};
+
+/// Words before the names of the steps asleep.
+const HEAD: usize = 2;
+/// What comes before the state takes a multiple of so many words.
+const BLOCK: usize = 4;
+
+/// A way from a node.
+#[derive(Debug)]
+pub(super) enum Way<L, F> {
+    /// The next node is written to the position as its successor.
+    Next { label: Option<L>, fails: bool, transient: bool },
+    /// A step that cannot be computed: the execution ends with it.
+    Broken { label: L, fault: F },
+    /// There are no more.
+    Done,
+    /// There is none: executions end here.
+    End(End),
+    /// A step has no name.
+    Nameless,
+}
+
+/// How an execution ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Nothing can move, as it should be.
+    Valid,
+    /// Nothing can move, and some process is not at an end.
+    Stuck,
+    /// Nothing happens any more but waiting in a loop.
+    Waiting,
+    /// It was cut off.
+    Cut,
+    /// With a step that cannot be computed.
+    Broken,
+}
+
+/// A node on the stack.
+#[derive(Debug)]
+pub(super) struct Frame<C, L> {
+    pub label: Option<L>,
+    cursor: C,
+    /// Entries of the position's log that lead back.
+    changes: usize,
+    /// Where the names of the steps asleep start, …
+    start: usize,
+    /// … and where those end that were asleep from the beginning.
+    inherited: usize,
+    /// Steps that an execution may still take.
+    left: u32,
+    pub transient: bool,
+    /// Something is possible.
+    moved: bool,
+    waits: bool,
+    /// The step that falls asleep once the way just listed was followed.
+    pending: Option<u32>,
+}
+
+/// The stack of nodes from the first one to the present one.
+pub(super) struct Walker<'a, M: Independence, S> {
+    pub model: &'a mut M,
+    pub store: &'a mut S,
+    pub position: Position,
+    pub frames: Vec<Frame<M::Cursor, M::Label>>,
+    /// Steps asleep, frame by frame.
+    asleep: Vec<u32>,
+    /// The successor's state and its steps asleep.
+    room: Vec<u32>,
+    kept: Vec<u32>,
+    left_next: u32,
+    sleeps: bool,
+    bounded: bool,
+}
+
+impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
+    /// A walker at the first node, which is in the store afterwards.
+    ///
+    /// # Errors
+    /// A fault if there is no initial state.
+    pub(super) fn new(
+        model: &'a mut M,
+        store: &'a mut S,
+        all_interleavings: bool,
+        steps_max: Option<u32>,
+    ) -> Result<Self, M::Fault> {
+        let position = Position::new(S::MEMO_PER_WORD, model.hidden_words());
+        let mut walker = Self {
+            model,
+            store,
+            position,
+            frames: Vec::new(),
+            asleep: Vec::new(),
+            room: Vec::new(),
+            kept: Vec::new(),
+            left_next: steps_max.unwrap_or(0),
+            sleeps: !all_interleavings,
+            bounded: steps_max.is_some(),
+        };
+        walker.model.initial(&mut walker.room)?;
+        walker.compose();
+        walker.position.propose();
+        Ok(walker)
+    }
+
+    /// The state of the present node.
+    pub(super) fn state(&self) -> &[u32] {
+        &self.position.state()[state_start(self.position.state())..]
+    }
+
+    /// Goes to the node that is proposed, at which the store has looked.
+    #[inline]
+    pub(super) fn enter(&mut self, label: Option<M::Label>, transient: bool) {
+        let changes = self.position.accept();
+        self.position.memo_is_right_until(self.position.log_len());
+        let words = self.position.state();
+        let start = self.asleep.len();
+        self.asleep.extend_from_slice(&words[HEAD..HEAD + words[0] as usize]);
+        let left = words[1];
+        let cursor = self.model.begin(&words[state_start(words)..]);
+        self.frames.push(Frame {
+            label,
+            cursor,
+            changes,
+            start,
+            inherited: self.asleep.len(),
+            left,
+            transient,
+            moved: false,
+            waits: false,
+            pending: None,
+        });
+    }
+
+    /// Goes back to the node before.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        self.asleep.truncate(frame.start);
+        self.position.retreat(frame.changes);
+        self.position.memo_is_right_until(self.position.log_len());
+    }
+
+    /// What the store keeps with the node that is proposed.
+    #[inline]
+    pub(super) fn payload_of_proposed(&mut self, transient: bool) -> &mut u32 {
+        self.position.propose();
+        let probe = self.store.prepare(&mut self.position, class_of(transient));
+        self.store.payload(probe).1
+    }
+
+    /// What the store keeps with the present node.
+    #[inline]
+    pub(super) fn payload_of_top(&mut self, transient: bool) -> &mut u32 {
+        let probe = self.store.probe_of_state(&self.position, class_of(transient));
+        self.store.payload(probe).1
+    }
+
+    /// The next way from the present node.
+    pub(super) fn next_way(&mut self) -> Way<M::Label, M::Fault> {
+        loop {
+            let Some(frame) = self.frames.last_mut() else { return Way::Done };
+            self.asleep.extend(frame.pending.take());
+            let words = self.position.state();
+            let state = &words[state_start(words)..];
+            match self.model.next(state, &mut frame.cursor, &mut self.room) {
+                Next::Successor { label, transient, fault, .. } => {
+                    if !frame.transient
+                        && let Some(label) = label
+                    {
+                        if !transient && self.room == *state && self.model.is_waiting(&label) {
+                            frame.waits = true;
+                            continue;
+                        }
+                        match self.first_step(label) {
+                            Judged::Goes => {}
+                            Judged::Sleeps => continue,
+                            Judged::Beyond => return Way::End(End::Cut),
+                            Judged::Nameless => return Way::Nameless,
+                        }
+                    } else {
+                        frame.moved = true;
+                        self.kept.clear();
+                        self.kept.extend_from_slice(&self.asleep[frame.start..frame.inherited]);
+                        self.left_next = frame.left;
+                    }
+                    self.compose();
+                    return Way::Next { label, fails: fault.is_some(), transient };
+                }
+                Next::Broken { label, fault } => {
+                    frame.moved = true;
+                    if self.bounded && !frame.transient && frame.left == 0 {
+                        return Way::End(End::Cut);
+                    }
+                    return Way::Broken { label, fault };
+                }
+                Next::Done(_) if frame.moved => return Way::Done,
+                Next::Done(ending) => {
+                    return Way::End(match ending {
+                        _ if frame.waits => End::Waiting,
+                        Ending::InvalidEnd => End::Stuck,
+                        Ending::ValidEnd | Ending::Moves => End::Valid,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Judges a step of an ordinary state, and finds out what is asleep after it.
+    #[inline]
+    fn first_step(&mut self, label: M::Label) -> Judged {
+        let Some(frame) = self.frames.last_mut() else { return Judged::Nameless };
+        frame.moved = true;
+        if self.bounded {
+            if frame.left == 0 {
+                return Judged::Beyond;
+            }
+            self.left_next = frame.left - 1;
+        }
+        self.kept.clear();
+        if !self.sleeps {
+            return Judged::Goes;
+        }
+        let words = self.position.state();
+        let state = &words[state_start(words)..];
+        let Some(name) = self.model.name_of(state, &label) else { return Judged::Nameless };
+        if self.asleep[frame.start..frame.inherited].contains(&name) {
+            return Judged::Sleeps;
+        }
+        if !self.model.is_last_resort(&frame.cursor) && frame.start < self.asleep.len() {
+            self.kept.extend_from_slice(&self.asleep[frame.start..]);
+            self.model.retain_independent(state, name, &mut self.kept);
+            self.kept.sort_unstable();
+            self.kept.dedup();
+        }
+        frame.pending = Some(name);
+        Judged::Goes
+    }
+
+    /// Writes the successor: what is asleep, then the state.
+    #[inline]
+    fn compose(&mut self) {
+        let (_, successor) = self.position.state_and_successor();
+        successor.clear();
+        successor.extend([self.kept.len() as u32, self.left_next]);
+        successor.extend_from_slice(&self.kept);
+        successor.resize(padded(self.kept.len()), 0);
+        successor.extend_from_slice(&self.room);
+    }
+
+    /// Memory in use but for the store's, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let frames = self.frames.capacity() * size_of::<Frame<M::Cursor, M::Label>>();
+        let words = self.asleep.capacity() + self.room.capacity() + self.kept.capacity();
+        self.position.memory_bytes() + (frames + words * size_of::<u32>()) as u64
+    }
+}
+
+/// What becomes of a step of an ordinary state.
+enum Judged {
+    Goes,
+    Sleeps,
+    Beyond,
+    Nameless,
+}
+
+fn class_of(transient: bool) -> Class {
+    if transient { Class::Transient } else { Class::Ordinary }
+}
+
+/// Words before the state of a node with this many steps asleep.
+#[inline]
+fn padded(asleep: usize) -> usize {
+    (HEAD + asleep).next_multiple_of(BLOCK)
+}
+
+#[inline]
+fn state_start(words: &[u32]) -> usize {
+    words.first().map_or(0, |asleep| padded(*asleep as usize))
+}

@@ -1,0 +1,90 @@
+//! How many essentially different executions a model has: exact counts, single executions by their number, samples.
+//!
+//! Two executions are *equivalent* if one becomes the other by exchanging neighbouring steps that were both possible
+//! and are independent (Mazurkiewicz traces; [`Independence`] says what is independent). The nodes of the graph
+//! explored here are pairs of a state and a *sleep set* (Godefroid, *Partial-Order Methods for the Verification of
+//! Concurrent Systems*, LNCS 1032, chapter 5): the steps whose executions were listed at an earlier alternative.
+//!
+//! ```text
+//! ways(s, Z):  for each step e of s, in order, e ∉ Z:      -- all steps of s, or those of a source set
+//!                yield e with (after e, {z ∈ Z : z and e are independent});  Z := Z ∪ {e}
+//! count(s, Z) = 1 if nothing is possible in s, else Σ count over ways(s, Z)
+//! ```
+//!
+//! Each class of equivalent executions is exactly one path of this graph that does not end asleep, so that counting,
+//! the n-th execution and uniform samples are passes over it: a way behind which the count is 0 is never entered,
+//! which is the optimal enumeration with an oracle of Herbreteau, Larroze-Jardiné, Point, Walukiewicz (CONCUR 2025). A step
+//! that is followed by transient states is judged as a whole at its start: in between, sleep sets stay as they are.
+
+mod count;
+mod expand;
+mod list;
+mod numbers;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod toy;
+
+pub use count::{Cycle, Ended, Explored, Statistics, explore};
+pub use expand::End;
+pub use list::{Execution, Executions};
+pub use numbers::{Kind, Numbers};
+
+use crate::model::Model;
+use fabius_base::{Cancel, Limits};
+use numbers::Table;
+
+/// A model that says which of its steps are independent of each other.
+///
+/// The relation is about *first steps* of ordinary states: where a first step leads to transient states, it stands for
+/// all that may follow until the next ordinary state. It must be symmetric, and where two independent steps are both
+/// possible, each stays possible after the other, and both orders lead to the same state.
+pub trait Independence: Model {
+    /// A name for a step among those of a state, which stays the same while independent steps are taken; `None` if it
+    /// has none.
+    fn name_of(&mut self, state: &[u32], label: &Self::Label) -> Option<u32>;
+
+    /// Removes the steps that are not independent of `step` from a list of names. All are possible in `state`.
+    fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>);
+
+    /// Whether the successors listed now are possible only because no other step was: then they are independent of nothing.
+    fn is_last_resort(&self, cursor: &Self::Cursor) -> bool;
+
+    /// Whether a step that leads back to the same state is waiting, and so no step at all. If it is, it leads back to
+    /// every state in which it is possible, unless the model's own state (not that of others) says otherwise.
+    fn is_waiting(&mut self, label: &Self::Label) -> bool;
+
+    /// Whether it is known of a step that cannot be computed that it ends executions, so that it is independent of
+    /// nothing.
+    fn ends_executions(&self, label: &Self::Label) -> bool;
+}
+
+/// How a graph is explored.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Without sleep sets, every interleaving counts.
+    pub all_interleavings: bool,
+    /// Executions are cut off after this many steps of ordinary states.
+    pub steps_max: Option<u32>,
+    /// How much it may use; the depth is not limited.
+    pub limits: Limits,
+    /// Whoever raises this stops it.
+    pub cancel: Cancel,
+}
+
+/// A graph that was explored, with the numbers of executions behind each node.
+#[derive(Debug)]
+pub struct Graph<S> {
+    store: S,
+    table: Table,
+    root: Numbers,
+    all_interleavings: bool,
+    steps_max: Option<u32>,
+}
+
+impl<S> Graph<S> {
+    /// The numbers of executions.
+    pub fn numbers(&self) -> Numbers {
+        self.root
+    }
+}

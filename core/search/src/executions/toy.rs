@@ -1,0 +1,420 @@
+//! Small random programs, for tests: processes are graphs of locations, a location has alternatives with guards and
+//! effects; shared variables, a lock, a channel of capacity 0 to 2, `else`, `timeout`, creation, assertions, and
+//! steps that cannot be computed.
+
+use super::Independence;
+use crate::model::{Ending, Marks, Model, Next};
+use crate::toy::Random;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guard {
+    Equal(usize, u32),
+    Differs(usize, u32),
+    AtLeast(usize, u32),
+    NotEmpty,
+    Else,
+    Timeout,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Act {
+    Set(usize, u32),
+    Increment(usize),
+    Copy(usize, usize),
+    Observe(usize),
+    AssertBelow(usize, u32),
+    Send(u32),
+    Receive,
+    Create(usize),
+    /// Cannot be computed where the variable is at least 2.
+    Break(usize),
+}
+
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub guards: Vec<Guard>,
+    pub acts: Vec<Act>,
+    pub target: usize,
+}
+
+/// A step: a process and its alternative, and the same of its partner in a rendezvous.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Event {
+    pub process: usize,
+    pub choice: usize,
+    pub partner: Option<(usize, usize)>,
+}
+
+/// A location in which a process has ended, or was not created yet.
+const ENDED: u32 = 100;
+const UNBORN: u32 = 101;
+const CHANNEL_MAX: usize = 2;
+
+#[derive(Clone, Debug)]
+pub struct Toy {
+    variables: usize,
+    capacity: Option<usize>,
+    pub processes: Vec<Vec<Vec<Choice>>>,
+    alive: Vec<bool>,
+    /// Loops are possible.
+    pub cyclic: bool,
+}
+
+/// State: locations, variables, what each process observed, messages and how many, whether an assertion failed.
+impl Toy {
+    pub fn random(seed: u64, cyclic: bool) -> Self {
+        let mut r = Random::new(seed);
+        let shared = 1 + r.below(2);
+        let has_lock = r.below(2) == 0;
+        let capacity = (r.below(5) < 3).then(|| [0, 1, 1, 2][r.below(4)]);
+        let count = [2, 3, 3, 4][r.below(4)];
+        let budget = 5 + r.below(4);
+        let mut toy = Self {
+            variables: shared + usize::from(has_lock),
+            capacity,
+            processes: Vec::new(),
+            alive: vec![true; count],
+            cyclic,
+        };
+        for _ in 0..count {
+            let length = (budget / count + r.below(3)).saturating_sub(1).clamp(1, 3);
+            let process = (0..length).map(|at| toy.location(&mut r, at, length, shared, has_lock)).collect();
+            toy.processes.push(process);
+        }
+        if count > 2 && r.below(4) == 0 {
+            toy.alive[count - 1] = false;
+            let creator = r.below(count - 1);
+            let at = r.below(toy.processes[creator].len());
+            toy.processes[creator][at][0].acts.push(Act::Create(count - 1));
+        }
+        toy
+    }
+
+    fn location(&self, r: &mut Random, at: usize, length: usize, shared: usize, has_lock: bool) -> Vec<Choice> {
+        let target = if at + 1 < length { at + 1 } else { ENDED as usize };
+        let target = if self.cyclic && r.below(5) == 0 { r.below(at + 1) } else { target };
+        let mut choices = vec![self.statement(r, target, shared, has_lock)];
+        if r.below(9) < 2 {
+            let target = if r.below(5) < 3 { target } else { ENDED as usize };
+            choices.push(self.statement(r, target, shared, has_lock));
+        }
+        let rendezvous = self.capacity == Some(0);
+        let talks =
+            choices.iter().any(|choice| choice.acts.iter().any(|act| matches!(act, Act::Send(_) | Act::Receive)));
+        if r.below(7) == 0 && !choices[0].guards.is_empty() && !(rendezvous && talks) {
+            let acts = if r.below(3) < 2 { vec![Act::Set(r.below(shared), 2)] } else { Vec::new() };
+            choices.push(Choice { guards: vec![Guard::Else], acts, target });
+        } else if r.below(20) == 0 {
+            choices.push(Choice { guards: vec![Guard::Timeout], acts: vec![Act::Set(r.below(shared), 1)], target });
+        }
+        choices
+    }
+
+    fn statement(&self, r: &mut Random, target: usize, shared: usize, has_lock: bool) -> Choice {
+        let (x, y, k) = (r.below(shared), r.below(shared), r.below(3) as u32);
+        let lock = shared;
+        let choice = |guards: Vec<Guard>, acts: Vec<Act>| Choice { guards, acts, target };
+        match r.below(100) {
+            0..20 => choice(vec![], vec![Act::Set(x, k)]),
+            20..30 => choice(vec![], vec![Act::Increment(x)]),
+            30..38 => choice(vec![], vec![Act::Observe(x)]),
+            38..46 => choice(vec![], vec![Act::AssertBelow(x, 1 + r.below(2) as u32)]),
+            46..50 => choice(vec![], vec![Act::Copy(x, y)]),
+            50..52 => choice(vec![], vec![Act::Break(x)]),
+            52..62 => {
+                choice(vec![Guard::Equal(x, k)], if k > 0 { vec![Act::Set(y, r.below(3) as u32)] } else { vec![] })
+            }
+            62..68 => choice(vec![Guard::AtLeast(x, 1), Guard::Differs(y, 2)], vec![Act::Increment(y)]),
+            68..76 if has_lock => choice(vec![Guard::Equal(lock, 0)], vec![Act::Set(lock, 1)]),
+            76..82 if has_lock => choice(vec![], vec![Act::Set(lock, 0)]),
+            82..90 if self.capacity.is_some() => choice(vec![], vec![Act::Send(k)]),
+            90..97 if self.capacity.is_some() => choice(vec![], vec![Act::Receive]),
+            97..100 if self.capacity.is_some() => choice(vec![Guard::NotEmpty], vec![Act::Set(x, 1)]),
+            _ => choice(vec![Guard::Equal(x, 1)], vec![]),
+        }
+    }
+
+    pub fn initial_state(&self) -> Vec<u32> {
+        let born = self.alive.iter().map(|alive| if *alive { 0 } else { UNBORN });
+        let rest = self.variables + self.processes.len() + CHANNEL_MAX + 2;
+        born.chain(std::iter::repeat_n(0, rest)).collect()
+    }
+
+    fn variable(&self, x: usize) -> usize {
+        self.processes.len() + x
+    }
+
+    fn observed(&self, process: usize) -> usize {
+        self.processes.len() + self.variables + process
+    }
+
+    fn messages(&self) -> usize {
+        2 * self.processes.len() + self.variables
+    }
+
+    fn length(&self) -> usize {
+        self.messages() + CHANNEL_MAX
+    }
+
+    /// Whether an assertion failed on the way to a state.
+    pub fn has_failed(state: &[u32]) -> bool {
+        state.last() == Some(&1)
+    }
+
+    /// Whether all processes have ended.
+    pub fn is_end(&self, state: &[u32]) -> bool {
+        state[..self.processes.len()].iter().all(|at| *at >= ENDED)
+    }
+
+    fn here(&self, state: &[u32], process: usize) -> &[Choice] {
+        self.processes[process].get(state[process] as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn holds(&self, state: &[u32], choice: &Choice) -> bool {
+        let guards = choice.guards.iter().all(|guard| match guard {
+            Guard::Equal(x, k) => state[self.variable(*x)] == *k,
+            Guard::Differs(x, k) => state[self.variable(*x)] != *k,
+            Guard::AtLeast(x, k) => state[self.variable(*x)] >= *k,
+            Guard::NotEmpty => state[self.length()] > 0,
+            Guard::Else | Guard::Timeout => true,
+        });
+        let room = choice.acts.iter().all(|act| match (act, self.capacity) {
+            (Act::Send(_), Some(capacity)) if capacity > 0 => (state[self.length()] as usize) < capacity,
+            (Act::Receive, Some(capacity)) if capacity > 0 => state[self.length()] > 0,
+            _ => true,
+        });
+        guards && room
+    }
+
+    fn listed(&self, state: &[u32], timeout: bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        let meets =
+            |choice: &Choice, wanted: fn(&Act) -> bool| self.capacity == Some(0) && choice.acts.iter().any(wanted);
+        for process in 0..self.processes.len() {
+            let before = events.len();
+            let mut otherwise = None;
+            for (at, choice) in self.here(state, process).iter().enumerate() {
+                if choice.guards.contains(&Guard::Else) {
+                    otherwise = Some(at);
+                    continue;
+                }
+                let blocked = choice.guards.contains(&Guard::Timeout) && !timeout;
+                if blocked || !self.holds(state, choice) || meets(choice, |act| *act == Act::Receive) {
+                    continue;
+                }
+                if !meets(choice, |act| matches!(act, Act::Send(_))) {
+                    events.push(Event { process, choice: at, partner: None });
+                    continue;
+                }
+                for other in (0..self.processes.len()).filter(|other| *other != process) {
+                    for (theirs, choice) in self.here(state, other).iter().enumerate() {
+                        if meets(choice, |act| *act == Act::Receive) && self.holds(state, choice) {
+                            events.push(Event { process, choice: at, partner: Some((other, theirs)) });
+                        }
+                    }
+                }
+            }
+            if let Some(choice) = otherwise.filter(|_| events.len() == before) {
+                events.push(Event { process, choice, partner: None });
+            }
+        }
+        events
+    }
+
+    /// The steps that are possible, and whether that is so because there is no other.
+    pub fn events(&self, state: &[u32]) -> (Vec<Event>, bool) {
+        match self.listed(state, false) {
+            none if none.is_empty() => (self.listed(state, true), true),
+            events => (events, false),
+        }
+    }
+
+    /// The state after a step; `None` if it cannot be computed.
+    pub fn after(&self, state: &[u32], event: Event) -> Option<Vec<u32>> {
+        let mut next = state.to_vec();
+        let mine = &self.here(state, event.process)[event.choice];
+        self.take(&mut next, event.process, mine, None)?;
+        if let Some((partner, choice)) = event.partner {
+            let sent = mine.acts.iter().find_map(|act| if let Act::Send(k) = act { Some(*k) } else { None });
+            self.take(&mut next, partner, &self.here(state, partner)[choice], sent)?;
+        }
+        Some(next)
+    }
+
+    fn take(&self, state: &mut [u32], process: usize, choice: &Choice, message: Option<u32>) -> Option<()> {
+        let note = |state: &mut [u32], value: u32| {
+            let at = self.observed(process);
+            state[at] = state[at].wrapping_mul(16).wrapping_add(value + 1);
+        };
+        let rendezvous = self.capacity == Some(0);
+        for act in &choice.acts {
+            match *act {
+                Act::Set(x, k) => state[self.variable(x)] = k,
+                Act::Increment(x) => state[self.variable(x)] = (state[self.variable(x)] + 1) % 7,
+                Act::Copy(x, y) => state[self.variable(x)] = state[self.variable(y)],
+                Act::Observe(x) => note(state, state[self.variable(x)]),
+                Act::AssertBelow(x, k) => {
+                    let fails = u32::from(state[self.variable(x)] >= k);
+                    note(state, fails);
+                    let last = state.len() - 1;
+                    state[last] |= fails;
+                }
+                Act::Send(k) if !rendezvous => {
+                    let end = self.messages() + state[self.length()] as usize;
+                    state[end] = k;
+                    state[self.length()] += 1;
+                }
+                Act::Receive if !rendezvous => {
+                    note(state, state[self.messages()]);
+                    state.copy_within(self.messages() + 1..self.length(), self.messages());
+                    state[self.length() - 1] = 0;
+                    state[self.length()] -= 1;
+                }
+                Act::Send(_) => {}
+                Act::Receive => note(state, message.unwrap_or(0)),
+                Act::Create(other) if state[other] == UNBORN => state[other] = 0,
+                Act::Create(_) => {}
+                Act::Break(x) if state[self.variable(x)] >= 2 => return None,
+                Act::Break(_) => {}
+            }
+        }
+        state[process] = choice.target as u32;
+        Some(())
+    }
+
+    /// What a step reads and writes: variables, then the channel's two ends, then processes by whether they exist.
+    fn footprint(&self, state: &[u32], event: Event) -> (BTreeSet<usize>, BTreeSet<usize>) {
+        let (sends, receives, born) = (self.variables, self.variables + 1, self.variables + 2);
+        let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
+        for (process, at) in std::iter::once((event.process, event.choice)).chain(event.partner) {
+            let choices = self.here(state, process);
+            let looks = |choice: &Choice, reads: &mut BTreeSet<usize>| {
+                for guard in &choice.guards {
+                    match guard {
+                        Guard::Equal(x, _) | Guard::Differs(x, _) | Guard::AtLeast(x, _) => drop(reads.insert(*x)),
+                        Guard::NotEmpty => reads.extend([sends, receives]),
+                        Guard::Else | Guard::Timeout => {}
+                    }
+                }
+            };
+            looks(&choices[at], &mut reads);
+            if choices[at].guards.contains(&Guard::Else) {
+                for other in choices {
+                    looks(other, &mut reads);
+                    if other.acts.iter().any(|act| matches!(act, Act::Send(_) | Act::Receive)) {
+                        reads.extend([sends, receives]);
+                    }
+                }
+            }
+            if state[process] == 0 && !self.alive[process] {
+                reads.insert(born + process);
+            }
+            for act in &choices[at].acts {
+                match *act {
+                    Act::Set(x, _) => drop(writes.insert(x)),
+                    Act::Increment(x) => drop((writes.insert(x), reads.insert(x))),
+                    Act::Copy(x, y) => drop((writes.insert(x), reads.insert(y))),
+                    Act::Observe(x) | Act::AssertBelow(x, _) | Act::Break(x) => drop(reads.insert(x)),
+                    Act::Send(_) if self.capacity != Some(0) => drop(writes.insert(sends)),
+                    Act::Receive if self.capacity != Some(0) => drop(writes.insert(receives)),
+                    Act::Send(_) | Act::Receive => {}
+                    Act::Create(other) => drop(writes.insert(born + other)),
+                }
+            }
+        }
+        (reads, writes)
+    }
+
+    /// Whether two steps that are possible in a state are independent.
+    pub fn independent(&self, state: &[u32], a: Event, b: Event) -> bool {
+        let movers = |event: Event| [Some(event.process), event.partner.map(|(partner, _)| partner)];
+        let together = movers(a).into_iter().flatten().any(|process| movers(b).contains(&Some(process)));
+        let (mine, theirs) = (self.footprint(state, a), self.footprint(state, b));
+        !together
+            && !self.may_break(state, a)
+            && !self.may_break(state, b)
+            && mine.1.is_disjoint(&theirs.0)
+            && mine.0.is_disjoint(&theirs.1)
+            && mine.1.is_disjoint(&theirs.1)
+    }
+
+    fn may_break(&self, state: &[u32], event: Event) -> bool {
+        let breaks = |(process, at): (usize, usize)| {
+            self.here(state, process)[at].acts.iter().any(|act| matches!(act, Act::Break(_)))
+        };
+        breaks((event.process, event.choice)) || event.partner.is_some_and(breaks)
+    }
+}
+
+fn name(event: Event) -> u32 {
+    let partner = event.partner.map_or(0, |(process, choice)| 1 + process * 8 + choice);
+    (event.process + 8 * event.choice + 64 * partner) as u32
+}
+
+fn named(name: u32) -> Event {
+    let name = name as usize;
+    let partner = (name / 64).checked_sub(1).map(|partner| (partner / 8, partner % 8));
+    Event { process: name % 8, choice: name / 8 % 8, partner }
+}
+
+impl Model for Toy {
+    type Label = Event;
+    type Fault = u32;
+    /// The number of the next step, and whether the last one was possible only because no other was.
+    type Cursor = (usize, bool);
+
+    fn hidden_words(&self) -> usize {
+        0
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), u32> {
+        state.clone_from(&self.initial_state());
+        Ok(())
+    }
+
+    fn begin(&mut self, _: &[u32]) -> (usize, bool) {
+        (0, false)
+    }
+
+    fn next(&mut self, state: &[u32], cursor: &mut (usize, bool), successor: &mut Vec<u32>) -> Next<Event, u32> {
+        let (events, last_resort) = self.events(state);
+        let Some(event) = events.get(cursor.0).copied() else {
+            return Next::Done(match events.is_empty() {
+                false => Ending::Moves,
+                true if self.is_end(state) => Ending::ValidEnd,
+                true => Ending::InvalidEnd,
+            });
+        };
+        *cursor = (cursor.0 + 1, last_resort);
+        let Some(next) = self.after(state, event) else { return Next::Broken { label: event, fault: 2 } };
+        let fails = self.processes[event.process][state[event.process] as usize][event.choice]
+            .acts
+            .iter()
+            .any(|act| matches!(act, Act::AssertBelow(..)) && next[self.observed(event.process)] % 16 == 2);
+        successor.clone_from(&next);
+        Next::Successor { label: Some(event), transient: false, fault: fails.then_some(1), marks: Marks::NONE }
+    }
+}
+
+impl Independence for Toy {
+    fn name_of(&mut self, _: &[u32], label: &Event) -> Option<u32> {
+        Some(name(*label))
+    }
+
+    fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>) {
+        names.retain(|other| self.independent(state, named(step), named(*other)));
+    }
+
+    fn is_last_resort(&self, cursor: &(usize, bool)) -> bool {
+        cursor.1
+    }
+
+    fn is_waiting(&mut self, _: &Event) -> bool {
+        false
+    }
+
+    fn ends_executions(&self, _: &Event) -> bool {
+        true
+    }
+}

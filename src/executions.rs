@@ -1,0 +1,260 @@
+//! `fabius executions`: how many essentially different executions a model has, and single ones.
+
+use crate::args::{ExecutionFormat, Executions as Args, Only};
+use crate::render::numbers::{count, counted, memory, seconds};
+use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
+use crate::render::text;
+use crate::stop::Interrupts;
+use crate::{check, exit, output};
+use anstream::AutoStream;
+use fabius_base::{Cancel, Limits};
+use fabius_engine::executions::{
+    End, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX, ListedExecution, NotCounted, executions,
+};
+use fabius_engine::{Loaded, Settings};
+use fabius_supervise::{Timer, memory as limits};
+use fabius_witness::format::text::{self as trace, Layout};
+use fabius_witness::format::{chart, trail};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::Instant;
+
+/// Counts the executions of a model, and shows those that were asked for; returns the exit code.
+pub fn run(args: &Args) -> u8 {
+    let cancel = Cancel::new();
+    Interrupts::listen().watch(&cancel);
+    let _timer = Timer::start(args.timeout, &cancel);
+    let request = match request(args) {
+        Ok(request) => request,
+        Err(why) => {
+            output::complain(&format!("error: {why}"));
+            return exit::FAULTY;
+        }
+    };
+    let (loaded, _) = check::load_defining(&args.file, &args.define, &Settings::default());
+    let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
+    let started = Instant::now();
+    let found = match executions(&loaded, &request, &cancel, &|| started.elapsed()) {
+        Ok(found) => found,
+        Err(NotCounted::Faulty) => return exit::FAULTY,
+        Err(NotCounted::Refused(why)) => {
+            output::complain(&format!("error: {why}"));
+            return exit::FAULTY;
+        }
+    };
+    if let Some(failure) = &found.failure {
+        output::complain(failure);
+        return exit::INTERNAL;
+    }
+    let missing = args.show.filter(|_| found.listed.is_empty());
+    let printed = if args.json {
+        serde_json::to_string_pretty(&found.report)
+            .map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
+    } else {
+        print(&shown(args, &loaded, &found))
+    };
+    if let Some(number) = missing {
+        let executions = found.report.executions.as_deref().unwrap_or("infinitely many");
+        output::complain(&format!("error: there is no execution {number} to show: there are {executions}"));
+        return exit::worse(exit::FAULTY, printed);
+    }
+    exit::worse(code(&found.report), printed)
+}
+
+fn print(text: &str) -> u8 {
+    let mut out = AutoStream::auto(std::io::stdout());
+    output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
+}
+
+/// What is asked of the engine.
+fn request(args: &Args) -> Result<ExecutionsRequest, String> {
+    let kind = match args.only {
+        None => Kind::All,
+        Some(Only::Failing) => Kind::Failing,
+        Some(Only::Stuck) => Kind::Stuck,
+        Some(Only::Ok) => Kind::Ok,
+    };
+    let wanted = args.list.or(args.sample).unwrap_or(0);
+    if LISTED_MAX < wanted {
+        return Err(format!(
+            "at most {} executions are listed at a time; --from shows further ones",
+            count(LISTED_MAX as u64)
+        ));
+    }
+    let limits = Limits {
+        states_max: args.max_states,
+        depth_max: None,
+        memory_bytes_max: Some(args.max_memory.unwrap_or_else(limits::default_bytes)),
+    };
+    let (first, count) = match args.show {
+        Some(number) => (number - 1, 1),
+        None => (args.from - 1, args.list.unwrap_or(0)),
+    };
+    Ok(ExecutionsRequest {
+        kind,
+        first,
+        count,
+        sample: args.sample,
+        seed: args.seed,
+        steps_max: args.within,
+        reduction: !args.no_reduction,
+        limits,
+    })
+}
+
+/// 1 if an execution fails or gets stuck, 2 if not everything was explored, else 0.
+fn code(report: &ExecutionsReport) -> u8 {
+    let some = |number: &Option<String>| number.as_deref().is_some_and(|number| number != "0");
+    match () {
+        () if some(&report.failing) || some(&report.stuck) => 1,
+        () if !report.exhaustive || some(&report.cut) => exit::UNDECIDED,
+        () => 0,
+    }
+}
+
+fn shown(args: &Args, loaded: &Loaded, found: &Executions) -> String {
+    if let (Some(_), Some(execution)) = (args.show, found.listed.first()) {
+        return one(args, loaded, found, execution);
+    }
+    let mut text = summary(&found.report);
+    if let Some((trace, _)) = &found.cycle {
+        let _ = writeln!(text, "{}", paint(STRONG, "an infinite execution:"));
+        text.push_str(&lines(
+            &trace::steps(trace, &loaded.map, Layout { ends: Some((20, 20)), ..Layout::default() }),
+            "  ",
+        ));
+        let advice = "--within N counts executions up to N steps, exactly; `fabius check` checks the whole model";
+        let _ = writeln!(text, "{}", paint(FAINT, advice));
+    }
+    for execution in &found.listed {
+        let _ = writeln!(text, "{}", line(loaded, execution));
+    }
+    if !found.listed.is_empty() {
+        let _ = writeln!(
+            text,
+            "{} {}",
+            paint(FAINT, "one of them:"),
+            paint(COMMAND, format!("--show {}", found.listed[0].number.saturating_add(1)))
+        );
+    }
+    let _ = writeln!(text, "{}", paint(FAINT, effort(&found.report)));
+    text
+}
+
+/// A number of the report, with its digits in groups.
+fn grouped(number: &str) -> String {
+    number.parse().map_or_else(|_| number.to_owned(), |number: u64| count(number))
+}
+
+/// The numbers, in a sentence or two.
+fn summary(report: &ExecutionsReport) -> String {
+    let mut text = String::new();
+    let Some(all) = &report.executions else {
+        return format!("{}: some go on for ever\n", paint(UNSURE, "infinitely many executions"));
+    };
+    let bound = if report.overflow {
+        "more than "
+    } else if report.exhaustive {
+        ""
+    } else {
+        "at least "
+    };
+    let plural = if all == "1" { "" } else { "s" };
+    let what = match (report.modulo, all.as_str()) {
+        ("order", "1") => "essentially one execution".to_owned(),
+        ("order", _) => format!("essentially different execution{plural}"),
+        _ => format!("execution{plural}"),
+    };
+    let number = if all == "1" && report.modulo == "order" { String::new() } else { format!("{} ", grouped(all)) };
+    let _ = write!(text, "{}", paint(STRONG, format!("{bound}{number}{what}")));
+    if let Some(interleavings) = report.interleavings.as_ref().filter(|_| report.modulo == "order") {
+        let plural = if interleavings == "1" { "" } else { "s" };
+        let _ = write!(text, ", of {} interleaving{plural}", grouped(interleavings));
+    }
+    let within = report.within.map(|steps| format!(" within {}", counted(u64::from(steps), "step")));
+    let _ = write!(text, "{}", within.unwrap_or_default());
+    let ends: Vec<String> = endings(report);
+    let _ = writeln!(text, "{}{}.", if ends.is_empty() { "" } else { ": " }, ends.join(", "));
+    if let Some(outcomes) = &report.outcomes {
+        let plural = if outcomes == "1" { "" } else { "s" };
+        let _ = writeln!(text, "{} different final state{plural}", grouped(outcomes));
+    }
+    if let Some(reason) = &report.reason {
+        let _ = writeln!(text, "{}: {reason}", paint(UNSURE, "not everything was explored"));
+    }
+    if let Some(note) = &report.note {
+        let _ = writeln!(text, "{} every interleaving counts, because {note}", paint(STRONG, "note:"));
+    }
+    text
+}
+
+/// How executions end: number and verb, where there are any.
+fn endings(report: &ExecutionsReport) -> Vec<String> {
+    let table = [
+        (&report.ok, "ends well", "end well", GOOD),
+        (&report.failing, "fails", "fail", BAD),
+        (&report.stuck, "gets stuck", "get stuck", BAD),
+        (&report.waiting, "waits in a loop for ever", "wait in a loop for ever", UNSURE),
+        (&report.cut, "is cut off", "are cut off", UNSURE),
+    ];
+    let some = table.into_iter().filter_map(|(number, one, many, style)| {
+        let number = number.as_deref().filter(|number| *number != "0")?;
+        Some(paint(style, format!("{} {}", grouped(number), if number == "1" { one } else { many })))
+    });
+    some.collect()
+}
+
+fn effort(report: &ExecutionsReport) -> String {
+    let explored = if report.exhaustive { "exhaustive" } else { "not exhaustive" };
+    let nodes = counted(report.nodes, "node");
+    format!("{explored}: {nodes}, {}, {}", seconds(report.seconds), memory(report.memory_bytes))
+}
+
+fn ending(execution: &ListedExecution) -> String {
+    let end = match execution.end {
+        End::Valid => paint(GOOD, "ends well"),
+        End::Stuck => paint(BAD, "gets stuck"),
+        End::Waiting => paint(UNSURE, "waits in a loop for ever"),
+        End::Cut => paint(UNSURE, "is cut off"),
+        End::Broken => paint(BAD, "fails with a runtime error"),
+    };
+    match execution {
+        ListedExecution { failed: true, end: End::Broken, .. } | ListedExecution { failed: false, .. } => end,
+        _ => format!("{}, {end}", paint(BAD, "fails an assertion")),
+    }
+}
+
+/// An execution in one line.
+fn line(loaded: &Loaded, execution: &ListedExecution) -> String {
+    let number = execution.number.saturating_add(1);
+    let after = counted(execution.trace.len() as u64, "step");
+    let mut text = format!("  {} {} after {after}", paint(FAINT, format!("#{number}")), ending(execution));
+    if execution.end == End::Stuck {
+        let places = execution.trace.stuck().take(6).map(|standing| {
+            let line = loaded.map.position(standing.span).line;
+            format!("{} waits at line {line}", standing.name)
+        });
+        let _ = write!(text, ": {}", places.collect::<Vec<_>>().join(", "));
+    }
+    text
+}
+
+/// An execution as a whole, in the format that was asked for.
+fn one(args: &Args, loaded: &Loaded, found: &Executions, execution: &ListedExecution) -> String {
+    match args.format {
+        ExecutionFormat::Mermaid => chart::mermaid(&execution.trace),
+        ExecutionFormat::Trail => trail::trail(&found.program, &execution.path, None),
+        ExecutionFormat::Json => {
+            serde_json::to_string_pretty(&found.report.list.first()).map(|text| text + "\n").unwrap_or_default()
+        }
+        ExecutionFormat::Text => {
+            let of = found.report.executions.as_deref().map(grouped).unwrap_or_default();
+            let number = execution.number.saturating_add(1);
+            let mut text = format!("{} {}:\n", paint(STRONG, format!("execution {number} of {of}")), ending(execution));
+            text.push_str(&lines(&trace::steps(&execution.trace, &loaded.map, Layout::default()), "  "));
+            let _ = writeln!(text, "\n{}", paint(STRONG, "in the end:"));
+            text.push_str(&lines(&trace::ending(&execution.trace, &loaded.map, Layout::default()), "  "));
+            text
+        }
+    }
+}

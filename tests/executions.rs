@@ -1,0 +1,119 @@
+//! `fabius executions` as a person and as a script meet it: the real binary, on files.
+
+#[path = "cli/schema.rs"]
+mod schema;
+
+use fabius_testkit::run::Run;
+use fabius_testkit::scratch::Scratch;
+use schema::Schemas;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+const ONCE: &str = "models/philosophers_once.pml";
+
+fn run(args: &[&str]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.arg("executions").args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.env("FABIUS_CACHE", "off").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    Run::from(command.output().expect("the binary runs"))
+}
+
+/// Runs it on a text.
+fn on(text: &str, args: &[&str]) -> Run {
+    let scratch = Scratch::new().expect("a folder can be made");
+    let path = scratch.file("model.pml", text);
+    run(&[&[path.as_str()], args].concat())
+}
+
+fn json(run: &Run) -> Value {
+    let document: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.out));
+    let errors = Schemas::read().errors("executions.schema.json", &document);
+    assert!(errors.is_empty(), "{errors:?}");
+    document
+}
+
+#[test]
+fn philosophers_who_eat_once() {
+    let text = run(&[ONCE]).expect(1);
+    text.says("15 essentially different executions, of 104 704 interleavings: 14 end well, 1 gets stuck.");
+    for n in 2..7_u32 {
+        let report = json(&run(&["-D", &format!("N={n}"), ONCE, "--json"]).expect(1));
+        assert_eq!(report["executions"], (2_u32.pow(n) - 1).to_string(), "{n} philosophers");
+        assert_eq!((&report["stuck"], &report["outcomes"]), (&"1".into(), &"2".into()));
+        assert_eq!(report["exhaustive"], true);
+    }
+}
+
+#[test]
+fn one_execution_in_every_format() {
+    let report = json(&run(&[ONCE, "--list", "5", "--only", "stuck", "--json"]).expect(1));
+    let [only] = report["list"].as_array().expect("a list").as_slice() else { panic!("one is stuck: {report}") };
+    assert_eq!(only["stuck"].as_array().map(Vec::len), Some(4), "all four wait");
+    let rank = only["rank"].as_str().expect("a number");
+    run(&[ONCE, "--show", rank]).expect(1).says(&format!("execution {rank} of 15 gets stuck")).says("in the end:");
+    run(&[ONCE, "--show", rank, "--format", "mermaid"]).expect(1).says("sequenceDiagram");
+    let shown: Value =
+        serde_json::from_str(&run(&[ONCE, "--show", rank, "--format", "json"]).expect(1).out).expect("JSON");
+    assert_eq!(shown, *only);
+    assert!(run(&[ONCE, "--show", rank, "--format", "trail"]).expect(1).out.lines().count() == 8);
+    run(&[ONCE, "--show", "16"]).expect(3);
+    run(&[ONCE, "--show", "0"]).expect(3);
+}
+
+#[test]
+fn pages_and_samples_are_parts_of_the_whole() {
+    let ranks = |args: &[&str]| -> Vec<u64> {
+        let report = json(&run(&[&[ONCE, "--json"], args].concat()).expect(1));
+        let list = report["list"].as_array().expect("a list");
+        list.iter().map(|one| one["rank"].as_str().expect("a number").parse().expect("a number")).collect()
+    };
+    assert_eq!(ranks(&["--list", "100"]), (1..=15).collect::<Vec<_>>());
+    assert_eq!(ranks(&["--list", "4", "--from", "13"]), [13, 14, 15]);
+    let drawn = ranks(&["--sample", "50", "--seed", "3"]);
+    assert_eq!(drawn, ranks(&["--sample", "50", "--seed", "3"]));
+    assert!(drawn.len() == 50 && drawn.iter().any(|rank| *rank != drawn[0]));
+    assert_eq!(ranks(&["--list", "100", "--only", "ok"]).len(), 14);
+}
+
+#[test]
+fn models_that_go_on_for_ever_are_told_apart_and_can_be_cut_off() {
+    let forever =
+        "byte x, y;\nactive proctype P() { do :: x = 1 - x od }\nactive proctype Q() { do :: y = 1 - y od }\n";
+    on(forever, &[]).expect(2).says("infinitely many executions").says("--within");
+    let report = json(&on(forever, &["--json"]).expect(2));
+    assert!(report["executions"].is_null() && report["cycle"]["steps"].is_array() && report["exhaustive"] == false);
+    // Of each length, as many classes as there are ways to share the steps among the two.
+    let report = json(&on(forever, &["--within", "4", "--json"]).expect(2));
+    assert_eq!((&report["executions"], &report["cut"]), (&"5".into(), &"5".into()));
+    let waiting =
+        "byte x;\nactive proctype P() { x = 2 }\nactive proctype Q() { do :: x == 2 -> break :: x != 2 od }\n";
+    on(waiting, &[]).expect(0).says("essentially one execution");
+    on("bit b;\nactive proctype P() { do :: b == 0 od }\n", &[]).expect(0).says("waits in a loop for ever");
+}
+
+#[test]
+fn what_fails_and_what_cannot_be_computed() {
+    let both = "byte x;\nactive proctype P() { x = 1 }\nactive proctype Q() { assert(x == 0) }\n";
+    on(both, &[]).expect(1).says("2 essentially different executions").says("1 ends well").says("1 fails");
+    let divides = "byte x, y;\nactive proctype P() { x = 1 }\nactive proctype Q() { y = 1 / x }\n";
+    let report = json(&on(divides, &["--list", "9", "--json"]).expect(1));
+    assert_eq!((&report["executions"], &report["failing"]), (&"2".into(), &"1".into()));
+    let ends: Vec<&Value> = report["list"].as_array().expect("a list").iter().map(|one| &one["ends"]).collect();
+    assert!(ends.contains(&&"failed".into()) && ends.contains(&&"well".into()), "{ends:?}");
+    let ranked = "byte x, y;\nactive proctype P() priority 2 { x = 1 }\nactive proctype Q() { y = 1 }\n";
+    on(ranked, &[]).expect(0).says("note: every interleaving counts, because the model uses priorities");
+}
+
+#[test]
+fn a_limit_gives_a_lower_bound_and_wrong_flags_are_refused() {
+    let report = json(&run(&[ONCE, "-D", "N=6", "--max-states", "300", "--list", "3", "--json"]));
+    assert!(report["exhaustive"] == false && report["reason"].is_string(), "{report}");
+    assert!(report["list"].as_array().is_some_and(Vec::is_empty));
+    run(&[ONCE, "-D", "N=6", "--max-states", "300"]).says("at least").says("not everything was explored");
+    for wrong in
+        [&["--tree"][..], &["--laps", "2"], &["--seed", "1"], &["--from", "2"], &["--list", "2", "--show", "1"]]
+    {
+        run(&[&[ONCE], wrong].concat()).expect(3);
+    }
+    run(&[ONCE, "--list", "20000"]).expect(3);
+}
