@@ -88,9 +88,9 @@ pub struct Question {
     #[arg(long, value_enum, value_name = "KIND", help_heading = "What to check")]
     pub fairness: Option<FairnessKind>,
 
-    /// What counts as progress: a state at a progress label (as in Spin), or a transition from one.
-    #[arg(long, value_enum, value_name = "WHERE", default_value_t = ProgressOn::States, help_heading = "What to check")]
-    pub progress: ProgressOn,
+    /// What counts as progress: a state at a progress label (as in Spin; the default), or a transition from one.
+    #[arg(long, value_enum, value_name = "WHERE", help_heading = "What to check")]
+    pub progress: Option<ProgressOn>,
 
     /// Cycle-detection algorithm (default: chosen for the property).
     #[arg(long, value_enum, value_name = "SEARCH", help_heading = "How to check")]
@@ -304,8 +304,8 @@ pub struct Check {
     pub search: Option<SearchOrder>,
 
     /// How visited states are stored. `hash` and `bitstate` may miss states, and the verdict says so.
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = StoreKind::Tree, help_heading = "How to check")]
-    pub store: StoreKind,
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "How to check")]
+    pub store: Option<StoreKind>,
 
     /// Checkpoints.
     #[command(flatten)]

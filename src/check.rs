@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{exit, files};
-use fabius_base::{Cancel, Limits};
+use fabius_base::{Cancel, Finding, Limits};
 use fabius_engine::settings::Progress;
 use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings};
 use fabius_lsp::session::cache::Cache;
@@ -30,12 +30,6 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 pub fn run(args: &Check) -> u8 {
     let interrupts = Interrupts::listen();
     let mut settings = settings(args);
-    let delays = &args.question.delays;
-    let contradiction = delays.contradiction().map(str::to_owned).or_else(|| args.checkpoints.contradiction(delays));
-    if let Some(why) = contradiction {
-        let _ = writeln!(anstream::stderr(), "error: {why}");
-        return exit::FAULTY;
-    }
     match args.checkpoints.keeper() {
         Ok(keeper) => settings.keeper = keeper,
         Err(why) => {
@@ -57,6 +51,14 @@ pub fn run(args: &Check) -> u8 {
         }
     }
     exit::worse(worst, face.finish())
+}
+
+/// A finding about flags, which have no place in a text.
+pub(crate) fn in_lines(refusal: &Finding) -> String {
+    let mut text = format!("error[{}]: {}", refusal.code.as_str(), refusal.headline);
+    refusal.notes.iter().for_each(|note| text.push_str(&format!("\n  = note: {note}")));
+    refusal.help.iter().for_each(|help| text.push_str(&format!("\n  = help: {help}")));
+    text
 }
 
 /// Checks one file; if that does not stop in time, what is known must do. Returns the exit code, and the face for the
@@ -123,7 +125,7 @@ impl Job {
             so_far.project(told);
         }
         let loaded = load(path, &args.question, &self.settings);
-        let mut settings = chosen(path, &args.question, self.settings.clone());
+        let mut settings = chosen(&loaded, path, &args.question, self.settings.clone());
         if let Some(delaying) = &mut settings.delaying {
             match args.question.delays.scheduler_for(path) {
                 Ok(scheduler) => delaying.scheduler = scheduler,
@@ -177,9 +179,9 @@ fn guard_memory(args: &Check, cancel: &Cancel, so_far: &SoFar) {
 }
 
 /// The settings of flags, with what the project of a model says where no flag does.
-pub(crate) fn chosen(path: &Path, question: &Question, settings: Settings) -> Settings {
+pub(crate) fn chosen(loaded: &Loaded, path: &Path, question: &Question, settings: Settings) -> Settings {
     match Project::of(path) {
-        Ok(Some(project)) => project.settings(question, settings),
+        Ok(Some(project)) => project.settings(loaded, question, settings),
         // What is wrong with the file is told with the text.
         Ok(None) | Err(_) => settings,
     }
@@ -224,7 +226,7 @@ fn read(path: &Path, defines: &[(String, String)], settings: &Settings) -> Loade
     }
 }
 
-fn settings(args: &Check) -> Settings {
+pub(crate) fn settings(args: &Check) -> Settings {
     let asked = asked(&args.question);
     Settings {
         search: match args.search {
@@ -232,11 +234,11 @@ fn settings(args: &Check) -> Settings {
             Some(SearchOrder::Dfs) => Order::DepthFirst,
             Some(SearchOrder::Bfs) => Order::BreadthFirst,
         },
-        store: match args.store {
+        store: args.store.map(|store| match store {
             StoreKind::Tree => Storage::Tree,
             StoreKind::Hash => Storage::Hash,
             StoreKind::Bitstate => Storage::Bitstate,
-        },
+        }),
         keep_going: args.keep_going,
         optimize: !args.no_optimize,
         reduction: !args.no_reduction,
@@ -254,7 +256,7 @@ pub(crate) fn asked(question: &Question) -> Settings {
         formulas: question.ltl.clone(),
         fairness: question.fairness.map_or(Fairness::None, Fairness::from),
         cycles: question.cycles.map_or(Cycles::Suitable, Cycles::from),
-        progress: question.progress.into(),
+        progress: question.progress.map_or(Progress::States, Progress::from),
         delaying: question.delays.settings(),
         depth_bounding: question.delays.depth(),
         threads: usize::from(question.threads),

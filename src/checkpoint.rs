@@ -1,6 +1,5 @@
 //! The flags that keep a search in the order of delays or of depth in a file, and the file.
 
-use crate::delays::DelayFlags;
 use clap::Args;
 use fabius_engine::settings::{Keeper, Save};
 use std::io::Write as _;
@@ -11,28 +10,15 @@ use std::sync::Arc;
 #[derive(Args, Debug, Clone, Default)]
 pub struct CheckpointFlags {
     /// Write a checkpoint of the search to this file, after each round and at its end.
-    #[arg(long, value_name = "FILE", conflicts_with = "keep_going", help_heading = "Delays")]
+    #[arg(long, value_name = "FILE", help_heading = "Delays")]
     pub checkpoint: Option<PathBuf>,
 
     /// Resume from a checkpoint; may be combined with --checkpoint, also for the same file.
-    #[arg(long, value_name = "FILE", conflicts_with = "keep_going", help_heading = "Delays")]
+    #[arg(long, value_name = "FILE", help_heading = "Delays")]
     pub resume: Option<PathBuf>,
 }
 
 impl CheckpointFlags {
-    /// Why a search cannot be kept that is neither one in the order of delays nor one in the order of depth, if that is asked for.
-    pub fn contradiction(&self, delays: &DelayFlags) -> Option<String> {
-        let by_rounds = delays.delay.is_some() || delays.depth().is_some();
-        if by_rounds || (self.checkpoint.is_none() && self.resume.is_none()) {
-            return None;
-        }
-        Some(
-            "--checkpoint and --resume need --delay or --depth-bound (F0503)\n\
-             help: add `--delay SCHEDULER` or `--depth-bound STEPS`"
-                .to_owned(),
-        )
-    }
-
     /// What is kept, and what to go on from.
     ///
     /// # Errors

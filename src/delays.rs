@@ -1,12 +1,9 @@
 //! The flags of searches in the order of delays, and what they ask the engine for.
 
 use clap::{Args, ValueEnum};
-use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
+use fabius_engine::settings::{DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
 use fabius_lsp::session::config::own_schedulers;
 use std::path::Path;
-
-/// More steps in each round if nobody says.
-const DEPTH_INCREMENT_DEFAULT: u32 = 100;
 
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]
@@ -23,11 +20,11 @@ pub struct DelayFlags {
     pub delay_mode: Option<Mode>,
 
     /// Sampling algorithm of `--delay-mode sample`: random delays, random walk, PCT, POS or SURW.
-    #[arg(long, value_enum, value_name = "KIND", requires = "delay_mode", help_heading = "Delays")]
+    #[arg(long, value_enum, value_name = "KIND", requires = "delay", help_heading = "Delays")]
     pub sampler: Option<Sampler>,
 
     /// Number of random runs (default: 1000).
-    #[arg(long, value_name = "N", requires = "delay_mode", help_heading = "Delays")]
+    #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
     pub runs: Option<u64>,
 
     /// Largest number of delays.
@@ -41,16 +38,16 @@ pub struct DelayFlags {
 
     /// Explore all runs of at most this many steps, by increasing depth; unlike --max-depth, nothing within the bound is
     /// missed. An atomic sequence is one step. Of infinite runs, those whose states all lie within the bound.
-    #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
+    #[arg(long, value_name = "STEPS", help_heading = "Depth")]
     pub depth_bound: Option<u32>,
 
     /// How many steps each round adds to the depth bound (default: 100).
-    #[arg(long, value_name = "STEPS", conflicts_with = "delay", help_heading = "Depth")]
+    #[arg(long, value_name = "STEPS", help_heading = "Depth")]
     pub depth_increment: Option<u32>,
 
-    /// Random seed; the same seed gives the same run.
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Delays")]
-    pub seed: u64,
+    /// Random seed of `--delay random` or `--delay-mode sample` (default: 0); the same seed gives the same run.
+    #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
+    pub seed: Option<u64>,
 }
 
 /// How delays are searched.
@@ -80,12 +77,6 @@ pub enum Sampler {
 }
 
 impl DelayFlags {
-    /// What speaks against these flags together, in a sentence.
-    pub fn contradiction(&self) -> Option<&'static str> {
-        let drawn = self.delay_mode == Some(Mode::Sample) && self.choice_bound.is_some();
-        drawn.then_some("--choice-bound cannot be combined with --delay-mode sample: branches are drawn at random there, not counted")
-    }
-
     /// The scheduler for a model, which may be one that its project defines.
     ///
     /// # Errors
@@ -103,26 +94,25 @@ impl DelayFlags {
         let mode = match self.delay_mode {
             None | Some(Mode::Fast) => DelayMode::Fast,
             Some(Mode::Exact) => DelayMode::Exact,
-            Some(Mode::Sample) => {
-                let kind = match self.sampler {
-                    None | Some(Sampler::Delays) => SampleKind::Delays,
-                    Some(Sampler::Walk) => SampleKind::Walk,
-                    Some(Sampler::Pct) => SampleKind::Pct,
-                    Some(Sampler::Pos) => SampleKind::Pos,
-                    Some(Sampler::Surw) => SampleKind::Surw,
-                };
-                DelayMode::Sample(kind, self.runs)
-            }
+            Some(Mode::Sample) => DelayMode::Sample,
         };
+        let sampler = self.sampler.map(|sampler| match sampler {
+            Sampler::Delays => SampleKind::Delays,
+            Sampler::Walk => SampleKind::Walk,
+            Sampler::Pct => SampleKind::Pct,
+            Sampler::Pos => SampleKind::Pos,
+            Sampler::Surw => SampleKind::Surw,
+        });
         let scheduler = self.delay.as_deref()?.parse().unwrap_or_default();
         let (delays_max, choices_max, seed) = (self.max_delays, self.choice_bound, self.seed);
-        Some(Delaying { scheduler, mode, delays_max, choices_max, seed, shows_shortest: false })
+        let runs = self.runs;
+        Some(Delaying { scheduler, mode, sampler, runs, delays_max, choices_max, seed, shows_shortest: false })
     }
 
     /// What the flags for depth ask for.
     pub fn depth(&self) -> Option<DepthBounding> {
         let asked = self.depth_bound.is_some() || self.depth_increment.is_some();
-        let increment = self.depth_increment.unwrap_or(DEPTH_INCREMENT_DEFAULT).max(1);
+        let increment = self.depth_increment.unwrap_or(DEPTH_INCREMENT).max(1);
         asked.then_some(DepthBounding { increment, cut_off: self.depth_bound })
     }
 
@@ -140,9 +130,7 @@ impl DelayFlags {
         words.extend(self.runs.map(|runs| format!("--runs {runs}")));
         words.extend(self.max_delays.map(|max| format!("--max-delays {max}")));
         words.extend(self.choice_bound.map(|max| format!("--choice-bound {max}")));
-        if self.seed != 0 {
-            words.push(format!("--seed {}", self.seed));
-        }
+        words.extend(self.seed.map(|seed| format!("--seed {seed}")));
         words
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Explore, ThemeKind};
 use crate::{check, exit, files};
-use fabius_engine::Settings;
+use fabius_engine::{Settings, strategy};
 use fabius_tui::{Start, Theme, Wish};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -13,19 +13,12 @@ const PANIC_KEY: &str = "FABIUS_TEST_PANIC_KEY";
 
 /// Explores until somebody quits.
 pub fn run(args: &Explore) -> u8 {
-    if let Some(why) = args.question.delays.contradiction() {
-        eprintln!("fabius: {why}");
-        return exit::FAULTY;
-    }
-    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        eprintln!("fabius: `explore` needs a terminal; `fabius check` prints what it finds");
-        return exit::FAULTY;
-    }
     if let Err(why) = files::read(&args.file) {
         eprintln!("fabius: {}: {why}", args.file.display());
         return exit::FAULTY;
     }
-    let mut settings = check::chosen(&args.file, &args.question, settings(args));
+    let loaded = check::load(&args.file, &args.question, &settings(args));
+    let mut settings = check::chosen(&loaded, &args.file, &args.question, settings(args));
     if let Some(delaying) = &mut settings.delaying {
         match args.question.delays.scheduler_for(&args.file) {
             Ok(scheduler) => delaying.scheduler = scheduler,
@@ -34,6 +27,14 @@ pub fn run(args: &Explore) -> u8 {
                 return exit::FAULTY;
             }
         }
+    }
+    if let Some(refusal) = strategy::contradiction(&loaded, &settings) {
+        eprintln!("{}", check::in_lines(&refusal));
+        return exit::FAULTY;
+    }
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        eprintln!("fabius: `explore` needs a terminal; `fabius check` prints what it finds");
+        return exit::FAULTY;
     }
     let (path, question, wanted) = (args.file.clone(), args.question.clone(), settings.clone());
     let start = Start {

@@ -17,6 +17,8 @@ mod project;
 mod render;
 mod so_far;
 mod stop;
+#[cfg(test)]
+mod strategies;
 mod trail;
 mod watch;
 

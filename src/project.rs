@@ -3,7 +3,7 @@
 use crate::args::Question;
 use crate::files;
 use fabius_engine::report::ProjectReport;
-use fabius_engine::{Fairness, Loaded, Settings, misconfigured};
+use fabius_engine::{Fairness, Loaded, Settings, misconfigured, suited};
 use fabius_lsp::session::config::{self, Config, definition};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Project {
     }
 
     /// The settings of flags, with what the project says where no flag does.
-    pub fn settings(&self, question: &Question, settings: Settings) -> Settings {
+    pub fn settings(&self, loaded: &Loaded, question: &Question, settings: Settings) -> Settings {
         let properties = match (&self.config.properties, settings.properties.as_slice()) {
             (Some(own), []) => own.clone(),
             (_, flags) => flags.to_vec(),
@@ -55,7 +55,10 @@ impl Project {
             (Some(own), None) => own.into(),
             _ => settings.fairness,
         };
-        Settings { properties, fairness, ..settings }
+        let settings = Settings { properties, fairness, ..settings };
+        // It is for all models of the project, also for those in which nothing is fair or not.
+        let fairness = if question.fairness.is_none() { suited(loaded, &settings).fairness } else { fairness };
+        Settings { fairness, ..settings }
     }
 
     /// What of the file counts for a model.

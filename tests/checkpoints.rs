@@ -165,7 +165,7 @@ fn a_file_holds_one_search_and_what_is_not_kept_is_told() {
         let (code, report) = check(&[&["--delay", "rr", "-DN=2", &planning], flags, &["--resume", &file]].concat());
         assert_eq!(code, 3, "{flags:?}: {report}");
         let why = report["findings"][0]["message"].as_str().unwrap_or_default();
-        assert!(!drawn || why.contains("drawing runs"), "{flags:?}: {why}");
+        assert!(!drawn || why.contains("`--resume FILE` cannot be combined"), "{flags:?}: {why}");
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! With `FABIUS_BLESS=1` the reference is written anew instead of compared.
 
+use fabius_engine::strategy::SEARCHES;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,24 @@ fn settings() -> String {
     rows
 }
 
+/// The searches that exist, as rows of a table.
+fn searches() -> String {
+    let mut rows = String::new();
+    for search in SEARCHES {
+        let kinds: Vec<&str> = search.questions.iter().map(|question| question.kind()).collect();
+        let mut flags: Vec<String> = Vec::new();
+        for feature in search.heeds.iter().copied().flatten() {
+            let flag = format!("`{}`", feature.flag());
+            if !flags.contains(&flag) {
+                flags.push(flag);
+            }
+        }
+        let (name, about) = (search.name, search.about);
+        let _ = writeln!(rows, "| `{name}` | {about} | {} | {} |", kinds.join(", "), flags.join(" "));
+    }
+    rows
+}
+
 #[test]
 fn the_reference_lists_every_flag_and_every_setting() {
     let mut page = "# Flags and settings\n\nThis page is what the program prints (`FABIUS_BLESS=1 cargo test --test docs` writes it).\n".to_owned();
@@ -109,6 +128,9 @@ fn the_reference_lists_every_flag_and_every_setting() {
     page.push_str("\n## `fabius.toml`\n\nLooked for in the folder of a model and in those above it.\n\n");
     page.push_str("| key | values | default | meaning |\n|---|---|---|---|\n");
     page.push_str(&settings());
+    page.push_str("\n## Searches\n\nOf the searches for a kind of property, the first one that heeds all flags runs; those in the order of delays or of depth,\nand random runs, only where one of these flags asks for them.\n\n");
+    page.push_str("| search | what | properties | flags |\n|---|---|---|---|\n");
+    page.push_str(&searches());
     page.push_str("\n## Codes\n\nEvery code of a finding is explained in [Findings](findings.md).\n");
     let path = docs().join("reference.md");
     if std::env::var_os("FABIUS_BLESS").is_some() {

@@ -111,19 +111,34 @@ fn a_checkpoint_that_cannot_be_written_is_an_error_before_the_work() {
 }
 
 #[test]
-fn settings_without_effect_are_named() {
+fn wishes_that_cannot_be_granted_are_refused_or_named() {
     let scratch = Scratch::new().expect("a folder");
     let model = scratch.file("m.pml", "byte x; ltl p { [] <> (x == 1) }\nactive proctype P() { do :: x = 1 - x od }");
     let cases: [(&[&str], &str); 5] = [
-        (&["--search", "bfs", "--property", "p"], "breadth-first order"),
-        (&["--store", "bitstate", "--property", "p"], "a store that is not exact"),
-        (&["--fairness", "weak", "--delay", "rtc", "--property", "p"], "the order of delays or depth"),
-        (&["--fairness", "weak", "--threads", "2", "--property", "p"], "more than one thread"),
-        (&["--store", "hash", "--threads", "2", "--property", "safety"], "more than one thread"),
+        (&["--search", "bfs", "--property", "p"], "`--search bfs` does not suit `p`"),
+        (&["--store", "bitstate", "--property", "p"], "`--store bitstate` does not suit `p`"),
+        (
+            &["--fairness", "weak", "--delay", "rtc", "--property", "p"],
+            "`--delay rtc` and `--fairness weak` cannot be combined to check `p`",
+        ),
+        (
+            &["--fairness", "weak", "--threads", "2", "--property", "p"],
+            "`--threads 2` and `--fairness weak` cannot be combined to check `p`",
+        ),
+        (
+            &["--store", "hash", "--threads", "2", "--property", "safety"],
+            "`--threads 2` and `--store hash` cannot be combined to check `safety`",
+        ),
     ];
     for (flags, what) in cases {
-        let (_, out, err) = shell(RUN, &[&["check", &model], flags].concat());
-        assert!(out.contains("F0507") && out.contains(what), "{flags:?}: {out}\n{err}");
+        let (code, out, err) = shell(RUN, &[&["check", &model], flags].concat());
+        assert!(code == 3 && out.contains("F0508") && out.contains(what), "{flags:?}: {out}\n{err}");
+    }
+    // What suits one property is heeded there, and missed elsewhere.
+    for flags in [["--search", "bfs"], ["--store", "hash"]] {
+        let (_, out, err) = shell(RUN, &[&["check", &model], &flags[..]].concat());
+        assert!(out.contains("F0507") && out.contains("violations of `p`"), "{flags:?}: {out}\n{err}");
+        assert!(!out.contains("violations of `safety`"), "{flags:?}: {out}\n{err}");
     }
     let (_, out, _) = shell(RUN, &["check", &model, "--search", "bfs", "--property", "safety"]);
     assert!(!out.contains("F0507"), "{out}");

@@ -3,7 +3,7 @@
 use crate::Read;
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
-use fabius_engine::{Fairness, Loaded, Outcome, Settings, Surroundings, Verdict, check, load, unreadable};
+use fabius_engine::{Fairness, Loaded, Outcome, Settings, Surroundings, Verdict, check, load, suited, unreadable};
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
 use fabius_supervise::memory::default_bytes;
 use fabius_supervise::{Task, Unfinished, Voice, begin};
@@ -171,6 +171,8 @@ impl Launch {
         let limits = Limits { states_max: Some(STATES_MAX), memory_bytes_max, ..Limits::default() };
         let properties = self.property.iter().cloned().collect();
         let settings = Settings { properties, limits, fairness: self.fairness, ..Settings::default() };
+        // A project says for all of its models which infinite runs count; not every property is about these.
+        let settings = suited(loaded, &settings);
         let began = Instant::now();
         let now = || began.elapsed();
         let mut observe = |_| {};

@@ -93,12 +93,16 @@ impl<'a> Situation<'a> {
         }
     }
 
+    fn has_exact_store(&self) -> bool {
+        self.args.store.is_none_or(|store| store == StoreKind::Tree)
+    }
+
     /// More threads, where this search can use them and the machine has them.
     fn faster(&self) -> impl Iterator<Item = Advice> {
         let (args, asked) = (self.args, &self.args.question);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let by_threads = match self.safety {
-            true => args.search != Some(SearchOrder::Bfs) && args.store == StoreKind::Tree,
+            true => args.search != Some(SearchOrder::Bfs) && self.has_exact_store(),
             false => !self.fair && asked.cycles != Some(CycleSearch::Scc),
         };
         let helps = self.plain && by_threads && asked.threads == 1 && cores > 1;
@@ -109,7 +113,7 @@ impl<'a> Situation<'a> {
     fn errors_first(&self) -> impl Iterator<Item = Advice> {
         let breadth = self.safety && self.plain && self.args.search != Some(SearchOrder::Bfs);
         let breadth = breadth.then(|| ("--search bfs".to_owned(), "short runs first"));
-        let delays = self.plain && !self.fair && self.args.store == StoreKind::Tree;
+        let delays = self.plain && !self.fair && self.has_exact_store();
         let delays = delays.then(|| ("--delay auto".to_owned(), "runs with few scheduler delays first"));
         breadth.into_iter().chain(delays)
     }
@@ -125,13 +129,13 @@ impl<'a> Situation<'a> {
             advice.push(("without --no-reduction".to_owned(), "fewer states, if steps are independent"));
         }
         if self.safety && self.plain && args.question.threads == 1 {
-            if args.store == StoreKind::Tree && self.property.bytes_per_state > BYTES_PER_STATE_MANY {
+            if self.has_exact_store() && self.property.bytes_per_state > BYTES_PER_STATE_MANY {
                 advice.push((
                     "--store hash".to_owned(),
                     "less memory per state; may miss states, with a very small probability",
                 ));
             }
-            if args.store != StoreKind::Bitstate {
+            if args.store != Some(StoreKind::Bitstate) {
                 advice.push(("--store bitstate".to_owned(), "a few bits per state; may miss states"));
             }
         }
@@ -167,7 +171,7 @@ impl<'a> Situation<'a> {
         if sampled {
             return vec![("--delay-mode exact".to_owned(), "all runs with that many delays, not a sample")];
         }
-        if self.safety && self.args.store != StoreKind::Tree {
+        if self.safety && !self.has_exact_store() {
             return vec![("--store tree".to_owned(), "misses no state")];
         }
         Vec::new()

@@ -206,13 +206,13 @@ fn verdict(outcome: &Outcome, args: &Check) -> String {
     let file = if args.files.len() > 1 { format!("{}: ", report.file) } else { String::new() };
     match report.properties.as_slice() {
         [] => format!("{file}{}: {}\n", word(report.verdict), report.reason),
-        [only] => format!("{file}{}: {}{}\n", judged(only), only.reason, figures(only)),
+        [only] => format!("{file}{}: {}{}\n", judged(only), only.reason, figures(only, args)),
         several => {
             let width = several.iter().map(|property| property.name.chars().count()).max().unwrap_or(0);
             let mut text = if file.is_empty() { file } else { file + "\n" };
             for property in several {
                 let name = paint(STRONG, format!("{:<width$}", property.name));
-                let _ = writeln!(text, "{name}  {}: {}{}", judged(property), property.reason, figures(property));
+                let _ = writeln!(text, "{name}  {}: {}{}", judged(property), property.reason, figures(property, args));
             }
             text
         }
@@ -239,7 +239,7 @@ fn judged(property: &PropertyReport) -> String {
     }
 }
 
-fn figures(property: &PropertyReport) -> String {
+fn figures(property: &PropertyReport, args: &Check) -> String {
     if property.states == 0 {
         return String::new();
     }
@@ -250,6 +250,14 @@ fn figures(property: &PropertyReport) -> String {
     // An open verdict names the states in its reason.
     if property.verdict != Verdict::Undecided {
         figures.push(counted(property.states, "state"));
+    }
+    // Whoever chose a search reads which one ran.
+    let has_chosen = args.search.is_some() || args.question.cycles.is_some() || args.question.fairness.is_some();
+    if let Some(strategy) = property.strategy.as_ref().filter(|_| has_chosen || 1 < args.question.threads) {
+        figures.push(strategy.algorithm.clone());
+        if 1 < strategy.threads {
+            figures.push(counted(strategy.threads as u64, "thread"));
+        }
     }
     if property.reduction == ON {
         figures.push("reduced".to_owned());
@@ -271,8 +279,10 @@ fn again(args: &Check, outcome: &Outcome) -> String {
     let mut say = |text: String| words.push(text);
     let safety = |example: &Counterexample| !example.is_endless();
     let shortest = outcome.counterexamples.iter().any(|example| example.report.shortest && safety(example));
+    // Breadth-first search goes with none of the other orders.
+    let plain = args.question.delays.delay.is_none() && args.question.delays.depth().is_none();
     match args.search {
-        _ if shortest => say("--search bfs".to_owned()),
+        _ if shortest && plain => say("--search bfs".to_owned()),
         Some(SearchOrder::Dfs) => say("--search dfs".to_owned()),
         _ => {}
     }
@@ -288,7 +298,7 @@ fn again(args: &Check, outcome: &Outcome) -> String {
     args.question.ltl.iter().for_each(|formula| say(format!("--ltl {}", quoted(formula))));
     for (value, default, flag) in [
         (value_of(&args.question.fairness.unwrap_or(FairnessKind::None)), value_of(&FairnessKind::None), "--fairness"),
-        (value_of(&args.question.progress), value_of(&ProgressOn::States), "--progress"),
+        (value_of(&args.question.progress.unwrap_or(ProgressOn::States)), value_of(&ProgressOn::States), "--progress"),
     ] {
         if value != default {
             say(format!("{flag} {value}"));

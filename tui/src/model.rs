@@ -351,7 +351,7 @@ impl Model {
         let name = wish.path.display().to_string();
         let asked = wish.settings.delaying.clone().unwrap_or_default();
         let marks_delays = wish.settings.delaying.is_some();
-        let scheduling = Scheduling { scheduler: asked.scheduler, seed: asked.seed };
+        let scheduling = Scheduling { scheduler: asked.scheduler, seed: asked.seed.unwrap_or_default() };
         Self {
             size,
             theme,

@@ -5,7 +5,7 @@ use crate::ride::Ride;
 use crate::run::{SEARCH_THREAD, STACK_BYTES};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
-use fabius_engine::{Controls, Event, Loaded, Surroundings, check};
+use fabius_engine::{Controls, Event, Loaded, Surroundings, check, suited};
 use fabius_explore::{Charting, Elsewhere, SearchRequest};
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
@@ -63,6 +63,8 @@ impl Work {
                 *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes.into());
             }));
         }
+        // What was asked for all properties may suit others than these.
+        let settings = suited(&loaded, &settings);
         self.begin(number, move |around| Message::Checked(number, Box::new(check(&loaded, &settings, around))));
     }
 
@@ -178,7 +180,7 @@ impl Work {
 /// Whether a search with these settings can go on where it ended: one in the order of delays, up to this many, that
 /// remembers states only.
 pub(crate) fn can_be_resumed(settings: &Settings) -> bool {
-    let suits = |delaying: &Delaying| !matches!(delaying.mode, DelayMode::Sample(..)) && delaying.delays_max.is_some();
+    let suits = |delaying: &Delaying| delaying.mode != DelayMode::Sample && delaying.delays_max.is_some();
     !settings.keep_going && settings.delaying.as_ref().is_some_and(suits)
 }
 

@@ -90,6 +90,7 @@ codes! {
     SealsMeet = "F0505", Warning, "conflicting seals";
     ChoicesFree = "F0506", Note, "branches without cost in a search for infinite runs";
     WithoutEffect = "F0507", Note, "setting without effect";
+    Contradiction = "F0508", Error, "contradictory search settings";
     AssertionViolated = "F0601", Error, "assertion can fail";
     InvalidEndState = "F0602", Error, "deadlock";
     EvaluationFailed = "F0603", Error, "runtime error";

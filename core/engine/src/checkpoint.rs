@@ -9,7 +9,8 @@
 use crate::cut_runs::CutRuns;
 use crate::meaning::meaning;
 use crate::plan::{Planned, Question};
-use crate::settings::{DelayMode, Fairness, Keeper, Settings};
+use crate::settings::{Keeper, Settings};
+use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
 use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
@@ -177,29 +178,9 @@ fn sum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
 
-/// Why a search cannot be kept or resumed, if it cannot.
-pub(crate) fn unsuited(settings: &Settings) -> Option<Box<Finding>> {
-    let drawn = settings.delaying.as_ref().is_some_and(|delaying| matches!(delaying.mode, DelayMode::Sample(..)));
-    let (what, instead) = match (drawn, settings.keep_going) {
-        _ if !settings.keeper.is_asked_for() => return None,
-        (true, _) => {
-            ("drawing runs (`--delay-mode sample`) cannot be kept in a checkpoint", "the seed draws them again")
-        }
-        (false, true) => (
-            "a search that goes on after violations cannot be kept in a checkpoint",
-            "leave out `--keep-going`, or `--checkpoint` and `--resume`",
-        ),
-        (false, false) => return None,
-    };
-    Some(Box::new(Finding::new(Code::Checkpoint, what).help(instead)))
-}
-
 /// Whether the search for what violates a property, one of several, is the one that is kept; if not, why not.
-pub(crate) fn not_kept(settings: &Settings, planned: &Planned, properties: usize) -> Option<Finding> {
-    let by_rounds = match planned.question {
-        Question::Safety => settings.delaying.is_some() || settings.depth_bounding.is_some(),
-        _ => settings.fairness == Fairness::None,
-    };
+pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, properties: usize) -> Option<Finding> {
+    let by_rounds = choice.is_kept();
     let name = &planned.name;
     let why = match planned.question {
         _ if !settings.keeper.is_asked_for() => return None,

@@ -13,6 +13,7 @@ use crate::run::Surroundings;
 use crate::safety::{event_trace, shortest};
 use crate::settings::{DepthBounding, Settings};
 use crate::shortest::add_shortest;
+use crate::strategy::CycleSearch;
 use crate::task::{Checked, Task, limit_reached, refused};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -75,7 +76,7 @@ pub(crate) fn check_cycles(
     depth: &DepthBounding,
     around: &mut Surroundings<'_>,
 ) -> Checked {
-    let (inquiry, mut machine) = match pose(program, planned, settings) {
+    let (inquiry, mut machine) = match pose(program, planned, settings, CycleSearch::Components) {
         Ok(posed) => posed,
         Err(checked) => return *checked,
     };

@@ -8,6 +8,7 @@ use crate::plan::{Question, SAFETY, plan};
 use crate::run::unknown_property;
 use crate::safety::event_trace;
 use crate::settings::Settings;
+use crate::strategy::CycleSearch;
 use fabius_base::{Code, Finding};
 use fabius_program::{Move, Program, Watch};
 use fabius_witness::format::trail;
@@ -39,7 +40,7 @@ impl Ground {
         let planned = plan.properties.first().filter(|_| property.is_some());
         match planned {
             Some(planned) if planned.question != Question::Safety => {
-                let inquiry = inquire(&written, planned, settings)?;
+                let inquiry = inquire(&written, planned, settings, CycleSearch::answering(planned, settings))?;
                 Ok(Self { program: inquiry.program, watch: inquiry.watch, property: planned.name.clone() })
             }
             _ => {

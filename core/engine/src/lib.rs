@@ -11,6 +11,7 @@ pub mod executions;
 pub mod reduction;
 pub mod report;
 pub mod settings;
+pub mod strategy;
 pub mod words;
 
 mod adapter;
@@ -62,4 +63,5 @@ pub use report::{PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport
 pub use run::{Outcome, Surroundings, check, crashed};
 pub use settings::{Cycles, DelayMode, Delaying, Fairness, Order, SchedulerChoice, Settings, Storage};
 pub use starvation::hints_about as hints;
+pub use strategy::suited;
 pub use survey::{Held, Seen, Survey, survey};

@@ -8,8 +8,9 @@ use crate::plan::{Planned, Question};
 use crate::reduction::{self, Preserve, Reduced, WhyNot};
 use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict, ViolationClass};
 use crate::run::Surroundings;
-use crate::settings::{Cycles, Fairness, Progress, Settings};
+use crate::settings::{Fairness, Progress, Settings};
 use crate::shortest::add_shortest;
+use crate::strategy::CycleSearch;
 use crate::task::{Checked, Task, limit_reached, refused};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -40,32 +41,18 @@ pub(crate) struct Inquiry {
     pub(crate) property: Option<(String, Option<Span>)>,
     /// Whether repeating a state of a run for a while never changes the answer.
     stutters: bool,
-    search: Search,
+    search: CycleSearch,
+    /// Which infinite runs count.
+    fairness: Fairness,
 }
 
-/// The searches for cycles.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Search {
-    DfsFifo,
-    NestedDfs,
-    Components(Fairness),
-}
-
-impl Search {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::DfsFifo => "dfs-fifo",
-            Self::NestedDfs => "ndfs",
-            Self::Components(_) => "scc",
-        }
-    }
-
-    /// The word for it in reports, if this many threads search.
-    fn word(self, threads: usize) -> &'static str {
-        match self {
-            Self::NestedDfs if 1 < threads => "cndfs",
-            _ => self.as_str(),
-        }
+/// The word for a search in reports, if this many threads search.
+fn word(search: CycleSearch, threads: usize) -> &'static str {
+    match search {
+        CycleSearch::DfsFifo => "dfs-fifo",
+        CycleSearch::NestedDfs if 1 < threads => "cndfs",
+        CycleSearch::NestedDfs => "ndfs",
+        CycleSearch::Components => "scc",
     }
 }
 
@@ -77,9 +64,10 @@ pub(crate) fn check(
     program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
+    (search, threads): (CycleSearch, usize),
     around: &mut Surroundings<'_>,
 ) -> Checked {
-    let (inquiry, mut machine) = match pose(program, planned, settings) {
+    let (inquiry, mut machine) = match pose(program, planned, settings, search) {
         Ok(posed) => posed,
         Err(checked) => return *checked,
     };
@@ -88,14 +76,15 @@ pub(crate) fn check(
     let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
     let reduction = reduction(&inquiry, settings);
     let (outcome, store_bytes) = match &reduction {
-        Ok(Some(plan)) => explore(&task, &inquiry, &mut Reduced::of(machine.clone(), plan.clone()), watcher),
-        _ => explore(&task, &inquiry, &mut machine, watcher),
+        Ok(Some(plan)) => explore(&task, &inquiry, threads, &mut Reduced::of(machine.clone(), plan.clone()), watcher),
+        _ => explore(&task, &inquiry, threads, &mut machine, watcher),
     };
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked::of(PropertyReport {
         reduction: told(&reduction),
         ..describe(planned, settings, &inquiry, &outcome, store_bytes, seconds)
     });
+    checked.report.search = word(search, threads);
     machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
     if let Some(found) = outcome.found {
         add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked);
@@ -111,27 +100,27 @@ pub(crate) fn pose(
     program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
+    search: CycleSearch,
 ) -> Result<(Inquiry, SearchedMachine), Box<Checked>> {
     let inquiry =
-        inquire(program, planned, settings).map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
+        inquire(program, planned, settings, search).map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
     let machine = SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch)
         .map_err(|refusal| Box::new(refused(planned, program, refusal)))?;
     Ok((inquiry, machine))
 }
 
 /// Puts a question into the form in which a search answers it.
-pub(crate) fn inquire(program: &Arc<Program>, planned: &Planned, settings: &Settings) -> Result<Inquiry, Box<Finding>> {
+pub(crate) fn inquire(
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+    search: CycleSearch,
+) -> Result<Inquiry, Box<Finding>> {
     let progress = match settings.progress {
         Progress::States => ProgressOn::States,
         Progress::Transitions => ProgressOn::Transitions,
     };
-    let fair = settings.fairness != Fairness::None;
-    let accepting = if fair || settings.cycles == Cycles::Components {
-        Search::Components(settings.fairness)
-    } else {
-        Search::NestedDfs
-    };
-    let plain = |watch, goal, class, search| Inquiry {
+    let plain = |watch, goal, class| Inquiry {
         program: Arc::clone(program),
         watch,
         goal,
@@ -139,26 +128,22 @@ pub(crate) fn inquire(program: &Arc<Program>, planned: &Planned, settings: &Sett
         property: None,
         stutters: true,
         search,
+        fairness: settings.fairness,
     };
-    Ok(match planned.question {
-        // DFS-FIFO cannot be fair, and nested depth-first search knows progress on states only.
-        Question::Progress if !fair && settings.cycles == Cycles::NestedDfs && progress == ProgressOn::States => {
-            livelock_claim(program, planned)?
-        }
+    let inquiry = match planned.question {
+        // Nested depth-first search looks for acceptance cycles only, so a claim waits for the livelock.
+        Question::Progress if search == CycleSearch::NestedDfs => livelock_claim(program, planned)?,
         Question::Progress => {
-            let search = match (fair, settings.cycles) {
-                (false, Cycles::Suitable | Cycles::DfsFifo) => Search::DfsFifo,
-                _ => Search::Components(settings.fairness),
-            };
             let watch = Watch { progress: Some(progress), ..Watch::NOTHING };
-            plain(watch, cycle::Goal::Livelock, ViolationClass::NonProgressCycle, search)
+            plain(watch, cycle::Goal::Livelock, ViolationClass::NonProgressCycle)
         }
-        Question::Claim => Inquiry { search: accepting, ..claim(program, planned)? },
+        Question::Claim => claim(program, planned)?,
         Question::Safety | Question::Acceptance => {
             let watch = Watch { acceptance: true, ..Watch::NOTHING };
-            plain(watch, cycle::Goal::AcceptanceCycle, ViolationClass::AcceptanceCycle, accepting)
+            plain(watch, cycle::Goal::AcceptanceCycle, ViolationClass::AcceptanceCycle)
         }
-    })
+    };
+    Ok(Inquiry { search, fairness: settings.fairness, ..inquiry })
 }
 
 /// A formula or a claim.
@@ -184,7 +169,8 @@ fn claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> 
         class: ViolationClass::AcceptanceCycle,
         property: Some((planned.name.clone(), span)),
         stutters,
-        search: Search::NestedDfs,
+        search: CycleSearch::NestedDfs,
+        fairness: Fairness::None,
     })
 }
 
@@ -225,7 +211,7 @@ impl Inquiry {
         settings: &Settings,
     ) -> Option<(Arc<Program>, Watch)> {
         self.watch.claim?;
-        let written = inquire(&loaded.as_written()?, planned, settings).ok()?;
+        let written = inquire(&loaded.as_written()?, planned, settings, self.search).ok()?;
         Some((written.program, written.watch))
     }
 
@@ -237,10 +223,10 @@ impl Inquiry {
             }
             cycle::Found::Fault { path, fault } => (Wrong::Fault(fault), path),
         };
-        let fairness = match self.search {
-            Search::Components(Fairness::Weak) => RunFairness::Weak,
-            Search::Components(Fairness::Strong) => RunFairness::Strong,
-            _ => RunFairness::Unfair,
+        let fairness = match self.fairness {
+            Fairness::None => RunFairness::Unfair,
+            Fairness::Weak => RunFairness::Weak,
+            Fairness::Strong => RunFairness::Strong,
         };
         Found {
             wrong,
@@ -264,10 +250,10 @@ fn reduction(inquiry: &Inquiry, settings: &Settings) -> Result<Option<reduction:
         return Ok(None);
     }
     let preserve = match inquiry.search {
-        Search::Components(Fairness::None) => return Ok(None),
-        Search::Components(_) => return Err(WhyNot::Fairness),
-        Search::DfsFifo => Preserve::Livelocks(inquiry.watch.progress.unwrap_or(ProgressOn::States)),
-        Search::NestedDfs => match inquiry.watch.claim {
+        CycleSearch::Components if inquiry.fairness == Fairness::None => return Ok(None),
+        CycleSearch::Components => return Err(WhyNot::Fairness),
+        CycleSearch::DfsFifo => Preserve::Livelocks(inquiry.watch.progress.unwrap_or(ProgressOn::States)),
+        CycleSearch::NestedDfs => match inquiry.watch.claim {
             None => Preserve::Acceptance,
             Some(claim) if inquiry.stutters => Preserve::Formula(propositions(&inquiry.program, claim)),
             Some(_) => return Err(WhyNot::NextTime),
@@ -295,6 +281,7 @@ fn told(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> String {
 pub(crate) fn explore<M>(
     task: &Task<'_>,
     inquiry: &Inquiry,
+    threads: usize,
     machine: &mut M,
     mut watcher: Watcher<'_, '_>,
 ) -> (CycleFound, u64)
@@ -310,11 +297,10 @@ where
             (outcome, search::Store::memory_bytes(&$store))
         }};
     }
-    let threads = task.settings.threads;
-    if 1 < threads && !matches!(inquiry.search, Search::Components(_)) {
+    if 1 < threads && inquiry.search != CycleSearch::Components {
         let mut team = vec![machine.clone(); threads];
         let outcome = match inquiry.search {
-            Search::DfsFifo => {
+            CycleSearch::DfsFifo => {
                 parallel::dfs_fifo(&mut team, &mut watcher, &settings, parallel::Levels::Free, SEED).outcome
             }
             _ => parallel::cndfs(&mut team, &mut watcher, &settings, SEED).outcome,
@@ -323,14 +309,14 @@ where
         return (outcome, memory_bytes);
     }
     match inquiry.search {
-        Search::DfsFifo => {
+        CycleSearch::DfsFifo => {
             with_store!(store => cycle::dfs_fifo(machine, &mut store, &mut watcher, &settings, cycle::Order::Strict))
         }
-        Search::NestedDfs => {
+        CycleSearch::NestedDfs => {
             with_store!(store => cycle::nested_dfs(machine, &mut store, &mut watcher, &settings, cycle::Whole))
         }
-        Search::Components(fairness) => {
-            let fairness = match fairness {
+        CycleSearch::Components => {
+            let fairness = match inquiry.fairness {
                 Fairness::None => cycle::Fairness::None,
                 Fairness::Weak => cycle::Fairness::Weak,
                 Fairness::Strong => cycle::Fairness::Strong,
@@ -368,7 +354,6 @@ fn describe(
         exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
         reason: reason(inquiry, outcome, settings),
         stopped,
-        search: inquiry.search.word(settings.threads),
         store: "tree",
         states: statistics.states,
         transitions: statistics.transitions(),

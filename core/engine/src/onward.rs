@@ -9,6 +9,7 @@ use crate::load::Loaded;
 use crate::plan::{Planned, Question, plan};
 use crate::run::{Surroundings, unknown_property};
 use crate::settings::Settings;
+use crate::strategy::CycleSearch;
 use crate::task::{Task, limit_reached};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -107,14 +108,16 @@ fn endless(
     held: ProcessSet,
     around: &mut Surroundings<'_>,
 ) -> Result<Searched, String> {
-    let mut inquiry = inquire(&ground.program, planned, task.settings).map_err(|finding| finding.headline)?;
+    // What was asked of other searches does not count here; which runs count, and what progress is, does.
+    let search = CycleSearch::answering(planned, task.settings);
+    let mut inquiry = inquire(&ground.program, planned, task.settings, search).map_err(|finding| finding.headline)?;
     inquiry.program = Arc::clone(&ground.program);
     inquiry.watch = ground.watch;
     let machine = SearchedMachine::endless(Arc::clone(&ground.program), ground.watch);
     let machine = machine.map_err(|refusal| refusal.to_string())?;
     let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let (outcome, _) = crate::liveness::explore(task, &inquiry, &mut machine, watcher);
+    let (outcome, _) = crate::liveness::explore(task, &inquiry, task.settings.threads, &mut machine, watcher);
     let found = outcome.found.map(|found| {
         let mut found = inquiry.describe(found, None);
         if let Wrong::Loop(start, _) = &mut found.wrong {

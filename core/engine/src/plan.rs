@@ -19,6 +19,18 @@ pub enum Question {
     Claim,
 }
 
+impl Question {
+    /// The kind of the properties that ask it, as on the command line.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Safety => PropertyClass::Safety.as_str(),
+            Self::Progress => PropertyClass::Progress.as_str(),
+            Self::Acceptance => PropertyClass::Acceptance.as_str(),
+            Self::Claim => PropertyClass::Ltl.as_str(),
+        }
+    }
+}
+
 /// A property, and what is to be done about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {

@@ -4,7 +4,7 @@
 
 use fabius_base::{Finding, SourceMap, Span, StopReason};
 use fabius_witness::format::json::{StandingRecord, StepRecord};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The name of the tool, as reports carry it.
@@ -188,6 +188,9 @@ pub struct PropertyReport {
     pub search: &'static str,
     /// How the states were remembered: `tree`, `hash` or `bitstate`; empty if they were not.
     pub store: &'static str,
+    /// The search that ran, with everything that was asked of it; `None` if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<StrategyReport>,
     /// `on` if orders of independent steps were left out, `off` if not; with a reason where the model is it.
     pub reduction: String,
     /// States that a search without the reduction had stored before this one began anew with it, or found that it cannot.
@@ -214,6 +217,55 @@ pub struct PropertyReport {
     /// The result is that of an earlier run, which ended then (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<String>,
+}
+
+/// The search that ran for a property, with everything that was asked of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct StrategyReport {
+    /// The same word as in `search`.
+    pub algorithm: String,
+    /// The order of states or runs: `depth-first`, `breadth-first`, `delays`, `depth` or `random`.
+    pub order: String,
+    /// Whether a shorter run is looked for once a violation is found.
+    pub shortened: bool,
+    /// Worker threads that it may use.
+    pub threads: usize,
+    /// Which infinite runs count: `none` (all), `weak` or `strong`.
+    pub fairness: String,
+    /// What counts as progress, where that is asked: `states` or `transitions`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
+    /// Whose delays are counted, in the words of the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// How runs are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampler: Option<String>,
+    /// How many runs are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u64>,
+    /// Where the random numbers start, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The bound on delays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delays_max: Option<u32>,
+    /// The bound on branches other than the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices_max: Option<u32>,
+    /// The bound on the steps of runs, within which nothing is missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth_bound: Option<u32>,
+    /// How many steps each round adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth_increment: Option<u32>,
+    /// Runs are cut off after this many steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u64>,
+    /// Whether it goes on after the first violation.
+    pub keep_going: bool,
+    /// Whether it is saved to, or resumed from, a checkpoint.
+    pub checkpoint: bool,
 }
 
 /// A counterexample: what goes wrong, where, and the run that leads there.
@@ -392,6 +444,7 @@ impl PropertyReport {
             stopped: None,
             search: "",
             store: "",
+            strategy: None,
             reduction: OFF.to_owned(),
             states_before: 0,
             states: 0,

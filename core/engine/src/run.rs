@@ -11,8 +11,9 @@ use crate::look::Controls;
 use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
-use crate::settings::{Cycles, Fairness, Keeper, Order, Settings, Storage};
+use crate::settings::{Keeper, Settings};
 use crate::starvation;
+use crate::strategy::{self, Asked, Choice, Strategy, choose};
 use crate::task::Checked;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_program::Program;
@@ -55,7 +56,10 @@ pub fn check(loaded: &Loaded, settings: &Settings, around: &mut Surroundings<'_>
         None => faulty(loaded, None),
         Some(program) => match plan(program, &settings.properties) {
             Err(unknown) => faulty(loaded, Some(unknown_property(&unknown))),
-            Ok(plan) => check_all(loaded, program, &plan, settings, around),
+            Ok(plan) => match strategy::refusal(&plan, settings) {
+                Some(finding) => faulty(loaded, Some(finding)),
+                None => check_all(loaded, program, &plan, settings, around),
+            },
         },
     };
     outcome.report.project = loaded.project.as_ref().map(|project| project.report.clone());
@@ -89,30 +93,13 @@ fn choices_free(settings: &Settings, planned: &Planned) -> Option<Finding> {
     })
 }
 
-/// Says which of the settings do not count for a property, where any is asked for.
-fn without_effect(settings: &Settings, planned: &Planned) -> Option<Finding> {
-    let endless = planned.question != Question::Safety;
-    let by_rounds = settings.delaying.is_some() || settings.depth_bounding.is_some();
-    let fair = endless && settings.fairness != Fairness::None;
-    let breadth = settings.search == Order::BreadthFirst;
-    let inexact = settings.store != Storage::Tree;
-    let alone =
-        if endless { fair || settings.cycles == Cycles::Components } else { !by_rounds && (breadth || inexact) };
-    let wanted = [
-        (breadth && (endless || by_rounds), "breadth-first order"),
-        (inexact && endless, "a store that is not exact"),
-        (by_rounds && fair, "the order of delays or depth"),
-        (1 < settings.threads && alone, "more than one thread"),
-    ];
-    let dropped: Vec<&str> = wanted.into_iter().filter(|(dropped, _)| *dropped).map(|(_, what)| what).collect();
-    let why = match () {
-        () if fair => "a fair run is looked for by one thread, depth-first, with all states stored exactly",
-        () if endless => "an infinite run is looked for depth-first, with all states stored exactly",
-        () if by_rounds => "the order of delays or depth is an order of its own",
-        () => "threads work together in a depth-first search that stores states exactly",
-    };
-    let headline = format!("no effect on the search for violations of `{}`: {}", planned.name, dropped.join(", "));
-    (!dropped.is_empty()).then(|| Finding::new(Code::WithoutEffect, headline).help(why))
+/// Says which wishes no search for what violates a property heeds, and which search runs instead.
+fn without_effect(choice: &Choice, planned: &Planned) -> Option<Finding> {
+    let missed = choice.set_aside.iter().filter(|wish| wish.feature.concerns(planned.question));
+    let missed: Vec<&str> = missed.map(|wish| wish.flag.as_str()).collect();
+    let headline = format!("no effect on the search for violations of `{}`: {}", planned.name, missed.join(", "));
+    let finding = || Finding::new(Code::WithoutEffect, headline);
+    (!missed.is_empty()).then(|| finding().help(format!("the search for these is {}", choice.name())))
 }
 
 fn check_all(
@@ -129,44 +116,21 @@ fn check_all(
         failure: None,
     };
     for (index, planned) in plan.properties.iter().enumerate() {
-        let mut settings = with_share(settings, plan.properties.len() - index, (around.now)());
-        if let Some(note) = checkpoint::not_kept(&settings, planned, plan.properties.len()) {
-            settings.keeper = Keeper::default();
+        let settings = with_share(settings, plan.properties.len() - index, (around.now)());
+        let Some(mut choice) = choose(&Asked::of(planned, &settings), &settings) else { continue };
+        if let Some(note) = checkpoint::not_kept(&settings, &choice, planned, plan.properties.len()) {
+            choice.settings.keeper = Keeper::default();
             outcome.findings.push(note);
         }
         outcome.findings.extend(choices_free(&settings, planned));
-        outcome.findings.extend(without_effect(&settings, planned));
-        let settings = &settings;
-        let found = match planned.question {
-            _ if let Some(finding) = checkpoint::unsuited(settings) => Checked::faulty(planned, *finding),
-            Question::Safety if let Some(depth) = &settings.depth_bounding => {
-                deepening::check(loaded, program, planned, settings, depth, around)
-            }
-            Question::Safety if let Some(delaying) = &settings.delaying => {
-                delayed::check(loaded, program, planned, settings, delaying, around)
-            }
-            Question::Safety => safety::check(loaded, program, planned, settings, around),
-            Question::Progress | Question::Acceptance | Question::Claim
-                if settings.fairness == Fairness::None
-                    && let Some(depth) = &settings.depth_bounding =>
-            {
-                deepening::check_cycles(loaded, program, planned, settings, depth, around)
-            }
-            Question::Progress | Question::Acceptance | Question::Claim
-                if settings.fairness == Fairness::None
-                    && (settings.delaying.is_some() || settings.cycles.needs_delays()) =>
-            {
-                let delaying = settings.delaying.clone().unwrap_or_default();
-                delayed::check_cycles(loaded, program, planned, settings, &delaying, around)
-            }
-            Question::Progress | Question::Acceptance | Question::Claim => {
-                liveness::check(loaded, program, planned, settings, around)
-            }
-        };
+        outcome.findings.extend(without_effect(&choice, planned));
+        let found = search(loaded, program, planned, &choice, around);
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
         outcome.failure = outcome.failure.or(found.failure);
-        let property = PropertyReport { expected: loaded.expected(&planned.name), ..found.report };
+        let ran = !found.report.search.is_empty();
+        let strategy = ran.then(|| choice.report(program, planned.question));
+        let property = PropertyReport { expected: loaded.expected(&planned.name), strategy, ..found.report };
         (around.observe)(Event::PropertyDone { property: property.clone() });
         outcome.report.properties.push(property);
     }
@@ -180,6 +144,39 @@ fn check_all(
     outcome.report.internal_error.clone_from(&outcome.failure);
     conclude(&mut outcome.report);
     outcome
+}
+
+/// Runs the search that was chosen.
+fn search(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    planned: &Planned,
+    choice: &Choice,
+    around: &mut Surroundings<'_>,
+) -> Checked {
+    let settings = &choice.settings;
+    match &choice.strategy {
+        Strategy::Exhaustive { order, store, threads } => {
+            let how = safety::How { order: *order, store: *store, threads: *threads };
+            safety::check(loaded, program, planned, settings, how, around)
+        }
+        Strategy::Delays { delaying, store } => {
+            let how = delayed::How::Search(*store);
+            delayed::check(loaded, program, planned, settings, (delaying, how), around)
+        }
+        Strategy::Samples { delaying, kind } => {
+            let how = delayed::How::Sample(*kind);
+            delayed::check(loaded, program, planned, settings, (delaying, how), around)
+        }
+        Strategy::Depth(depth) => deepening::check(loaded, program, planned, settings, depth, around),
+        Strategy::Cycles { search, threads, .. } => {
+            liveness::check(loaded, program, planned, settings, (*search, *threads), around)
+        }
+        Strategy::DelayedCycles { delaying, search, threads } => {
+            delayed::check_cycles(loaded, program, planned, settings, (delaying, *search, *threads), around)
+        }
+        Strategy::DeepCycles(depth) => deepening::check_cycles(loaded, program, planned, settings, depth, around),
+    }
 }
 
 /// The settings for the next of this many properties, which may use its share of the time that is left.

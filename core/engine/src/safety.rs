@@ -42,12 +42,21 @@ struct Explored {
     keys: Vec<u64>,
 }
 
+/// How the reachable states are searched.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    pub order: Order,
+    pub store: Storage,
+    pub threads: usize,
+}
+
 /// Searches the reachable states, and confirms what was found.
 pub(crate) fn check(
     loaded: &Loaded,
     program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
+    how: How,
     around: &mut Surroundings<'_>,
 ) -> Checked {
     let task = Task { loaded, program, property: &planned.name, settings };
@@ -58,22 +67,25 @@ pub(crate) fn check(
     };
     let began = (around.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let (explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, stop_at, around);
+    let (explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, how, stop_at, around);
     let seconds = ((around.now)() - began).as_secs_f64();
     let outcome = &explored.outcome;
-    let mut checked =
-        Checked::of(PropertyReport { reduction, states_before, ..describe(planned, settings, &explored, seconds) });
+    let mut checked = Checked::of(PropertyReport {
+        reduction,
+        states_before,
+        ..describe(planned, settings, how, &explored, seconds)
+    });
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON {
         checked.findings = unreached(program, &loaded.map, &|edge| machine.reached(edge));
     }
     // A store that is not exact may have left out what is nearer.
-    let first_is_shortest = settings.search == Order::BreadthFirst && outcome.exactness.is_exact();
+    let first_is_shortest = how.order == Order::BreadthFirst && outcome.exactness.is_exact();
     for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
         let found = Found {
             shorter: if first_is_shortest { Shorter::None } else { Shorter::NotAsked },
-            as_found: settings.search == Order::DepthFirst || CALMED_RUNS_MAX <= index,
+            as_found: how.order == Order::DepthFirst || CALMED_RUNS_MAX <= index,
             count: violation.count,
             ..Found::new(violation.kind.into(), violation.path.clone(), watch)
         };
@@ -96,19 +108,19 @@ pub(crate) fn event_trace(program: &Program) -> Option<ProcessId> {
 fn explore_or_reduce(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
+    how: How,
     stop_at: StopAt,
     around: &mut Surroundings<'_>,
 ) -> (Explored, (String, u64)) {
     let settings = task.settings;
     let limits = settings.limits;
-    let plain =
-        settings.search == Order::DepthFirstThenShorten && settings.store == Storage::Tree && settings.threads == 1;
+    let plain = how.order == Order::DepthFirstThenShorten && how.store == Storage::Tree && how.threads == 1;
     let may_reduce = settings.reduction && settings.optimize && plain && stop_at == StopAt::First;
     let states_max = limits.states_max.unwrap_or(u64::MAX);
     let first = if may_reduce { states_max.min(settings.whole_states_max) } else { states_max };
     let first_limits = Limits { states_max: (first < u64::MAX).then_some(first), ..limits };
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let explored = explore(task, machine, watcher, settings.search, first_limits, stop_at);
+    let explored = explore(machine, watcher, how, first_limits, stop_at);
     let more = first < states_max && explored.outcome.completeness == Completeness::Stopped(StopReason::States);
     if !more {
         return (explored, (OFF.to_owned(), 0));
@@ -122,7 +134,7 @@ fn explore_or_reduce(
             let settings = search::Settings { limits, stop_at, cancel };
             (run(&mut reduced, TreeStore::new(), watcher, &settings, false), (ON.to_owned(), before))
         }
-        Err(why) => (explore(task, machine, watcher, settings.search, limits, stop_at), (why.to_string(), before)),
+        Err(why) => (explore(machine, watcher, how, limits, stop_at), (why.to_string(), before)),
     }
 }
 
@@ -137,20 +149,19 @@ fn reduced(task: &Task<'_>, machine: &SearchedMachine) -> Result<OffStack<Reduce
 
 /// Runs one search in the order and with the store that were asked for.
 fn explore(
-    task: &Task<'_>,
     machine: &mut SearchedMachine,
     watcher: Watcher<'_, '_>,
-    order: Order,
+    how: How,
     limits: Limits,
     stop_at: StopAt,
 ) -> Explored {
     let cancel = watcher.around.cancel.clone();
     let settings = search::Settings { limits, stop_at, cancel };
-    let breadth = order == Order::BreadthFirst;
-    if 1 < task.settings.threads && !breadth && task.settings.store == Storage::Tree {
-        return together(machine, task.settings.threads, watcher, &settings);
+    let breadth = how.order == Order::BreadthFirst;
+    if 1 < how.threads {
+        return together(machine, how.threads, watcher, &settings);
     }
-    match task.settings.store {
+    match how.store {
         Storage::Tree => run(machine, TreeStore::new(), watcher, &settings, breadth),
         Storage::Hash => run(machine, FingerprintStore::new(SEED), watcher, &settings, breadth),
         Storage::Bitstate => {
@@ -220,7 +231,7 @@ pub(crate) fn shortest(
 }
 
 /// What the search found out, in figures and one sentence.
-fn describe(planned: &Planned, settings: &Settings, explored: &Explored, seconds: f64) -> PropertyReport {
+fn describe(planned: &Planned, settings: &Settings, how: How, explored: &Explored, seconds: f64) -> PropertyReport {
     let outcome = &explored.outcome;
     let statistics = &outcome.statistics;
     let stopped = match outcome.completeness {
@@ -239,8 +250,8 @@ fn describe(planned: &Planned, settings: &Settings, explored: &Explored, seconds
         exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
         reason: reason(outcome, &settings.limits),
         stopped,
-        search: if settings.search == Order::BreadthFirst { "bfs" } else { "dfs" },
-        store: settings.store.as_str(),
+        search: if how.order == Order::BreadthFirst { "bfs" } else { "dfs" },
+        store: how.store.as_str(),
         states: statistics.states,
         transitions: statistics.transitions(),
         matched: statistics.matched,

@@ -11,13 +11,18 @@ pub const WHOLE_STATES_MAX: u64 = 200_000;
 /// about two seconds of one processor.
 pub const CLARIFY_TRANSITIONS_MAX: u64 = 1_500_000;
 
+/// More steps in each round of a search in the order of depth, unless somebody chose otherwise.
+pub const DEPTH_INCREMENT: u32 = 100;
+/// This many runs are drawn, unless somebody chose otherwise.
+const RUNS_MAX: u64 = 1_000;
+
 /// Everything a person may choose; [`Settings::default`] is what they get without flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// In which order states are looked at.
     pub search: Order,
-    /// How the states seen are remembered.
-    pub store: Storage,
+    /// How the states seen are remembered; `None` if nobody chose.
+    pub store: Option<Storage>,
     /// Explore everything and count, instead of stopping at the first violation.
     pub keep_going: bool,
     /// Reset dead variables and merge statements before the search.
@@ -60,7 +65,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             search: Order::default(),
-            store: Storage::default(),
+            store: None,
             keep_going: false,
             optimize: true,
             reduction: true,
@@ -165,9 +170,16 @@ pub enum Cycles {
 }
 
 impl Cycles {
-    /// Whether it makes sense only in the order of delays.
-    pub fn needs_delays(self) -> bool {
-        matches!(self, Self::Map | Self::IterativeNestedDfs)
+    /// The word for it on the command line; of what suits the question, there is none.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Suitable => "",
+            Self::DfsFifo => "dfs-fifo",
+            Self::NestedDfs => "ndfs",
+            Self::Components => "scc",
+            Self::Map => "map",
+            Self::IterativeNestedDfs => "iterative-ndfs",
+        }
     }
 }
 
@@ -181,6 +193,16 @@ pub enum Progress {
     Transitions,
 }
 
+impl Progress {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::States => "states",
+            Self::Transitions => "transitions",
+        }
+    }
+}
+
 /// A search in the order of depth.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DepthBounding {
@@ -190,6 +212,12 @@ pub struct DepthBounding {
     pub cut_off: Option<u32>,
 }
 
+impl Default for DepthBounding {
+    fn default() -> Self {
+        Self { increment: DEPTH_INCREMENT, cut_off: None }
+    }
+}
+
 /// A search in the order of delays.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Delaying {
@@ -197,16 +225,27 @@ pub struct Delaying {
     pub scheduler: SchedulerChoice,
     /// What is remembered, and so what may be concluded.
     pub mode: DelayMode,
+    /// How runs are drawn, if somebody chose.
+    pub sampler: Option<SampleKind>,
+    /// How many runs are drawn, if somebody chose.
+    pub runs: Option<u64>,
     /// At most this many delays; without it, until nothing is left.
     pub delays_max: Option<u32>,
     /// At most this many choices inside processes: alternatives other than the first one listed. For searches for violations of
     /// safety; samples and searches for infinite runs do not heed it.
     pub choices_max: Option<u32>,
-    /// Of the random scheduler, and of samples.
-    pub seed: u64,
+    /// Of the random scheduler, and of samples; 0 if nobody chose.
+    pub seed: Option<u64>,
     /// Whether the order only serves to find a violation soon: then the run shown is a shortest one, as without it, and not
     /// one with few delays.
     pub shows_shortest: bool,
+}
+
+impl Delaying {
+    /// How many runs are drawn.
+    pub fn runs_max(&self) -> u64 {
+        self.runs.unwrap_or(RUNS_MAX)
+    }
 }
 
 /// Whoever keeps a search, so that another can go on where it ended.
@@ -338,6 +377,21 @@ fn is_bare(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|sign| sign.is_ascii_alphanumeric() || "-_".contains(sign))
 }
 
+impl SchedulerChoice {
+    /// The word for it on the command line.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Auto => "auto".to_owned(),
+            Self::RunToCompletion => "rtc".to_owned(),
+            Self::RoundRobin => "rr".to_owned(),
+            Self::Random => "random".to_owned(),
+            Self::Priority(types) if types.is_empty() => "priority".to_owned(),
+            Self::Priority(types) => format!("priority:{}", types.join(",")),
+            Self::Own(own) => own.name.clone(),
+        }
+    }
+}
+
 impl FromStr for SchedulerChoice {
     type Err = String;
 
@@ -364,8 +418,8 @@ pub enum DelayMode {
     Fast,
     /// States of system and scheduler: a proof for each number of delays.
     Exact,
-    /// Nothing: this many runs are drawn at random.
-    Sample(SampleKind, Option<u64>),
+    /// Nothing: runs are drawn at random.
+    Sample,
 }
 
 /// How runs are drawn.
@@ -384,13 +438,26 @@ pub enum SampleKind {
     Surw,
 }
 
+impl SampleKind {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Delays => "delays",
+            Self::Walk => "walk",
+            Self::Pct => "pct",
+            Self::Pos => "pos",
+            Self::Surw => "surw",
+        }
+    }
+}
+
 impl DelayMode {
     /// The word for the search in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fast => "delays",
             Self::Exact => "delays-exact",
-            Self::Sample(..) => "delays-sample",
+            Self::Sample => "delays-sample",
         }
     }
 }

@@ -61,7 +61,9 @@ fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
 
 fn delaying(scheduler: SchedulerChoice, mode: DelayMode, delays_max: Option<u32>) -> Settings {
     let properties = vec!["safety".to_owned()];
-    let delaying = Delaying { scheduler, mode, delays_max, seed: 7, ..Delaying::default() };
+    let seeded = mode == DelayMode::Sample || scheduler == SchedulerChoice::Random;
+    let seed = seeded.then_some(7);
+    let delaying = Delaying { scheduler, mode, delays_max, seed, ..Delaying::default() };
     Settings { delaying: Some(delaying), properties, ..Settings::default() }
 }
 
@@ -169,15 +171,21 @@ fn the_verdict_claims_no_more_than_was_searched() {
     let (verdict, reason) = sentence(DelayMode::Exact, Some(1));
     assert_eq!(verdict, Verdict::Undecided);
     assert!(reason.starts_with("safe with at most 1 delay under round-robin"), "{reason}");
-    let (verdict, reason) = sentence(DelayMode::Sample(SampleKind::Delays, Some(50)), Some(2));
+    let (verdict, reason) = sentence(DelayMode::Sample, Some(2));
     assert_eq!(verdict, Verdict::Undecided);
-    assert!(reason.starts_with("no error found in 50 runs with 2 delays each under round-robin (seed 7)"), "{reason}");
+    assert!(
+        reason.starts_with("no error found in 1 000 runs with 2 delays each under round-robin (seed 7)"),
+        "{reason}"
+    );
 }
 
 #[test]
 fn samples_find_the_race_and_repeat() {
     for kind in [SampleKind::Delays, SampleKind::Walk, SampleKind::Pct, SampleKind::Pos, SampleKind::Surw] {
-        let settings = delaying(SchedulerChoice::RunToCompletion, DelayMode::Sample(kind, None), None);
+        let scheduler =
+            if kind == SampleKind::Delays { SchedulerChoice::RunToCompletion } else { SchedulerChoice::Auto };
+        let mut settings = delaying(scheduler, DelayMode::Sample, None);
+        settings.delaying.iter_mut().for_each(|delaying| delaying.sampler = Some(kind));
         let (first, _) = run(RACE, &settings);
         let (second, _) = run(RACE, &settings);
         assert_eq!(first.report.verdict, Verdict::Violated, "{kind:?}");
@@ -215,7 +223,7 @@ active proctype Second() {
   /*@ seal rr */ skip;
   c?_ /*@ unseal */
 }";
-    for mode in [DelayMode::Fast, DelayMode::Exact, DelayMode::Sample(SampleKind::Delays, Some(3))] {
+    for mode in [DelayMode::Fast, DelayMode::Exact, DelayMode::Sample] {
         let settings = Settings { optimize: false, ..delaying(SchedulerChoice::RoundRobin, mode, Some(3)) };
         let (outcome, _) = run(text, &settings);
         let finding = outcome.report.findings.iter().find(|finding| finding.code == "F0505").expect("they meet");

@@ -3,7 +3,7 @@
 use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
-use fabius_engine::{Counterexample, DelayMode, Delaying, Ground, Loaded, Order, Settings, Surroundings};
+use fabius_engine::{Counterexample, DelayMode, Delaying, Fairness, Ground, Loaded, Order, Settings, Surroundings};
 use fabius_engine::{as_counterexample, calmest, check};
 use fabius_witness::{Claim, Step, essential, reads};
 use std::collections::HashSet;
@@ -160,9 +160,14 @@ impl Elsewhere {
     /// If the model cannot be searched, in a sentence.
     pub fn run(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<Option<Counterexample>, String> {
         let Some(like) = &self.like else { return self.shortest(settings, around) };
-        let settings = Settings { properties: vec!["safety".to_owned()], keep_going: true, ..settings.clone() };
+        let settings = Settings {
+            properties: vec!["safety".to_owned()],
+            keep_going: true,
+            fairness: Fairness::None,
+            ..settings.question_only()
+        };
         let settings = match self.which {
-            Other::Shortest => Settings { search: Order::BreadthFirst, delaying: None, ..settings },
+            Other::Shortest => Settings { search: Order::BreadthFirst, ..settings },
             Other::FewestSwitches => {
                 let states_max = settings.limits.states_max.unwrap_or(u64::MAX);
                 let states_max = usize::try_from(states_max).unwrap_or(usize::MAX);
@@ -186,8 +191,8 @@ impl Elsewhere {
     /// A run that violates the property, as short as it is found.
     fn shortest(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<Option<Counterexample>, String> {
         let properties = vec![self.ground.property.clone()];
-        let search = Order::DepthFirstThenShorten;
-        let settings = Settings { properties, search, delaying: None, depth_bounding: None, ..settings.clone() };
+        let settings = Settings { properties, ..settings.question_only() };
+        let settings = fabius_engine::suited(&self.loaded, &settings);
         let outcome = check(&self.loaded, &settings, around);
         match outcome.failure {
             Some(failure) => Err(failure),

@@ -3,6 +3,7 @@
 
 use fabius_base::{Code, Finding};
 use fabius_engine::report::{FindingReport, PropertyReport};
+use fabius_engine::strategy::refusal;
 use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, Written, crashed, meaning, plan};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ const SECONDS_MIN: f64 = 0.02;
 /// An entry that nobody wrote again for so long is removed.
 const AGE_MAX: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The layout of the entries.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// There are not so many ways to search or to remember states, …
 const WORDS_MAX: usize = 64;
@@ -159,7 +160,12 @@ impl Keys {
     fn of(loaded: &Loaded, settings: &Settings) -> Option<Self> {
         let program = loaded.checkable()?;
         let written = Written::of(loaded)?;
-        let planned = plan(program, &settings.properties).ok()?.properties;
+        let plan = plan(program, &settings.properties).ok()?;
+        // What is refused is refused whatever is known.
+        if refusal(&plan, settings).is_some() {
+            return None;
+        }
+        let planned = plan.properties;
         // How much a search may use does not change what is proved; whether it was enough is seen from what was used.
         let neutral = Settings {
             properties: Vec::new(),
@@ -259,6 +265,7 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
         exhaustive: true,
         search: word("search")?,
         store: word("store")?,
+        strategy: serde_json::from_value(entry["strategy"].clone()).ok()?,
         states: number("states")?,
         states_before: number("states_before").unwrap_or(0),
         transitions: number("transitions")?,

@@ -479,7 +479,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Outcome {
             outlet(News { run, what: Told::Event(Box::new(event)) });
         }
     };
-    let settings = settings(job);
+    let settings = fabius_engine::suited(&job.loaded, &settings(job));
     let cache = Cache::of_user();
     // A proof is one in whichever order the states were looked at.
     let proved = Settings { delaying: None, ..settings.clone() };

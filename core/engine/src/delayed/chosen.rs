@@ -52,6 +52,11 @@ pub(super) fn choose(program: &Program, choice: &SchedulerChoice) -> Chosen {
     }
 }
 
+/// The scheduler to use.
+pub(crate) fn scheduler_of(program: &Program, choice: &SchedulerChoice) -> SchedulerChoice {
+    choose(program, choice).kind
+}
+
 impl SchedulerChoice {
     /// The scheduler's full name.
     pub(super) fn name(&self) -> String {

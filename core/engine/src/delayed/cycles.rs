@@ -1,7 +1,8 @@
 //! The search for infinite runs in the order of delays.
 
 use super::{
-    Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, under, unknown_types, with_scheduler,
+    Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, seed_of, under, unknown_types,
+    with_scheduler,
 };
 use crate::adapter::SearchedMachine;
 use crate::checkpoint::{Belonging, Kept, nothing_kept};
@@ -11,8 +12,9 @@ use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict, ViolationClass};
 use crate::run::Surroundings;
-use crate::settings::{Cycles, Delaying, Settings};
+use crate::settings::{Delaying, Settings};
 use crate::shortest::add_shortest;
+use crate::strategy::{CycleSearch, DelayedCycleSearch};
 use crate::task::{Checked, Task, limit_reached};
 use crate::watcher::Watcher;
 use crate::words::counted;
@@ -29,10 +31,10 @@ pub(crate) fn check(
     program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
-    delaying: &Delaying,
+    (delaying, search, threads): (&Delaying, DelayedCycleSearch, usize),
     around: &mut Surroundings<'_>,
 ) -> Checked {
-    let (inquiry, mut machine) = match pose(program, planned, settings) {
+    let (inquiry, mut machine) = match pose(program, planned, settings, CycleSearch::Components) {
         Ok(posed) => posed,
         Err(checked) => return *checked,
     };
@@ -40,8 +42,8 @@ pub(crate) fn check(
     let chosen = choose(program, &delaying.scheduler);
     let began = (around.now)();
     let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
-    let ask = ask(settings.cycles);
-    let is_shared = 1 < settings.threads && ask == Ask::Map;
+    let ask = ask(search);
+    let is_shared = 1 < threads;
     let kept = Kept::as_asked(&settings.keeper, || {
         let kind = format!("{}{}", word(ask), if is_shared { " by several threads" } else { "" });
         let belonging = Belonging::new(&kind, &inquiry.program, &planned.name, settings)
@@ -49,9 +51,9 @@ pub(crate) fn check(
         belonging_to(belonging, loaded, &machine, &chosen, delaying)
     })
     .cutting(machine.cut_runs());
-    let job = Job { delaying, settings, goal: inquiry.goal, ask, is_shared, kept: &kept };
+    let job = Job { delaying, settings, goal: inquiry.goal, ask, threads, kept: &kept };
     let overlap = Overlap::default();
-    let found = match with_scheduler(loaded, &mut machine, &chosen.kind, delaying.seed, &overlap, (watcher, job)) {
+    let found = match with_scheduler(loaded, &mut machine, &chosen.kind, seed_of(delaying), &overlap, (watcher, job)) {
         Ok(found) => found,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
@@ -78,11 +80,11 @@ pub(crate) fn check(
 }
 
 /// How to look for cycles in each round.
-fn ask(cycles: Cycles) -> Ask {
-    match cycles {
-        Cycles::Suitable | Cycles::Map | Cycles::DfsFifo => Ask::Map,
-        Cycles::Components => Ask::Components,
-        Cycles::IterativeNestedDfs | Cycles::NestedDfs => Ask::NestedDfs,
+fn ask(search: DelayedCycleSearch) -> Ask {
+    match search {
+        DelayedCycleSearch::Map => Ask::Map,
+        DelayedCycleSearch::Components => Ask::Components,
+        DelayedCycleSearch::NestedDfs => Ask::NestedDfs,
     }
 }
 
@@ -92,8 +94,8 @@ struct Job<'a> {
     settings: &'a Settings,
     goal: search::cycle::Goal,
     ask: Ask,
-    /// Several threads search.
-    is_shared: bool,
+    /// This many threads may search.
+    threads: usize,
     kept: &'a Kept<'a>,
 }
 
@@ -105,8 +107,8 @@ impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
         let cancel = watcher.around.cancel.clone();
         let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
         let deepening = Deepening { last: job.delaying.delays_max, ..Deepening::default() };
-        if job.is_shared {
-            let mut team = machine.team(job.settings.threads);
+        if 1 < job.threads {
+            let mut team = machine.team(job.threads);
             let question = (job.goal, ALONE_MAX);
             let found = job.kept.run(|keeping| {
                 iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &deepening, question, keeping)

@@ -25,6 +25,7 @@ use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerC
 use crate::task::{Checked, Task, refused};
 use crate::unreached::unreached;
 use crate::watcher::Watcher;
+pub(crate) use chosen::scheduler_of;
 use chosen::{ByName, Chosen, choose, unknown_types};
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
@@ -56,12 +57,44 @@ struct Explored {
     keys: Vec<u64>,
 }
 
+/// How runs by increasing number of delays are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// All of them, with states remembered like this.
+    Search(Storage),
+    /// A few at random.
+    Sample(SampleKind),
+}
+
+impl How {
+    /// How states are remembered.
+    fn store(self) -> Storage {
+        match self {
+            Self::Search(store) => store,
+            Self::Sample(_) => Storage::default(),
+        }
+    }
+
+    /// The word for it in reports.
+    fn store_word(self) -> &'static str {
+        match self {
+            Self::Search(store) => store.as_str(),
+            Self::Sample(_) => "",
+        }
+    }
+}
+
+/// The seed of what is random.
+fn seed_of(delaying: &Delaying) -> u64 {
+    delaying.seed.unwrap_or_default()
+}
+
 /// A search that is to be run.
 #[derive(Clone, Copy)]
 struct Order<'a> {
     delaying: &'a Delaying,
     mode: DelayMode,
-    store: Storage,
+    how: How,
     limits: Limits,
     stop_at: StopAt,
     last: Option<u32>,
@@ -74,7 +107,7 @@ pub(crate) fn check(
     program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
-    delaying: &Delaying,
+    (delaying, how): (&Delaying, How),
     around: &mut Surroundings<'_>,
 ) -> Checked {
     let task = Task { loaded, program, property: &planned.name, settings };
@@ -89,8 +122,8 @@ pub(crate) fn check(
         belonging_to(belonging, loaded, &machine, &chosen, delaying)
     });
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let (mode, store, limits) = (delaying.mode, settings.store, settings.limits);
-    let order = Order { delaying, mode, store, limits, stop_at, last: delaying.delays_max, kept: &kept };
+    let (mode, limits) = (delaying.mode, settings.limits);
+    let order = Order { delaying, mode, how, limits, stop_at, last: delaying.delays_max, kept: &kept };
     let overlap = Overlap::default();
     let began = (around.now)();
     let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, &overlap, around) {
@@ -100,10 +133,10 @@ pub(crate) fn check(
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked {
         findings: noticed(&task, &machine, &explored, &chosen, &overlap),
-        ..Checked::of(describe(planned, settings, delaying, &explored, sentence, seconds))
+        ..Checked::of(describe(planned, how, mode, &explored, sentence, seconds))
     };
     // Other ways to draw runs know nothing of delays.
-    let delays_count = !matches!(mode, DelayMode::Sample(kind, _) if kind != SampleKind::Delays);
+    let delays_count = !matches!(how, How::Sample(kind) if kind != SampleKind::Delays);
     let outcome = &explored.found.outcome;
     for (index, violation) in outcome.violations.iter().enumerate() {
         if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
@@ -154,15 +187,15 @@ fn explore(
     around: &mut Surroundings<'_>,
 ) -> Result<(Explored, String), Box<Finding>> {
     let delaying = order.delaying;
-    if let DelayMode::Sample(kind, runs) = order.mode {
-        let drawn = samples::draw(task, machine, &chosen.kind, delaying, (kind, runs), (overlap, around));
+    if let How::Sample(kind) = order.how {
+        let drawn = samples::draw(task, machine, &chosen.kind, delaying, kind, (overlap, around));
         let sentence = samples::reason(&drawn, kind, delaying, chosen);
         let store_bytes = 0;
         return Ok((Explored { found: drawn.sampled.found, store_bytes, keys: drawn.keys }, sentence));
     }
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let explored =
-        with_scheduler(task.loaded, machine, &chosen.kind, delaying.seed, overlap, Search { watcher, order })?;
+        with_scheduler(task.loaded, machine, &chosen.kind, seed_of(delaying), overlap, Search { watcher, order })?;
     let sentence = reason(&explored, order, chosen, task.loaded.is_sealed());
     Ok((explored, sentence))
 }
@@ -202,7 +235,7 @@ fn fewer(
     let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
     let search = Search { watcher, order };
     let Ok(explored) =
-        with_scheduler(task.loaded, machine, &chosen.kind, order.delaying.seed, &Overlap::default(), search)
+        with_scheduler(task.loaded, machine, &chosen.kind, seed_of(order.delaying), &Overlap::default(), search)
     else {
         return run;
     };
@@ -295,7 +328,7 @@ impl UnderScheduler for Search<'_, '_, '_> {
             return Ok(Explored { found, store_bytes, keys: watcher.keys });
         }
         let how = (order, &settings, &deepening);
-        let (found, store_bytes) = match order.store {
+        let (found, store_bytes) = match order.how.store() {
             Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, how)?,
             Storage::Hash => {
                 let store = FingerprintStore::new(STORE_SEED);
@@ -338,7 +371,7 @@ fn belonging_to(
     let seals = SealedPlaces::new(machine.machine(), &loaded.map, &loaded.seals);
     belonging
         .with_sum_of("the scheduler", &format!("{:?}", chosen.kind))
-        .with("the seed", delaying.seed)
+        .with("the seed", seed_of(delaying))
         .with("the bound on choices", delaying.choices_max.map_or("none".to_owned(), |most| most.to_string()))
         .with_sum_of("the sealed stretches", &format!("{seals:?}"))
 }

@@ -1,6 +1,6 @@
 //! Single runs at random.
 
-use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, under, with_scheduler};
+use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, seed_of, under, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::event::Goal;
 use crate::run::Surroundings;
@@ -12,8 +12,6 @@ use fabius_program::{Action, Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Sampled, Samples, Sampling, sample};
 use fabius_search::{self as search, StopAt};
 
-/// This many runs are drawn if nothing else ends it.
-pub(super) const RUNS_DEFAULT: u64 = 1_000;
 /// This many delays (or changes of priority) if nobody says.
 const DELAYS_DEFAULT: u32 = 2;
 
@@ -43,7 +41,7 @@ impl UnderScheduler for Draw<'_, '_, '_> {
         let program = self.task.program;
         let samples = Samples {
             sampling: sampling(self.kind, self.delaying.delays_max),
-            seed: self.delaying.seed,
+            seed: seed_of(self.delaying),
             runs_max: Some(self.runs),
             length: limits.depth_max,
             of_interest: &|step: &Move| is_seen_by_others(program, step),
@@ -76,14 +74,13 @@ pub(super) fn draw(
     machine: &mut SearchedMachine,
     chosen: &SchedulerChoice,
     delaying: &Delaying,
-    (kind, runs): (SampleKind, Option<u64>),
+    kind: SampleKind,
     (overlap, around): (&Overlap, &mut Surroundings<'_>),
 ) -> Drawn {
     let stop_at = if task.settings.keep_going { StopAt::Never } else { StopAt::First };
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let runs = runs.unwrap_or(RUNS_DEFAULT);
-    let draw = Draw { watcher, task, delaying, kind, runs, stop_at };
-    with_scheduler(task.loaded, machine, chosen, delaying.seed, overlap, draw)
+    let draw = Draw { watcher, task, delaying, kind, runs: delaying.runs_max(), stop_at };
+    with_scheduler(task.loaded, machine, chosen, seed_of(delaying), overlap, draw)
 }
 
 /// One sentence about runs in which nothing was found.
@@ -112,5 +109,5 @@ pub(super) fn reason(drawn: &Drawn, kind: SampleKind, delaying: &Delaying, chose
         }
         (None, _) => String::new(),
     };
-    format!("no error found in {runs} {how} (seed {}){hope}", delaying.seed)
+    format!("no error found in {runs} {how} (seed {}){hope}", seed_of(delaying))
 }

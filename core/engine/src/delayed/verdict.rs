@@ -1,10 +1,10 @@
 //! What a search in the order of delays found out, in figures and in sentences.
 
 use super::chosen::Chosen;
-use super::{Explored, Order};
+use super::{Explored, How, Order};
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict, ViolationReport};
-use crate::settings::{DelayMode, Delaying, Settings, Storage};
+use crate::settings::DelayMode;
 use crate::task::{limit_reached, missed};
 use crate::words::counted;
 use fabius_search as search;
@@ -13,8 +13,8 @@ use fabius_search::delay_bounded::Reach;
 /// What the search found out, in figures and one sentence.
 pub(super) fn describe(
     planned: &Planned,
-    settings: &Settings,
-    delaying: &Delaying,
+    how: How,
+    mode: DelayMode,
     explored: &Explored,
     sentence: String,
     seconds: f64,
@@ -31,14 +31,13 @@ pub(super) fn describe(
         0 => Verdict::Undecided,
         _ => Verdict::Violated,
     };
-    let exact = delaying.mode == DelayMode::Exact;
     PropertyReport {
         verdict,
         exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
         reason: sentence,
         stopped,
-        search: delaying.mode.as_str(),
-        store: if exact { Storage::Tree.as_str() } else { settings.store.as_str() },
+        search: mode.as_str(),
+        store: how.store_word(),
         states: statistics.states,
         transitions: statistics.transitions(),
         matched: statistics.matched,

@@ -10,6 +10,7 @@ use crate::meaning::Written;
 use crate::plan::plan;
 use crate::report::ViolationClass;
 use crate::settings::Settings;
+use crate::strategy::CycleSearch;
 use fabius_program::{CLAIM_PID, Move, Program, Watch, meaning::Fault};
 use fabius_witness::{
     Claim, Outcome, Outline, RunFairness, Shows, State, Step, Trace, confirm_watching, marks, moves, settled, step,
@@ -28,7 +29,10 @@ const TRIED_MAX: usize = 200;
 pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Trace) -> Replay {
     let program = Arc::clone(present.program());
     let planned = plan(&program, &[property.to_owned()]).ok().and_then(|plan| plan.properties.into_iter().next());
-    let inquiry = planned.and_then(|planned| inquire(&program, &planned, &Settings::default()).ok());
+    let inquiry = planned.and_then(|planned| {
+        let settings = Settings::default();
+        inquire(&program, &planned, &settings, CycleSearch::answering(&planned, &settings)).ok()
+    });
     let Some(inquiry) = inquiry else { return Replay::Unknown };
     let known = identities(old.program());
     let merged = if is_told_of(old, run) { HashSet::new() } else { merged(&known, run) };

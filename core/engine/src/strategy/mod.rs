@@ -1,0 +1,271 @@
+//! Which search answers a question: the wishes of a person against the searches that exist.
+//!
+//! [`Settings`] say what is asked for, and [`SEARCHES`] what there is. For each property, the first search is taken that answers it
+//! and heeds all wishes ([`choose`]). A wish that no search for one property heeds is set aside there, and the report says
+//! which search ran; a wish that is set aside for all properties, or that contradicts another one, is refused ([`refusal`]).
+
+mod refusal;
+mod registry;
+mod wish;
+
+pub use refusal::{contradiction, refusal};
+pub use registry::{Row, SEARCHES};
+pub use wish::{Feature, Wish};
+
+use crate::delayed::scheduler_of;
+use crate::load::Loaded;
+use crate::plan::{Planned, Question, plan};
+use crate::report::StrategyReport;
+use crate::settings::{Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Storage};
+use fabius_program::Program;
+
+/// The searches, each with what it depends on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Strategy {
+    /// For violations of safety: every reachable state.
+    Exhaustive {
+        /// In which order, and whether a run that is found is shortened.
+        order: Order,
+        /// How states are remembered.
+        store: Storage,
+        /// Worker threads.
+        threads: usize,
+    },
+    /// For violations of safety, by increasing number of delays.
+    Delays {
+        /// Whose delays, and how many.
+        delaying: Delaying,
+        /// How states are remembered.
+        store: Storage,
+    },
+    /// For violations of safety: runs at random.
+    Samples {
+        /// Of which scheduler, and how many.
+        delaying: Delaying,
+        /// How they are drawn.
+        kind: SampleKind,
+    },
+    /// For violations of safety, by increasing depth.
+    Depth(DepthBounding),
+    /// For infinite runs: every reachable state.
+    Cycles {
+        /// How cycles are found.
+        search: CycleSearch,
+        /// Which infinite runs count.
+        fairness: Fairness,
+        /// Worker threads.
+        threads: usize,
+    },
+    /// For infinite runs, by increasing number of delays.
+    DelayedCycles {
+        /// Whose delays, and how many.
+        delaying: Delaying,
+        /// How cycles are found.
+        search: DelayedCycleSearch,
+        /// Worker threads.
+        threads: usize,
+    },
+    /// For infinite runs, by increasing depth.
+    DeepCycles(DepthBounding),
+}
+
+/// The searches for cycles among all reachable states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CycleSearch {
+    /// DFS-FIFO, for livelocks.
+    DfsFifo,
+    /// Nested depth-first search.
+    NestedDfs,
+    /// Strongly connected components.
+    Components,
+}
+
+impl CycleSearch {
+    /// The one that suits a question, if nobody asked for another one.
+    pub(crate) fn answering(planned: &Planned, settings: &Settings) -> Self {
+        match (settings.fairness, planned.question) {
+            (Fairness::Weak | Fairness::Strong, _) => Self::Components,
+            (Fairness::None, Question::Progress) => Self::DfsFifo,
+            (Fairness::None, _) => Self::NestedDfs,
+        }
+    }
+}
+
+/// The searches for cycles by increasing number of delays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DelayedCycleSearch {
+    /// Maximal accepting predecessors.
+    Map,
+    /// Nested depth-first search, anew with each bound.
+    NestedDfs,
+    /// Strongly connected components.
+    Components,
+}
+
+/// What a property asks, with everything that changes its answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Asked<'a> {
+    pub name: &'a str,
+    pub question: Question,
+    pub fairness: Fairness,
+    pub progress: Progress,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(planned: &'a Planned, settings: &Settings) -> Self {
+        Self::new(&planned.name, planned.question, settings)
+    }
+
+    fn new(name: &'a str, question: Question, settings: &Settings) -> Self {
+        let (fairness, progress) = (settings.fairness, settings.progress);
+        match question {
+            Question::Safety => Self { name, question, fairness: Fairness::None, progress: Progress::default() },
+            Question::Progress => Self { name, question, fairness, progress },
+            Question::Acceptance | Question::Claim => Self { name, question, fairness, progress: Progress::default() },
+        }
+    }
+
+    /// Whether a search answers it.
+    fn is_answered_by(&self, row: &Row) -> bool {
+        row.questions.contains(&self.question)
+            && (self.fairness == Fairness::None || row.heeds(Feature::Fair(self.fairness)))
+            && (self.question != Question::Progress || row.heeds(Feature::ProgressOn(self.progress)))
+    }
+
+    /// The searches that answer it.
+    fn rows(&self) -> impl DoubleEndedIterator<Item = &'static Row> {
+        SEARCHES.iter().filter(|row| self.is_answered_by(row))
+    }
+
+    /// The wishes that some search for an answer heeds, and those that none does.
+    fn sort(&self, wishes: Vec<Wish>) -> (Vec<Wish>, Vec<Wish>) {
+        wishes.into_iter().partition(|wish| self.rows().any(|row| row.heeds(wish.feature)))
+    }
+}
+
+impl Row {
+    /// Whether it heeds all of these wishes.
+    fn heeds_all(&self, wishes: &[Wish]) -> bool {
+        let is_there = |feature| wishes.iter().any(|wish| wish.feature == feature);
+        let (one, other) = Feature::APART;
+        wishes.iter().all(|wish| self.heeds(wish.feature)) && !(is_there(one) && is_there(other))
+    }
+
+    /// Groups of wishes without which it is not taken, and of which none was uttered.
+    fn missing(&self, wishes: &[Wish]) -> impl Iterator<Item = &'static [Feature]> {
+        let is_uttered = move |group: &&[Feature]| wishes.iter().any(|wish| group.contains(&wish.feature));
+        self.asked_by.iter().copied().filter(move |group| !is_uttered(group))
+    }
+}
+
+/// The search for what violates a property.
+pub(crate) struct Choice {
+    pub strategy: Strategy,
+    /// The settings without the wishes that were set aside.
+    pub settings: Settings,
+    /// What no search for an answer heeds.
+    pub set_aside: Vec<Wish>,
+    row: &'static Row,
+}
+
+/// Chooses the search for what violates a property; `None` if the wishes contradict each other.
+pub(crate) fn choose(asked: &Asked<'_>, settings: &Settings) -> Option<Choice> {
+    let (wishes, set_aside) = asked.sort(settings.wishes());
+    let row = asked.rows().find(|row| row.heeds_all(&wishes) && row.missing(&wishes).next().is_none())?;
+    let settings = set_aside.iter().fold(settings.clone(), |settings, wish| settings.without(wish.feature));
+    let settings = Settings { fairness: asked.fairness, progress: asked.progress, ..settings };
+    Some(Choice { strategy: (row.build)(&settings), settings, set_aside, row })
+}
+
+/// The settings for a check of some properties of a model, without what was asked with others in mind: wishes that suit none of
+/// those that are checked.
+pub fn suited(loaded: &Loaded, settings: &Settings) -> Settings {
+    let plan = loaded.checkable().and_then(|program| plan(program, &settings.properties).ok());
+    let Some(plan) = plan.filter(|plan| !plan.properties.is_empty()) else { return settings.clone() };
+    refusal::unfit_wishes(&plan, settings)
+        .iter()
+        .fold(settings.clone(), |settings, wish| settings.without(wish.feature))
+}
+
+impl Choice {
+    /// The word for the search in reports.
+    pub fn name(&self) -> &'static str {
+        self.row.name
+    }
+
+    /// Whether a checkpoint can hold it.
+    pub fn is_kept(&self) -> bool {
+        self.row.heeds(Feature::Checkpoint)
+    }
+
+    /// What a report says of the search.
+    pub fn report(&self, program: &Program, question: Question) -> StrategyReport {
+        let settings = &self.settings;
+        let heeds = |feature| self.row.heeds(feature);
+        let report = StrategyReport {
+            algorithm: self.row.name.to_owned(),
+            order: self.row.order.to_owned(),
+            fairness: settings.fairness.as_str().to_owned(),
+            progress: (question == Question::Progress).then(|| settings.progress.as_str().to_owned()),
+            threads: 1,
+            shortened: settings.search == Order::DepthFirstThenShorten,
+            max_depth: settings.limits.depth_max.filter(|_| heeds(Feature::MaxDepth)),
+            keep_going: settings.keep_going && heeds(Feature::KeepGoing),
+            checkpoint: settings.keeper.is_asked_for() && heeds(Feature::Checkpoint),
+            ..StrategyReport::default()
+        };
+        match &self.strategy {
+            Strategy::Exhaustive { order, threads, .. } => {
+                let shortened = *order == Order::DepthFirstThenShorten && !report.keep_going;
+                StrategyReport { threads: *threads, shortened, ..report }
+            }
+            Strategy::Delays { delaying, .. } => {
+                let report = by_delays(delaying, program, report);
+                StrategyReport { shortened: delaying.shows_shortest, ..report }
+            }
+            Strategy::Samples { delaying, kind } => {
+                let report = by_delays(delaying, program, report);
+                StrategyReport {
+                    shortened: delaying.shows_shortest,
+                    scheduler: report.scheduler.filter(|_| heeds(Feature::Scheduler)),
+                    sampler: Some(kind.as_str().to_owned()),
+                    runs: Some(delaying.runs_max()),
+                    seed: Some(delaying.seed.unwrap_or_default()),
+                    ..report
+                }
+            }
+            Strategy::DelayedCycles { delaying, threads, .. } => {
+                StrategyReport { threads: *threads, ..by_delays(delaying, program, report) }
+            }
+            Strategy::Cycles { threads, .. } => StrategyReport { threads: *threads, ..report },
+            Strategy::Depth(depth) | Strategy::DeepCycles(depth) => {
+                StrategyReport { depth_bound: depth.cut_off, depth_increment: Some(depth.increment), ..report }
+            }
+        }
+    }
+}
+
+fn by_delays(delaying: &Delaying, program: &Program, report: StrategyReport) -> StrategyReport {
+    let scheduler = scheduler_of(program, &delaying.scheduler);
+    let seed = scheduler.needs_seed().then(|| delaying.seed.unwrap_or_default());
+    let (delays_max, choices_max) = (delaying.delays_max, delaying.choices_max);
+    StrategyReport { scheduler: Some(scheduler.word()), delays_max, choices_max, seed, ..report }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_wishes_every_question_is_answered() {
+        for question in [Question::Safety, Question::Progress, Question::Acceptance, Question::Claim] {
+            for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+                for progress in [Progress::States, Progress::Transitions] {
+                    let settings = Settings { fairness, progress, ..Settings::default() };
+                    let choice = choose(&Asked::new("p", question, &settings), &settings);
+                    assert!(choice.is_some_and(|choice| choice.set_aside.is_empty()), "{question:?} {fairness:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The searches that exist: one row for each.
+//!
+//! Of the rows that answer a question and heed every wish, the first is taken. A new search is a row here, beside its algorithm
+//! in `core/search` and the function that runs it (`safety`, `liveness`, `delayed` or `deepening`).
+
+use super::wish::Feature::{self, *};
+use super::{CycleSearch, DelayedCycleSearch, Strategy};
+use crate::plan::Question::{self, Acceptance, Claim, Progress as Livelock, Safety};
+use crate::settings::{Cycles, DelayMode, Delaying, Fairness, Order, Progress, SampleKind, Settings, Storage};
+
+/// What a search can do, and what it is called.
+pub struct Row {
+    /// The word for it in reports.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// In which order it looks at states or runs, for reports.
+    pub order: &'static str,
+    /// What it answers.
+    pub questions: &'static [Question],
+    /// It is taken only if one wish of each of these groups was uttered.
+    pub asked_by: &'static [&'static [Feature]],
+    /// The wishes that it heeds.
+    pub heeds: &'static [&'static [Feature]],
+    /// The search, with everything that it depends on.
+    pub build: fn(&Settings) -> Strategy,
+}
+
+impl Row {
+    /// Whether it heeds a wish.
+    pub fn heeds(&self, feature: Feature) -> bool {
+        self.heeds.iter().any(|group| group.contains(&feature))
+    }
+}
+
+const INFINITE: &[Question] = &[Livelock, Acceptance, Claim];
+
+const ANY_STORE: &[Feature] = &[Store(Storage::Tree), Store(Storage::Hash), Store(Storage::Bitstate)];
+const TREE: &[Feature] = &[Store(Storage::Tree)];
+const DEPTH_FIRST: &[Feature] = &[OrderOf(Order::DepthFirst)];
+const ANY_PROGRESS: &[Feature] = &[ProgressOn(Progress::States), ProgressOn(Progress::Transitions)];
+/// Alternatives of the flag that chooses the order of delays.
+const BY_DELAYS: &[Feature] = &[Delay, Scheduler];
+
+/// All searches, in the order in which they are considered.
+pub const SEARCHES: &[Row] = &[
+    Row {
+        name: "dfs",
+        about: "depth-first search",
+        order: "depth-first",
+        questions: &[Safety],
+        asked_by: &[],
+        heeds: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, KeepGoing]],
+        build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
+    },
+    Row {
+        name: "dfs",
+        about: "depth-first search by several threads over one visited set",
+        order: "depth-first",
+        questions: &[Safety],
+        asked_by: &[&[Threads]],
+        heeds: &[DEPTH_FIRST, TREE, &[Threads, MaxDepth, KeepGoing]],
+        build: |settings| exhaustive(settings, Storage::Tree, settings.threads),
+    },
+    Row {
+        name: "bfs",
+        about: "breadth-first search",
+        order: "breadth-first",
+        questions: &[Safety],
+        asked_by: &[],
+        heeds: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, KeepGoing]],
+        build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
+    },
+    Row {
+        name: "delays",
+        about: "search by increasing number of delays over states of the model",
+        order: "delays",
+        questions: &[Safety],
+        asked_by: &[BY_DELAYS],
+        heeds: &[BY_DELAYS, ANY_STORE, &[MaxDelays, Choices, RandomSeed, MaxDepth, KeepGoing, Checkpoint]],
+        build: |settings| Strategy::Delays {
+            delaying: delaying(settings, DelayMode::Fast),
+            store: settings.store.unwrap_or_default(),
+        },
+    },
+    Row {
+        name: "delays-exact",
+        about: "search by increasing number of delays over states of model and scheduler",
+        order: "delays",
+        questions: &[Safety],
+        asked_by: &[BY_DELAYS, &[Mode(DelayMode::Exact)]],
+        heeds: &[
+            BY_DELAYS,
+            TREE,
+            &[Mode(DelayMode::Exact), MaxDelays, Choices, RandomSeed, MaxDepth, KeepGoing, Checkpoint],
+        ],
+        build: |settings| Strategy::Delays { delaying: delaying(settings, DelayMode::Exact), store: Storage::Tree },
+    },
+    Row {
+        name: "delays-sample",
+        about: "random runs of a scheduler with random delays",
+        order: "random",
+        questions: &[Safety],
+        asked_by: &[BY_DELAYS, &[Mode(DelayMode::Sample)]],
+        heeds: &[BY_DELAYS, SAMPLES, &[Sampler(SampleKind::Delays), MaxDelays]],
+        build: |settings| samples(settings, SampleKind::Delays),
+    },
+    Row {
+        name: "delays-sample",
+        about: "random runs in which each process is equally likely to move",
+        order: "random",
+        questions: &[Safety],
+        asked_by: &[&[Sampler(SampleKind::Walk)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
+        heeds: &[&[Delay, Sampler(SampleKind::Walk)], SAMPLES],
+        build: |settings| samples(settings, SampleKind::Walk),
+    },
+    Row {
+        name: "delays-sample",
+        about: "random runs with priorities of processes that change a few times (PCT)",
+        order: "random",
+        questions: &[Safety],
+        asked_by: &[&[Sampler(SampleKind::Pct)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
+        heeds: &[&[Delay, Sampler(SampleKind::Pct), MaxDelays], SAMPLES],
+        build: |settings| samples(settings, SampleKind::Pct),
+    },
+    Row {
+        name: "delays-sample",
+        about: "random runs with priorities of steps (POS)",
+        order: "random",
+        questions: &[Safety],
+        asked_by: &[&[Sampler(SampleKind::Pos)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
+        heeds: &[&[Delay, Sampler(SampleKind::Pos)], SAMPLES],
+        build: |settings| samples(settings, SampleKind::Pos),
+    },
+    Row {
+        name: "delays-sample",
+        about: "random runs with all orders of steps equally likely (SURW)",
+        order: "random",
+        questions: &[Safety],
+        asked_by: &[&[Sampler(SampleKind::Surw)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
+        heeds: &[&[Delay, Sampler(SampleKind::Surw)], SAMPLES],
+        build: |settings| samples(settings, SampleKind::Surw),
+    },
+    Row {
+        name: "depth-bounded",
+        about: "search by increasing depth",
+        order: "depth",
+        questions: &[Safety],
+        asked_by: &[&[Depth]],
+        heeds: &[TREE, &[Depth, KeepGoing, Checkpoint]],
+        build: |settings| Strategy::Depth(settings.depth_bounding.unwrap_or_default()),
+    },
+    Row {
+        name: "dfs-fifo",
+        about: "depth-first search without progress, then what lies behind progress",
+        order: "depth-first",
+        questions: &[Livelock],
+        asked_by: &[],
+        heeds: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth]],
+        build: |settings| cycles(settings, CycleSearch::DfsFifo, settings.threads),
+    },
+    Row {
+        name: "ndfs",
+        about: "nested depth-first search",
+        order: "depth-first",
+        questions: INFINITE,
+        asked_by: &[],
+        heeds: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth]],
+        build: |settings| cycles(settings, CycleSearch::NestedDfs, 1),
+    },
+    Row {
+        name: "cndfs",
+        about: "nested depth-first search by several threads",
+        order: "depth-first",
+        questions: INFINITE,
+        asked_by: &[&[Threads]],
+        heeds: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth]],
+        build: |settings| cycles(settings, CycleSearch::NestedDfs, settings.threads),
+    },
+    Row {
+        name: "scc",
+        about: "strongly connected components",
+        order: "depth-first",
+        questions: INFINITE,
+        asked_by: &[],
+        heeds: &[
+            DEPTH_FIRST,
+            TREE,
+            ANY_PROGRESS,
+            &[Fair(Fairness::Weak), Fair(Fairness::Strong), CyclesBy(Cycles::Components), MaxDepth],
+        ],
+        build: |settings| cycles(settings, CycleSearch::Components, 1),
+    },
+    Row {
+        name: "map",
+        about: "maximal accepting predecessors by increasing number of delays",
+        order: "delays",
+        questions: INFINITE,
+        asked_by: &[&[Delay, Scheduler, CyclesBy(Cycles::Map)]],
+        heeds: &[BY_DELAYS, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Map), MaxDelays, RandomSeed, Threads, Checkpoint]],
+        build: |settings| delayed_cycles(settings, DelayedCycleSearch::Map, settings.threads),
+    },
+    Row {
+        name: "iterative-scc",
+        about: "strongly connected components by increasing number of delays",
+        order: "delays",
+        questions: INFINITE,
+        asked_by: &[BY_DELAYS],
+        heeds: &[BY_DELAYS, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Components), MaxDelays, RandomSeed, Checkpoint]],
+        build: |settings| delayed_cycles(settings, DelayedCycleSearch::Components, 1),
+    },
+    Row {
+        name: "iterative-ndfs",
+        about: "nested depth-first search, anew with each number of delays",
+        order: "delays",
+        questions: INFINITE,
+        asked_by: &[&[Delay, Scheduler, CyclesBy(Cycles::IterativeNestedDfs)]],
+        heeds: &[
+            BY_DELAYS,
+            TREE,
+            ANY_PROGRESS,
+            &[CyclesBy(Cycles::IterativeNestedDfs), CyclesBy(Cycles::NestedDfs), MaxDelays, RandomSeed, Checkpoint],
+        ],
+        build: |settings| delayed_cycles(settings, DelayedCycleSearch::NestedDfs, 1),
+    },
+    Row {
+        name: "depth-bounded-scc",
+        about: "strongly connected components by increasing depth",
+        order: "depth",
+        questions: INFINITE,
+        asked_by: &[&[Depth]],
+        heeds: &[TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Components), Depth, Checkpoint]],
+        build: |settings| Strategy::DeepCycles(settings.depth_bounding.unwrap_or_default()),
+    },
+];
+
+/// What all searches that draw runs heed.
+const SAMPLES: &[Feature] = &[Mode(DelayMode::Sample), Runs, Seed, RandomSeed, MaxDepth, KeepGoing];
+
+fn exhaustive(settings: &Settings, store: Storage, threads: usize) -> Strategy {
+    Strategy::Exhaustive { order: settings.search, store, threads }
+}
+
+fn delaying(settings: &Settings, mode: DelayMode) -> Delaying {
+    Delaying { mode, ..settings.delaying.clone().unwrap_or_default() }
+}
+
+fn samples(settings: &Settings, kind: SampleKind) -> Strategy {
+    Strategy::Samples { delaying: delaying(settings, DelayMode::Sample), kind }
+}
+
+fn cycles(settings: &Settings, search: CycleSearch, threads: usize) -> Strategy {
+    Strategy::Cycles { search, fairness: settings.fairness, threads }
+}
+
+fn delayed_cycles(settings: &Settings, search: DelayedCycleSearch, threads: usize) -> Strategy {
+    Strategy::DelayedCycles { delaying: delaying(settings, DelayMode::Fast), search, threads }
+}

@@ -1,0 +1,264 @@
+//! Every combination of two or three flags that choose a search: each of them is in effect, as the report says, or the combination
+//! is refused with a sentence that names flags which contradict each other, and a combination that works.
+
+use crate::args::{Check, Cli, Command};
+use crate::{check, exit};
+use clap::Parser;
+use fabius_base::Cancel;
+use fabius_engine::report::{PropertyReport, Report, StrategyReport};
+use fabius_engine::settings::{Keeper, Save};
+use fabius_engine::{Settings, Surroundings, Verdict};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The flags, each with values; combinations of three take the first value only.
+const FLAGS: [(&str, &[&str]); 21] = [
+    ("--search", &["bfs", "dfs"]),
+    ("--store", &["hash", "tree", "bitstate"]),
+    ("--threads", &["2"]),
+    ("--fairness", &["weak", "strong", "none"]),
+    ("--cycles", &["ndfs", "dfs-fifo", "scc", "map", "iterative-ndfs"]),
+    ("--delay", &["rr", "auto", "random", "priority:P"]),
+    ("--delay-mode", &["exact", "sample", "fast"]),
+    ("--sampler", &["pct", "delays", "walk", "pos", "surw"]),
+    ("--runs", &["5"]),
+    ("--max-delays", &["1"]),
+    ("--choice-bound", &["1"]),
+    ("--seed", &["3"]),
+    ("--depth-bound", &["5"]),
+    ("--max-depth", &["20"]),
+    ("--keep-going", &[""]),
+    ("--checkpoint", &["FILE"]),
+    ("--progress", &["transitions", "states"]),
+    ("--depth-increment", &["2"]),
+    ("--no-reduction", &[""]),
+    ("--no-optimize", &[""]),
+    ("--max-states", &["1000"]),
+];
+
+/// Only this many of them take part in combinations of three; the others concern no search by themselves.
+const IN_THREES: usize = 17;
+
+/// Without `--delay`, the command line refuses these by itself.
+const OF_DELAYS: [&str; 6] = ["--delay-mode", "--sampler", "--runs", "--max-delays", "--choice-bound", "--seed"];
+
+const RACE: &str = "byte n; active [2] proctype P() { n++; assert(n == 1); n-- }";
+const LIVELOCK: &str = "bit x; active [2] proctype P() { do :: x = 1 - x :: x -> progress: skip od }";
+const FORMULA: &str = "bit x; ltl p { [] <> (x == 1) } active [2] proctype P() { do :: x = 1 :: x = 0 od }";
+const ALL: &str = "bit x; byte n; ltl p { [] <> (x == 1) }
+active [2] proctype P() { do :: x = 1 - x; n = (n + 1) % 3; assert(n < 2) :: x -> progress: skip od }";
+
+/// A flag with its value, as two words or one.
+type Flag = (&'static str, &'static str);
+
+fn words(flags: &[Flag]) -> Vec<String> {
+    flags.iter().flat_map(|(flag, value)| [*flag, *value]).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// What became of a command line.
+#[derive(Clone)]
+enum Answer {
+    /// Its report.
+    Checked(Report),
+    /// The sentences of the refusal, as they are printed.
+    Refused(String),
+}
+
+/// A model, the property that is asked about, and what is known of it.
+struct Model {
+    text: &'static str,
+    property: Option<&'static str>,
+    known: HashMap<Vec<String>, Answer>,
+}
+
+impl Model {
+    fn answer(&mut self, flags: &[String]) -> Answer {
+        if let Some(known) = self.known.get(flags) {
+            return known.clone();
+        }
+        let answer = self.ask(flags);
+        self.known.insert(flags.to_vec(), answer.clone());
+        answer
+    }
+
+    /// What `fabius check` does with the model and flags, without its files.
+    fn ask(&self, flags: &[String]) -> Answer {
+        let property = self.property.map(|name| ["--property", name]).into_iter().flatten().map(str::to_owned);
+        let line = ["fabius", "check", "m.pml"].map(str::to_owned).into_iter();
+        let args: Check = match Cli::try_parse_from(line.chain(property).chain(flags.iter().cloned())) {
+            Ok(Cli { command: Command::Check(args) }) => *args,
+            Ok(_) => unreachable!("the command is `check`"),
+            Err(error) => return Answer::Refused(error.to_string()),
+        };
+        let keeper = Keeper { save: args.checkpoints.checkpoint.as_ref().map(|_| ignored()), resume: None };
+        let settings = Settings { clarify_transitions_max: 0, keeper, ..check::settings(&args) };
+        let loaded = fabius_engine::load("m.pml", self.text.to_owned(), &[], &mut |_, _| None, &settings);
+        let (cancel, now) = (Cancel::new(), || Duration::ZERO);
+        let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut |_| {}, controls: None };
+        let outcome = fabius_engine::check(&loaded, &settings, &mut around);
+        assert_eq!(outcome.failure, None, "{flags:?}");
+        match outcome.findings.iter().find(|finding| finding.is_error()) {
+            Some(finding) if outcome.report.verdict == Verdict::Faulty => {
+                assert_eq!(exit::of_report(&outcome.report), exit::FAULTY);
+                Answer::Refused(check::in_lines(finding))
+            }
+            _ => Answer::Checked(outcome.report),
+        }
+    }
+}
+
+fn ignored() -> Arc<Save> {
+    Arc::new(|_: &[u8]| {})
+}
+
+/// Whether a flag is in effect, as the report of a property says.
+fn is_heeded((flag, value): Flag, property: &PropertyReport) -> bool {
+    let Some(ran) = &property.strategy else { return false };
+    let is = |told: &Option<String>| told.as_deref() == Some(value);
+    let number = |told: Option<u64>| told.is_some_and(|told| told.to_string() == value);
+    let algorithms: &[&str] = match value {
+        "ndfs" => &["ndfs", "cndfs", "iterative-ndfs"],
+        "scc" => &["scc", "iterative-scc", "depth-bounded-scc"],
+        other => &[other],
+    };
+    match flag {
+        "--search" if value == "dfs" => ran.order == "depth-first" && !ran.shortened,
+        "--search" => ran.order == "breadth-first",
+        "--store" => property.store == value,
+        "--threads" => ran.threads.to_string() == value,
+        "--fairness" => ran.fairness == value,
+        "--cycles" => algorithms.contains(&ran.algorithm.as_str()),
+        "--delay" if value == "auto" => ran.order == "delays" || ran.order == "random",
+        "--delay" => is(&ran.scheduler),
+        "--delay-mode" if value == "exact" => ran.algorithm == "delays-exact",
+        "--delay-mode" if value == "sample" => ran.order == "random",
+        "--delay-mode" => ran.order == "delays" && ran.algorithm != "delays-exact",
+        "--sampler" => is(&ran.sampler),
+        "--runs" => number(ran.runs),
+        "--max-delays" => number(ran.delays_max.map(u64::from)),
+        "--choice-bound" => number(ran.choices_max.map(u64::from)),
+        "--seed" => number(ran.seed),
+        "--depth-bound" => number(ran.depth_bound.map(u64::from)),
+        "--depth-increment" => number(ran.depth_increment.map(u64::from)),
+        "--max-depth" => number(ran.max_depth),
+        "--keep-going" => ran.keep_going,
+        "--checkpoint" => ran.checkpoint,
+        "--progress" => is(&ran.progress) || (value == "states" && ran.progress.is_none()),
+        "--no-reduction" => property.reduction == "off",
+        // How much a search may use, and which model is searched, holds for every search.
+        "--no-optimize" | "--max-states" => true,
+        _ => false,
+    }
+}
+
+impl Model {
+    /// Each flag is in effect for a property at least, or the flags are refused as they should be.
+    fn examine(&mut self, flags: &[Flag], wrong: &mut Vec<String>) {
+        let words = words(flags);
+        match self.answer(&words) {
+            Answer::Checked(report) => {
+                for property in report.properties.iter().filter(|property| property.verdict != Verdict::Faulty) {
+                    let ran: Option<&StrategyReport> = property.strategy.as_ref();
+                    if ran.is_none_or(|ran| ran.algorithm != property.search) {
+                        wrong.push(format!("{words:?}: `{}` does not say which search ran", property.name));
+                    }
+                }
+                for flag in flags {
+                    if !report.properties.iter().any(|property| is_heeded(*flag, property)) {
+                        wrong.push(format!("{words:?} for {:?}: {flag:?} is not in effect", self.property));
+                    }
+                }
+            }
+            Answer::Refused(why) => self.examine_refusal(flags, &why, wrong),
+        }
+    }
+
+    /// A refusal names flags that contradict each other by themselves, and a combination that works.
+    fn examine_refusal(&mut self, flags: &[Flag], why: &str, wrong: &mut Vec<String>) {
+        let property = self.property;
+        let words = words(flags);
+        let mut fail = |what: &str| wrong.push(format!("{words:?} for {property:?}: {what}: {why}"));
+        let lines: Vec<&str> = why.lines().collect();
+        let named: Vec<Flag> = flags
+            .iter()
+            .copied()
+            .filter(|(flag, value)| lines[0].contains(format!("`{flag} {value}").trim_end()))
+            .collect();
+        if !why.starts_with("error[F0508]") || named.is_empty() {
+            return fail("the refusal names no flag");
+        }
+        if lines.iter().filter(|line| line.contains("= note: ")).count() == 0 {
+            fail("the refusal gives no reason");
+        }
+        let mut alone = named.clone();
+        if alone.iter().any(|(flag, _)| OF_DELAYS.contains(flag)) && !alone.iter().any(|(flag, _)| *flag == "--delay") {
+            alone.extend(flags.iter().filter(|(flag, _)| *flag == "--delay"));
+        }
+        if let Answer::Checked(_) = self.answer(&self::words(&alone)) {
+            fail("the flags that are named do not contradict each other");
+        }
+        let Some(nearest) = lines.iter().find_map(|line| line.split_once("nearest combination that works: ")) else {
+            return fail("the refusal says nothing that works");
+        };
+        let nearest: Vec<String> = match nearest.1.split('`').nth(1) {
+            Some(flags) => flags.split(' ').map(str::to_owned).collect(),
+            None => Vec::new(),
+        };
+        if let Answer::Refused(again) = self.answer(&nearest) {
+            fail(&format!("what is said to work, {nearest:?}, does not: {again}"));
+        }
+    }
+}
+
+/// Combinations of two values, and of three flags.
+fn combinations() -> Vec<Vec<Flag>> {
+    let single: Vec<Vec<Flag>> =
+        FLAGS.iter().map(|(flag, values)| values.iter().map(|value| (*flag, *value)).collect()).collect();
+    let mut all: Vec<Vec<Flag>> = single.iter().flatten().map(|flag| vec![*flag]).collect();
+    for (i, one) in single.iter().enumerate() {
+        for (j, other) in single.iter().enumerate().skip(i + 1) {
+            all.extend(one.iter().flat_map(|one| other.iter().map(|other| vec![*one, *other])));
+            let others = if j < IN_THREES { &single[j + 1..IN_THREES] } else { &[] };
+            all.extend(others.iter().map(|third| vec![one[0], other[0], third[0]]));
+        }
+    }
+    for flags in &mut all {
+        let names: Vec<&str> = flags.iter().map(|(flag, _)| *flag).collect();
+        if names.iter().any(|flag| OF_DELAYS.contains(flag)) && !names.contains(&"--delay") {
+            flags.push(("--delay", "auto"));
+        }
+    }
+    all
+}
+
+fn check_all(text: &'static str, property: Option<&'static str>) {
+    let combinations = combinations();
+    let mut model = Model { text, property, known: HashMap::new() };
+    let mut wrong = Vec::new();
+    for flags in &combinations {
+        model.examine(flags, &mut wrong);
+    }
+    let some: Vec<&str> = wrong.iter().take(20).map(String::as_str).collect();
+    assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), combinations.len(), some.join("\n"));
+}
+
+#[test]
+fn every_flag_is_in_effect_or_refused_for_safety() {
+    check_all(RACE, Some("safety"));
+}
+
+#[test]
+fn every_flag_is_in_effect_or_refused_for_livelocks() {
+    check_all(LIVELOCK, Some("progress"));
+}
+
+#[test]
+fn every_flag_is_in_effect_or_refused_for_a_formula() {
+    check_all(FORMULA, Some("p"));
+}
+
+#[test]
+fn every_flag_is_in_effect_somewhere_or_refused_for_several_properties() {
+    check_all(ALL, None);
+}
