@@ -133,6 +133,25 @@ fn flags_that_do_not_go_together_are_refused_with_the_reason() {
 }
 
 #[test]
+fn the_command_to_see_it_again_is_never_refused() {
+    let scratch = Scratch::new().expect("a folder");
+    let text = b"byte x; ltl p { [] <> (x == 1) }
+active [2] proctype P() { do :: x = 1 - x :: x == 1 -> progress: x = 0; assert(x == 0) od }";
+    let model = scratch.file("m.pml", text);
+    for flags in [
+        &["--delay", "rtc", "--fairness", "weak"][..],
+        &["--cycles", "dfs-fifo", "--search", "bfs"],
+        &["--depth-bound", "20"],
+        &["--cycles", "map", "--keep-going"],
+    ] {
+        let first = check(&[flags, &[model.as_str()]].concat()).expect(1);
+        let again =
+            first.out.lines().find_map(|line| line.strip_prefix("reproduce with: fabius check ")).expect("a line");
+        check(&again.split(' ').collect::<Vec<_>>()).expect(1);
+    }
+}
+
+#[test]
 fn a_bound_on_choices_that_does_not_count_is_told() {
     let scratch = Scratch::new().expect("a folder");
     let text = b"bit x; active proctype P() { progress: do :: x = 0 :: x = 1 od }";

@@ -111,10 +111,15 @@ impl<'a> Situation<'a> {
 
     /// Orders in which an error that there is may come sooner.
     fn errors_first(&self) -> impl Iterator<Item = Advice> {
-        let breadth = self.safety && self.plain && self.args.search != Some(SearchOrder::Bfs);
+        let alone = self.args.question.threads == 1;
+        let breadth = self.safety && self.plain && alone && self.args.search != Some(SearchOrder::Bfs);
         let breadth = breadth.then(|| ("--search bfs".to_owned(), "short runs first"));
-        let delays = self.plain && !self.fair && self.has_exact_store();
-        let delays = delays.then(|| ("--delay auto".to_owned(), "runs with few scheduler delays first"));
+        let delays = self.plain && !self.fair && self.has_exact_store() && (alone || !self.safety);
+        let what = match self.args.search {
+            None => "runs with few scheduler delays first",
+            Some(_) => "in place of --search: runs with few scheduler delays first",
+        };
+        let delays = delays.then(|| ("--delay auto".to_owned(), what));
         breadth.into_iter().chain(delays)
     }
 

@@ -1,13 +1,14 @@
 //! A report as text: findings, counterexamples, and the verdict with what it rests on.
 
 use crate::args::{Check, FairnessKind, ProgressOn, SearchOrder};
+use crate::check;
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::render::{advice, findings};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
-use fabius_engine::report::{ON, PropertyReport};
-use fabius_engine::{Counterexample, Loaded, Outcome, Verdict};
+use fabius_engine::report::{ON, PropertyClass, PropertyReport};
+use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Steps, Trace};
 use std::fmt::Write;
@@ -68,7 +69,7 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
     text.push_str(&never_executed(&loaded.map, &unreached));
     text.push_str(&conclusion(outcome, args));
     if !outcome.counterexamples.is_empty() {
-        let _ = writeln!(text, "reproduce with: {}", paint(COMMAND, again(args, outcome)));
+        let _ = writeln!(text, "reproduce with: {}", paint(COMMAND, again(loaded, args, outcome)));
     }
     if args.files.len() > 1 {
         text.push('\n');
@@ -274,11 +275,11 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
 }
 
 /// The command that finds the same counterexample again.
-fn again(args: &Check, outcome: &Outcome) -> String {
+fn again(loaded: &Loaded, args: &Check, outcome: &Outcome) -> String {
     let mut words = vec!["fabius".to_owned(), "check".to_owned()];
     let mut say = |text: String| words.push(text);
-    let safety = |example: &Counterexample| !example.is_endless();
-    let shortest = outcome.counterexamples.iter().any(|example| example.report.shortest && safety(example));
+    let safety = outcome.report.properties.iter().filter(|property| property.kind == PropertyClass::Safety);
+    let shortest = safety.flat_map(|property| &property.violations).any(|violation| violation.shortest);
     // Breadth-first search goes with none of the other orders.
     let plain = args.question.delays.delay.is_none() && args.question.delays.depth().is_none();
     match args.search {
@@ -314,8 +315,15 @@ fn again(args: &Check, outcome: &Outcome) -> String {
         .filter(|property| !property.violations.is_empty())
         .map(|property| property.name.as_str())
         .collect();
+    // Flags that suit another property only would be refused for this one.
+    let goes_alone = |name: &str| {
+        let settings = Settings { properties: vec![name.to_owned()], ..check::settings(args) };
+        strategy::contradiction(loaded, &settings).is_none()
+    };
     match violated.as_slice() {
-        [only] if outcome.report.properties.len() > 1 => say(format!("--property {}", quoted(only))),
+        [only] if outcome.report.properties.len() > 1 && goes_alone(only) => {
+            say(format!("--property {}", quoted(only)))
+        }
         _ => args.question.property.iter().for_each(|property| say(format!("--property {}", quoted(property)))),
     }
     args.question.define.iter().for_each(|define| say(format!("-D {}", quoted(define))));

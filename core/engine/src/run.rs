@@ -96,7 +96,7 @@ fn choices_free(settings: &Settings, planned: &Planned) -> Option<Finding> {
 /// Says which wishes no search for what violates a property heeds, and which search runs instead.
 fn without_effect(choice: &Choice, planned: &Planned) -> Option<Finding> {
     let missed = choice.set_aside.iter().filter(|wish| wish.feature.concerns(planned.question));
-    let missed: Vec<&str> = missed.map(|wish| wish.flag.as_str()).collect();
+    let missed: Vec<String> = missed.map(|wish| format!("`{}`", wish.flag)).collect();
     let headline = format!("no effect on the search for violations of `{}`: {}", planned.name, missed.join(", "));
     let finding = || Finding::new(Code::WithoutEffect, headline);
     (!missed.is_empty()).then(|| finding().help(format!("the search for these is {}", choice.name())))
