@@ -173,7 +173,7 @@ fn heading(example: &Counterexample) -> String {
     let shortest = match (violation.shortest, example.counts_as_searched()) {
         (false, _) => " (a shorter run may exist)",
         (true, true) => ", and no shorter run does",
-        (true, false) => ", and no run with fewer steps of the search does",
+        (true, false) => ", the shortest when merged and atomic statements count as one step",
     };
     let met = if violation.count > 1 { format!(" (met {} times)", count(violation.count)) } else { String::new() };
     match violation.steps {
