@@ -9,9 +9,8 @@
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Instance, InstanceKey, Meetings};
 use fabius_program::{EdgeId, Move, ProcessId};
-use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Stands for no partner in the name of a step.
 const NOBODY: u32 = 0xFF;
@@ -62,7 +61,7 @@ struct Configuration {
     signature: Vec<(Reader, i32)>,
     processes: Vec<Agent>,
     /// By the numbers of two processes, once they are asked for; empty if there are too many processes for that.
-    pairs: Vec<OnceCell<Arc<Conflicts>>>,
+    pairs: Vec<OnceLock<Arc<Conflicts>>>,
 }
 
 /// Up to so many processes, a configuration keeps what is known of each pair of them.
@@ -75,7 +74,7 @@ struct Agent {
     id: usize,
     location: Option<Reader>,
     /// What each edge means taken alone, and as the start of an atomic sequence, once that is asked for.
-    events: [Vec<OnceCell<EventFacts>>; 2],
+    events: [Vec<OnceLock<EventFacts>>; 2],
 }
 
 /// What is known of an event.
@@ -264,9 +263,9 @@ impl Tables {
             at += constant;
         }
         let signature = readers.iter().flatten().map(|reader| (*reader, reader.read(state))).collect();
-        let pairs = if count <= PAIRED_MAX { vec![OnceCell::new(); count * count] } else { Vec::new() };
+        let pairs = if count <= PAIRED_MAX { vec![OnceLock::new(); count * count] } else { Vec::new() };
         let agent = |(pid, id): (usize, usize)| {
-            let edges = || vec![OnceCell::new(); self.known[id].steps.len()];
+            let edges = || vec![OnceLock::new(); self.known[id].steps.len()];
             Agent { id, location: machine.location_reader(shape, pid), events: [edges(), edges()] }
         };
         let processes = ids.into_iter().enumerate().map(agent).collect();

@@ -146,6 +146,7 @@ fn classes(model: &mut Interleaved, all: &[Interleaving]) -> Result<Vec<usize>, 
 }
 
 /// This many models, or as many as the environment asks for.
+#[expect(clippy::disallowed_methods, reason = "a longer test is asked for there")]
 fn seeds(default: u64) -> u64 {
     std::env::var("FABIUS_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(default)
 }
@@ -241,7 +242,6 @@ fn compare_all(seeds: std::ops::Range<u64>, text: impl Fn(u64) -> String) -> Tal
 #[test]
 fn random_models_have_as_many_executions_as_enumeration_finds() {
     let tally = compare_all(0..seeds(120), small::model);
-    println!("{tally:?}");
     assert!(tally.enumerated > 20 && tally.executions < tally.interleavings, "{tally:?}");
     assert!(tally.nodes_reduced < tally.nodes && tally.failing > 5 && tally.stuck > 5 && tally.cyclic > 5, "{tally:?}");
 }
@@ -256,6 +256,5 @@ fn so_have_models_with_everything_that_a_model_can_have() {
         };
         sketch.text()
     });
-    println!("{tally:?}");
     assert!(tally.models > 3, "{tally:?}");
 }
