@@ -15,11 +15,11 @@ use fabius_base::{Limits, StopReason};
 use fabius_engine::{SearchedMachine, Settings as Check, load};
 use fabius_program::{Move, ProgressOn, Watch, meaning::Fault};
 use fabius_search::cycle::Goal;
-use fabius_search::delay_bounded::{Deepening, DelayObserver, Reach, exact, fast};
-use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, Keep, Revisit, depth_bounded};
-use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles, iterative_map_together};
+use fabius_search::delay_bounded::{Coverage, Deepening, DelayObserver, exact, fast};
+use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
-use fabius_search::{Completeness, Observer, Quiet, Settings, Statistics, TreeStore};
+use fabius_search::{Completeness, CycleOutcome, Observer, Outcome, Quiet, Settings, Statistics, TreeStore};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -168,9 +168,9 @@ fn scheduler_states(models: &Models) -> String {
             }
             let mut machine = models.safety((name, n), "CORRECT");
             let found = exact(&mut machine, &RunToCompletion, &mut Quiet, &settings(), &Deepening::default());
-            match found.reach {
-                Reach::EverySchedule => {
-                    let (states, pairs) = (found.outcome.statistics.states, found.pairs);
+            match found.coverage {
+                Coverage::EverySchedule => {
+                    let (states, pairs) = (found.statistics.states, found.product_states);
                     format!("{} / {} / {:.2}", grouped(states), grouped(pairs), pairs as f64 / states as f64)
                 }
                 _ => format!("> {}", grouped(STATES_MAX)),
@@ -192,8 +192,8 @@ fn until_the_error(models: &Models) -> String {
     for model in models.wanted(&SEEDED) {
         let deep = by_depth(&mut models.safety(model, "BUG"), 5, Revisit::Threshold, Keep::Tree, &mut Quiet);
         let bound = deep.rounds.last().map_or(0, |round| round.bound) + 5;
-        let deep = match deep.outcome.completeness {
-            Completeness::FirstViolation => format!("{} ({bound})", grouped(deep.outcome.statistics.states)),
+        let deep = match deep.completeness {
+            Completeness::FirstViolation => format!("{} ({bound})", grouped(deep.statistics.states)),
             _ => format!("> {}", grouped(STATES_MAX)),
         };
         let delayed = [
@@ -209,10 +209,10 @@ fn until_the_error(models: &Models) -> String {
 fn by_delays<D: Scheduler<Move>>(machine: &mut SearchedMachine, scheduler: &D) -> String {
     let mut store = TreeStore::new();
     let found = fast(machine, scheduler, &mut store, &mut Quiet, &settings(), &Deepening::default());
-    match found.outcome.completeness {
+    match found.completeness {
         Completeness::FirstViolation => {
-            let delays = found.delays.first().map_or(0, Vec::len);
-            format!("{} ({delays})", grouped(found.outcome.statistics.states))
+            let delays = found.first().map_or(0, |one| one.delays.len());
+            format!("{} ({delays})", grouped(found.statistics.states))
         }
         _ => format!("> {}", grouped(STATES_MAX)),
     }
@@ -224,7 +224,7 @@ fn by_depth<O: DelayObserver<Move, Fault>>(
     revisit: Revisit,
     keep: Keep,
     observer: &mut O,
-) -> DepthOutcome<Move, Fault> {
+) -> Outcome<Move, Fault> {
     let depth = DepthSettings { increment, cut_off: None, revisit, keep };
     depth_bounded(machine, observer, &settings(), &depth)
 }
@@ -263,10 +263,8 @@ fn endless(models: &Models) -> String {
                 let found = found.expect("there is nothing to go on from");
                 (found.expect("there are models"), began.elapsed().as_secs_f64())
             };
-            let walked = |count: fn(&fabius_search::iterative_map::CycleRound) -> u64| {
-                grouped(map.0.rounds.iter().map(count).sum())
-            };
-            let phases = format!("{} / {}", walked(|round| round.calculated), walked(|round| round.refined));
+            let walked = |count: fn(&fabius_search::Round) -> u64| grouped(map.0.rounds.iter().map(count).sum());
+            let phases = format!("{} / {}", walked(|round| round.work.calculated), walked(|round| round.work.refined));
             let cells: Vec<String> = [unbounded, nested, map, together, components].iter().map(cycle_cell).collect();
             let what = if version == "LIVELOCK" { "livelock" } else { "none" };
             table.row(&format!("| {} | {} | {what} | {} | {phases} |", model.0, model.1, cells.join(" | ")));
@@ -275,9 +273,9 @@ fn endless(models: &Models) -> String {
     table.0
 }
 
-fn cycle_cell((found, seconds): &(DeepCycles<Move, Fault>, f64)) -> String {
-    let states = grouped(found.outcome.statistics.states);
-    match found.outcome.completeness {
+fn cycle_cell((found, seconds): &(CycleOutcome<Move, Fault>, f64)) -> String {
+    let states = grouped(found.statistics.states);
+    match found.completeness {
         Completeness::Stopped(_) => format!("> {}", grouped(STATES_MAX)),
         _ => format!("{states} ({seconds:.2})"),
     }
@@ -309,9 +307,9 @@ fn within_a_budget(models: &Models) -> String {
     for model in models.wanted(&DEEP) {
         let cell = |revisit, keep| {
             let found = by_depth(&mut models.safety(model, "CORRECT"), 20, revisit, keep, &mut Budgeted);
-            let all = if found.outcome.completeness == Completeness::Exhaustive { ", all" } else { "" };
+            let all = if found.completeness == Completeness::Exhaustive { ", all" } else { "" };
             let bound = found.rounds.last().map_or(0, |round| round.bound);
-            format!("{}, depth {bound}{all}", grouped(found.outcome.statistics.states))
+            format!("{}, depth {bound}{all}", grouped(found.statistics.states))
         };
         let (plain, best) = (cell(Revisit::Shallower, Keep::Traces), cell(Revisit::Threshold, Keep::Tree));
         table.row(&format!("| {} | {} | {plain} | {best} |", model.0, model.1));
@@ -333,7 +331,7 @@ fn revisits(models: &Models) -> String {
             let count = |revisit| {
                 let found = by_depth(&mut models.safety(model, "CORRECT"), increment, revisit, Keep::Tree, &mut Quiet);
                 let last = found.rounds.last().copied();
-                (last.map_or(0, |round| round.revisits), found.outcome.statistics.states)
+                (last.map_or(0, |round| round.work.revisits), found.statistics.states)
             };
             let (without, with) = (count(Revisit::Shallower), count(Revisit::Threshold));
             states = with.1;
@@ -362,7 +360,7 @@ fn replays(models: &Models) -> String {
                 let mut machine = models.safety(model, "CORRECT");
                 let began = Instant::now();
                 let found = by_depth(&mut machine, increment, Revisit::Threshold, keep, &mut Quiet);
-                let replayed = found.rounds.last().map_or(0, |round| round.replayed);
+                let replayed = found.rounds.last().map_or(0, |round| round.work.replayed);
                 format!("{} ({:.1} s)", grouped(replayed), began.elapsed().as_secs_f64())
             };
             cells.push(format!("{} / {}", count(Keep::Traces), count(Keep::Tree)));

@@ -14,7 +14,7 @@ use fabius_base::Limits;
 use fabius_engine::load;
 use fabius_machine::{Cursor, Machine, Step};
 use fabius_program::{Move, ProgressOn, StepMarks, Watch, meaning::Fault};
-use fabius_search::parallel::{Joint, Levels, Share, cndfs, dfs_fifo, reach};
+use fabius_search::parallel::{Levels, WorkerStatistics, cndfs, dfs_fifo, reach};
 use fabius_search::{Ending, Marks, Model, Next, Quiet, Settings, Statistics, StopAt, TreeStore, cycle};
 use std::path::Path;
 use std::time::Instant;
@@ -77,7 +77,7 @@ struct Measured {
     processor: f64,
 }
 
-fn measure(name: &str, rounds: u32, mut run: impl FnMut() -> (Statistics, String, Vec<Share>)) -> Measured {
+fn measure(name: &str, rounds: u32, mut run: impl FnMut() -> (Statistics, String, Vec<WorkerStatistics>)) -> Measured {
     let mut best = Measured { wall: f64::INFINITY, processor: f64::INFINITY };
     for round in 0..rounds {
         let (begun, used) = (Instant::now(), processor_seconds());
@@ -103,12 +103,12 @@ fn measure(name: &str, rounds: u32, mut run: impl FnMut() -> (Statistics, String
     best
 }
 
-fn of_cycles(joint: Joint<fabius_search::CycleOutcome<Move, Fault>>) -> (Statistics, String, Vec<Share>) {
-    (joint.outcome.statistics, verdict(&joint.outcome), joint.shares)
+fn of_cycles(joint: fabius_search::CycleOutcome<Move, Fault>) -> (Statistics, String, Vec<WorkerStatistics>) {
+    (joint.statistics, verdict(&joint), joint.workers)
 }
 
 fn verdict(outcome: &fabius_search::CycleOutcome<Move, Fault>) -> String {
-    let found = match &outcome.found {
+    let found = match outcome.first() {
         None => "nothing found".to_owned(),
         Some(cycle::Found::Lasso { stem, cycle }) => format!("a lasso of {} and {} steps", stem.len(), cycle.len()),
         Some(cycle::Found::Fault { path, .. }) => format!("a fault after {} steps", path.len()),
@@ -162,7 +162,7 @@ fn main() {
     );
 }
 
-fn one(model: &Searched, search: &str, settings: &Settings) -> (Statistics, String, Vec<Share>) {
+fn one(model: &Searched, search: &str, settings: &Settings) -> (Statistics, String, Vec<WorkerStatistics>) {
     let mut model = model.clone();
     if search == "safety" {
         let outcome = fabius_search::depth_first(&mut model, &mut TreeStore::new(), &mut Quiet, settings);
@@ -175,12 +175,17 @@ fn one(model: &Searched, search: &str, settings: &Settings) -> (Statistics, Stri
     (outcome.statistics, verdict(&outcome), Vec::new())
 }
 
-fn several(model: &Searched, threads: usize, search: &str, settings: &Settings) -> (Statistics, String, Vec<Share>) {
+fn several(
+    model: &Searched,
+    threads: usize,
+    search: &str,
+    settings: &Settings,
+) -> (Statistics, String, Vec<WorkerStatistics>) {
     let mut models = vec![model.clone(); threads];
     match search {
         "safety" => {
             let joint = reach(&mut models, &mut Quiet, settings, 1);
-            (joint.outcome.statistics, format!("{:?}", joint.outcome.completeness), joint.shares)
+            (joint.statistics, format!("{:?}", joint.completeness), joint.workers)
         }
         "acceptance" => of_cycles(cndfs(&mut models, &mut Quiet, settings, 1)),
         "strict" => of_cycles(dfs_fifo(&mut models, &mut Quiet, settings, Levels::Strict, 1)),

@@ -14,7 +14,7 @@ use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
 use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
-use fabius_search::delay_bounded::Reach;
+use fabius_search::delay_bounded::Coverage;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
@@ -194,9 +194,9 @@ pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, 
 }
 
 /// Says that there is no file to go on from, where one was asked for: the search ended in its first round.
-pub(crate) fn nothing_kept(settings: &Settings, reach: Reach, is_found: bool) -> Option<Finding> {
+pub(crate) fn nothing_kept(settings: &Settings, reach: Coverage, is_found: bool) -> Option<Finding> {
     let Keeper { resume, save } = &settings.keeper;
-    if save.is_none() || resume.is_some() || is_found || reach != Reach::Ended(None) {
+    if save.is_none() || resume.is_some() || is_found || reach != Coverage::Ended(None) {
         return None;
     }
     let finding = Finding::new(Code::Checkpoint, "no checkpoint was written: the first round did not end");

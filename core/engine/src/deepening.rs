@@ -19,11 +19,10 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::StopReason;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_search::delay_bounded::Reach;
-use fabius_search::depth_bounded::{DepthOutcome, DepthSettings};
+use fabius_search::delay_bounded::Coverage;
+use fabius_search::depth_bounded::DepthSettings;
 use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles, depth_bounded_kept};
-use fabius_search::iterative_map::DeepCycles;
-use fabius_search::{self as search, Completeness, StopAt};
+use fabius_search::{self as search, Completeness, CycleOutcome, Outcome, StopAt};
 use std::sync::Arc;
 
 /// Searches runs of ever more steps, and confirms what was found.
@@ -58,7 +57,7 @@ pub(crate) fn check(
     let keys = watcher.keys;
     let seconds = ((around.now)() - began).as_secs_f64();
     let mut checked = Checked::of(describe(planned, settings, &found, seconds));
-    for (violation, key) in found.outcome.violations.iter().zip(keys) {
+    for (violation, key) in found.violations.iter().zip(keys) {
         let found = Found::new(violation.kind.into(), violation.path.clone(), watch);
         let found = Found { count: violation.count, ..found };
         let either = shortest(&task, &mut machine, found, key, around);
@@ -97,11 +96,11 @@ pub(crate) fn check_cycles(
     let seconds = ((around.now)() - began).as_secs_f64();
     let reason = endless_reason(&inquiry, &found, settings);
     let mut checked = Checked {
-        findings: nothing_kept(settings, found.reach, found.outcome.found.is_some()).into_iter().collect(),
+        findings: nothing_kept(settings, found.coverage, found.first().is_some()).into_iter().collect(),
         ..Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds))
     };
     machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
-    if let Some(found) = found.outcome.found {
+    if let Some(found) = found.into_first() {
         add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked);
     }
     checked
@@ -123,30 +122,30 @@ fn kept<'a>(
 }
 
 /// One sentence that says what a verdict on infinite runs rests on.
-fn endless_reason(inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, settings: &Settings) -> String {
+fn endless_reason(inquiry: &Inquiry, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> String {
     let what = what_runs_do(inquiry);
-    let searched = format!("searched {}", counted(found.outcome.statistics.states, "state"));
+    let searched = format!("searched {}", counted(found.statistics.states, "state"));
     let steps = |bound: u32| counted(u64::from(bound), "step");
-    if found.outcome.found.is_some() {
+    if found.first().is_some() {
         let bound = found.rounds.last().map_or(0, |round| round.bound);
         return format!("a run {what}, and stays within {} of the start", steps(bound));
     }
-    match found.reach {
-        Reach::EverySchedule | Reach::EveryDelay => format!("no run {what}"),
-        Reach::Bound(bound) if found.endless_turns > 0 => {
-            let (places, steps) = (counted(found.endless_turns, "state"), steps(bound));
+    match found.coverage {
+        Coverage::EverySchedule | Coverage::EveryDelay => format!("no run {what}"),
+        Coverage::Bound(bound) if found.infinite_macro_steps > 0 => {
+            let (places, steps) = (counted(found.infinite_macro_steps, "state"), steps(bound));
             format!(
                 "found no run that {what} within {steps} ({searched}); this is not a proof: in {places} an atomic sequence may never end"
             )
         }
-        Reach::Bound(bound) => {
+        Coverage::Bound(bound) => {
             format!(
                 "no run {what} and stays within {} of the start ({searched}); others were not looked at",
                 steps(bound)
             )
         }
-        Reach::Ended(last) => {
-            let limit = limit_reached(found.outcome.completeness, &settings.limits);
+        Coverage::Ended(last) => {
+            let limit = limit_reached(found.completeness, &settings.limits);
             match last {
                 Some(bound) => {
                     format!("found no run that {what} within {} of the start ({searched}); then {limit}", steps(bound))
@@ -158,8 +157,7 @@ fn endless_reason(inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, settings: 
 }
 
 /// What the search found out, in figures and one sentence.
-fn describe(planned: &Planned, settings: &Settings, found: &DepthOutcome<Move, Fault>, seconds: f64) -> PropertyReport {
-    let outcome = &found.outcome;
+fn describe(planned: &Planned, settings: &Settings, outcome: &Outcome<Move, Fault>, seconds: f64) -> PropertyReport {
     let statistics = &outcome.statistics;
     let stopped = match outcome.completeness {
         Completeness::Exhaustive => None,
@@ -174,7 +172,7 @@ fn describe(planned: &Planned, settings: &Settings, found: &DepthOutcome<Move, F
     PropertyReport {
         verdict,
         exhaustive: stopped.is_none(),
-        reason: reason(found, settings),
+        reason: reason(outcome, settings),
         stopped,
         search: "depth-bounded",
         store: "tree",
@@ -191,10 +189,9 @@ fn describe(planned: &Planned, settings: &Settings, found: &DepthOutcome<Move, F
 }
 
 /// One sentence that says what the verdict rests on. Atomic sequences count as one step.
-fn reason(found: &DepthOutcome<Move, Fault>, settings: &Settings) -> String {
-    let outcome = &found.outcome;
+fn reason(outcome: &Outcome<Move, Fault>, settings: &Settings) -> String {
     let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
-    let within = found.rounds.last().map(|round| counted(u64::from(round.bound), "step"));
+    let within = outcome.rounds.last().map(|round| counted(u64::from(round.bound), "step"));
     match (outcome.violations.first(), outcome.completeness, within) {
         (Some(violation), _, _) => {
             let what = Wrong::from(violation.kind).sentence();

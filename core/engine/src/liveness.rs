@@ -86,7 +86,7 @@ pub(crate) fn check(
     });
     checked.report.search = word(search, threads);
     machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
-    if let Some(found) = outcome.found {
+    if let Some(found) = outcome.into_first() {
         add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked);
     }
     checked
@@ -301,9 +301,9 @@ where
         let mut team = vec![machine.clone(); threads];
         let outcome = match inquiry.search {
             CycleSearch::DfsFifo => {
-                parallel::dfs_fifo(&mut team, &mut watcher, &settings, parallel::Levels::Free, SEED).outcome
+                parallel::dfs_fifo(&mut team, &mut watcher, &settings, parallel::Levels::Free, SEED)
             }
-            _ => parallel::cndfs(&mut team, &mut watcher, &settings, SEED).outcome,
+            _ => parallel::cndfs(&mut team, &mut watcher, &settings, SEED),
         };
         let memory_bytes = outcome.statistics.memory_bytes;
         return (outcome, memory_bytes);
@@ -344,7 +344,7 @@ fn describe(
         Completeness::FirstViolation => Some(Stopped::Violation),
         Completeness::Stopped(reason) => Some(reason.into()),
     };
-    let verdict = match (&outcome.found, outcome.proves_absence()) {
+    let verdict = match (outcome.first(), outcome.proves_absence()) {
         (Some(_), _) => Verdict::Violated,
         (None, true) => Verdict::Holds,
         (None, false) => Verdict::Undecided,
@@ -362,7 +362,7 @@ fn describe(
         seconds,
         memory_bytes: statistics.memory_bytes,
         bytes_per_state: store_bytes as f64 / statistics.states.max(1) as f64,
-        violation_count: u64::from(outcome.found.is_some()),
+        violation_count: u64::from(outcome.first().is_some()),
         ..PropertyReport::unchecked(&planned.name, planned.kind, "")
     }
 }
@@ -379,7 +379,7 @@ fn reason(inquiry: &Inquiry, outcome: &CycleFound, settings: &Settings) -> Strin
         (_, Some(_)) => format!("{fair}run violates it"),
         (_, None) => format!("{fair}run passes acceptance labels for ever"),
     };
-    match (&outcome.found, outcome.completeness) {
+    match (outcome.first(), outcome.completeness) {
         (Some(_), _) => format!("a {run}"),
         (None, Completeness::Exhaustive) => format!("no {run}"),
         (None, stopped) => {

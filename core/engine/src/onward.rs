@@ -118,7 +118,8 @@ fn endless(
     let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let (outcome, _) = crate::liveness::explore(task, &inquiry, task.settings.threads, &mut machine, watcher);
-    let found = outcome.found.map(|found| {
+    let (statistics, completeness) = (outcome.statistics, outcome.completeness);
+    let found = outcome.into_first().map(|found| {
         let mut found = inquiry.describe(found, None);
         if let Wrong::Loop(start, _) = &mut found.wrong {
             *start += path.len();
@@ -127,5 +128,5 @@ fn endless(
         found
     });
     let cut = machine.cut_runs().sentence(&ground.program, &task.loaded.map);
-    Ok((found, outcome.statistics, outcome.completeness, cut))
+    Ok((found, statistics, completeness, cut))
 }

@@ -194,7 +194,7 @@ fn together(
     settings: &search::Settings,
 ) -> Explored {
     let mut team = machine.team(threads);
-    let outcome = search::parallel::reach(&mut team, &mut watcher, settings, SEED).outcome;
+    let outcome = search::parallel::reach(&mut team, &mut watcher, settings, SEED);
     team.iter().for_each(|clone| machine.learn(clone));
     let store_bytes = outcome.statistics.memory_bytes;
     Explored { outcome, store_bytes, keys: watcher.keys }

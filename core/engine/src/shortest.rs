@@ -160,7 +160,7 @@ fn fair_runs(
         let mut store = TreeStore::default();
         let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question);
         budget.spend(listed(&outcome.statistics));
-        match (outcome.found, outcome.completeness) {
+        match (outcome.first(), outcome.completeness) {
             (Some(_), _) => return FairRuns::Known(satisfied),
             (None, Completeness::Exhaustive) if 0 < machine.cut_runs().seen() => return FairRuns::NotAsked,
             (None, Completeness::Exhaustive) => {}

@@ -137,9 +137,9 @@ fn starved(
     let outcome = cycle::components(&mut machine, &mut store, &mut watcher, settings, cycle::Whole, question);
     budget.spend(listed(&outcome.statistics));
     *left = budget.left();
-    let (stem, cycle) = match (outcome.found, outcome.completeness) {
-        (Some(Found::Lasso { stem, cycle }), _) => (stem, cycle),
-        (None, Completeness::Exhaustive) => return Starved::No,
+    let (stem, cycle) = match (outcome.completeness, outcome.into_first()) {
+        (_, Some(Found::Lasso { stem, cycle })) => (stem, cycle),
+        (Completeness::Exhaustive, None) => return Starved::No,
         _ => return Starved::Unknown,
     };
     let original = |edge: EdgeId| match (edge.0 as usize).checked_sub(program.edges.len()) {

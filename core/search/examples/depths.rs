@@ -11,8 +11,8 @@
 
 #![expect(clippy::disallowed_macros, reason = "a measurement prints")]
 
-use fabius_search::depth_bounded::{DepthRound, DepthSettings, Keep, Revisit, depth_bounded};
-use fabius_search::{Ending, Marks, Model, Next, Quiet, Settings};
+use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded};
+use fabius_search::{Ending, Marks, Model, Next, Quiet, Round, Settings};
 
 /// Tokens that travel from station to station.
 struct Line {
@@ -59,10 +59,10 @@ impl Model for Line {
     }
 }
 
-fn measure(line: &mut Line, increment: u32, revisit: Revisit, keep: Keep) -> DepthRound {
+fn measure(line: &mut Line, increment: u32, revisit: Revisit, keep: Keep) -> Round {
     let depth = DepthSettings { increment, cut_off: None, revisit, keep };
     let found = depth_bounded(line, &mut Quiet, &Settings::default(), &depth);
-    found.rounds.last().copied().unwrap_or(DepthRound { bound: 0, states: 0, frontier: 0, revisits: 0, replayed: 0 })
+    found.rounds.last().copied().unwrap_or_default()
 }
 
 fn main() {
@@ -79,10 +79,10 @@ fn main() {
                 "| {tokens} tokens, {stations} stations, leap {leap} | {} | {} | {increment} | {} / {} | {} / {} |",
                 threshold.states,
                 threshold.bound.min(tokens as u32 * stations),
-                shallower.revisits,
-                threshold.revisits,
-                shallower.replayed,
-                threshold.replayed,
+                shallower.work.revisits,
+                threshold.work.revisits,
+                shallower.work.replayed,
+                threshold.work.replayed,
             );
         }
     }

@@ -10,9 +10,9 @@
 
 #![expect(clippy::disallowed_macros, reason = "an example prints")]
 
-use fabius_search::delay_bounded::{Deepening, DelayOutcome, fast};
+use fabius_search::delay_bounded::{Deepening, fast};
 use fabius_search::schedule::{Order, RoundRobin, Scheduler, Situation, Step};
-use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes, Quiet, Settings, TreeStore};
+use fabius_search::{Ending, Marks, Model, Next, Outcome, ProcessSet, Processes, Quiet, Settings, TreeStore};
 
 /// Lets the suspects move first. Who is held back is passed over for one turn.
 struct SuspectsFirst {
@@ -127,7 +127,7 @@ impl Processes for Lock {
     }
 }
 
-fn search<D: Scheduler<u8>>(scheduler: &D) -> DelayOutcome<u8, &'static str> {
+fn search<D: Scheduler<u8>>(scheduler: &D) -> Outcome<u8, &'static str> {
     let mut store = TreeStore::new();
     fast(&mut Lock { bystanders: 8 }, scheduler, &mut store, &mut Quiet, &Settings::default(), &Deepening::default())
 }
@@ -137,7 +137,7 @@ fn main() {
     [8, 9].into_iter().for_each(|worker| suspects.insert(worker));
     for (name, found) in [("round-robin", search(&RoundRobin)), ("suspects first", search(&SuspectsFirst { suspects }))]
     {
-        let (states, delays) = (found.outcome.statistics.states, found.delays.first().map_or(0, Vec::len));
+        let (states, delays) = (found.statistics.states, found.first().map_or(0, |one| one.delays.len()));
         println!("{name}: {states} states, {delays} delays");
     }
 }
@@ -151,7 +151,7 @@ mod tests {
         let mut suspects = ProcessSet::EMPTY;
         [8, 9].into_iter().for_each(|worker| suspects.insert(worker));
         let (blind, wise) = (search(&RoundRobin), search(&SuspectsFirst { suspects }));
-        assert_eq!(wise.outcome.violations.len(), 1);
-        assert!(wise.outcome.statistics.states * 2 < blind.outcome.statistics.states);
+        assert_eq!(wise.violations.len(), 1);
+        assert!(wise.statistics.states * 2 < blind.statistics.states);
     }
 }

@@ -155,10 +155,10 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
             return ControlFlow::Continue(());
         }
         if self.budget.states_exhausted(self.statistics.states) {
-            return ControlFlow::Break(Halt::Reason(StopReason::States));
+            return ControlFlow::Break(Halt::Stopped(StopReason::States));
         }
         if self.origins.len() == u32::MAX as usize {
-            return ControlFlow::Break(Halt::Reason(StopReason::Full));
+            return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         self.statistics.states += 1;
         self.origins.push(origin);
@@ -177,7 +177,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
             let mut path = path_to(model, origins, number);
             expansion.path_to_current(&mut path);
             path.extend(label);
-            path
+            (path, Vec::new())
         })
     }
 
@@ -185,7 +185,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
     fn look(&mut self, number: u32) -> ControlFlow<Halt> {
         let now = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
-        self.budget.look(&self.statistics, self.store.is_full(), self.observer)?;
+        self.budget.look(&self.statistics, self.store.is_full(), self.observer).map_break(Halt::Stopped)?;
         if let Some(wanted) = self.observer.curiosity() {
             let path = path_to(self.model, &self.origins, number);
             let frontier = (self.layer.len() - self.expanded + self.next_layer.len()) as u64;

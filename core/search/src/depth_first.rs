@@ -130,7 +130,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
     #[inline]
     fn count_state(&mut self) -> ControlFlow<Halt> {
         if self.budget.states_exhausted(self.statistics.states) {
-            return ControlFlow::Break(Halt::Reason(StopReason::States));
+            return ControlFlow::Break(Halt::Stopped(StopReason::States));
         }
         self.statistics.states += 1;
         ControlFlow::Continue(())
@@ -142,14 +142,14 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
         self.statistics.violations += 1;
         let key = self.observer.key(&kind, label.as_ref(), self.stack.position.state());
         let stack = &self.stack;
-        self.violations.record(key, kind, || stack.labels().chain(label).collect())
+        self.violations.record(key, kind, || (stack.labels().chain(label).collect(), Vec::new()))
     }
 
     #[cold]
     fn look(&mut self) -> ControlFlow<Halt> {
         let now = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
-        self.budget.look(&self.statistics, self.store.is_full(), self.observer)?;
+        self.budget.look(&self.statistics, self.store.is_full(), self.observer).map_break(Halt::Stopped)?;
         if let Some(wanted) = self.observer.curiosity() {
             let look = Look::at(Phase::DepthFirst).along_many(wanted, self.stack.depth(), self.stack.labels());
             let look = Look { stack: self.stack.len() as u64, ..look };

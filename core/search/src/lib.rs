@@ -40,6 +40,9 @@ pub use depth_first::depth_first;
 pub use look::{Curiosity, Look, Phase, Rejected, Rejection};
 pub use model::{Ending, Marks, Model, Next, ProcessSet, Processes, Reducible};
 pub use observer::{Observer, Quiet, Settings};
-pub use outcome::{Completeness, Outcome, Statistics, StopAt, Violation, ViolationKind};
+pub use outcome::{
+    Completeness, Coverage, Outcome, Round, SampleStatistics, SearchOutcome, Statistics, StopAt, Violation,
+    ViolationKind,
+};
 pub use position::Position;
 pub use store::{BitstateStore, Exactness, FingerprintStore, Store, TreeStore};

@@ -7,9 +7,10 @@
 
 use crate::delay_bounded::{DelayObserver, Listing};
 use crate::model::{Model, Processes};
-use crate::outcome::{Halt, Statistics};
+use crate::outcome::Statistics;
 use crate::position::Position;
 use crate::schedule::Turns;
+use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
 /// The turns of this many states on the stack are kept.
@@ -85,7 +86,7 @@ impl<M: Processes, Data> MacroStack<M, Data> {
         statistics: &mut Statistics,
         store_is_full: bool,
         observer: &mut O,
-    ) -> ControlFlow<Halt, bool> {
+    ) -> ControlFlow<StopReason, bool> {
         let Some(tag) = self.frames.last().map(|frame| frame.tag) else { return ControlFlow::Continue(false) };
         let kept = &mut self.kept[self.frames.len() % KEPT];
         if kept.0 != tag {

@@ -1,7 +1,7 @@
 //! What a search is told, and whom it tells: limits, cancellation, progress.
 
 use crate::look::{Curiosity, Look, Rejected};
-use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
+use crate::outcome::{Statistics, StopAt, ViolationKind};
 use fabius_base::{Cancel, Limits, StopReason};
 use std::fmt::Debug;
 use std::fmt::Write as _;
@@ -152,19 +152,19 @@ impl<'a> Budget<'a> {
         statistics: &Statistics,
         store_is_full: bool,
         observer: &mut impl Observer<L, F>,
-    ) -> ControlFlow<Halt> {
+    ) -> ControlFlow<StopReason> {
         self.steps_left = STEPS_PER_LOOK;
         let memory_bytes_max = self.limits.memory_bytes_max.unwrap_or(u64::MAX);
         if let Some(reason) = self.settings.cancel.requested() {
-            return ControlFlow::Break(Halt::Reason(reason));
+            return ControlFlow::Break(reason);
         }
         if store_is_full {
-            return ControlFlow::Break(Halt::Reason(StopReason::Full));
+            return ControlFlow::Break(StopReason::Full);
         }
         if memory_bytes_max < statistics.memory_bytes {
-            return ControlFlow::Break(Halt::Reason(StopReason::Memory));
+            return ControlFlow::Break(StopReason::Memory);
         }
-        let told = observer.progress(statistics).map_break(Halt::Reason);
+        let told = observer.progress(statistics);
         observer.change_limits(&mut self.limits);
         told
     }

@@ -333,7 +333,7 @@ fn check_lasso(toy: &Toy, stem: &[u32], cycle: &[u32], goal: Goal, fairness: Fai
 }
 
 fn check_found(toy: &Toy, outcome: &ToyOutcome, goal: Goal, fairness: Fairness) -> Option<u64> {
-    match outcome.found.as_ref()? {
+    match outcome.first()? {
         Found::Lasso { stem, cycle } => Some(check_lasso(toy, stem, cycle, goal, fairness)),
         Found::Fault { path, fault } => {
             let mut walker = Walker::new(toy);
@@ -385,7 +385,7 @@ fn a_cycle_is_found_if_and_only_if_there_is_one() {
                 *found.entry((format!("{goal:?} {fairness:?}"), truth)).or_insert(0_u64) += 1;
                 for (name, outcome) in outcomes(&toy, &Settings::default(), goal, fairness) {
                     let context = format!("seed {seed}, {name}, {goal:?}, {fairness:?}");
-                    assert_eq!(outcome.found.is_some(), truth, "{context}");
+                    assert_eq!(outcome.first().is_some(), truth, "{context}");
                     assert_eq!(outcome.proves_absence(), !truth, "{context}");
                     let ended = if truth { Completeness::FirstViolation } else { Completeness::Exhaustive };
                     assert_eq!(outcome.completeness, ended, "{context}");
@@ -614,8 +614,8 @@ fn a_fault_ends_a_search_for_cycles() {
         for goal in [Goal::AcceptanceCycle, Goal::Livelock] {
             let truth = faulty || exists(&toy, goal, Fairness::None);
             for (name, outcome) in outcomes(&toy, &Settings::default(), goal, Fairness::None) {
-                assert_eq!(outcome.found.is_some(), truth, "seed {seed}, {name}, {goal:?}");
-                if let Some(Found::Fault { path, fault }) = &outcome.found {
+                assert_eq!(outcome.first().is_some(), truth, "seed {seed}, {name}, {goal:?}");
+                if let Some(Found::Fault { path, fault }) = outcome.first() {
                     let mut walker = Walker::new(&toy);
                     walker.walk(path);
                     assert_eq!(walker.fault, Some(*fault), "seed {seed}, {name}, {goal:?}");
@@ -656,7 +656,7 @@ const P: Marks = Marks::PROGRESS;
 const A: Marks = Marks::ACCEPTING;
 
 fn lasso_of(outcome: &ToyOutcome) -> Option<(Vec<u32>, Vec<u32>)> {
-    match &outcome.found {
+    match outcome.first() {
         Some(Found::Lasso { stem, cycle }) => Some((stem.clone(), cycle.clone())),
         _ => None,
     }
@@ -703,7 +703,7 @@ fn cycles_of_transient_states_alone_are_found() {
     let endless = graph(&[1, 2], &[(0, 1, P), (1, 2, A), (2, 1, N)]);
     for goal in [Goal::AcceptanceCycle, Goal::Livelock] {
         for (name, outcome) in outcomes(&endless, &Settings::default(), goal, Fairness::None) {
-            assert!(outcome.found.is_some(), "{name}");
+            assert!(outcome.first().is_some(), "{name}");
             check_found(&endless, &outcome, goal, Fairness::None);
         }
     }
@@ -732,7 +732,7 @@ fn long_runs_of_transient_states_close_cycles() {
             assert!(by_dfs_fifo(&ring, &Settings::default(), Order::Strict).proves_absence(), "{length} {marked}");
             for (goal, expected) in [(Goal::AcceptanceCycle, true), (Goal::Livelock, false)] {
                 let outcome = by_components(&ring, &Settings::default(), goal, Fairness::None);
-                assert_eq!(outcome.found.is_some(), expected, "{length} {marked}");
+                assert_eq!(outcome.first().is_some(), expected, "{length} {marked}");
             }
         }
     }
@@ -776,8 +776,8 @@ fn transient_states_may_come_in_long_runs() {
                 let truth = exists(&toy, goal, fairness);
                 for (name, outcome) in outcomes(&long, &Settings::default(), goal, fairness) {
                     let context = format!("seed {seed}, {name}, {goal:?}, {fairness:?}");
-                    assert_eq!(outcome.found.is_some(), truth, "{context}");
-                    let Some(Found::Lasso { mut stem, mut cycle }) = outcome.found else { continue };
+                    assert_eq!(outcome.first().is_some(), truth, "{context}");
+                    let Some(Found::Lasso { mut stem, mut cycle }) = outcome.into_first() else { continue };
                     stem.retain(|&label| label < INNER);
                     cycle.retain(|&label| label < INNER);
                     check_lasso(&toy, &stem, &cycle, goal, fairness);
@@ -850,16 +850,16 @@ fn long_paths_and_rings_need_no_stack() {
             let accepting = closes && marks == A;
             let livelock = closes && marks != P;
             let outcome = nested_dfs(&mut ring, &mut TreeStore::default(), &mut Quiet, &settings, Whole);
-            assert_eq!(outcome.found.is_some(), accepting);
+            assert_eq!(outcome.first().is_some(), accepting);
             assert_eq!(outcome.statistics.states, u64::from(states));
             let outcome = dfs_fifo(&mut ring, &mut TreeStore::default(), &mut Quiet, &settings, Order::Strict);
-            assert_eq!(outcome.found.is_some(), livelock);
+            assert_eq!(outcome.first().is_some(), livelock);
             for fairness in FAIRNESSES {
                 for (goal, truth) in [(Goal::AcceptanceCycle, accepting), (Goal::Livelock, livelock)] {
                     let mut store = TreeStore::default();
                     let outcome = components(&mut ring, &mut store, &mut Quiet, &settings, Whole, (goal, fairness));
-                    assert_eq!(outcome.found.is_some(), truth, "{marked} {goal:?} {fairness:?}");
-                    if let Some(Found::Lasso { cycle, .. }) = outcome.found {
+                    assert_eq!(outcome.first().is_some(), truth, "{marked} {goal:?} {fairness:?}");
+                    if let Some(Found::Lasso { cycle, .. }) = outcome.into_first() {
                         assert_eq!(cycle.len(), states as usize);
                     }
                 }
@@ -1031,7 +1031,7 @@ fn no_transition_is_put_off_for_ever() {
                 components(&mut model, &mut TreeStore::default(), &mut quiet, &settings, CycleProviso, question)
             };
             check_found(&toy, &outcome, Goal::AcceptanceCycle, Fairness::None);
-            if outcome.found.is_some() {
+            if outcome.first().is_some() {
                 continue;
             }
             assert!(!model.ignores(), "{context}");

@@ -20,9 +20,9 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::Finding;
 use fabius_program::{Move, Program, meaning::Fault};
-use fabius_search::delay_bounded::{Deepening, Reach};
-use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles, iterative_map_together};
-use fabius_search::{self as search, Completeness, StopAt};
+use fabius_search::delay_bounded::{Coverage, Deepening};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
+use fabius_search::{self as search, Completeness, CycleOutcome, StopAt};
 use std::sync::Arc;
 
 /// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.
@@ -62,12 +62,12 @@ pub(crate) fn check(
         findings: unknown_types(program, &chosen)
             .into_iter()
             .chain(overlap.finding(&inquiry.program, &loaded.map))
-            .chain(nothing_kept(settings, found.reach, found.outcome.found.is_some()))
+            .chain(nothing_kept(settings, found.coverage, found.first().is_some()))
             .collect(),
         ..Checked::of(describe(planned, settings, &inquiry, &found, &chosen, ask, seconds))
     };
     machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
-    if let Some(found) = found.outcome.found {
+    if let Some(found) = found.into_first() {
         if loaded.is_sealed() {
             // The shortest run might not keep to the seals.
             let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
@@ -100,7 +100,7 @@ struct Job<'a> {
 }
 
 impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
-    type Result = Result<DeepCycles<Move, Fault>, Box<Finding>>;
+    type Result = Result<CycleOutcome<Move, Fault>, Box<Finding>>;
 
     fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
         let (mut watcher, job) = self;
@@ -137,7 +137,7 @@ fn describe(
     planned: &Planned,
     settings: &Settings,
     inquiry: &Inquiry,
-    found: &DeepCycles<Move, Fault>,
+    found: &CycleOutcome<Move, Fault>,
     chosen: &Chosen,
     ask: Ask,
     seconds: f64,
@@ -148,18 +148,18 @@ fn describe(
 /// What a search for cycles that goes by rounds found out, in figures and one sentence.
 pub(crate) fn in_figures(
     planned: &Planned,
-    found: &DeepCycles<Move, Fault>,
+    found: &CycleOutcome<Move, Fault>,
     search: &'static str,
     reason: String,
     seconds: f64,
 ) -> PropertyReport {
-    let statistics = &found.outcome.statistics;
-    let stopped = match found.outcome.completeness {
+    let statistics = &found.statistics;
+    let stopped = match found.completeness {
         Completeness::Exhaustive => None,
         Completeness::FirstViolation => Some(Stopped::Violation),
         Completeness::Stopped(reason) => Some(reason.into()),
     };
-    let verdict = match (&found.outcome.found, found.outcome.proves_absence()) {
+    let verdict = match (found.first(), found.proves_absence()) {
         (Some(_), _) => Verdict::Violated,
         (None, true) => Verdict::Holds,
         (None, false) => Verdict::Undecided,
@@ -178,7 +178,7 @@ pub(crate) fn in_figures(
         seconds,
         memory_bytes: statistics.memory_bytes,
         bytes_per_state: statistics.memory_bytes as f64 / statistics.states.max(1) as f64,
-        violation_count: u64::from(found.outcome.found.is_some()),
+        violation_count: u64::from(found.first().is_some()),
         ..PropertyReport::unchecked(&planned.name, planned.kind, "")
     }
 }
@@ -193,12 +193,12 @@ pub(crate) fn what_runs_do(inquiry: &Inquiry) -> &'static str {
 }
 
 /// One sentence that says what the verdict rests on.
-fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault>, chosen: &Chosen) -> String {
+fn reason(settings: &Settings, inquiry: &Inquiry, found: &CycleOutcome<Move, Fault>, chosen: &Chosen) -> String {
     let what = what_runs_do(inquiry);
-    let states = counted(found.outcome.statistics.states, "state");
+    let states = counted(found.statistics.states, "state");
     let under = under(chosen);
     let bound = found.rounds.last().map_or(0, |round| u64::from(round.bound));
-    if found.outcome.found.is_some() {
+    if found.first().is_some() {
         let within = match bound {
             0 => "without a delay".to_owned(),
             _ => format!("with up to {}", counted(bound, "delay")),
@@ -210,22 +210,22 @@ fn reason(settings: &Settings, inquiry: &Inquiry, found: &DeepCycles<Move, Fault
         };
         return format!("a run {what}: found {within} {under}{cost}");
     }
-    match found.reach {
-        Reach::EverySchedule | Reach::EveryDelay => format!("no run {what}, under any schedule"),
-        Reach::Bound(_) if found.endless_turns > 0 => {
-            let places = counted(found.endless_turns, "state");
+    match found.coverage {
+        Coverage::EverySchedule | Coverage::EveryDelay => format!("no run {what}, under any schedule"),
+        Coverage::Bound(_) if found.infinite_macro_steps > 0 => {
+            let places = counted(found.infinite_macro_steps, "state");
             format!(
                 "found no run that {what} (searched {states}); this is not a proof: in {places} an atomic sequence may never end"
             )
         }
-        Reach::Bound(bound) => {
+        Coverage::Bound(bound) => {
             format!(
                 "found no run that {what}, up to {} {under} (searched {states})",
                 counted(u64::from(bound), "delay")
             )
         }
-        Reach::Ended(last) => {
-            let limit = limit_reached(found.outcome.completeness, &settings.limits);
+        Coverage::Ended(last) => {
+            let limit = limit_reached(found.completeness, &settings.limits);
             match last {
                 Some(bound) => {
                     let delays = counted(u64::from(bound), "delay");

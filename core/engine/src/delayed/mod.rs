@@ -29,7 +29,7 @@ pub(crate) use chosen::scheduler_of;
 use chosen::{ByName, Chosen, choose, unknown_types};
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, DelayOutcome, Round};
+use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, Round};
 use fabius_search::schedule::{Priority, RandomOrder, RoundRobin, RunToCompletion, Scheduler, Sealed};
 use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
@@ -47,11 +47,11 @@ const BITS_PER_STATE: u32 = 3;
 /// Memory of a bitstate store if none was named.
 const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
 
-type Outcome = DelayOutcome<Move, Fault>;
+type Outcome = search::Outcome<Move, Fault>;
 
 /// What a search found, and what its store took.
 struct Explored {
-    found: Outcome,
+    outcome: Outcome,
     store_bytes: u64,
     /// The keys of the violations, in their order.
     keys: Vec<u64>,
@@ -137,7 +137,7 @@ pub(crate) fn check(
     };
     // Other ways to draw runs know nothing of delays.
     let delays_count = !matches!(how, How::Sample(kind) if kind != SampleKind::Delays);
-    let outcome = &explored.found.outcome;
+    let outcome = &explored.outcome;
     for (index, violation) in outcome.violations.iter().enumerate() {
         if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
             let found =
@@ -146,7 +146,7 @@ pub(crate) fn check(
             checked.confirm_either(loaded, program, planned, either, around);
             continue;
         }
-        let first = Run::new(violation, &explored.found.delays[index], mode == DelayMode::Exact);
+        let first = Run::new(violation, mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = fewer(&task, &mut machine, first, key, &chosen, order, around);
         let found = Found::new(violation.kind.into(), run.path, watch);
@@ -169,7 +169,7 @@ pub(crate) fn check(
 
 /// The statements that no run executes, if all runs were seen: who keeps to seals does not see all.
 fn never_executed(task: &Task<'_>, machine: &SearchedMachine, explored: &Explored) -> Vec<Finding> {
-    let outcome = &explored.found.outcome;
+    let outcome = &explored.outcome;
     let all_seen = outcome.completeness == search::Completeness::Exhaustive && outcome.exactness.is_exact();
     if !all_seen || task.loaded.is_sealed() {
         return Vec::new();
@@ -189,9 +189,9 @@ fn explore(
     let delaying = order.delaying;
     if let How::Sample(kind) = order.how {
         let drawn = samples::draw(task, machine, &chosen.kind, delaying, kind, (overlap, around));
-        let sentence = samples::reason(&drawn, kind, delaying, chosen);
-        let store_bytes = 0;
-        return Ok((Explored { found: drawn.sampled.found, store_bytes, keys: drawn.keys }, sentence));
+        let sentence = |drawn| samples::reason(drawn, kind, delaying, chosen);
+        let sentence = drawn.outcome.samples.as_ref().map(sentence).unwrap_or_default();
+        return Ok((drawn, sentence));
     }
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let explored =
@@ -209,8 +209,10 @@ struct Run {
 }
 
 impl Run {
-    fn new(violation: &Violation<Move, Fault>, delays: &[Delay], exact: bool) -> Self {
-        Self { path: violation.path.clone(), delays: delays.to_vec(), fewest: exact || delays.is_empty() }
+    fn new(violation: &Violation<Move, Fault>, exact: bool) -> Self {
+        let Violation { path, delays, .. } = violation.clone();
+        let fewest = exact || delays.is_empty();
+        Self { path, delays, fewest }
     }
 }
 
@@ -240,10 +242,9 @@ fn fewer(
         return run;
     };
     let same = explored.keys.iter().position(|&other| other == key);
-    let better =
-        same.and_then(|index| explored.found.outcome.violations.get(index).zip(explored.found.delays.get(index)));
+    let better = same.and_then(|index| explored.outcome.violations.get(index));
     match better {
-        Some((violation, delays)) => Run::new(violation, delays, true),
+        Some(violation) => Run::new(violation, true),
         None => run,
     }
 }
@@ -318,17 +319,17 @@ impl UnderScheduler for Search<'_, '_, '_> {
         let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
         let deepening = Deepening { last, choices: order.delaying.choices_max, ..Deepening::default() };
         if order.mode == DelayMode::Exact {
-            let found = order.kept.run(|keeping| match keeping {
+            let outcome = order.kept.run(|keeping| match keeping {
                 None => Ok(delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening)),
                 Some(keeping) => {
                     delay_bounded::exact_kept(machine, scheduler, &mut watcher, &settings, &deepening, keeping)
                 }
             })?;
-            let store_bytes = found.outcome.statistics.memory_bytes;
-            return Ok(Explored { found, store_bytes, keys: watcher.keys });
+            let store_bytes = outcome.statistics.memory_bytes;
+            return Ok(Explored { outcome, store_bytes, keys: watcher.keys });
         }
         let how = (order, &settings, &deepening);
-        let (found, store_bytes) = match order.how.store() {
+        let (outcome, store_bytes) = match order.how.store() {
             Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, how)?,
             Storage::Hash => {
                 let store = FingerprintStore::new(STORE_SEED);
@@ -340,7 +341,7 @@ impl UnderScheduler for Search<'_, '_, '_> {
                 run_fast(machine, scheduler, store, &mut watcher, how)?
             }
         };
-        Ok(Explored { found, store_bytes, keys: watcher.keys })
+        Ok(Explored { outcome, store_bytes, keys: watcher.keys })
     }
 }
 
@@ -351,13 +352,13 @@ fn run_fast<D: Scheduler<Move>, S: Store>(
     watcher: &mut Watcher<'_, '_>,
     (order, settings, deepening): (Order<'_>, &search::Settings, &Deepening),
 ) -> Result<(Outcome, u64), Box<Finding>> {
-    let found = order.kept.run(|keeping| match keeping {
+    let outcome = order.kept.run(|keeping| match keeping {
         None => Ok(delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening)),
         Some(keeping) => {
             delay_bounded::fast_kept(machine, scheduler, &mut store, watcher, settings, deepening, keeping)
         }
     })?;
-    Ok((found, store.memory_bytes()))
+    Ok((outcome, store.memory_bytes()))
 }
 
 /// What a search in the order of delays depends on beside the model.
@@ -383,7 +384,7 @@ impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
     }
 
     fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
-        let Round { bound, states, frontier } = *round;
+        let Round { bound, states, frontier, .. } = *round;
         (self.around.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });
         ControlFlow::Continue(())
     }

@@ -1,6 +1,6 @@
 //! Single runs at random.
 
-use super::{Chosen, Overlap, SharedScheduler, UnderScheduler, seed_of, under, with_scheduler};
+use super::{Chosen, Explored, Overlap, SharedScheduler, UnderScheduler, seed_of, under, with_scheduler};
 use crate::adapter::SearchedMachine;
 use crate::event::Goal;
 use crate::run::Surroundings;
@@ -8,9 +8,9 @@ use crate::settings::{Delaying, SampleKind, SchedulerChoice};
 use crate::task::Task;
 use crate::watcher::Watcher;
 use crate::words::{counted, grouped};
-use fabius_program::{Action, Move, Program, meaning::Fault};
-use fabius_search::delay_bounded::{Sampled, Samples, Sampling, sample};
-use fabius_search::{self as search, StopAt};
+use fabius_program::{Action, Move, Program};
+use fabius_search::delay_bounded::{Samples, Sampling, sample};
+use fabius_search::{self as search, SampleStatistics, StopAt};
 
 /// This many delays (or changes of priority) if nobody says.
 const DELAYS_DEFAULT: u32 = 2;
@@ -25,16 +25,10 @@ struct Draw<'a, 'b, 'c> {
     stop_at: StopAt,
 }
 
-/// What was drawn, and the keys of the violations.
-pub(super) struct Drawn {
-    pub sampled: Sampled<Move, Fault>,
-    pub keys: Vec<u64>,
-}
-
 impl UnderScheduler for Draw<'_, '_, '_> {
-    type Result = Drawn;
+    type Result = Explored;
 
-    fn run<D: SharedScheduler>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Drawn {
+    fn run<D: SharedScheduler>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Explored {
         let cancel = self.watcher.around.cancel.clone();
         let limits = self.task.settings.limits;
         let settings = search::Settings { limits, stop_at: self.stop_at, cancel };
@@ -46,8 +40,8 @@ impl UnderScheduler for Draw<'_, '_, '_> {
             length: limits.depth_max,
             of_interest: &|step: &Move| is_seen_by_others(program, step),
         };
-        let sampled = sample(machine, scheduler, &mut self.watcher, &settings, &samples);
-        Drawn { sampled, keys: self.watcher.keys }
+        let outcome = sample(machine, scheduler, &mut self.watcher, &settings, &samples);
+        Explored { outcome, store_bytes: 0, keys: self.watcher.keys }
     }
 }
 
@@ -76,7 +70,7 @@ pub(super) fn draw(
     delaying: &Delaying,
     kind: SampleKind,
     (overlap, around): (&Overlap, &mut Surroundings<'_>),
-) -> Drawn {
+) -> Explored {
     let stop_at = if task.settings.keep_going { StopAt::Never } else { StopAt::First };
     let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
     let draw = Draw { watcher, task, delaying, kind, runs: delaying.runs_max(), stop_at };
@@ -84,8 +78,8 @@ pub(super) fn draw(
 }
 
 /// One sentence about runs in which nothing was found.
-pub(super) fn reason(drawn: &Drawn, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> String {
-    let Sampled { runs, length, probability, .. } = drawn.sampled;
+pub(super) fn reason(samples: &SampleStatistics, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> String {
+    let SampleStatistics { runs, length, probability } = *samples;
     let runs = counted(runs, "run");
     let delays = delaying.delays_max.unwrap_or(DELAYS_DEFAULT);
     let how = match kind {

@@ -8,7 +8,7 @@ use crate::settings::DelayMode;
 use crate::task::{limit_reached, missed};
 use crate::words::counted;
 use fabius_search as search;
-use fabius_search::delay_bounded::Reach;
+use fabius_search::delay_bounded::Coverage;
 
 /// What the search found out, in figures and one sentence.
 pub(super) fn describe(
@@ -19,7 +19,7 @@ pub(super) fn describe(
     sentence: String,
     seconds: f64,
 ) -> PropertyReport {
-    let outcome = &explored.found.outcome;
+    let outcome = &explored.outcome;
     let statistics = &outcome.statistics;
     let stopped = match outcome.completeness {
         search::Completeness::Exhaustive => None,
@@ -52,25 +52,25 @@ pub(super) fn describe(
 
 /// One sentence that says what the verdict rests on, if nothing was found.
 pub(super) fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen, is_sealed: bool) -> String {
-    let (outcome, exact) = (&explored.found.outcome, order.mode == DelayMode::Exact);
+    let (outcome, exact) = (&explored.outcome, order.mode == DelayMode::Exact);
     let choices = order.delaying.choices_max;
     let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
     let under = under(chosen);
-    match explored.found.reach {
-        Reach::EverySchedule if outcome.exactness.is_exact() => {
+    match explored.outcome.coverage {
+        Coverage::EverySchedule if outcome.exactness.is_exact() => {
             let which = if is_sealed { " that keeps to the seals" } else { "" };
             let all = format!(
                 "safe under every schedule{which}: no assertion can fail, no invalid end state, no runtime error"
             );
             match exact {
-                true => format!("{all}; {} with the scheduler's", counted(explored.found.pairs, "state")),
+                true => format!("{all}; {} with the scheduler's", counted(explored.outcome.product_states, "state")),
                 false => all,
             }
         }
-        Reach::EverySchedule => {
+        Coverage::EverySchedule => {
             format!("no error found ({searched}); this is not a proof: {}", missed(outcome.exactness))
         }
-        Reach::EveryDelay => {
+        Coverage::EveryDelay => {
             let choices = counted(u64::from(choices.unwrap_or(0)), "choice");
             let more = "more delays lead to nothing new, runs with more choices were not looked at";
             match exact {
@@ -78,13 +78,13 @@ pub(super) fn reason(explored: &Explored, order: Order<'_>, chosen: &Chosen, is_
                 false => format!("no error found up to {choices} ({searched}); {more}"),
             }
         }
-        Reach::Bound(bound) if exact => {
+        Coverage::Bound(bound) if exact => {
             let bounds = within(bound, choices);
-            let pairs = counted(explored.found.pairs, "state");
+            let pairs = counted(explored.outcome.product_states, "state");
             format!("safe with at most {bounds} {under} ({searched}, {pairs} with the scheduler's)")
         }
-        Reach::Bound(bound) => format!("no error found up to {} {under} ({searched})", within(bound, choices)),
-        Reach::Ended(bound) => {
+        Coverage::Bound(bound) => format!("no error found up to {} {under} ({searched})", within(bound, choices)),
+        Coverage::Ended(bound) => {
             let limit = limit_reached(outcome.completeness, &order.limits);
             match bound {
                 Some(bound) if exact => {

@@ -13,6 +13,7 @@ mod retrace;
 pub(crate) use retrace::{Retraced, Visit, retrace};
 
 use crate::outcome::Halt;
+use fabius_base::StopReason;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;
@@ -55,7 +56,7 @@ pub(crate) trait ByRounds {
     fn begin(&mut self) -> ControlFlow<Halt>;
 
     /// Arrives where a snapshot was taken.
-    fn restore(&mut self, snapshot: &Self::Snapshot) -> Result<ControlFlow<Halt>, Unusable>;
+    fn restore(&mut self, snapshot: &Self::Snapshot) -> Result<ControlFlow<StopReason>, Unusable>;
 
     /// Goes on round by round. `keep` is given a snapshot after each that leaves something to do.
     fn rounds(&mut self, keep: Option<&mut dyn FnMut(Self::Snapshot)>) -> ControlFlow<Halt>;
@@ -77,7 +78,7 @@ pub(crate) trait ByRounds {
         let Keeping { from, mut keep } = keeping;
         let begun = match from {
             None => self.begin(),
-            Some(snapshot) => self.restore(snapshot)?,
+            Some(snapshot) => self.restore(snapshot)?.map_break(Halt::Stopped),
         };
         if begun.is_break() {
             return Ok(begun);

@@ -3,8 +3,9 @@
 use super::Unusable;
 use crate::delay_bounded::{DelayObserver, Listing, Origin, scheduled};
 use crate::model::{Model, Processes};
-use crate::outcome::{Halt, Statistics};
+use crate::outcome::Statistics;
 use crate::schedule::{Scheduler, Turns};
+use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
 /// What a state is found to be, when it is met again.
@@ -34,7 +35,7 @@ pub(crate) fn retrace<M, D, O>(
     origins: &[Origin],
     (statistics, observer): (&mut Statistics, &mut O),
     visitor: &mut impl Visit<D::State>,
-) -> Result<ControlFlow<Halt>, Unusable>
+) -> Result<ControlFlow<StopReason>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,

@@ -31,7 +31,7 @@
 
 use super::frontier::{Frontier, Seed};
 use super::lasso::{Cycle, Lasso};
-use super::outcome::{CycleOutcome, End, Found, Goal, Run};
+use super::outcome::{CycleOutcome, Found, Goal, Run};
 use super::proviso::Whole;
 use super::stem::stem_to;
 use super::watch::Watch;
@@ -39,6 +39,7 @@ use crate::dfs_stack::{Closed, DfsStack};
 use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
+use crate::outcome::Halt;
 use crate::store::{Class, Inserted, Payloads, Store};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
@@ -79,8 +80,8 @@ where
     let memory_bytes = search.memory_bytes();
     let statistics = &mut search.watch.statistics;
     statistics.memory_bytes = statistics.memory_bytes.max(memory_bytes);
-    let outcome = CycleOutcome::conclude(run, search.store.exactness(), *statistics);
-    let is_least = order == Order::Strict && matches!(outcome.found, Some(Found::Lasso { .. }));
+    let outcome = CycleOutcome::conclude_found(run, search.store.exactness(), *statistics);
+    let is_least = order == Order::Strict && matches!(outcome.first(), Some(Found::Lasso { .. }));
     CycleOutcome { progress_events_min: is_least.then_some(search.progress_events), ..outcome }
 }
 
@@ -110,7 +111,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     fn run(&mut self) -> Run<M::Label, M::Fault> {
         let mut state = Vec::new();
         if let Err(fault) = self.model.initial(&mut state) {
-            return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
+            return ControlFlow::Break(Halt::Found(Found::Fault { path: Vec::new(), fault }));
         }
         self.watch.counts_state()?;
         self.stack.reset(&state);
@@ -215,7 +216,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
         if self.queue.push(self.store, &self.stack.position, class, self.seed) {
             ControlFlow::Continue(())
         } else {
-            ControlFlow::Break(End::Stopped(StopReason::Full))
+            ControlFlow::Break(Halt::Stopped(StopReason::Full))
         }
     }
 
@@ -230,14 +231,14 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
         let lasso = Lasso { goal: Goal::Livelock, lead, from: &from, stem, cycle };
         let memory_bytes = self.memory_bytes();
         let found = lasso.shortened(self.model, &mut Whole, &mut self.watch, memory_bytes);
-        ControlFlow::Break(End::Found(found))
+        ControlFlow::Break(Halt::Found(found))
     }
 
     #[cold]
     fn fault(&mut self, label: Option<M::Label>, fault: M::Fault) -> Run<M::Label, M::Fault> {
         let mut path = self.stem()?;
         path.extend(self.stack.labels().chain(label));
-        ControlFlow::Break(End::Found(Found::Fault { path, fault }))
+        ControlFlow::Break(Halt::Found(Found::Fault { path, fault }))
     }
 
     /// The way to the bottom of the stack.

@@ -38,13 +38,14 @@
 //! expanded in full is kept with it, and therefore no state is passed through on trust.
 
 use super::lasso::{Cycle, Lasso};
-use super::outcome::{CycleOutcome, End, Found, Goal, Run};
+use super::outcome::{CycleOutcome, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::dfs_stack::{Closed, DfsStack, TransientPolicy};
 use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
+use crate::outcome::Halt;
 use crate::store::{Class, Payloads, Store};
 use std::ops::ControlFlow;
 
@@ -77,7 +78,7 @@ where
     let memory_bytes = search.memory_bytes();
     let statistics = &mut search.watch.statistics;
     statistics.memory_bytes = statistics.memory_bytes.max(memory_bytes);
-    CycleOutcome::conclude(run, search.store.exactness(), *statistics)
+    CycleOutcome::conclude_found(run, search.store.exactness(), *statistics)
 }
 
 struct NestedDfs<'a, M: Model, S: Store, O, P> {
@@ -171,7 +172,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     fn run(&mut self) -> Run<M::Label, M::Fault> {
         let mut state = Vec::new();
         if let Err(fault) = self.model.initial(&mut state) {
-            return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
+            return ControlFlow::Break(Halt::Found(Found::Fault { path: Vec::new(), fault }));
         }
         self.watch.counts_state()?;
         self.stack.reset(&state);
@@ -384,13 +385,13 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         };
         let memory_bytes = self.memory_bytes();
         let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
-        ControlFlow::Break(End::Found(found))
+        ControlFlow::Break(Halt::Found(found))
     }
 
     #[cold]
     fn fault(&mut self, label: Option<M::Label>, fault: M::Fault) -> Run<M::Label, M::Fault> {
         let path = self.stack.labels().chain(label).collect();
-        ControlFlow::Break(End::Found(Found::Fault { path, fault }))
+        ControlFlow::Break(Halt::Found(Found::Fault { path, fault }))
     }
 
     #[cold]

@@ -1,9 +1,6 @@
 //! What a search for cycles found: plain data, the same for every such search.
 
-use crate::outcome::{Completeness, Statistics};
-use crate::store::Exactness;
-use fabius_base::StopReason;
-use std::ops::ControlFlow;
+use crate::outcome::SearchOutcome;
 
 /// Which cycles a search looks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,46 +50,8 @@ pub enum Found<Label, Fault> {
     },
 }
 
-/// Result of a search for cycles.
-#[derive(Clone, PartialEq, Debug)]
-pub struct CycleOutcome<Label, Fault> {
-    /// What was found; `None` if there is none, as far as the search looked.
-    pub found: Option<Found<Label, Fault>>,
-    /// Of a lasso, how many steps with progress are on its stem, if the search made this number as small as it
-    /// can be. A way from one ordinary state to the next counts once.
-    pub progress_events_min: Option<u64>,
-    /// How much was looked at.
-    pub completeness: Completeness,
-    /// What the store may have missed.
-    pub exactness: Exactness,
-    /// Counters at the end. [`Statistics::matched`] counts arrivals of a nested search, too.
-    pub statistics: Statistics,
-}
-
-impl<Label, Fault> CycleOutcome<Label, Fault> {
-    /// Whether this is a proof that there is nothing to be found.
-    pub fn proves_absence(&self) -> bool {
-        self.found.is_none() && self.completeness == Completeness::Exhaustive && self.exactness.is_exact()
-    }
-
-    /// Makes the outcome of a search that ran to its end or was halted.
-    pub(crate) fn conclude(run: Run<Label, Fault>, exactness: Exactness, statistics: Statistics) -> Self {
-        let (found, completeness) = match run {
-            ControlFlow::Break(End::Found(found)) => (Some(found), Completeness::FirstViolation),
-            ControlFlow::Break(End::Stopped(reason)) => (None, Completeness::Stopped(reason)),
-            ControlFlow::Continue(()) if statistics.cut > 0 => (None, Completeness::Stopped(StopReason::Depth)),
-            ControlFlow::Continue(()) => (None, Completeness::Exhaustive),
-        };
-        Self { found, progress_events_min: None, completeness, exactness, statistics }
-    }
-}
-
-/// Why a search for cycles ends before all is looked at.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum End<Label, Fault> {
-    Found(Found<Label, Fault>),
-    Stopped(StopReason),
-}
+/// Result of a search for cycles. [`Statistics::matched`](crate::Statistics::matched) counts arrivals of a nested search, too.
+pub type CycleOutcome<Label, Fault> = SearchOutcome<Found<Label, Fault>>;
 
 /// Goes on, or ends with what was found.
-pub(crate) type Run<Label, Fault, T = ()> = ControlFlow<End<Label, Fault>, T>;
+pub(crate) type Run<Label, Fault, T = ()> = crate::outcome::Run<Found<Label, Fault>, T>;

@@ -10,10 +10,11 @@
 //! A step is a transition that a process takes. What else moves (a claim, a change without label) adds nothing to the
 //! length.
 
-use super::outcome::{End, Fairness, Found, Goal, Run};
+use super::outcome::{Fairness, Found, Goal, Run};
 use super::watch::Watch;
 use crate::model::{Marks, Next, ProcessSet, Processes};
 use crate::observer::{Observer, Settings};
+use crate::outcome::Halt;
 use crate::position::Position;
 use crate::state_log::StateLog;
 use crate::store::{Class, Payloads, Store, TreeStore};
@@ -191,7 +192,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         let mut enough = STATES_FIRST;
         loop {
             let listed = match self.list(enough) {
-                ControlFlow::Break(End::Stopped(StopReason::States)) => Listed::Most,
+                ControlFlow::Break(Halt::Stopped(StopReason::States)) => Listed::Most,
                 listed => listed?,
             };
             if self.fairness != Fairness::None && self.graph.nodes.iter().any(|n| PROCESSES_MAX < n.processes.into()) {
@@ -333,7 +334,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
             self.pause()?;
             self.places += 1;
             if self.work_max <= self.work() {
-                return ControlFlow::Break(End::Stopped(StopReason::States));
+                return ControlFlow::Break(Halt::Stopped(StopReason::States));
             }
             let Place { node, history, steps, .. } = places[number as usize];
             if history.closed {

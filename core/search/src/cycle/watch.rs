@@ -1,6 +1,6 @@
 //! Limits, counters and the observer of a search for cycles.
 
-use super::outcome::{End, Run};
+use super::outcome::Run;
 use crate::look::{Curiosity, Look, Rejected, Rejection};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Statistics};
@@ -38,10 +38,7 @@ impl<'a, O> Watch<'a, O> {
         O: Observer<L, F>,
     {
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory_bytes);
-        match self.budget.look(&self.statistics, store_is_full, self.observer) {
-            ControlFlow::Break(Halt::Reason(reason)) => ControlFlow::Break(End::Stopped(reason)),
-            _ => ControlFlow::Continue(()),
-        }
+        self.budget.look(&self.statistics, store_is_full, self.observer).map_break(Halt::Stopped)
     }
 
     /// What the observer wants to see.
@@ -94,7 +91,7 @@ impl<'a, O> Watch<'a, O> {
     #[inline]
     pub(crate) fn counts_state<L, F>(&mut self) -> Run<L, F> {
         if self.budget.states_exhausted(self.statistics.states) {
-            return ControlFlow::Break(End::Stopped(StopReason::States));
+            return ControlFlow::Break(Halt::Stopped(StopReason::States));
         }
         self.statistics.states += 1;
         ControlFlow::Continue(())

@@ -94,7 +94,7 @@ mod tests {
     fn pairs() -> ExactSnapshot {
         ExactSnapshot {
             bound: 2,
-            rounds: vec![Round { bound: 1, states: 3, frontier: 2 }],
+            rounds: vec![Round { bound: 1, states: 3, frontier: 2, ..Round::default() }],
             counters: Statistics { states: 2, matched: 1 << 50, ..Statistics::default() },
             origins: vec![Origin::NONE, Origin { parent: 0, turn: Origin::DELAY }, Origin { parent: 1, turn: 3 }],
             now: vec![2],
@@ -108,7 +108,10 @@ mod tests {
             Waiting { number: 2, delays: 300, index: 1, turn: u32::MAX, environment: true, depth: 1 << 40, choices: 6 };
         FastSnapshot {
             bound: 3,
-            rounds: vec![Round { bound: 0, states: 1, frontier: 1 }, Round { bound: 1, states: 3, frontier: 2 }],
+            rounds: vec![
+                Round { bound: 0, states: 1, frontier: 1, ..Round::default() },
+                Round { bound: 1, states: 3, frontier: 2, ..Round::default() },
+            ],
             counters: Statistics { matched: 70_000, transient: 5, depth: 129, ..Statistics::default() },
             cut_off: true,
             origins: vec![Origin::NONE, Origin { parent: 0, turn: 128 }, Origin { parent: 0, turn: 0 }],

@@ -31,14 +31,13 @@
 
 use super::checkpoint::ExactSnapshot;
 use super::replay::replay;
-use super::violated::Violated;
-use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, SHOWN_TURNS_MAX};
+use super::{Deepening, DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use super::{is_choice, scheduled};
 use crate::checkpoint::{ByRounds, Keeping, Unusable};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
+use crate::outcome::{Halt, Outcome, Statistics, StopAt, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Situation, Turns};
@@ -60,7 +59,7 @@ pub fn exact<M, D, O>(
     observer: &mut O,
     settings: &Settings,
     deepening: &Deepening,
-) -> DelayOutcome<M::Label, M::Fault>
+) -> Outcome<M::Label, M::Fault>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -82,7 +81,7 @@ pub fn exact_kept<M, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     keeping: Keeping<'_, ExactSnapshot>,
-) -> Result<DelayOutcome<M::Label, M::Fault>, Unusable>
+) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -118,7 +117,7 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     turns_after: Turns<M::Label, M::Fault>,
     finished: Vec<Round>,
     statistics: Statistics,
-    violations: Violated<M::Label, M::Fault>,
+    violations: Violations<M::Label, M::Fault>,
 }
 
 /// A state of system and scheduler, as it was queued.
@@ -212,21 +211,22 @@ where
             turns_after: Turns::default(),
             finished: Vec::new(),
             statistics: Statistics::default(),
-            violations: Violated::new(settings.stop_at),
+            violations: Violations::new(settings.stop_at),
         }
     }
 
-    fn conclude(mut self, run: ControlFlow<Halt>) -> DelayOutcome<M::Label, M::Fault> {
+    fn conclude(mut self, run: ControlFlow<Halt>) -> Outcome<M::Label, M::Fault> {
         self.look_at_memory();
         // Without a bound on choices, what was run in every state is known, even if pairs are left.
         let frontier = self.finished.last().map_or(u64::MAX, |round| round.frontier);
         let is_whole = self.states.open == 0;
         let left = (is_whole || self.deepening.choices.is_some() && frontier == 0, !is_whole);
-        let found = self.violations.conclude(run, (self.store.exactness(), self.statistics), self.finished, left);
-        DelayOutcome { pairs: self.settled.len() as u64, ..found }
+        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
+        let product_states = self.settled.len() as u64;
+        Outcome { product_states, ..outcome.by_rounds(self.finished, left, StopReason::Delays) }
     }
 
-    fn first_pair(&mut self, initial: &[u32]) -> ControlFlow<Halt, Pair> {
+    fn first_pair(&mut self, initial: &[u32]) -> ControlFlow<StopReason, Pair> {
         let state = self.number_of(initial)?.0;
         let start = self.scheduler.start(self.states.situation(state, initial));
         let schedule = self.schedules.number_of(start);
@@ -285,7 +285,9 @@ where
         let mut state = Vec::new();
         self.states.log.recall(&self.store, pair.state as usize, &mut state);
         let full = self.store.is_full();
-        self.listing.list(&state, &mut self.turns, &mut self.statistics, full, self.observer)?;
+        self.listing
+            .list(&state, &mut self.turns, &mut self.statistics, full, self.observer)
+            .map_break(Halt::Stopped)?;
         if self.states.begin(pair.state) && self.turns.ending() == Ending::InvalidEnd {
             self.report(ViolationKind::InvalidEnd, Some(pair), None)?;
         }
@@ -346,7 +348,7 @@ where
             return ControlFlow::Continue(());
         }
         let target = self.turns.target(index).unwrap_or(&[]).to_vec();
-        let (next, inserted) = self.successor(Pair { depth, ..pair }, index, &target)?;
+        let (next, inserted) = self.successor(Pair { depth, ..pair }, index, &target).map_break(Halt::Stopped)?;
         self.statistics.matched += u64::from(inserted == Inserted::Old);
         if self.is_news(&next) {
             let number = self.originate(Origin { parent: pair.number, turn: index as u32 })?;
@@ -356,7 +358,7 @@ where
     }
 
     /// The pair that a turn leads to, apart from its number, and whether its state was known.
-    fn successor(&mut self, pair: Pair, index: usize, target: &[u32]) -> ControlFlow<Halt, (Pair, Inserted)> {
+    fn successor(&mut self, pair: Pair, index: usize, target: &[u32]) -> ControlFlow<StopReason, (Pair, Inserted)> {
         let (state, inserted) = self.number_of(target)?;
         let before = self.schedules.get(pair.schedule);
         let situation = self.states.situation(state, target);
@@ -365,7 +367,7 @@ where
     }
 
     /// The number of a state, which is stored if it is new.
-    fn number_of(&mut self, words: &[u32]) -> ControlFlow<Halt, (u32, Inserted)> {
+    fn number_of(&mut self, words: &[u32]) -> ControlFlow<StopReason, (u32, Inserted)> {
         self.position.advance(words);
         let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
         if inserted == Inserted::Old {
@@ -374,12 +376,12 @@ where
             return ControlFlow::Continue((number, inserted));
         }
         if STATES_MAX <= self.states.nodes.len() {
-            return ControlFlow::Break(Halt::Reason(StopReason::Full));
+            return ControlFlow::Break(StopReason::Full);
         }
         *number = self.states.nodes.len() as u32 + 1;
         let number = *number - 1;
         if self.listing.budget.states_exhausted(self.statistics.states) {
-            return ControlFlow::Break(Halt::Reason(StopReason::States));
+            return ControlFlow::Break(StopReason::States);
         }
         self.statistics.states += 1;
         let full = self.store.is_full();
@@ -391,7 +393,7 @@ where
 
     fn originate(&mut self, origin: Origin) -> ControlFlow<Halt, u32> {
         if STATES_MAX <= self.origins.len() {
-            return ControlFlow::Break(Halt::Reason(StopReason::Full));
+            return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         self.origins.push(origin);
         ControlFlow::Continue(self.origins.len() as u32 - 1)
@@ -405,7 +407,8 @@ where
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = pair.map_or(Vec::new(), |pair| Origin::trail(&self.origins, pair.number));
         trail.extend(turn.map(|turn| turn as u32));
-        self.violations.record(key, kind, (&mut *self.listing.model, self.scheduler), &trail)
+        let (model, scheduler) = (&mut *self.listing.model, self.scheduler);
+        self.violations.record(key, kind, || replay(model, scheduler, &trail).into())
     }
 
     /// Shows an observer who wants to see it what the search is at.
@@ -452,7 +455,7 @@ where
         if let Err(fault) = self.listing.model.initial(&mut initial) {
             return self.report(ViolationKind::Fault(fault), None, None);
         }
-        let first = self.first_pair(&initial)?;
+        let first = self.first_pair(&initial).map_break(Halt::Stopped)?;
         self.origins.push(Origin::NONE);
         self.enqueue(first);
         ControlFlow::Continue(())
@@ -471,9 +474,9 @@ where
             let Some(asked) = asked else { return ControlFlow::Continue(()) };
             self.search_up_to(asked)?;
             let frontier = self.later.len() as u64;
-            let round = Round { bound: self.bound, states: self.statistics.states, frontier };
+            let round = Round { bound: self.bound, states: self.statistics.states, frontier, ..Round::default() };
             self.finished.push(round);
-            self.observer.round(&round).map_break(Halt::Reason)?;
+            self.observer.round(&round).map_break(Halt::Stopped)?;
             if let Some(keep) = keep.as_mut().filter(|_| self.is_left()) {
                 keep(self.snapshot());
             }
@@ -503,11 +506,11 @@ where
     /// Finds all pairs of a snapshot again.
     ///
     /// Pairs that came of the same one follow each other, so its turns are listed once.
-    fn restore(&mut self, snapshot: &ExactSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+    fn restore(&mut self, snapshot: &ExactSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         (self.bound, self.finished) = (snapshot.bound, snapshot.rounds.clone());
         let pairs = match self.walk(&snapshot.origins)? {
             ControlFlow::Continue(pairs) => pairs,
-            ControlFlow::Break(halt) => return Ok(ControlFlow::Break(halt)),
+            ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
         };
         let nodes = &mut self.states.nodes;
         let fits = |(node, waiting): (&Node, &ProcessSet)| waiting.iter().all(|process| node.enabled.contains(process));
@@ -532,7 +535,7 @@ where
 
     /// After each round there is a snapshot of it.
     fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
-        matches!(ended, ControlFlow::Break(Halt::Reason(_)))
+        matches!(ended, ControlFlow::Break(Halt::Stopped(_)))
     }
 }
 
@@ -544,14 +547,14 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     /// Meets all pairs again, in the order of their numbers, and with them all states in theirs.
-    fn walk(&mut self, origins: &[Origin]) -> Result<ControlFlow<Halt, Vec<Pair>>, Unusable> {
+    fn walk(&mut self, origins: &[Origin]) -> Result<ControlFlow<StopReason, Vec<Pair>>, Unusable> {
         let mut state = Vec::new();
         if self.listing.model.initial(&mut state).is_err() || origins.is_empty() {
             return Err(Unusable);
         }
         let mut pairs = match self.first_pair(&state) {
             ControlFlow::Continue(first) => vec![first],
-            ControlFlow::Break(halt) => return Ok(ControlFlow::Break(halt)),
+            ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
         };
         let mut listed = None;
         for (number, &Origin { parent, turn }) in origins.iter().enumerate().skip(1) {
@@ -564,7 +567,7 @@ where
                 let is_listed = listed.replace(parent) == Some(parent);
                 match self.follow(from, turn as usize, is_listed)? {
                     ControlFlow::Continue(pair) => pair,
-                    ControlFlow::Break(halt) => return Ok(ControlFlow::Break(halt)),
+                    ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
                 }
             };
             pairs.push(Pair { number: number as u32, ..pair });
@@ -573,13 +576,13 @@ where
     }
 
     /// The pair that a turn of another leads to.
-    fn follow(&mut self, from: Pair, index: usize, is_listed: bool) -> Result<ControlFlow<Halt, Pair>, Unusable> {
+    fn follow(&mut self, from: Pair, index: usize, is_listed: bool) -> Result<ControlFlow<StopReason, Pair>, Unusable> {
         if !is_listed {
             let mut state = Vec::new();
             self.states.log.recall(&self.store, from.state as usize, &mut state);
             let listed = self.listing.list(&state, &mut self.turns, &mut self.statistics, false, self.observer);
-            if let ControlFlow::Break(halt) = listed {
-                return Ok(ControlFlow::Break(halt));
+            if let ControlFlow::Break(reason) = listed {
+                return Ok(ControlFlow::Break(reason));
             }
         }
         let mover = |turns: &Turns<_, _>| (index < turns.len()).then(|| turns.get(index).process);

@@ -34,14 +34,13 @@
 
 use super::checkpoint::{FastSnapshot, Waiting};
 use super::replay::replay;
-use super::violated::Violated;
-use super::{Deepening, DelayObserver, DelayOutcome, Listing, Origin, Round, is_choice, scheduled};
+use super::{Deepening, DelayObserver, Listing, Origin, Round, is_choice, scheduled};
 use crate::checkpoint::{ByRounds, Keeping, Retraced, Unusable, Visit, retrace};
 use crate::look::{Look, Phase};
 use crate::macro_stack::{KEPT, MacroStack};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Statistics, StopAt, ViolationKind};
+use crate::outcome::{Halt, Outcome, Statistics, StopAt, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::Scheduler;
 use crate::schedule::turns::{Lister, TurnEnd};
@@ -62,7 +61,7 @@ pub fn fast<M, S, D, O>(
     observer: &mut O,
     settings: &Settings,
     deepening: &Deepening,
-) -> DelayOutcome<M::Label, M::Fault>
+) -> Outcome<M::Label, M::Fault>
 where
     M: Processes,
     S: Store,
@@ -86,7 +85,7 @@ pub fn fast_kept<M, S, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     keeping: Keeping<'_, FastSnapshot>,
-) -> Result<DelayOutcome<M::Label, M::Fault>, Unusable>
+) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     S: Store,
@@ -118,7 +117,7 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     cut_off: bool,
     finished: Vec<Round>,
     statistics: Statistics,
-    violations: Violated<M::Label, M::Fault>,
+    violations: Violations<M::Label, M::Fault>,
 }
 
 /// A call of `explore`.
@@ -185,14 +184,15 @@ where
             cut_off: false,
             finished: Vec::new(),
             statistics: Statistics::default(),
-            violations: Violated::new(settings.stop_at),
+            violations: Violations::new(settings.stop_at),
         }
     }
 
-    fn conclude(mut self, run: ControlFlow<Halt>) -> DelayOutcome<M::Label, M::Fault> {
+    fn conclude(mut self, run: ControlFlow<Halt>) -> Outcome<M::Label, M::Fault> {
         self.look_at_memory();
         let left = (self.frontier.is_empty(), self.cut_off);
-        self.violations.conclude(run, (self.store.exactness(), self.statistics), self.finished, left)
+        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
+        outcome.by_rounds(self.finished, left, StopReason::Delays)
     }
 
     /// Does what is left of a round; what the observer says to it.
@@ -200,9 +200,9 @@ where
         self.explore()?;
         self.explore_present()?;
         let frontier = self.frontier.calls.len() as u64;
-        let round = Round { bound: self.bound, states: self.statistics.states, frontier };
+        let round = Round { bound: self.bound, states: self.statistics.states, frontier, ..Round::default() };
         self.finished.push(round);
-        ControlFlow::Continue(self.observer.round(&round).map_break(Halt::Reason))
+        ControlFlow::Continue(self.observer.round(&round).map_break(Halt::Stopped))
     }
 
     /// Explores what waited for this round.
@@ -222,7 +222,8 @@ where
     fn explore(&mut self) -> ControlFlow<Halt> {
         loop {
             let full = self.store.is_full();
-            if !self.stack.list_top(&mut self.listing, &mut self.statistics, full, self.observer)? {
+            let listed = self.stack.list_top(&mut self.listing, &mut self.statistics, full, self.observer);
+            if !listed.map_break(Halt::Stopped)? {
                 return ControlFlow::Continue(());
             }
             match self.proceed() {
@@ -273,12 +274,12 @@ where
                 self.stack.propose(turn);
                 let known = (self.origins.len(), self.stack.len());
                 return match self.arrive(Some(turn)) {
-                    ControlFlow::Break(Halt::Reason(reason)) if self.stack.len() == known.1 => {
+                    ControlFlow::Break(Halt::Stopped(reason)) if self.stack.len() == known.1 => {
                         self.origins.truncate(known.0);
                         if let Some((frame, _)) = self.stack.top_mut() {
                             frame.turn -= 1;
                         }
-                        ControlFlow::Break(Halt::Reason(reason))
+                        ControlFlow::Break(Halt::Stopped(reason))
                     }
                     arrived => arrived,
                 };
@@ -305,10 +306,10 @@ where
             return ControlFlow::Continue(());
         }
         if self.listing.budget.states_exhausted(self.statistics.states) {
-            return ControlFlow::Break(Halt::Reason(StopReason::States));
+            return ControlFlow::Break(Halt::Stopped(StopReason::States));
         }
         if self.origins.len() == u32::MAX as usize {
-            return ControlFlow::Break(Halt::Reason(StopReason::Full));
+            return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         let number = self.origins.len() as u32;
         let parent = self.stack.top().map(|frame| frame.data.number);
@@ -328,7 +329,7 @@ where
         let mut turns = self.stack.spare_turns();
         let full = self.store.is_full();
         let state = self.stack.position.proposed();
-        self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer)?;
+        self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer).map_break(Halt::Stopped)?;
         let (schedule, delays, choices) = match (self.stack.top(), by) {
             (Some(frame), Some(turn)) => {
                 let (call, from) = (&frame.data, self.stack.turns());
@@ -367,7 +368,8 @@ where
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = self.stack.top().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.data.number));
         trail.extend(turn.map(|turn| turn as u32));
-        self.violations.record(key, kind, (&mut *self.listing.model, self.scheduler), &trail)
+        let (model, scheduler) = (&mut *self.listing.model, self.scheduler);
+        self.violations.record(key, kind, || replay(model, scheduler, &trail).into())
     }
 
     /// Shows an observer who wants to see it what the search is at. Unless the whole path is wanted, its end: the
@@ -474,7 +476,7 @@ where
     }
 
     /// Finds all states of a snapshot again.
-    fn restore(&mut self, snapshot: &FastSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+    fn restore(&mut self, snapshot: &FastSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         let waiting = snapshot.now.iter().chain(&snapshot.later).map(|waiting| waiting.number).collect();
         let mut again =
             Again { store: &mut *self.store, position: &mut self.stack.position, waiting, aside: HashMap::new() };
@@ -497,8 +499,8 @@ where
 
     fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
         match ended {
-            ControlFlow::Break(Halt::Violation) => false,
-            ControlFlow::Break(Halt::Reason(_)) => true,
+            ControlFlow::Break(Halt::Found(())) => false,
+            ControlFlow::Break(Halt::Stopped(_)) => true,
             ControlFlow::Continue(()) => !self.frontier.is_empty(),
         }
     }

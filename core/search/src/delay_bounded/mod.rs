@@ -13,21 +13,20 @@ pub mod exact;
 pub mod fast;
 mod replay;
 pub mod sample;
-mod violated;
 
+pub use crate::outcome::{Coverage, Delay, Round};
 pub use checkpoint::{ExactSnapshot, FastSnapshot};
 pub use exact::{exact, exact_kept};
 pub use fast::{fast, fast_kept};
 pub(crate) use replay::replay;
-pub use sample::{Sampled, Samples, Sampling, sample};
+pub use sample::{Samples, Sampling, sample};
 
 use crate::model::Processes;
 use crate::observer::{Budget, Observer};
-use crate::outcome::{Completeness, Halt, Outcome, Statistics};
+use crate::outcome::Statistics;
 use crate::schedule::turns::Lister;
 use crate::schedule::{Scheduler, Situation, Step, Turns, covers};
 use fabius_base::StopReason;
-use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
@@ -74,78 +73,6 @@ impl Deepening {
             Some(last) => Some(next.min(last)),
             None => Some(next),
         }
-    }
-}
-
-/// A process was held back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Delay {
-    /// Before the transition with this index in the path.
-    pub before: usize,
-    /// Who was to move, and did not.
-    pub process: u8,
-}
-
-/// What a round left behind.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub struct Round {
-    /// Delays allowed.
-    pub bound: u32,
-    /// States stored so far.
-    pub states: u64,
-    /// States (in exact mode: of system and scheduler together) that wait for more delays.
-    pub frontier: u64,
-}
-
-/// How far a search in the order of delays came.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reach {
-    /// Nothing is left that more delays could reach: every schedule was seen.
-    EverySchedule,
-    /// Nothing is left that more delays could reach, but runs with more choices were cut off.
-    EveryDelay,
-    /// The last bound allowed was searched to its end.
-    Bound(u32),
-    /// The search ended before; if any, this bound was searched to its end.
-    Ended(Option<u32>),
-}
-
-/// Result of a search in the order of delays.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DelayOutcome<Label, Fault> {
-    /// Violations, counters, and whether every state was seen.
-    pub outcome: Outcome<Label, Fault>,
-    /// The delays of each violation, in their order.
-    pub delays: Vec<Vec<Delay>>,
-    /// How far it came.
-    pub reach: Reach,
-    /// The rounds that were finished.
-    pub rounds: Vec<Round>,
-    /// Pairs of states of system and scheduler, if these were stored.
-    pub pairs: u64,
-}
-
-impl<Label, Fault> DelayOutcome<Label, Fault> {
-    /// Says what an outcome means if runs with more delays were left out.
-    ///
-    /// `nothing_left` says that no run waits for more delays, `cut` that some alternatives were never taken for want of choices.
-    pub(crate) fn conclude(
-        mut outcome: Outcome<Label, Fault>,
-        rounds: Vec<Round>,
-        (nothing_left, cut): (bool, bool),
-    ) -> Self {
-        let last = rounds.last().map(|round| round.bound);
-        let reach = match (outcome.completeness, last) {
-            (Completeness::Exhaustive, _) if nothing_left && cut => Reach::EveryDelay,
-            (Completeness::Exhaustive, _) if nothing_left => Reach::EverySchedule,
-            (Completeness::Exhaustive, Some(bound)) => Reach::Bound(bound),
-            (Completeness::Stopped(StopReason::Depth), _) => Reach::Ended(None),
-            (_, last) => Reach::Ended(last),
-        };
-        if matches!(reach, Reach::Bound(_) | Reach::EveryDelay) {
-            outcome.completeness = Completeness::Stopped(StopReason::Delays);
-        }
-        Self { outcome, delays: Vec::new(), reach, rounds, pairs: 0 }
     }
 }
 
@@ -242,7 +169,7 @@ impl<M: Processes> Listing<'_, M> {
         statistics: &mut Statistics,
         store_is_full: bool,
         observer: &mut O,
-    ) -> ControlFlow<Halt> {
+    ) -> ControlFlow<StopReason> {
         let Self { model, lister, budget } = self;
         let listed = lister.list(*model, state, turns, || {
             if budget.step_is_due() {

@@ -12,6 +12,12 @@ pub(crate) struct Told<Label> {
     pub delays: Vec<Delay>,
 }
 
+impl<Label> From<Told<Label>> for (Vec<Label>, Vec<Delay>) {
+    fn from(told: Told<Label>) -> Self {
+        (told.path, told.delays)
+    }
+}
+
 /// Executes the turns of a trail. Delays need not be in it: before each turn the scheduler is told to delay until it
 /// names the process whose turn it is.
 pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(

@@ -16,11 +16,12 @@
 //!
 //! A fault of a process that is about to move is always seen, whatever choice inside the process is drawn.
 
-use super::{Delay, DelayObserver, DelayOutcome, Listing, Reach, Round, scheduled};
+use super::{Delay, DelayObserver, Listing, scheduled};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Completeness, Halt, Statistics, ViolationKind, Violations};
+use crate::outcome::{Completeness, Coverage, Halt, Outcome, Round, SampleStatistics, Statistics};
+use crate::outcome::{ViolationKind, Violations};
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
 use crate::store::Exactness;
@@ -70,27 +71,15 @@ pub struct Samples<'a, Label> {
     pub of_interest: &'a dyn Fn(&Label) -> bool,
 }
 
-/// What the samples tell.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Sampled<Label, Fault> {
-    /// Violations and counters; states are those passed, the same one any number of times. Nothing is ever proved.
-    pub found: DelayOutcome<Label, Fault>,
-    /// Runs drawn.
-    pub runs: u64,
-    /// L.
-    pub length: u64,
-    /// A bug that fits the guarantee of the sampling is met in one run with at least this probability.
-    pub probability: Option<f64>,
-}
-
-/// Draws runs at random.
+/// Draws runs at random. In the outcome, states are those passed, the same one any number of times; nothing is ever
+/// proved.
 pub fn sample<M, D, O>(
     model: &mut M,
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
     samples: &Samples<'_, M::Label>,
-) -> Sampled<M::Label, M::Fault>
+) -> Outcome<M::Label, M::Fault>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -107,7 +96,6 @@ where
         turns_after: Turns::default(),
         path: Vec::new(),
         delays: Vec::new(),
-        told: Vec::new(),
         averages: Vec::new(),
         runs: 0,
         processes: 0,
@@ -116,11 +104,9 @@ where
     };
     let run = sampler.run();
     let mut outcome = sampler.violations.conclude(run, Exactness::Exact, sampler.statistics);
-    if outcome.completeness != Completeness::FirstViolation && !matches!(outcome.completeness, Completeness::Stopped(_))
-    {
+    if outcome.completeness == Completeness::Exhaustive {
         outcome.completeness = Completeness::Stopped(StopReason::Delays);
     }
-    let found = DelayOutcome { outcome, delays: sampler.told, reach: Reach::Ended(None), rounds: Vec::new(), pairs: 0 };
     let length = sampler.length.max(1);
     let probability = match samples.sampling {
         Sampling::Delays(delays) => Some((length as f64).powi(-(delays.min(1000) as i32))),
@@ -130,7 +116,8 @@ where
         }
         Sampling::Walk | Sampling::Pos | Sampling::Surw => None,
     };
-    Sampled { found, runs: sampler.runs, length, probability }
+    let samples = Some(SampleStatistics { runs: sampler.runs, length, probability });
+    Outcome { coverage: Coverage::Ended(None), samples, ..outcome }
 }
 
 struct Sampler<'a, M: Processes, D: Scheduler<M::Label>, O> {
@@ -145,7 +132,6 @@ struct Sampler<'a, M: Processes, D: Scheduler<M::Label>, O> {
     turns_after: Turns<M::Label, M::Fault>,
     path: Vec<M::Label>,
     delays: Vec<Delay>,
-    told: Vec<Vec<Delay>>,
     /// Turns of interest of each process, on average.
     averages: Vec<f64>,
     runs: u64,
@@ -187,9 +173,9 @@ where
         }
         while self.samples.runs_max.is_none_or(|max| self.runs < max) {
             self.one(&initial, self.samples.sampling)?;
-            let round =
-                Round { bound: self.runs.min(u64::from(u32::MAX)) as u32, states: self.statistics.states, frontier: 0 };
-            self.observer.round(&round).map_break(Halt::Reason)?;
+            let bound = self.runs.min(u64::from(u32::MAX)) as u32;
+            let round = Round { bound, states: self.statistics.states, ..Round::default() };
+            self.observer.round(&round).map_break(Halt::Stopped)?;
             if let Some(wanted) = self.observer.curiosity() {
                 let look = Look::at(Phase::Sample).along(wanted, self.path.iter().copied());
                 self.observer.shown(look);
@@ -201,7 +187,9 @@ where
     /// The turns that the scheduler takes by itself until it comes to an end or repeats itself.
     fn undisturbed(&mut self, initial: &[u32]) -> ControlFlow<Halt, u64> {
         let mut seen = HashSet::new();
-        self.listing.list(initial, &mut self.turns, &mut self.statistics, false, self.observer)?;
+        self.listing
+            .list(initial, &mut self.turns, &mut self.statistics, false, self.observer)
+            .map_break(Halt::Stopped)?;
         let mut schedule = self.scheduler.start(self.turns.situation());
         for taken in 0..LENGTH_MAX {
             let process = self.scheduler.next(&schedule);
@@ -210,7 +198,9 @@ where
             let is_new = seen.insert((self.turns.state().to_vec(), schedule.clone()));
             let Some(index) = first.filter(|_| is_new) else { return ControlFlow::Continue(taken) };
             let target = self.turns.target(index).unwrap_or(&[]).to_vec();
-            self.listing.list(&target, &mut self.turns_after, &mut self.statistics, false, self.observer)?;
+            self.listing
+                .list(&target, &mut self.turns_after, &mut self.statistics, false, self.observer)
+                .map_break(Halt::Stopped)?;
             schedule = scheduled(self.scheduler, &schedule, (&self.turns, index), self.turns_after.situation());
             std::mem::swap(&mut self.turns, &mut self.turns_after);
         }
@@ -235,7 +225,9 @@ where
         self.runs += 1;
         self.path.clear();
         self.delays.clear();
-        self.listing.list(initial, &mut self.turns, &mut self.statistics, false, self.observer)?;
+        self.listing
+            .list(initial, &mut self.turns, &mut self.statistics, false, self.observer)
+            .map_break(Halt::Stopped)?;
         let mut chooser = self.chooser(sampling);
         for taken in 0..self.length {
             self.statistics.states += 1;
@@ -247,7 +239,9 @@ where
             self.path.extend_from_slice(self.turns.labels(index));
             self.statistics.depth = self.statistics.depth.max(self.path.len() as u64);
             let target = self.turns.target(index).unwrap_or(&[]).to_vec();
-            self.listing.list(&target, &mut self.turns_after, &mut self.statistics, false, self.observer)?;
+            self.listing
+                .list(&target, &mut self.turns_after, &mut self.statistics, false, self.observer)
+                .map_break(Halt::Stopped)?;
             let after = self.turns_after.situation();
             chooser.schedule = scheduled(self.scheduler, &chooser.schedule, (&self.turns, index), after);
             self.took(&mut chooser, process, index)?;
@@ -405,7 +399,9 @@ where
         while let Some(index) = self.turns.next_of(Some(other), from) {
             from = index + 1;
             let Some(target) = self.turns.target(index) else { return ControlFlow::Continue(true) };
-            self.listing.list(target, &mut elsewhere, &mut self.statistics, false, self.observer)?;
+            self.listing
+                .list(target, &mut elsewhere, &mut self.statistics, false, self.observer)
+                .map_break(Halt::Stopped)?;
             let then = find(&elsewhere, self.turns.labels(taken));
             let before = find(&self.turns_after, self.turns.labels(index));
             let (Some(then), Some(before)) = (then, before) else { return ControlFlow::Continue(true) };
@@ -422,11 +418,8 @@ where
         let labels: &[M::Label] = turn.map_or(&[], |index| self.turns.labels(index));
         let (label, state) = self.turns.place(turn);
         let key = self.observer.key(&kind, label.as_ref(), state);
-        let (path, delays, told) = (&self.path, &self.delays, &mut self.told);
-        self.violations.record(key, kind, || {
-            told.push(delays.clone());
-            path.iter().chain(labels).copied().collect()
-        })
+        let (path, delays) = (&self.path, &self.delays);
+        self.violations.record(key, kind, || (path.iter().chain(labels).copied().collect(), delays.clone()))
     }
 }
 

@@ -20,9 +20,9 @@
 
 use super::{DepthSettings, EnvironmentMoves};
 use crate::checkpoint::{Keeping, Unusable};
-use crate::cycle::Goal;
+use crate::cycle::{CycleOutcome, Goal};
 use crate::delay_bounded::{Deepening, DelayObserver};
-use crate::iterative_map::{CycleSnapshot, DeepCycles, cycles_by_depth};
+use crate::iterative_map::{CycleSnapshot, cycles_by_depth};
 use crate::model::Model;
 use crate::observer::Settings;
 use crate::outcome::Completeness;
@@ -31,7 +31,7 @@ use fabius_base::StopReason;
 
 /// Looks for cycles among the states within ever more steps.
 ///
-/// In the result, bounds are numbers of steps, and [`crate::delay_bounded::Reach::EverySchedule`] means that no state waits for a larger bound. What
+/// In the result, bounds are numbers of steps, and [`crate::Coverage::EverySchedule`] means that no state waits for a larger bound. What
 /// delays a loop costs is not asked. Of `depth`, increment and cut-off count. Keeps where it stands between rounds, and goes on from
 /// there, if that is asked for.
 ///
@@ -44,20 +44,19 @@ pub fn depth_bounded_cycles<M, O>(
     depth: &DepthSettings,
     goal: Goal,
     keeping: Option<Keeping<'_, CycleSnapshot>>,
-) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
+) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Model,
     O: DelayObserver<M::Label, M::Fault>,
 {
     let increment = depth.increment.max(1);
     let deepening = Deepening { first: increment, increment, last: depth.cut_off, choices: None };
-    let found =
+    let mut outcome =
         cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, &deepening, goal, keeping)?;
-    let mut outcome = found.outcome;
     if outcome.completeness == Completeness::Stopped(StopReason::Delays) {
         outcome.completeness = Completeness::Stopped(StopReason::Depth);
     }
-    Ok(DeepCycles { outcome, loop_delays: None, ..found })
+    Ok(CycleOutcome { loop_delays: None, ..outcome })
 }
 
 /// The scheduler of a system without processes.

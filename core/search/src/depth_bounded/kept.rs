@@ -5,15 +5,16 @@
 
 use super::cycles::Unscheduled;
 use super::frontier::{Branch, Frontier, NodeId};
-use super::{DepthBounded, DepthRound, Expand, Known};
+use super::{DepthBounded, Expand, Known};
 use crate::checkpoint::{Retraced, Snapshot, Unusable, Visit, origins, retrace};
 use crate::delay_bounded::{DelayObserver, Origin};
 use crate::macro_stack::propose;
 use crate::model::Processes;
-use crate::outcome::{Halt, Statistics};
+use crate::outcome::{Round, Statistics};
 use crate::position::Position;
 use crate::schedule::Turns;
 use crate::store::{Class, TreeStore};
+use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -23,7 +24,7 @@ pub struct DepthSnapshot {
     /// The bound of the round that was going on or about to begin.
     pub bound: u32,
     /// The rounds that were finished.
-    pub rounds: Vec<DepthRound>,
+    pub rounds: Vec<Round>,
     start: u32,
     counters: Statistics,
     revisits: u64,
@@ -113,7 +114,7 @@ where
     }
 
     /// Finds all states of a snapshot again, and goes to where it was taken.
-    pub(super) fn return_to(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+    pub(super) fn return_to(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         (self.bound, self.start, self.rounds) = (snapshot.bound, snapshot.start, snapshot.rounds.clone());
         let mut again = Again { store: &mut self.store, position: &mut self.stack.position };
         let counted = (&mut self.statistics, &mut *self.observer);
@@ -139,7 +140,7 @@ where
     }
 
     /// Goes to where a snapshot was taken: in the tree, then along the stack.
-    fn go_back(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+    fn go_back(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         let mut initial = Vec::new();
         self.listing.model.initial(&mut initial).map_err(|_| Unusable)?;
         let position = &mut self.stack.position;

@@ -39,12 +39,12 @@ pub use frontier::Keep;
 pub use kept::DepthSnapshot;
 
 use crate::checkpoint::{ByRounds, Keeping, Unusable};
-use crate::delay_bounded::{DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
+use crate::delay_bounded::{DelayObserver, Listing, Origin, SHOWN_TURNS_MAX};
 use crate::look::{Look, Phase};
 use crate::macro_stack::{MacroStack, TurnsOf, accept, propose};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, ViolationKind, Violations};
+use crate::outcome::{Halt, Outcome, Round, Statistics, StopAt, ViolationKind, Violations, Work};
 use crate::schedule::Turns;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::store::{Class, Inserted, Store, TreeStore};
@@ -86,37 +86,13 @@ pub enum Revisit {
     Shallower,
 }
 
-/// What a round left behind.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub struct DepthRound {
-    /// Steps allowed.
-    pub bound: u32,
-    /// States met so far, the frontier included.
-    pub states: u64,
-    /// States at this depth.
-    pub frontier: u64,
-    /// How often a state was expanded again, so far.
-    pub revisits: u64,
-    /// Turns executed only to get back to frontier states, so far.
-    pub replayed: u64,
-}
-
-/// Result of a search in the order of depth.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DepthOutcome<Label, Fault> {
-    /// Violations and counters.
-    pub outcome: Outcome<Label, Fault>,
-    /// The rounds that were finished; nothing goes wrong within the bound of the last one but what was found.
-    pub rounds: Vec<DepthRound>,
-}
-
 /// Searches runs of ever more steps.
 pub fn depth_bounded<M, O>(
     model: &mut M,
     observer: &mut O,
     settings: &Settings,
     depth: &DepthSettings,
-) -> DepthOutcome<M::Label, M::Fault>
+) -> Outcome<M::Label, M::Fault>
 where
     M: Model,
     O: DelayObserver<M::Label, M::Fault>,
@@ -139,7 +115,7 @@ pub fn depth_bounded_kept<M, O>(
     settings: &Settings,
     depth: &DepthSettings,
     keeping: Keeping<'_, DepthSnapshot>,
-) -> Result<DepthOutcome<M::Label, M::Fault>, Unusable>
+) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
     M: Model,
     O: DelayObserver<M::Label, M::Fault>,
@@ -188,7 +164,7 @@ struct DepthBounded<'a, M: Processes, O> {
     start: u32,
     bound: u32,
     revisits: u64,
-    rounds: Vec<DepthRound>,
+    rounds: Vec<Round>,
     statistics: Statistics,
     violations: Violations<M::Label, M::Fault>,
 }
@@ -251,14 +227,14 @@ where
         self.stand()
     }
 
-    fn restore(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<Halt>, Unusable> {
+    fn restore(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         self.return_to(snapshot)
     }
 
     fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
         match ended {
-            ControlFlow::Break(Halt::Violation) => false,
-            ControlFlow::Break(Halt::Reason(_)) => true,
+            ControlFlow::Break(Halt::Found(())) => false,
+            ControlFlow::Break(Halt::Stopped(_)) => true,
             ControlFlow::Continue(()) => !self.frontier.is_empty(),
         }
     }
@@ -297,14 +273,11 @@ where
         }
     }
 
-    fn conclude(mut self, run: ControlFlow<Halt>) -> DepthOutcome<M::Label, M::Fault> {
+    fn conclude(mut self, run: ControlFlow<Halt>) -> Outcome<M::Label, M::Fault> {
         self.look_at_memory();
         let everything = self.frontier.is_empty();
-        let mut outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
-        if outcome.completeness == Completeness::Exhaustive && !everything {
-            outcome.completeness = Completeness::Stopped(StopReason::Depth);
-        }
-        DepthOutcome { outcome, rounds: self.rounds }
+        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
+        outcome.by_rounds(self.rounds, (everything, false), StopReason::Depth)
     }
 
     /// Makes the frontier what this round starts with.
@@ -320,9 +293,10 @@ where
 
     fn finish_round(&mut self) -> ControlFlow<Halt> {
         let (bound, states, frontier) = (self.bound, self.statistics.states, self.frontier.len());
-        let replayed = self.frontier.replayed;
-        self.rounds.push(DepthRound { bound, states, frontier, revisits: self.revisits, replayed });
-        self.observer.round(&Round { bound, states, frontier }).map_break(Halt::Reason)
+        let work = Work { revisits: self.revisits, replayed: self.frontier.replayed, ..Work::default() };
+        let round = Round { bound, states, frontier, work };
+        self.rounds.push(round);
+        self.observer.round(&round).map_break(Halt::Stopped)
     }
 
     /// Expands every state that this round starts with, after what is on the stack.
@@ -333,9 +307,9 @@ where
                 self.frontier.release(node);
             }
             let Some(&node) = self.waiting.front() else { return ControlFlow::Continue(()) };
-            self.go_to(node)?;
+            self.go_to(node).map_break(Halt::Stopped)?;
             let turns = self.stack.spare_turns();
-            let turns = self.list(false, turns)?;
+            let turns = self.list(false, turns).map_break(Halt::Stopped)?;
             self.waiting.pop_front();
             self.from = Some(node);
             self.expand((self.frontier.state(node), self.start), true, turns)?;
@@ -343,7 +317,7 @@ where
     }
 
     /// Makes a frontier state the position's state: goes back to where the way there branches off, and on from there.
-    fn go_to(&mut self, node: NodeId) -> ControlFlow<Halt> {
+    fn go_to(&mut self, node: NodeId) -> ControlFlow<StopReason> {
         let back = self.frontier.leave_for(node);
         let position = &mut self.stack.position;
         position.retreat(position.log_len() - back);
@@ -363,7 +337,7 @@ where
     }
 
     /// Lists the turns of the position's state, or of the state proposed, in the memory of others.
-    fn list(&mut self, proposed: bool, mut turns: TurnsOf<M>) -> ControlFlow<Halt, TurnsOf<M>> {
+    fn list(&mut self, proposed: bool, mut turns: TurnsOf<M>) -> ControlFlow<StopReason, TurnsOf<M>> {
         let full = self.store.is_full();
         let position = &self.stack.position;
         let state = if proposed { position.proposed() } else { position.state() };
@@ -375,7 +349,8 @@ where
     fn explore(&mut self) -> ControlFlow<Halt> {
         loop {
             let full = self.store.is_full();
-            if !self.stack.list_top(&mut self.listing, &mut self.statistics, full, self.observer)? {
+            let listed = self.stack.list_top(&mut self.listing, &mut self.statistics, full, self.observer);
+            if !listed.map_break(Halt::Stopped)? {
                 return ControlFlow::Continue(());
             }
             let Some((frame, turns)) = self.stack.top_mut() else { return ControlFlow::Continue(()) };
@@ -406,7 +381,7 @@ where
             ControlFlow::Continue(Some(returned)) => self.returned(returned),
             ControlFlow::Continue(None) => {}
             ControlFlow::Break(halt) => {
-                if let (Halt::Reason(_), Some((frame, _))) = (halt, self.stack.top_mut()) {
+                if let (Halt::Stopped(_), Some((frame, _))) = (halt, self.stack.top_mut()) {
                     frame.turn -= 1;
                 }
                 return ControlFlow::Break(halt);
@@ -429,10 +404,10 @@ where
         let is_new = inserted == Inserted::New;
         if is_new {
             if self.listing.budget.states_exhausted(self.statistics.states) {
-                return ControlFlow::Break(Halt::Reason(StopReason::States));
+                return ControlFlow::Break(Halt::Stopped(StopReason::States));
             }
             if STATES_MAX <= self.known.len() {
-                return ControlFlow::Break(Halt::Reason(StopReason::Full));
+                return ControlFlow::Break(Halt::Stopped(StopReason::Full));
             }
             *number = self.known.len() as u32 + 1;
         }
@@ -453,7 +428,7 @@ where
             return ControlFlow::Continue(Some(i64::from(depth)));
         }
         let turns = self.stack.spare_turns();
-        let turns = self.list(true, turns)?;
+        let turns = self.list(true, turns).map_break(Halt::Stopped)?;
         self.count(is_new, depth);
         if before.place != 0 {
             self.frontier.remove(before.place - 1);
@@ -520,7 +495,7 @@ where
         trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.turn - 1));
         trail.extend(turn.map(|turn| turn as u32));
         let model = &mut *self.listing.model;
-        self.violations.record(key, kind, || path_of(model, &trail))
+        self.violations.record(key, kind, || (path_of(model, &trail), Vec::new()))
     }
 
     /// Shows an observer who wants to see it what the search is at.

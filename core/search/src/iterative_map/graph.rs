@@ -14,12 +14,13 @@ mod kept;
 
 pub(super) use kept::KeptGraph;
 
+use super::Evidence;
 use crate::cycle::{Found, Goal};
 use crate::delay_bounded::{DelayObserver, Listing, SHOWN_TURNS_MAX, replay, scheduled};
 use crate::look::{Look, Phase};
 use crate::model::{Marks, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Statistics};
+use crate::outcome::{Halt, Run, Statistics};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
@@ -168,7 +169,7 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     turn_cost: u32,
     pub listed: u64,
     pub edges_there: u64,
-    pub endless_turns: u64,
+    pub infinite_macro_steps: u64,
     /// Partitions that are still to be refined.
     pub partitions_left: u64,
     pub statistics: Statistics,
@@ -201,7 +202,7 @@ where
             turn_cost: 0,
             listed: 0,
             edges_there: 0,
-            endless_turns: 0,
+            infinite_macro_steps: 0,
             partitions_left: 0,
             statistics: Statistics::default(),
             turns: Turns::default(),
@@ -217,15 +218,17 @@ where
     }
 
     /// Starts with the initial state, which is number 0.
-    pub fn begin(&mut self, bound: u32) -> ControlFlow<Halt> {
+    pub fn begin(&mut self, bound: u32) -> Run<Evidence> {
         self.bound = bound;
         let mut initial = Vec::new();
         if let Err(fault) = self.listing.model.initial(&mut initial) {
             self.initial_fault = Some(fault);
-            return ControlFlow::Break(Halt::Violation);
+            return ControlFlow::Break(Halt::Found(Evidence::Fault));
         }
         let full = self.store.is_full();
-        self.listing.list(&initial, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
+        self.listing
+            .list(&initial, &mut self.turns_after, &mut self.statistics, full, self.observer)
+            .map_break(Halt::Stopped)?;
         let schedule = self.scheduler.start(self.turns_after.situation());
         self.find(&initial);
         self.add(schedule, 0, None)
@@ -243,7 +246,7 @@ where
         self.nodes.clear();
         self.edges.clear();
         self.log.clear();
-        (self.incomplete, self.edges_there, self.endless_turns) = (0, 0, 0);
+        (self.incomplete, self.edges_there, self.infinite_macro_steps) = (0, 0, 0);
         self.statistics.states = 0;
     }
 
@@ -270,18 +273,18 @@ where
     }
 
     /// Takes a step of an algorithm, in a state; now and then that leads to a look at the limits.
-    pub fn tick(&mut self, state: u32, phase: Phase) -> ControlFlow<Halt> {
+    pub fn tick(&mut self, state: u32, phase: Phase) -> Run<Evidence> {
         self.ticks(1, state, phase)
     }
 
     /// Takes this many steps.
-    pub fn ticks(&mut self, steps: u64, state: u32, phase: Phase) -> ControlFlow<Halt> {
+    pub fn ticks(&mut self, steps: u64, state: u32, phase: Phase) -> Run<Evidence> {
         if !self.listing.budget.steps_are_due(steps) {
             return ControlFlow::Continue(());
         }
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
         let full = self.store.is_full();
-        self.listing.budget.look(&self.statistics, full, self.observer)?;
+        self.listing.budget.look(&self.statistics, full, self.observer).map_break(Halt::Stopped)?;
         self.show(state, phase);
         ControlFlow::Continue(())
     }
@@ -311,7 +314,7 @@ where
     }
 
     /// Makes all edges of a state that the bound allows be there.
-    pub fn expand(&mut self, state: u32) -> ControlFlow<Halt> {
+    pub fn expand(&mut self, state: u32) -> Run<Evidence> {
         if !self.is_to_be_expanded(state) {
             return ControlFlow::Continue(());
         }
@@ -320,7 +323,7 @@ where
         self.known().recall(state, &mut words);
         let full = self.store.is_full();
         let mut turns = std::mem::take(&mut self.turns);
-        self.listing.list(&words, &mut turns, &mut self.statistics, full, self.observer)?;
+        self.listing.list(&words, &mut turns, &mut self.statistics, full, self.observer).map_break(Halt::Stopped)?;
         let fresh = progress.is_fresh();
         let within = (self.scheduler, self.bound);
         progress.take_turns(within, &turns, |progress, turn| self.add_edge(state, progress, &turns, turn))?;
@@ -337,7 +340,7 @@ where
         if progress.complete {
             self.edges[state as usize].shrink_to_fit();
             self.incomplete -= 1;
-            self.endless_turns += u64::from(turns.is_endless());
+            self.infinite_macro_steps += u64::from(turns.is_endless());
         }
         self.nodes[state as usize].progress = progress;
     }
@@ -348,14 +351,16 @@ where
         progress: &Progress<D::State>,
         turns: &Turns<M::Label, M::Fault>,
         turn: usize,
-    ) -> ControlFlow<Halt> {
+    ) -> Run<Evidence> {
         let Some(target) = self.lead(state, turns, turn)? else { return ControlFlow::Continue(()) };
         let to = match self.find(target) {
             Some(number) => number,
             None => {
                 let number = self.nodes.len() as u32;
                 let full = self.store.is_full();
-                self.listing.list(target, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
+                self.listing
+                    .list(target, &mut self.turns_after, &mut self.statistics, full, self.observer)
+                    .map_break(Halt::Stopped)?;
                 let after = self.turns_after.situation();
                 let schedule = scheduled(self.scheduler, &progress.schedule, (turns, turn), after);
                 self.add(schedule, progress.delays + self.turn_cost, Some((state, turn as u32)))?;
@@ -374,7 +379,7 @@ where
         progress: Progress<D::State>,
         turns: &Turns<M::Label, M::Fault>,
         taken: &[(usize, Progress<D::State>)],
-    ) -> ControlFlow<Halt, Vec<(u32, usize)>> {
+    ) -> Run<Evidence, Vec<(u32, usize)>> {
         let mut new = Vec::new();
         for (place, (turn, under)) in taken.iter().enumerate() {
             let Some(target) = self.lead(state, turns, *turn)? else { continue };
@@ -400,12 +405,12 @@ where
         state: u32,
         turns: &'t Turns<M::Label, M::Fault>,
         turn: usize,
-    ) -> ControlFlow<Halt, Option<&'t [u32]>> {
+    ) -> Run<Evidence, Option<&'t [u32]>> {
         match &turns.get(turn).end {
             TurnEnd::State(_) => ControlFlow::Continue(turns.target(turn)),
             TurnEnd::Fault(fault) => {
                 self.fault = Some((state, turn as u32, *fault));
-                ControlFlow::Break(Halt::Violation)
+                ControlFlow::Break(Halt::Found(Evidence::Fault))
             }
             TurnEnd::Stuck(_) => ControlFlow::Continue(None),
         }
@@ -435,12 +440,12 @@ where
     }
 
     /// Adds the state that was looked for last.
-    fn add(&mut self, schedule: D::State, delays: u32, parent: Option<(u32, u32)>) -> ControlFlow<Halt> {
+    fn add(&mut self, schedule: D::State, delays: u32, parent: Option<(u32, u32)>) -> Run<Evidence> {
         if self.listing.budget.states_exhausted(self.nodes.len() as u64) {
-            return ControlFlow::Break(Halt::Reason(StopReason::States));
+            return ControlFlow::Break(Halt::Stopped(StopReason::States));
         }
         if self.nodes.len() as u64 + 2 > u64::from(u32::MAX) {
-            return ControlFlow::Break(Halt::Reason(StopReason::Full));
+            return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         self.log.push(&self.store, &self.position, Class::Ordinary);
         self.position.forget();

@@ -27,10 +27,11 @@
 
 use super::graph::{Edge, Graph};
 use super::refine::{NULL, Parts, Refining};
-use super::{Closing, CycleRound, End};
+use super::{Closing, Evidence};
 use crate::delay_bounded::DelayObserver;
 use crate::look::Phase;
 use crate::model::Processes;
+use crate::outcome::{Halt, Round, Run};
 use crate::schedule::Scheduler;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -103,11 +104,7 @@ fn hand_on(from: u32, edge: Edge, value: u32) -> ControlFlow<Closing, u32> {
 }
 
 /// Calculates and refines what a bound allows.
-pub(super) fn round<M, D, O>(
-    graph: &mut Graph<'_, M, D, O>,
-    maps: &mut Maps,
-    round: &mut CycleRound,
-) -> ControlFlow<End>
+pub(super) fn round<M, D, O>(graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut Round) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -121,8 +118,8 @@ pub(super) fn round_of_at_most<M, D, O>(
     states_max: usize,
     graph: &mut Graph<'_, M, D, O>,
     maps: &mut Maps,
-    round: &mut CycleRound,
-) -> ControlFlow<End, bool>
+    round: &mut Round,
+) -> Run<Evidence, bool>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -142,7 +139,7 @@ where
     maps.parts.start(maps.map.iter().map(|value| value.unwrap_or(NULL)));
     let mut refining = Refining::new(graph, &mut maps.parts, 1, Phase::Refine);
     let refined = refining.refine(round);
-    round.refined += refining.walked;
+    round.work.refined += refining.walked;
     refined.map_continue(|()| true)
 }
 
@@ -152,8 +149,8 @@ fn calculate<M, D, O>(
     graph: &mut Graph<'_, M, D, O>,
     maps: &mut Maps,
     start: u32,
-    round: &mut CycleRound,
-) -> ControlFlow<End, bool>
+    round: &mut Round,
+) -> Run<Evidence, bool>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -167,7 +164,7 @@ where
             if states_max <= graph.nodes.len() {
                 return ControlFlow::Continue(false);
             }
-            graph.expand(from).map_break(End::Halted)?;
+            graph.expand(from)?;
             maps.grow(graph.nodes.len());
             if 2 * maps.settled_at <= graph.nodes.len() {
                 settle(graph, maps, round)?;
@@ -177,10 +174,10 @@ where
             stack.pop();
             continue;
         };
-        graph.tick(from, Phase::Calculate).map_break(End::Halted)?;
-        round.calculated += 1;
+        graph.tick(from, Phase::Calculate)?;
+        round.work.calculated += 1;
         maps.walked += 1;
-        let handed = hand_on(from, edge, maps.value(from)).map_break(End::Cycle)?;
+        let handed = hand_on(from, edge, maps.value(from)).map_break(Halt::from)?;
         let known = maps.map[edge.to as usize];
         if known.is_some_and(|known| handed <= known) {
             continue;
@@ -196,7 +193,7 @@ where
 }
 
 /// Has the raised states hand on their values, the greatest first. States never visited get theirs when they are.
-fn settle<M, D, O>(graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut CycleRound) -> ControlFlow<End>
+fn settle<M, D, O>(graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut Round) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -209,9 +206,9 @@ where
     while let Some(from) = stack.pop() {
         for index in 0..graph.edges[from as usize].len() {
             let edge = graph.edges[from as usize][index];
-            graph.tick(from, Phase::Calculate).map_break(End::Halted)?;
-            round.calculated += 1;
-            let handed = hand_on(from, edge, maps.value(from)).map_break(End::Cycle)?;
+            graph.tick(from, Phase::Calculate)?;
+            round.work.calculated += 1;
+            let handed = hand_on(from, edge, maps.value(from)).map_break(Halt::from)?;
             if maps.map[edge.to as usize].is_some_and(|known| known < handed) {
                 maps.map[edge.to as usize] = Some(handed);
                 stack.push(edge.to);

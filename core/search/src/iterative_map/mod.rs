@@ -12,10 +12,10 @@
 //!
 //! What a bound means here: it limits which *edges* are there: those that the scheduler, as it was when the state was
 //! first met, offers with this many delays on the way and in the state. A cycle may cost delays each time round, so that
-//! no run with this many delays goes round it for ever; [`DeepCycles::loop_delays`] says what it costs.
+//! no run with this many delays goes round it for ever; [`SearchOutcome::loop_delays`](crate::SearchOutcome::loop_delays) says what it costs.
 //! Not found within a bound means nothing; found never is if the frontier is empty.
 //!
-//! Only ordinary states are nodes. An atomic sequence that never ends is no cycle here, but [`DeepCycles::endless_turns`]
+//! Only ordinary states are nodes. An atomic sequence that never ends is no cycle here, but [`SearchOutcome::infinite_macro_steps`](crate::SearchOutcome::infinite_macro_steps)
 //! counts the states in which one starts, and nothing is proved if there are any.
 
 mod graph;
@@ -29,16 +29,15 @@ mod together;
 
 use crate::checkpoint::{Keeping, Unusable};
 use crate::cycle::{CycleOutcome, Found, Goal};
-use crate::delay_bounded::{Deepening, DelayObserver, Reach, Round};
+use crate::delay_bounded::{Deepening, DelayObserver};
 use crate::model::{Model, Processes};
 use crate::observer::Settings;
-use crate::outcome::{Completeness, Halt};
+use crate::outcome::{Coverage, Halt, Round, Run};
 use crate::schedule::Scheduler;
 use crate::store::Exactness;
 use fabius_base::StopReason;
 use graph::Graph;
 use map::Maps;
-use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use together::Others;
 
@@ -57,51 +56,27 @@ pub enum Ask {
     Components,
 }
 
-/// What a round did.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
-pub struct CycleRound {
-    /// Delays allowed.
-    pub bound: u32,
-    /// States there are.
-    pub states: u64,
-    /// Edges there are.
-    pub edges: u64,
-    /// States that wait for more delays.
-    pub frontier: u64,
-    /// Turns listed by the model, in all rounds so far.
-    pub listed: u64,
-    /// Edges walked to calculate (or to search), in this round.
-    pub calculated: u64,
-    /// Edges walked to refine, in this round.
-    pub refined: u64,
-    /// Partitions refined, in this round.
-    pub partitions: u64,
-}
-
-/// Result of a search for cycles in the order of delays.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DeepCycles<Label, Fault> {
-    /// What was found.
-    pub outcome: CycleOutcome<Label, Fault>,
-    /// How far the search came.
-    pub reach: Reach,
-    /// The rounds, the one in which a cycle was found included.
-    pub rounds: Vec<CycleRound>,
-    /// Delays that the scheduler needs to go round the cycle once, as soon as it does so always in the same way; `None`
-    /// if there is no cycle, or no such way was found.
-    pub loop_delays: Option<u32>,
-    /// States in which an atomic sequence can go on for ever.
-    pub endless_turns: u64,
-}
-
 /// What is found in a model.
-pub type FoundIn<M> = DeepCycles<<M as Model>::Label, <M as Model>::Fault>;
+pub type FoundIn<M> = CycleOutcome<<M as Model>::Label, <M as Model>::Fault>;
 
 /// An edge of the graph that closes an accepted cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Closing {
     pub from: u32,
     pub to: u32,
+}
+
+/// What ends the rounds: a cycle, or a faulty transition that the graph knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Evidence {
+    Cycle(Closing),
+    Fault,
+}
+
+impl From<Closing> for Halt<Evidence> {
+    fn from(closing: Closing) -> Self {
+        Self::Found(Evidence::Cycle(closing))
+    }
 }
 
 /// Looks for cycles with ever more delays; keeps where it stands between rounds, and goes on from there, if that is asked for.
@@ -116,7 +91,7 @@ pub fn iterative_cycles<M, D, O>(
     deepening: &Deepening,
     (goal, ask): (Goal, Ask),
     keeping: Option<Keeping<'_, CycleSnapshot>>,
-) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
+) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -157,7 +132,7 @@ where
     let Some((model, others)) = models.split_first_mut() else { return Ok(None) };
     let graph = Graph::new(model, scheduler, observer, settings, goal);
     let mut others = Others::new(others, scheduler, settings.cancel.clone());
-    let round = |graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut CycleRound| {
+    let round = |graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut Round| {
         together::round(graph, (&mut others, alone_max), maps, round)
     };
     search(graph, deepening, false, keeping, round).map(Some)
@@ -172,7 +147,7 @@ pub(crate) fn cycles_by_depth<M, D, O>(
     deepening: &Deepening,
     goal: Goal,
     keeping: Option<Keeping<'_, CycleSnapshot>>,
-) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
+) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -188,8 +163,8 @@ fn search<'a, M, D, O>(
     deepening: &Deepening,
     anew: bool,
     keeping: Option<Keeping<'_, CycleSnapshot>>,
-    round: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut CycleRound) -> ControlFlow<End>,
-) -> Result<DeepCycles<M::Label, M::Fault>, Unusable>
+    round: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut Round) -> Run<Evidence>,
+) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -201,76 +176,64 @@ where
     if let Some(snapshot) = from {
         searched.clone_from(&snapshot.rounds);
         maps = Maps::of(&snapshot.maps);
-        if let ControlFlow::Break(halt) = graph.restore(&snapshot.graph)? {
-            return Ok(conclude(graph, (ControlFlow::Break(End::Halted(halt)), searched)));
+        if let ControlFlow::Break(reason) = graph.restore(&snapshot.graph)? {
+            return Ok(conclude(graph, ControlFlow::Break(reason.into()), searched));
         }
     }
     let run = deepen(&mut graph, (&mut maps, &mut searched), deepening, anew, keep, round);
-    Ok(conclude(graph, (run, searched)))
+    Ok(conclude(graph, run, searched))
 }
 
-/// Why rounds ended early, if they did, and the rounds.
-type Searched = (ControlFlow<End>, Vec<CycleRound>);
-
-/// Says what came of a search.
-fn conclude<M, D, O>(mut graph: Graph<'_, M, D, O>, (run, rounds): Searched) -> DeepCycles<M::Label, M::Fault>
+/// Says what came of a search, whose rounds ended like this.
+fn conclude<M, D, O>(
+    mut graph: Graph<'_, M, D, O>,
+    ended: Run<Evidence>,
+    rounds: Vec<Round>,
+) -> CycleOutcome<M::Label, M::Fault>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let finished = rounds.iter().rev().skip(usize::from(run.is_break())).map(|round| round.bound).next();
+    let finished = rounds.iter().rev().skip(usize::from(ended.is_break())).map(|round| round.bound).next();
+    let everything = ended.is_continue() && graph.is_complete() && graph.infinite_macro_steps == 0;
+    let coverage = match ended {
+        ControlFlow::Continue(()) if everything => Coverage::EverySchedule,
+        ControlFlow::Continue(()) => Coverage::Bound(finished.unwrap_or(0)),
+        ControlFlow::Break(_) => Coverage::Ended(finished),
+    };
     let mut statistics = graph.statistics;
     statistics.memory_bytes = statistics.memory_bytes.max(graph.memory_bytes());
-    let mut outcome = CycleOutcome {
-        found: None,
-        progress_events_min: None,
-        completeness: Completeness::Exhaustive,
-        exactness: Exactness::Exact,
-        statistics,
-    };
-    let endless_turns = graph.endless_turns;
-    let mut loop_delays = None;
-    let reach = match run {
-        ControlFlow::Continue(()) if graph.is_complete() && endless_turns == 0 => Reach::EverySchedule,
-        ControlFlow::Continue(()) => {
-            outcome.completeness = Completeness::Stopped(StopReason::Delays);
-            Reach::Bound(finished.unwrap_or(0))
-        }
-        ControlFlow::Break(End::Halted(Halt::Reason(reason))) => {
-            outcome.completeness = Completeness::Stopped(reason);
-            Reach::Ended(finished)
-        }
-        ControlFlow::Break(End::Halted(Halt::Violation)) => {
-            outcome.completeness = Completeness::FirstViolation;
-            outcome.found = graph.faulty();
-            Reach::Ended(finished)
-        }
-        ControlFlow::Break(End::Cycle(closing)) => {
-            outcome.completeness = Completeness::FirstViolation;
-            let lasso = lasso::lasso(&mut graph, closing);
-            loop_delays = lasso.loop_delays;
-            outcome.found = Some(Found::Lasso { stem: lasso.stem, cycle: lasso.cycle });
-            Reach::Ended(finished)
+    let infinite_macro_steps = graph.infinite_macro_steps;
+    let (mut found, mut loop_delays) = (None, None);
+    let ended = match ended {
+        ControlFlow::Continue(()) if everything => ControlFlow::Continue(()),
+        ControlFlow::Continue(()) => ControlFlow::Break(Halt::Stopped(StopReason::Delays)),
+        ControlFlow::Break(Halt::Stopped(reason)) => ControlFlow::Break(Halt::Stopped(reason)),
+        ControlFlow::Break(Halt::Found(evidence)) => {
+            found = match evidence {
+                Evidence::Fault => graph.faulty(),
+                Evidence::Cycle(closing) => {
+                    let lasso = lasso::lasso(&mut graph, closing);
+                    loop_delays = lasso.loop_delays;
+                    Some(Found::Lasso { stem: lasso.stem, cycle: lasso.cycle })
+                }
+            };
+            ControlFlow::Break(Halt::Found(()))
         }
     };
-    DeepCycles { outcome, reach, rounds, loop_delays, endless_turns }
-}
-
-/// Why the rounds ended early.
-pub(crate) enum End {
-    Cycle(Closing),
-    Halted(Halt),
+    let outcome = CycleOutcome::conclude(ended, found.into_iter().collect(), Exactness::Exact, statistics);
+    CycleOutcome { coverage, rounds, loop_delays, infinite_macro_steps, ..outcome }
 }
 
 fn deepen<'a, M, D, O>(
     graph: &mut Graph<'a, M, D, O>,
-    (maps, rounds): (&mut Maps, &mut Vec<CycleRound>),
+    (maps, rounds): (&mut Maps, &mut Vec<Round>),
     deepening: &Deepening,
     anew: bool,
     mut keep: Option<&mut dyn FnMut(CycleSnapshot)>,
-    mut search: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut CycleRound) -> ControlFlow<End>,
-) -> ControlFlow<End>
+    mut search: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut Round) -> Run<Evidence>,
+) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -278,25 +241,24 @@ where
 {
     loop {
         match rounds.last() {
-            None => graph.begin(deepening.start()).map_break(End::Halted)?,
+            None => graph.begin(deepening.start())?,
             Some(last) => {
                 let next = deepening.as_wanted(graph.observer).after(last.bound);
                 let Some(bound) = next.filter(|_| last.frontier > 0) else { return ControlFlow::Continue(()) };
                 if anew {
                     graph.forget();
-                    graph.begin(bound).map_break(End::Halted)?;
+                    graph.begin(bound)?;
                 }
                 graph.bound = bound;
             }
         }
-        let mut round = CycleRound { bound: graph.bound, ..CycleRound::default() };
+        let mut round = Round { bound: graph.bound, ..Round::default() };
         let found = search(graph, maps, &mut round);
-        (round.states, round.edges) = (graph.states(), graph.edges_there);
-        (round.frontier, round.listed) = (graph.frontier_len(), graph.listed);
+        (round.states, round.frontier) = (graph.states(), graph.frontier_len());
+        (round.work.edges, round.work.listed) = (graph.edges_there, graph.listed);
         rounds.push(round);
         found?;
-        let told = Round { bound: round.bound, states: round.states, frontier: round.frontier };
-        let told = graph.observer.round(&told).map_break(|reason| End::Halted(Halt::Reason(reason)));
+        let told = graph.observer.round(&round).map_break(Halt::Stopped);
         if let Some(keep) = keep.as_mut().filter(|_| round.frontier > 0) {
             let kept = graph.kept();
             let (rounds, maps) = (rounds.clone(), maps.kept());

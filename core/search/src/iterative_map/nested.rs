@@ -10,11 +10,12 @@
 //! depth-first search over these edges, from each state, finds as an edge back into its stack.
 
 use super::graph::Graph;
-use super::{Closing, CycleRound, End};
+use super::{Closing, Evidence};
 use crate::cycle::Goal;
 use crate::delay_bounded::DelayObserver;
 use crate::look::Phase;
 use crate::model::Processes;
+use crate::outcome::{Round, Run};
 use crate::schedule::Scheduler;
 use std::ops::ControlFlow;
 
@@ -26,7 +27,7 @@ struct Colours {
 }
 
 /// Searches what a bound allows, from the initial state.
-pub(super) fn round<M, D, O>(graph: &mut Graph<'_, M, D, O>, round: &mut CycleRound) -> ControlFlow<End>
+pub(super) fn round<M, D, O>(graph: &mut Graph<'_, M, D, O>, round: &mut Round) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -56,8 +57,8 @@ where
         if let Some(top) = stack.last_mut() {
             top.1 += 1;
         }
-        graph.tick(from, Phase::Blue).map_break(End::Halted)?;
-        round.calculated += 1;
+        graph.tick(from, Phase::Blue)?;
+        round.work.calculated += 1;
         if !colours[edge.to as usize].blue {
             enter(graph, &mut colours, &mut stack, edge.to)?;
         }
@@ -70,13 +71,13 @@ fn enter<M, D, O>(
     colours: &mut Vec<Colours>,
     stack: &mut Vec<(u32, usize)>,
     state: u32,
-) -> ControlFlow<End>
+) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    graph.expand(state).map_break(End::Halted)?;
+    graph.expand(state)?;
     colours.resize(graph.nodes.len(), Colours::default());
     colours[state as usize].blue = true;
     colours[state as usize].on_stack = true;
@@ -90,8 +91,8 @@ fn red<M, D, O>(
     colours: &mut [Colours],
     seed: u32,
     start: u32,
-    round: &mut CycleRound,
-) -> ControlFlow<End>
+    round: &mut Round,
+) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -99,7 +100,7 @@ where
 {
     let closing = Closing { from: seed, to: start };
     if colours[start as usize].on_stack {
-        return ControlFlow::Break(End::Cycle(closing));
+        return ControlFlow::Break(closing.into());
     }
     if colours[start as usize].red {
         return ControlFlow::Continue(());
@@ -113,11 +114,11 @@ where
             stack.pop();
             continue;
         };
-        graph.tick(edge.to, Phase::Red).map_break(End::Halted)?;
-        round.refined += 1;
+        graph.tick(edge.to, Phase::Red)?;
+        round.work.refined += 1;
         let colour = &mut colours[edge.to as usize];
         if colour.on_stack {
-            return ControlFlow::Break(End::Cycle(closing));
+            return ControlFlow::Break(closing.into());
         }
         if !colour.red {
             colour.red = true;
@@ -128,7 +129,7 @@ where
 }
 
 /// Looks for a cycle of edges without progress.
-fn livelock<M, D, O>(graph: &mut Graph<'_, M, D, O>, round: &mut CycleRound) -> ControlFlow<End>
+fn livelock<M, D, O>(graph: &mut Graph<'_, M, D, O>, round: &mut Round) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -151,14 +152,14 @@ where
                 stack.pop();
                 continue;
             };
-            graph.tick(from, Phase::WithoutProgress).map_break(End::Halted)?;
-            round.calculated += 1;
+            graph.tick(from, Phase::WithoutProgress)?;
+            round.work.calculated += 1;
             if !edge.follow() {
                 continue;
             }
             let colour = colours[edge.to as usize];
             if colour.on_stack {
-                return ControlFlow::Break(End::Cycle(Closing { from, to: edge.to }));
+                return ControlFlow::Break(Closing { from, to: edge.to }.into());
             }
             if !colour.blue {
                 enter(graph, &mut colours, &mut stack, edge.to)?;

@@ -25,10 +25,11 @@
 //! comes of them is the next step. One thread takes roots in falling order instead and so gives each state its value once.
 
 use super::graph::{Edge, Graph};
-use super::{Closing, CycleRound, End};
+use super::{Closing, Evidence};
 use crate::delay_bounded::DelayObserver;
 use crate::look::Phase;
 use crate::model::Processes;
+use crate::outcome::{Round, Run};
 use crate::schedule::Scheduler;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -145,11 +146,11 @@ where
     }
 
     /// Refines until nothing is left.
-    pub fn refine(&mut self, round: &mut CycleRound) -> ControlFlow<End> {
+    pub fn refine(&mut self, round: &mut Round) -> Run<Evidence> {
         let mut refined = self.trim();
         while refined.is_continue() && !self.parts.members.is_empty() {
             let count = self.parts.count();
-            round.partitions += count;
+            round.work.partitions += count;
             self.graph.partitions_left = count;
             refined = self.pass();
         }
@@ -158,7 +159,7 @@ where
     }
 
     /// Calculates inside the parts, splits them, and trims what is left.
-    pub fn pass(&mut self) -> ControlFlow<End> {
+    pub fn pass(&mut self) -> Run<Evidence> {
         for &state in &self.parts.members {
             *self.parts.fine[state as usize].get_mut() = NULL;
         }
@@ -172,7 +173,7 @@ where
     }
 
     /// Takes states out that nothing enters from their own part.
-    pub fn trim(&mut self) -> ControlFlow<End> {
+    pub fn trim(&mut self) -> Run<Evidence> {
         for &state in &self.parts.members {
             *self.parts.entering[state as usize].get_mut() = 0;
         }
@@ -211,7 +212,7 @@ where
         &mut self,
         states: &[u32],
         work: impl Fn(&Parts, &[Vec<Edge>], &[u32], &mut Stepped) + Sync,
-    ) -> ControlFlow<End, Vec<u32>> {
+    ) -> Run<Evidence, Vec<u32>> {
         let (parts, edges) = (&*self.parts, self.graph.edges.as_slice());
         let mut found = deal_out(self.threads, states, |hand| {
             let mut stepped = Stepped::default();
@@ -220,7 +221,7 @@ where
         });
         self.walked += found.iter().map(|stepped| stepped.edges).sum::<u64>() + 1;
         if let Some(closing) = found.iter().find_map(|stepped| stepped.closing) {
-            return ControlFlow::Break(End::Cycle(closing));
+            return ControlFlow::Break(closing.into());
         }
         self.look(states.first().copied().unwrap_or(0))?;
         let mut next = std::mem::take(&mut found[0].next);
@@ -229,14 +230,14 @@ where
     }
 
     /// Looks at the limits, once for this many edges.
-    fn look(&mut self, state: u32) -> ControlFlow<End> {
+    fn look(&mut self, state: u32) -> Run<Evidence> {
         let since = self.walked - self.looked;
         self.looked = self.walked;
-        self.graph.ticks(since, state, self.phase).map_break(End::Halted)
+        self.graph.ticks(since, state, self.phase)
     }
 
     /// The roots in falling order: a state that has a value has the greatest.
-    fn calculate_alone(&mut self) -> ControlFlow<End> {
+    fn calculate_alone(&mut self) -> Run<Evidence> {
         let mut roots = BTreeSet::new();
         for &state in &self.parts.members {
             let inside = self.parts.inside(&self.graph.edges, state, self.parts.part_of(state));
@@ -254,7 +255,7 @@ where
                 for edge in self.parts.inside(&self.graph.edges, state, self.parts.part_of(state)) {
                     self.walked += 1;
                     if edge.accept() && edge.to == root {
-                        return ControlFlow::Break(End::Cycle(Closing { from: state, to: root }));
+                        return ControlFlow::Break(Closing { from: state, to: root }.into());
                     }
                     let fine = &self.parts.fine[edge.to as usize];
                     if fine.load(Ordering::Relaxed) == NULL {
@@ -269,7 +270,7 @@ where
     }
 
     /// Accepting targets first, then whatever was raised, step by step, until nothing is.
-    fn calculate_together(&mut self) -> ControlFlow<End> {
+    fn calculate_together(&mut self) -> Run<Evidence> {
         for &state in &self.parts.members {
             *self.parts.entering[state as usize].get_mut() = 0;
         }
@@ -307,7 +308,7 @@ where
 
     /// Looks for a cycle once the values are final. What is met on the way there depends on the pace of the threads, and so would
     /// the states that a search needs.
-    fn look_for_closing(&mut self) -> ControlFlow<End> {
+    fn look_for_closing(&mut self) -> Run<Evidence> {
         let members = std::mem::take(&mut self.parts.members);
         self.step(&members, |parts, edges, hand, stepped| {
             for &from in hand {

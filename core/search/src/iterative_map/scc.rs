@@ -4,10 +4,11 @@
 //! per bound is linear in what is there, which maximal accepting predecessors are not.
 
 use super::graph::Graph;
-use super::{Closing, CycleRound, End};
+use super::{Closing, Evidence};
 use crate::delay_bounded::DelayObserver;
 use crate::look::Phase;
 use crate::model::Processes;
+use crate::outcome::{Round, Run};
 use crate::schedule::Scheduler;
 use std::ops::ControlFlow;
 
@@ -15,7 +16,7 @@ use std::ops::ControlFlow;
 const DONE: u32 = u32::MAX;
 
 /// Searches what a bound allows.
-pub(super) fn round<M, D, O>(graph: &mut Graph<'_, M, D, O>, round: &mut CycleRound) -> ControlFlow<End>
+pub(super) fn round<M, D, O>(graph: &mut Graph<'_, M, D, O>, round: &mut Round) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -23,11 +24,11 @@ where
 {
     // First everything is made to be there, in the order of discovery.
     for state in graph.frontier() {
-        graph.expand(state).map_break(End::Halted)?;
+        graph.expand(state)?;
     }
     let mut state = 0;
     while state < graph.nodes.len() {
-        graph.expand(state as u32).map_break(End::Halted)?;
+        graph.expand(state as u32)?;
         state += 1;
     }
     // Index and lowest index of each state, from 1; 0 before it is visited.
@@ -46,8 +47,8 @@ fn components_from<M, D, O>(
     root: u32,
     order: &mut [(u32, u32)],
     index: &mut u32,
-    round: &mut CycleRound,
-) -> ControlFlow<End>
+    round: &mut Round,
+) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -78,8 +79,8 @@ where
             }
             continue;
         };
-        graph.tick(from, Phase::Components).map_break(End::Halted)?;
-        round.calculated += 1;
+        graph.tick(from, Phase::Components)?;
+        round.work.calculated += 1;
         match order[edge.to as usize] {
             _ if !edge.follow() => {}
             (0, _) => next_state = Some(edge.to),
@@ -95,7 +96,7 @@ fn close<M, D, O>(
     order: &mut [(u32, u32)],
     open: &mut Vec<u32>,
     state: u32,
-) -> ControlFlow<End>
+) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -109,7 +110,7 @@ where
             // Members have indices from that of the first of them on, and are not done yet.
             let (own, lowest) = order[edge.to as usize];
             if least <= own && lowest != DONE {
-                return ControlFlow::Break(End::Cycle(Closing { from, to: edge.to }));
+                return ControlFlow::Break(Closing { from, to: edge.to }.into());
             }
         }
     }

@@ -13,14 +13,14 @@
 //! cycles when the states have doubled, one thread with each edge. So up to [`ALONE_MAX`] states one thread works alone:
 //! most cycles are found there, with the states that it needs, and systems that small are no work for several.
 
+use super::Evidence;
 use super::graph::{Graph, Known, Progress};
 use super::map::{self, Maps};
 use super::refine::{Parts, Refining};
-use super::{CycleRound, End};
 use crate::delay_bounded::{DelayObserver, scheduled};
 use crate::look::Phase;
 use crate::model::{Model, Processes};
-use crate::outcome::Halt;
+use crate::outcome::{Halt, Round, Run};
 use crate::schedule::turns::Lister;
 use crate::schedule::{Scheduler, Turns};
 use fabius_base::Cancel;
@@ -97,8 +97,8 @@ pub(super) fn round<M, D, O>(
     graph: &mut Graph<'_, M, D, O>,
     (others, alone_max): (&mut Others<'_, M, D>, usize),
     maps: &mut Maps,
-    round: &mut CycleRound,
-) -> ControlFlow<End>
+    round: &mut Round,
+) -> Run<Evidence>
 where
     M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
     D: Scheduler<M::Label, State: Send + Sync> + Send,
@@ -116,14 +116,14 @@ where
         let batch: Vec<_> = waiting.drain(waiting.len() - size..).rev().collect();
         let edges_before = graph.edges_there;
         let mut met = Vec::new();
-        for Expanded { state, turns, taken, progress } in expand(graph, others, &batch).map_break(End::Halted)? {
-            let new = graph.take_in(state, progress, &turns, &taken).map_break(End::Halted)?;
+        for Expanded { state, turns, taken, progress } in expand(graph, others, &batch)? {
+            let new = graph.take_in(state, progress, &turns, &taken)?;
             met.extend(new.into_iter().map(|(state, place)| {
                 let turn = taken[place].0;
                 Waiting { state, met: Some(Met { turns: Arc::clone(&turns), turn }) }
             }));
         }
-        round.calculated += graph.edges_there - edges_before;
+        round.work.calculated += graph.edges_there - edges_before;
         waiting.extend(met.into_iter().rev());
         if 2 * checked_at <= graph.nodes.len() {
             checked_at = graph.nodes.len();
@@ -134,16 +134,12 @@ where
     let threads = others.threads();
     let mut refining = Refining::new(graph, &mut others.parts, threads, Phase::Refine);
     let refined = refining.refine(round);
-    round.refined += refining.walked;
+    round.work.refined += refining.walked;
     refined
 }
 
 /// Calculates maximal accepting predecessors in all that is there.
-fn calculate<M, D, O>(
-    graph: &mut Graph<'_, M, D, O>,
-    others: &mut Others<'_, M, D>,
-    round: &mut CycleRound,
-) -> ControlFlow<End>
+fn calculate<M, D, O>(graph: &mut Graph<'_, M, D, O>, others: &mut Others<'_, M, D>, round: &mut Round) -> Run<Evidence>
 where
     M: Processes,
     D: Scheduler<M::Label>,
@@ -154,7 +150,7 @@ where
     let mut refining = Refining::new(graph, &mut others.parts, threads, Phase::Calculate);
     let calculated = refining.trim();
     let calculated = if calculated.is_continue() { refining.pass() } else { calculated };
-    round.calculated += refining.walked;
+    round.work.calculated += refining.walked;
     calculated
 }
 
@@ -163,7 +159,7 @@ fn expand<M, D, O>(
     graph: &mut Graph<'_, M, D, O>,
     others: &mut Others<'_, M, D>,
     batch: &[WaitingOf<M>],
-) -> ControlFlow<Halt, Vec<ExpandedOf<M, D>>>
+) -> Run<Evidence, Vec<ExpandedOf<M, D>>>
 where
     M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
     D: Scheduler<M::Label, State: Send + Sync> + Send,
@@ -195,7 +191,7 @@ where
     });
     graph.statistics.transient = graph.own_transient() + of_others(others);
     if let Some(reason) = cancel.requested().filter(|_| expanded.len() < batch.len()) {
-        return ControlFlow::Break(Halt::Reason(reason));
+        return ControlFlow::Break(Halt::Stopped(reason));
     }
     let listed: u64 = expanded.iter().map(|expanded| expanded.turns.len() as u64 + 1).sum();
     graph.ticks(listed, batch.first().map_or(0, |waiting| waiting.state), Phase::Calculate)?;

@@ -32,16 +32,14 @@
 //! * Which transient states are passed through must be the same for all visits, so that there is one graph for all
 //!   threads, and all that they wait for comes ([`Exploration::SAME_FOR_ALL`]).
 
-use super::Joint;
 use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
 use super::store::{BITS, Key};
 use super::team::{Run, Show, Team};
-use crate::cycle::outcome::{CycleOutcome, End, Found};
+use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
-use crate::outcome::Statistics;
-use crate::store::Exactness;
-use fabius_base::{Limits, StopReason};
+use crate::outcome::{Halt, Statistics};
+use fabius_base::Limits;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -68,7 +66,7 @@ const YIELDS_MAX: u32 = 100;
 const SLEEP: Duration = Duration::from_micros(50);
 
 /// Why a search ends.
-type Why<M> = End<<M as Model>::Label, <M as Model>::Fault>;
+type Why<M> = Halt<Found<<M as Model>::Label, <M as Model>::Fault>>;
 
 /// Looks for a cycle with an accepting transition, with one thread for each of the models, which must be the
 /// same. The first of them is the caller's thread.
@@ -77,7 +75,7 @@ pub fn cndfs<M, O>(
     observer: &mut O,
     settings: &Settings,
     seed: u64,
-) -> Joint<CycleOutcome<M::Label, M::Fault>>
+) -> CycleOutcome<M::Label, M::Fault>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -91,7 +89,7 @@ pub(super) fn search<M, O>(
     settings: &Settings,
     seed: u64,
     how: Exploration,
-) -> Joint<CycleOutcome<M::Label, M::Fault>>
+) -> CycleOutcome<M::Label, M::Fault>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -112,10 +110,7 @@ where
         search.explorer.publish();
         run
     });
-    team.sum_up(|statistics| {
-        let run = why.map_or(ControlFlow::Continue(()), ControlFlow::Break);
-        CycleOutcome::conclude(run, Exactness::Exact, statistics)
-    })
+    team.conclude_found(why)
 }
 
 /// One of the threads.
@@ -281,14 +276,8 @@ impl<M: Model> Cndfs<'_, M> {
     }
 }
 
-impl<L, F> From<StopReason> for End<L, F> {
-    fn from(reason: StopReason) -> Self {
-        Self::Stopped(reason)
-    }
-}
-
-fn found<L, F>(found: Found<L, F>) -> Run<End<L, F>> {
-    ControlFlow::Break(Some(End::Found(found)))
+fn found<L, F>(found: Found<L, F>) -> Run<Halt<Found<L, F>>> {
+    ControlFlow::Break(Some(Halt::Found(found)))
 }
 
 /// The note of a state that had these bits when it was entered: if it was on a stack before, others count it.

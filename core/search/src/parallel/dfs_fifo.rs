@@ -30,18 +30,16 @@
 //! The order of levels may be strict: then all threads wait for each other before they go on to the states
 //! behind one more transition with progress, and a cycle that is found has as few of these before it as there can be.
 
-use super::Joint;
 use super::explorer::{Arrival, Event, Exploration, Explorer, Start, UNCOUNTED};
 use super::pool::Turn;
 use super::queue::Queue;
 use super::store::{BITS, Key};
 use super::team::{Run, Show, Team};
-use crate::cycle::outcome::{CycleOutcome, End, Found};
+use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
-use crate::outcome::Statistics;
-use crate::store::Exactness;
-use fabius_base::{Limits, StopReason};
+use crate::outcome::{Halt, Statistics};
+use fabius_base::Limits;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,14 +80,8 @@ enum Work {
     Join(Start),
 }
 
-/// Why a search ends, and the progress events before the cycle, if they are as few as can be.
-struct Reason<M: Model>(End<M::Label, M::Fault>, Option<u64>);
-
-impl<M: Model> From<StopReason> for Reason<M> {
-    fn from(reason: StopReason) -> Self {
-        Self(End::Stopped(reason), None)
-    }
-}
+/// Why a search ends: with a cycle, and the progress events before it if they are as few as can be.
+type Reason<M> = Halt<(Found<<M as Model>::Label, <M as Model>::Fault>, Option<u64>)>;
 
 /// Looks for a cycle without progress, with one thread for each of the models, which must be the same.
 /// The first of them is the caller's thread.
@@ -99,7 +91,7 @@ pub fn dfs_fifo<M, O>(
     settings: &Settings,
     levels: Levels,
     seed: u64,
-) -> Joint<CycleOutcome<M::Label, M::Fault>>
+) -> CycleOutcome<M::Label, M::Fault>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -114,7 +106,7 @@ pub(super) fn search<M, O>(
     levels: Levels,
     seed: u64,
     how: Exploration,
-) -> Joint<CycleOutcome<M::Label, M::Fault>>
+) -> CycleOutcome<M::Label, M::Fault>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -141,13 +133,12 @@ where
         search.explorer.publish();
         run
     });
-    team.sum_up(|statistics| {
-        let (run, progress_events_min) = match why {
-            None => (ControlFlow::Continue(()), None),
-            Some(Reason(end, events)) => (ControlFlow::Break(end), events),
-        };
-        CycleOutcome { progress_events_min, ..CycleOutcome::conclude(run, Exactness::Exact, statistics) }
-    })
+    let (why, progress_events_min) = match why {
+        None => (None, None),
+        Some(Halt::Stopped(reason)) => (Some(Halt::Stopped(reason)), None),
+        Some(Halt::Found((found, events))) => (Some(Halt::Found(found)), events),
+    };
+    CycleOutcome { progress_events_min, ..team.conclude_found(why) }
 }
 
 /// One of the threads.
@@ -329,7 +320,7 @@ impl<M: Model> DfsFifo<'_, M> {
     fn found(&self, found: Found<M::Label, M::Fault>) -> Run<Reason<M>> {
         let fewest = self.levels == Levels::Strict && !self.has_promoted.load(Ordering::Relaxed);
         let events = (fewest && matches!(found, Found::Lasso { .. })).then_some(self.level);
-        ControlFlow::Break(Some(Reason(End::Found(found), events)))
+        ControlFlow::Break(Some(Halt::Found((found, events))))
     }
 
     /// Gives work to somebody who has none.

@@ -10,7 +10,7 @@
 
 use super::arena::Portion;
 use super::store::{Access, Key};
-use super::team::{Run, Share, Show, Team, Watch};
+use super::team::{Run, Show, Team, Watch, WorkerStatistics};
 use super::trace::Trace;
 use crate::dfs_stack::{DfsStack, Frame, Lookup, TransientPolicy, class_of};
 use crate::look::{Curiosity, Look, Phase};
@@ -70,7 +70,7 @@ pub(super) struct Explorer<'a, M: Model, T, E> {
     pub(super) team: &'a Team<'a, T, E>,
     pub(super) model: &'a mut M,
     pub(super) access: Access<'a>,
-    pub(super) share: Share,
+    pub(super) share: WorkerStatistics,
     /// Memory of what the algorithm keeps beside the stack.
     pub(super) beside_bytes: u64,
     stack: DfsStack<M, FrameData, Key>,
@@ -180,7 +180,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
             thread,
             team,
             access: team.store.access(),
-            share: Share::default(),
+            share: WorkerStatistics::default(),
             beside_bytes: 0,
             stack,
             model,

@@ -31,13 +31,4 @@ mod trace;
 pub use cndfs::cndfs;
 pub use dfs_fifo::{Levels, dfs_fifo};
 pub use reach::reach;
-pub use team::Share;
-
-/// What a search by several threads found, and what each of them did.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Joint<O> {
-    /// Of the search as a whole.
-    pub outcome: O,
-    /// Of the threads.
-    pub shares: Vec<Share>,
-}
+pub use team::WorkerStatistics;

@@ -14,28 +14,20 @@
 //! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one gives new states away as long as there are
 //! few in stock, which costs nothing while everybody is busy.
 
-use super::Joint;
 use super::explorer::{Event, Exploration, Explorer, Start};
 use super::pool::Turn;
 use super::team::{Run, Show, Team};
 use super::trace::Trace;
 use crate::model::Model;
 use crate::observer::{Observer, Settings, tell_together};
-use crate::outcome::{Completeness, Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
-use crate::store::Exactness;
-use fabius_base::{Limits, StopReason};
+use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
+use fabius_base::Limits;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 /// This many violations may wait for the thread that lists them.
 const REPORTS_MAX: usize = 1 << 12;
-
-impl From<StopReason> for Halt {
-    fn from(reason: StopReason) -> Self {
-        Self::Reason(reason)
-    }
-}
 
 /// Given away in advance, so that no thread has to wait: this many states for each thread but one.
 const STOCK_PER_THREAD: usize = 4;
@@ -58,12 +50,7 @@ struct Listed<M: Model> {
 
 /// Searches all states that the models can reach, with one thread for each of them; they must be the same.
 /// The first of them is the caller's thread.
-pub fn reach<M, O>(
-    models: &mut [M],
-    observer: &mut O,
-    settings: &Settings,
-    seed: u64,
-) -> Joint<Outcome<M::Label, M::Fault>>
+pub fn reach<M, O>(models: &mut [M], observer: &mut O, settings: &Settings, seed: u64) -> Outcome<M::Label, M::Fault>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -77,7 +64,7 @@ pub(super) fn search<M, O>(
     settings: &Settings,
     seed: u64,
     how: Exploration,
-) -> Joint<Outcome<M::Label, M::Fault>>
+) -> Outcome<M::Label, M::Fault>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -110,16 +97,13 @@ where
         listed.violations.iter().map(path).collect()
     });
     let violations = listed.violations.iter().zip(paths);
-    let violations = violations.map(|((report, count), path)| Violation { kind: report.kind, path, count: *count });
-    team.sum_up(|statistics| {
-        let completeness = match why {
-            Some(Halt::Violation) => Completeness::FirstViolation,
-            Some(Halt::Reason(reason)) => Completeness::Stopped(reason),
-            None if statistics.cut > 0 => Completeness::Stopped(StopReason::Depth),
-            None => Completeness::Exhaustive,
-        };
-        Outcome { completeness, exactness: Exactness::Exact, statistics, violations: violations.collect() }
-    })
+    let violation = |((report, count), path): (&(Report<M>, u64), Vec<M::Label>)| Violation {
+        kind: report.kind,
+        path,
+        delays: Vec::new(),
+        count: *count,
+    };
+    team.conclude(why, violations.map(violation).collect())
 }
 
 impl<M: Model> Listed<M> {
@@ -203,7 +187,7 @@ impl<M: Model> Reach<'_, M> {
             reports.len()
         };
         if self.explorer.team.settings.stop_at == StopAt::First {
-            return ControlFlow::Break(Some(Halt::Violation));
+            return ControlFlow::Break(Some(Halt::Found(())));
         }
         while REPORTS_MAX < waiting {
             self.explorer.look()?;

@@ -1,13 +1,13 @@
 //! What the threads of a search have in common, and how they start and end.
 
-use super::Joint;
 use super::pool::Pool;
 use super::slots::Apart;
 use super::store::SharedStore;
 use super::trace::Traces;
 use crate::look::{Curiosity, Look};
 use crate::observer::Settings;
-use crate::outcome::Statistics;
+use crate::outcome::{Halt, SearchOutcome, Statistics};
+use crate::store::Exactness;
 use fabius_base::{Limits, StopReason};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// What a thread did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Share {
+pub struct WorkerStatistics {
     /// Its part of the counters. States that another thread was working on already, and their
     /// transitions, are not in here; the memory is that of the thread alone.
     pub statistics: Statistics,
@@ -42,7 +42,7 @@ pub(super) struct Team<'a, T, E> {
     /// The limits, which whoever watches may change; the largest number is none.
     states_max: AtomicU64,
     memory_bytes_max: AtomicU64,
-    shares: Box<[Apart<Mutex<Share>>]>,
+    shares: Box<[Apart<Mutex<WorkerStatistics>>]>,
     /// Why the search ended, if not because all was done.
     end: Mutex<Option<E>>,
 }
@@ -100,12 +100,12 @@ impl<'a, T, E> Team<'a, T, E> {
     }
 
     /// Says what a thread did up to now.
-    pub(super) fn publish(&self, thread: usize, share: &Share) {
+    pub(super) fn publish(&self, thread: usize, share: &WorkerStatistics) {
         *self.shares[thread].0.lock().unwrap_or_else(PoisonError::into_inner) = *share;
     }
 
     /// What each thread did, as far as it said so.
-    pub(super) fn shares(&self) -> Vec<Share> {
+    pub(super) fn shares(&self) -> Vec<WorkerStatistics> {
         self.shares.iter().map(|share| *share.0.lock().unwrap_or_else(PoisonError::into_inner)).collect()
     }
 
@@ -113,7 +113,7 @@ impl<'a, T, E> Team<'a, T, E> {
     pub(super) fn statistics(&self) -> Statistics {
         let mut sum = Statistics::default();
         let mut counted_twice = 0;
-        for Share { statistics: one, found_on_revisits, .. } in self.shares() {
+        for WorkerStatistics { statistics: one, found_on_revisits, .. } in self.shares() {
             counted_twice += found_on_revisits;
             sum.states += one.states;
             sum.matched += one.matched;
@@ -133,9 +133,18 @@ impl<'a, T, E> Team<'a, T, E> {
         self.store.is_full() || self.traces.is_full()
     }
 
-    /// Makes the result of a search that is over.
-    pub(super) fn sum_up<O>(&self, outcome: impl FnOnce(Statistics) -> O) -> Joint<O> {
-        Joint { outcome: outcome(self.statistics()), shares: self.shares() }
+    /// Makes the outcome of a search that is over.
+    pub(super) fn conclude<V>(&self, ended: Option<Halt>, violations: Vec<V>) -> SearchOutcome<V> {
+        let ended = ended.map_or(ControlFlow::Continue(()), ControlFlow::Break);
+        let outcome = SearchOutcome::conclude(ended, violations, Exactness::Exact, self.statistics());
+        SearchOutcome { workers: self.shares(), ..outcome }
+    }
+
+    /// Makes the outcome of a search that ends with what it finds, once it is over.
+    pub(super) fn conclude_found<V>(&self, ended: Option<Halt<V>>) -> SearchOutcome<V> {
+        let ended = ended.map_or(ControlFlow::Continue(()), ControlFlow::Break);
+        let outcome = SearchOutcome::conclude_found(ended, Exactness::Exact, self.statistics());
+        SearchOutcome { workers: self.shares(), ..outcome }
     }
 
     /// Ends the search; the first reason counts.

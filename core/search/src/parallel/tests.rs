@@ -2,12 +2,12 @@
 //! stop and go at random. A failure names the seed of its graph.
 
 use super::explorer::Exploration;
-use super::{Joint, Levels, cndfs, dfs_fifo, reach};
+use super::{Levels, cndfs, dfs_fifo, reach};
 use crate::cycle::{CycleOutcome, Found};
 use crate::dfs_stack::TransientPolicy;
 use crate::model::{Ending, Marks, Model, Next};
 use crate::observer::{Observer, Quiet, Settings};
-use crate::outcome::{Completeness, Outcome, Statistics, StopAt, ViolationKind};
+use crate::outcome::{Completeness, Outcome, SearchOutcome, Statistics, StopAt, ViolationKind};
 use crate::toy::{Edge, Node, Random, Toy};
 use fabius_base::{Cancel, Limits, StopReason};
 use std::collections::{BTreeSet, HashSet, VecDeque};
@@ -194,7 +194,7 @@ fn fewest_progress_events(toy: &Toy) -> Option<usize> {
     best
 }
 
-type ToyCycle = Joint<CycleOutcome<u32, u32>>;
+type ToyCycle = CycleOutcome<u32, u32>;
 
 fn fifo(toy: &Toy, seed: u64, settings: &Settings, levels: Levels) -> ToyCycle {
     let mut models = models(toy, threads(seed), seed);
@@ -205,9 +205,9 @@ fn ordinary(toy: &Toy) -> u64 {
     all(toy).into_iter().filter(|&node| !toy.nodes()[node].transient).count() as u64
 }
 
-fn check_shares<O>(joint: &Joint<O>, threads: usize, statistics: &Statistics) {
-    assert_eq!(joint.shares.len(), threads);
-    assert_eq!(joint.shares.iter().map(|share| share.statistics.states).sum::<u64>(), statistics.states);
+fn check_workers<V>(outcome: &SearchOutcome<V>, threads: usize) {
+    assert_eq!(outcome.workers.len(), threads);
+    assert_eq!(outcome.workers.iter().map(|one| one.statistics.states).sum::<u64>(), outcome.statistics.states);
 }
 
 #[test]
@@ -217,10 +217,10 @@ fn dfs_fifo_finds_a_livelock_if_there_is_one() {
         let toy = random_toy(seed, 12, false);
         let levels = if seed % 5 < 2 { Levels::Strict } else { Levels::Free };
         let joint = fifo(&toy, seed, &Settings::default(), levels);
-        let outcome = &joint.outcome;
-        check_shares(&joint, threads(seed), &outcome.statistics);
-        assert_eq!(outcome.found.is_some(), has_livelock(&toy), "seed {seed}");
-        match &outcome.found {
+        let outcome = &joint;
+        check_workers(outcome, threads(seed));
+        assert_eq!(outcome.first().is_some(), has_livelock(&toy), "seed {seed}");
+        match outcome.first() {
             None => {
                 assert!(outcome.proves_absence(), "seed {seed}");
                 assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
@@ -243,8 +243,7 @@ fn a_livelock_found_level_by_level_has_the_fewest_progress_events_before_it() {
         let toy = random_toy(seed, 30, false);
         let joint =
             dfs_fifo(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), Levels::Strict, seed);
-        let (Some(Found::Lasso { stem, cycle }), Some(found)) =
-            (joint.outcome.found, joint.outcome.progress_events_min)
+        let (Some(Found::Lasso { stem, cycle }), Some(found)) = (joint.first().cloned(), joint.progress_events_min)
         else {
             continue;
         };
@@ -278,7 +277,7 @@ fn a_fault_ends_a_search_for_cycles() {
     for seed in 0..GRAPHS {
         let toy = random_toy(seed, 12, true);
         let is_wrong = all(&toy).iter().any(|&node| toy.nodes()[node].edges.iter().any(|edge| edge.fault.is_some()));
-        match fifo(&toy, seed, &Settings::default(), Levels::Free).outcome.found {
+        match fifo(&toy, seed, &Settings::default(), Levels::Free).into_first() {
             None => assert!(!is_wrong && !has_livelock(&toy), "seed {seed}"),
             Some(Found::Lasso { stem, cycle }) => drop(walk_lasso(&toy, &stem, &cycle)),
             Some(Found::Fault { path, fault }) => {
@@ -315,10 +314,10 @@ fn cndfs_finds_an_acceptance_cycle_if_there_is_one() {
         let toy = random_toy(seed, if seed % 7 == 0 { 40 } else { 10 }, false);
         let threads = if seed % 50 == 49 { 9 } else { threads(seed) };
         let joint = nested(&toy, threads, seed);
-        let outcome = &joint.outcome;
-        check_shares(&joint, threads, &outcome.statistics);
-        assert_eq!(outcome.found.is_some(), has_acceptance_cycle(&toy), "seed {seed}");
-        match &outcome.found {
+        let outcome = &joint;
+        check_workers(outcome, threads);
+        assert_eq!(outcome.first().is_some(), has_acceptance_cycle(&toy), "seed {seed}");
+        match outcome.first() {
             None => {
                 assert!(outcome.proves_absence(), "seed {seed}");
                 assert!(outcome.statistics.states >= ordinary(&toy), "seed {seed}");
@@ -364,7 +363,7 @@ fn nested_searches_do_not_spoil_each_other() {
         for round in 0..4 {
             let mut models = models(&toy, 2 + round as usize % 2, 4 * (4 * seed + round));
             models.iter_mut().for_each(|model| model.slow_one_in = 2 + round as usize);
-            let found = cndfs(&mut models, &mut Quiet, &Settings::default(), seed + round).outcome.found;
+            let found = cndfs(&mut models, &mut Quiet, &Settings::default(), seed + round).into_first();
             assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
         }
     }
@@ -388,8 +387,8 @@ fn cndfs_stores_a_state_once_if_acceptance_stands_on_states() {
         }
         let toy = Toy::new(nodes, toy.hidden_words());
         let joint = nested(&toy, threads(seed), seed);
-        assert!(joint.outcome.proves_absence(), "seed {seed}");
-        assert_eq!(joint.outcome.statistics.states, ordinary(&toy), "seed {seed}");
+        assert!(joint.proves_absence(), "seed {seed}");
+        assert_eq!(joint.statistics.states, ordinary(&toy), "seed {seed}");
     }
 }
 
@@ -401,12 +400,12 @@ fn the_answer_does_not_depend_on_the_pace_of_the_threads() {
         let expected = has_livelock(&toy);
         let accepted = has_acceptance_cycle(&toy);
         for round in 0..25 {
-            let found = nested(&toy, 2 + round as usize % 3, seed * 1000 + round).outcome.found;
+            let found = nested(&toy, 2 + round as usize % 3, seed * 1000 + round).into_first();
             assert_eq!(found.is_some(), accepted, "seed {seed}, round {round}");
             let mut models = models(&toy, 2 + round as usize % 3, seed * 1000 + round);
             let how = if round % 2 == 0 { Exploration::FREE } else { LOOK_UP_MOST };
             let found =
-                dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), Levels::Free, round, how).outcome.found;
+                dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), Levels::Free, round, how).into_first();
             assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
         }
     }
@@ -437,11 +436,11 @@ fn many_threads_store_each_state_once() {
         let levels = if seed % 2 == 0 { Levels::Free } else { Levels::Strict };
         let mut models = models(&toy, threads, seed);
         let joint = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), levels, seed, exploration(seed));
-        assert!(joint.outcome.proves_absence(), "seed {seed}: {:?}", joint.outcome.found);
-        assert_eq!(joint.outcome.statistics.states, ordinary(&toy), "seed {seed}");
+        assert!(joint.proves_absence(), "seed {seed}: {:?}", joint.into_first());
+        assert_eq!(joint.statistics.states, ordinary(&toy), "seed {seed}");
         let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed));
-        assert_eq!(joint.outcome.statistics.states, ordinary(&toy), "seed {seed}");
-        assert_eq!(joint.outcome.completeness, Completeness::Exhaustive);
+        assert_eq!(joint.statistics.states, ordinary(&toy), "seed {seed}");
+        assert_eq!(joint.completeness, Completeness::Exhaustive);
     }
 }
 
@@ -489,8 +488,8 @@ fn reach_finds_every_state_and_every_violation() {
         let toy = Toy::random(seed, 14, seed % 2 == 0);
         let mut models = models(&toy, threads(seed), seed);
         let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed));
-        let outcome = &joint.outcome;
-        check_shares(&joint, threads(seed), &outcome.statistics);
+        let outcome = &joint;
+        check_workers(outcome, threads(seed));
         assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");
         assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
         assert_eq!(found_wrongs(&toy, outcome), wrongs(&toy), "seed {seed}");
@@ -503,7 +502,7 @@ fn reach_finds_every_state_and_every_violation() {
 fn the_first_violation_ends_reach_if_it_is_to() {
     for seed in 0..GRAPHS {
         let toy = Toy::random(seed, 14, seed % 2 == 0);
-        let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), seed).outcome;
+        let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), seed);
         let (found, wrongs) = (found_wrongs(&toy, &outcome), wrongs(&toy));
         assert_eq!(found.len(), wrongs.len().min(1), "seed {seed}");
         assert!(found.is_subset(&wrongs), "seed {seed}");
@@ -566,20 +565,20 @@ fn two_threads_both_do_work() {
         let mut models = [counters(progress), counters(progress)];
         for levels in [Levels::Free, Levels::Strict] {
             let joint = dfs_fifo(&mut models, &mut Quiet, &Settings::default(), levels, 7);
-            assert!(joint.outcome.proves_absence());
-            assert_eq!(joint.outcome.statistics.states, states);
-            assert_eq!(joint.outcome.statistics.transitions(), transitions(120));
-            for share in &joint.shares {
-                assert!(share.statistics.states > states / 100, "{:?}", joint.shares);
-                assert!(share.revisits < states / 3, "{:?}", joint.shares);
+            assert!(joint.proves_absence());
+            assert_eq!(joint.statistics.states, states);
+            assert_eq!(joint.statistics.transitions(), transitions(120));
+            for share in &joint.workers {
+                assert!(share.statistics.states > states / 100, "{:?}", joint.workers);
+                assert!(share.revisits < states / 3, "{:?}", joint.workers);
             }
         }
     }
     let joint = reach(&mut [counters(|_| true), counters(|_| true)], &mut Quiet, &Settings::default(), 7);
-    assert!(joint.outcome.proves_absence());
-    assert_eq!(joint.outcome.statistics.states, states);
-    assert_eq!(joint.outcome.statistics.transitions(), transitions(120));
-    assert!(joint.shares.iter().all(|share| share.statistics.states > states / 100), "{:?}", joint.shares);
+    assert!(joint.proves_absence());
+    assert_eq!(joint.statistics.states, states);
+    assert_eq!(joint.statistics.transitions(), transitions(120));
+    assert!(joint.workers.iter().all(|share| share.statistics.states > states / 100), "{:?}", joint.workers);
 }
 
 /// Transitions of [`Counters`] that are not endless, and one more: the arrival at the initial state.
@@ -612,14 +611,14 @@ fn an_endless_search_can_be_stopped() {
     let states = Limits { states_max: Some(30_000), ..Limits::default() };
     for (limits, reason) in [(memory, StopReason::Memory), (states, StopReason::States)] {
         let settings = Settings { limits, ..Settings::default() };
-        let outcome = reach(&mut [endless(), endless()], &mut Quiet, &settings, 1).outcome;
+        let outcome = reach(&mut [endless(), endless()], &mut Quiet, &settings, 1);
         assert_eq!(outcome.completeness, Completeness::Stopped(reason));
         assert!(outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
         assert!(outcome.statistics.memory_bytes < 20 << 20);
         let mut models = [endless(), endless(), endless()];
         // The switches alone would be a livelock.
         models.iter_mut().for_each(|model| model.progress = |_| true);
-        let outcome = dfs_fifo(&mut models, &mut Quiet, &settings, Levels::Free, 1).outcome;
+        let outcome = dfs_fifo(&mut models, &mut Quiet, &settings, Levels::Free, 1);
         assert_eq!(outcome.completeness, Completeness::Stopped(reason));
         assert!(outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
         assert!(outcome.statistics.memory_bytes < 20 << 20);
@@ -627,7 +626,7 @@ fn an_endless_search_can_be_stopped() {
     for looks_left in [0, 1, 10, 30] {
         let settings = Settings { cancel: Cancel::new(), ..Settings::default() };
         let mut observer = Impatient { looks_left, cancel: settings.cancel.clone() };
-        let outcome = reach(&mut [endless(), endless()], &mut observer, &settings, 1).outcome;
+        let outcome = reach(&mut [endless(), endless()], &mut observer, &settings, 1);
         assert_eq!(outcome.completeness, Completeness::Stopped(StopReason::Cancelled));
     }
 }
@@ -640,7 +639,7 @@ fn a_limit_that_is_not_reached_does_not_matter() {
         for states_max in [states, states - 1] {
             let limits = Limits { states_max: Some(states_max), ..Limits::default() };
             let settings = Settings { limits, ..keep_going() };
-            let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &settings, seed).outcome;
+            let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &settings, seed);
             let wanted =
                 if states_max == states { Completeness::Exhaustive } else { Completeness::Stopped(StopReason::States) };
             assert_eq!(outcome.completeness, wanted, "seed {seed}");

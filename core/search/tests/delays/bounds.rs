@@ -3,11 +3,11 @@
 use crate::programs::{Label, Toys};
 use crate::truth::{Truth, everything, truth};
 use fabius_base::StopReason;
-use fabius_search::delay_bounded::{Deepening, DelayObserver, DelayOutcome, Reach, exact, fast};
+use fabius_search::delay_bounded::{Coverage, Deepening, DelayObserver, exact, fast};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{
-    BitstateStore, Completeness, Model, Next, Observer, Settings, StopAt, Store, TreeStore, ViolationKind,
+    BitstateStore, Completeness, Model, Next, Observer, Outcome, Settings, StopAt, Store, TreeStore, ViolationKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,12 +34,12 @@ fn keep_going() -> Settings {
     Settings { stop_at: StopAt::Never, ..Settings::default() }
 }
 
-type Found = DelayOutcome<Label, u32>;
+type Found = Outcome<Label, u32>;
 
 fn run_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening) -> Found {
     let mut store = TreeStore::new();
     let found = fast(&mut toys.clone(), scheduler, &mut store, &mut Notes, &keep_going(), deepening);
-    assert_eq!(store.len(fabius_search::store::Class::Ordinary), found.outcome.statistics.states);
+    assert_eq!(store.len(fabius_search::store::Class::Ordinary), found.statistics.states);
     found
 }
 
@@ -81,7 +81,7 @@ impl Ranking for Equals {
 fn schedulers_with_one_rank_for_all_are_the_usual_ones() {
     for seed in 0..200 {
         let toys = Toys::random(seed, false);
-        let figures = |found: Found| (found.rounds, found.pairs, found.outcome.statistics.matched, found.delays);
+        let figures = |found: Found| (found.rounds, found.product_states, found.statistics.matched, found.violations);
         let all = Deepening::default();
         let usual = [
             run_exact(&toys, &RoundRobin, &all),
@@ -139,10 +139,11 @@ fn exact_mode_reaches_what_can_be_reached_with_so_many_delays() {
                 let truth = truth(bound);
                 let found = run(&Deepening::up_to(bound), false);
                 let context = format!("seed {seed}, {name}, {bound} delays");
-                assert_eq!(found.outcome.statistics.states as usize, truth.delays.len(), "{context}");
+                assert_eq!(found.statistics.states as usize, truth.delays.len(), "{context}");
                 let mut faults = BTreeMap::new();
                 let mut stuck = 0;
-                for (violation, delays) in found.outcome.violations.iter().zip(&found.delays) {
+                for violation in &found.violations {
+                    let delays = &violation.delays;
                     let end = walk(&toys, violation.kind, &violation.path);
                     match violation.kind {
                         ViolationKind::Fault(_) => {
@@ -176,9 +177,9 @@ fn both_modes_reach_everything_in_the_end() {
                 for increment in [1, 2] {
                     let found = run(&Deepening { first: increment - 1, increment, last: None, choices: None }, is_fast);
                     let context = format!("seed {seed}, {name}, fast {is_fast}");
-                    assert_eq!(found.reach, Reach::EverySchedule, "{context}");
-                    assert_eq!(found.outcome.completeness, Completeness::Exhaustive, "{context}");
-                    assert_eq!(found.outcome.statistics.states as usize, all.len(), "{context}");
+                    assert_eq!(found.coverage, Coverage::EverySchedule, "{context}");
+                    assert_eq!(found.completeness, Completeness::Exhaustive, "{context}");
+                    assert_eq!(found.statistics.states as usize, all.len(), "{context}");
                     several_rounds += usize::from(found.rounds.len() > 2);
                 }
             }
@@ -202,15 +203,15 @@ fn fast_mode_is_not_exact_per_bound_and_nobody_may_claim_that_it_is() {
                 } else {
                     (run_fast(&toys, &RoundRobin, &deepening), truth(&mut toys.clone(), &RoundRobin, bound))
                 };
-                let (seen, there) = (fast.outcome.statistics.states as usize, truth.delays.len());
+                let (seen, there) = (fast.statistics.states as usize, truth.delays.len());
                 assert!(seen <= there, "seed {seed}, {name}: more than can be reached");
                 missing[bound as usize - 1] += there - seen;
                 reachable[bound as usize - 1] += there;
                 short |= seen < there;
-                if let Reach::Bound(reached) = fast.reach {
+                if let Coverage::Bound(reached) = fast.coverage {
                     assert_eq!(reached, bound);
-                    assert_eq!(fast.outcome.completeness, Completeness::Stopped(StopReason::Delays));
-                    assert!(!fast.outcome.proves_absence());
+                    assert_eq!(fast.completeness, Completeness::Stopped(StopReason::Delays));
+                    assert!(!fast.proves_absence());
                 }
             }
             affected += usize::from(short);
@@ -226,8 +227,8 @@ fn fast_mode_is_not_exact_per_bound_and_nobody_may_claim_that_it_is() {
 fn known_successors_do_not_keep_the_search_for_ever() {
     let toys = Toys::counters(3, 3);
     let found = run_fast(&toys, &RoundRobin, &Deepening::default());
-    assert_eq!(found.outcome.statistics.states, 64);
-    assert_eq!(found.reach, Reach::EverySchedule);
+    assert_eq!(found.statistics.states, 64);
+    assert_eq!(found.coverage, Coverage::EverySchedule);
 }
 
 #[test]
@@ -236,7 +237,7 @@ fn zero_delays_follow_one_schedule() {
     for found in
         [run_fast(&toys, &RoundRobin, &Deepening::up_to(0)), run_exact(&toys, &RunToCompletion, &Deepening::up_to(0))]
     {
-        assert_eq!(found.outcome.statistics.states, 13);
+        assert_eq!(found.statistics.states, 13);
         assert_eq!(found.rounds.len(), 1);
     }
 }
@@ -250,7 +251,8 @@ fn the_delays_of_a_violation_are_those_of_its_path() {
             let truth = truth(12);
             for is_fast in [true, false] {
                 let found = run(&Deepening::default(), is_fast);
-                for (violation, delays) in found.outcome.violations.iter().zip(&found.delays) {
+                for violation in &found.violations {
+                    let delays = &violation.delays;
                     walk(&toys, violation.kind, &violation.path);
                     let context = format!("seed {seed}, {name}, fast {is_fast}");
                     assert!(delays.iter().all(|delay| delay.before <= violation.path.len()), "{context}");
@@ -286,8 +288,8 @@ fn lossy_stores_serve_fast_mode() {
         let mut store = BitstateStore::new(1 << 16, 3, 0);
         let all = everything(&mut toys.clone());
         let found = fast(&mut toys.clone(), &RoundRobin, &mut store, &mut Notes, &keep_going(), &Deepening::default());
-        assert_eq!(found.outcome.statistics.states as usize, all.len(), "seed {seed}");
-        assert!(!found.outcome.proves_absence());
+        assert_eq!(found.statistics.states as usize, all.len(), "seed {seed}");
+        assert!(!found.proves_absence());
         assert!(!store.exactness().is_exact());
     }
 }
@@ -299,17 +301,17 @@ fn limits_end_the_search_and_are_named() {
     let settings = Settings { limits, ..keep_going() };
     let mut store = TreeStore::new();
     let found = fast(&mut toys.clone(), &RoundRobin, &mut store, &mut Notes, &settings, &Deepening::default());
-    assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::States));
-    assert_eq!(found.outcome.statistics.states, 50);
-    assert!(matches!(found.reach, Reach::Ended(Some(_))), "{found:?}");
+    assert_eq!(found.completeness, Completeness::Stopped(StopReason::States));
+    assert_eq!(found.statistics.states, 50);
+    assert!(matches!(found.coverage, Coverage::Ended(Some(_))), "{found:?}");
     let found = exact(&mut toys.clone(), &RoundRobin, &mut Notes, &settings, &Deepening::default());
-    assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::States));
+    assert_eq!(found.completeness, Completeness::Stopped(StopReason::States));
     let limits = fabius_base::Limits { depth_max: Some(5), ..fabius_base::Limits::default() };
     let settings = Settings { limits, ..keep_going() };
     let mut store = TreeStore::new();
     let found = fast(&mut toys.clone(), &RoundRobin, &mut store, &mut Notes, &settings, &Deepening::default());
-    assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::Depth));
-    assert_eq!(found.reach, Reach::Ended(None));
+    assert_eq!(found.completeness, Completeness::Stopped(StopReason::Depth));
+    assert_eq!(found.coverage, Coverage::Ended(None));
 }
 
 #[test]

@@ -5,17 +5,19 @@ use crate::programs::{Label, Rule, Toys};
 use fabius_base::{Limits, StopReason};
 use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
 use fabius_search::cycle::Goal;
-use fabius_search::delay_bounded::{Deepening, DelayObserver, DelayOutcome, ExactSnapshot, FastSnapshot, Round};
+use fabius_search::delay_bounded::{Deepening, DelayObserver, ExactSnapshot, FastSnapshot, Round};
 use fabius_search::delay_bounded::{exact, exact_kept, fast, fast_kept};
-use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, DepthSnapshot, Keep, Revisit};
+use fabius_search::depth_bounded::{DepthSettings, DepthSnapshot, Keep, Revisit};
 use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles, depth_bounded_kept};
-use fabius_search::iterative_map::{Ask, CycleSnapshot, DeepCycles, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{Ask, CycleSnapshot, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::toy::Random;
-use fabius_search::{Completeness, FingerprintStore, Observer, Quiet, Settings, Statistics, Store, TreeStore};
+use fabius_search::{
+    Completeness, CycleOutcome, FingerprintStore, Observer, Outcome, Quiet, Settings, Statistics, Store, TreeStore,
+};
 use std::ops::ControlFlow;
 
-type Found = DelayOutcome<Label, u32>;
+type Found = Outcome<Label, u32>;
 
 /// Stops a search at its so-manyth look or round.
 struct Impatient {
@@ -76,7 +78,7 @@ fn piecewise<S: Snapshot, F>(
 }
 
 fn ended(found: &Found) -> Completeness {
-    found.outcome.completeness
+    found.completeness
 }
 
 /// A fast search in pieces.
@@ -103,11 +105,11 @@ fn tireless(processes: usize, steps: u32) -> Toys {
 }
 
 fn assert_same(piecewise: &Found, whole: &Found, what: &str) {
-    let (one, other) = (&piecewise.outcome, &whole.outcome);
+    let (one, other) = (&piecewise, &whole);
     assert_eq!(one.completeness, other.completeness, "{what}");
     assert_eq!(one.violations, other.violations, "{what}");
-    assert_eq!(piecewise.delays, whole.delays, "{what}");
-    assert_eq!((piecewise.reach, &piecewise.rounds), (whole.reach, &whole.rounds), "{what}");
+    assert_eq!(piecewise.violations, whole.violations, "{what}");
+    assert_eq!((piecewise.coverage, &piecewise.rounds), (whole.coverage, &whole.rounds), "{what}");
     let counters = |statistics: &Statistics| (statistics.states, statistics.matched, statistics.cut, statistics.depth);
     assert_eq!(counters(&one.statistics), counters(&other.statistics), "{what}");
 }
@@ -118,7 +120,7 @@ fn compare_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Dee
     let (found, stops) = fast_piecewise(toys, scheduler, TreeStore::<()>::new, deepening, seed);
     assert_same(&found, &whole, &format!("{seed}"));
     let (hashed, _) = fast_piecewise(toys, scheduler, || FingerprintStore::new(3), deepening, seed + 2);
-    assert_eq!(hashed.outcome.statistics.states, whole.outcome.statistics.states, "{seed}");
+    assert_eq!(hashed.statistics.states, whole.statistics.states, "{seed}");
     stops
 }
 
@@ -128,7 +130,7 @@ fn compare_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &De
         exact_kept(&mut toys.clone(), scheduler, &mut Quiet, settings, deepening, keeping).expect("the same search")
     });
     assert_same(&found, &whole, &format!("{seed}"));
-    assert_eq!(found.pairs, whole.pairs, "{seed}");
+    assert_eq!(found.product_states, whole.product_states, "{seed}");
     stops
 }
 
@@ -163,8 +165,8 @@ fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, Keeping<'_, S>) -> Fo
         // Whoever resumes looks while the states are found again, and must get beyond that.
         let mut observer = Impatient { left: looks + stops };
         let found = run(&mut observer, Keeping { from: from.as_ref(), keep: Some(&mut keep) });
-        assert_ne!(found.outcome.completeness, Completeness::FirstViolation);
-        if found.outcome.completeness == Completeness::Exhaustive {
+        assert_ne!(found.completeness, Completeness::FirstViolation);
+        if found.completeness == Completeness::Exhaustive {
             return (found, stops);
         }
         from = kept.or(from);
@@ -238,15 +240,15 @@ fn a_snapshot_of_another_model_is_refused_or_finds_other_states() {
 fn by_depth(toys: &Toys, depth: &DepthSettings, seed: u64) -> u32 {
     let settings = Settings::default();
     let whole = depth_bounded(&mut toys.clone(), &mut Quiet, &settings, depth);
-    let ended = |found: &DepthOutcome<Label, u32>| found.outcome.completeness;
+    let ended = |found: &Outcome<Label, u32>| found.completeness;
     let (found, stops) = piecewise(seed, DepthSnapshot::states, ended, |settings, keeping| {
         depth_bounded_kept(&mut toys.clone(), &mut Quiet, settings, depth, keeping).expect("the same search")
     });
     assert_eq!(found.rounds, whole.rounds, "{seed}, {depth:?}");
-    assert_eq!(found.outcome.completeness, whole.outcome.completeness, "{seed}, {depth:?}");
-    assert_eq!(found.outcome.violations, whole.outcome.violations, "{seed}, {depth:?}");
+    assert_eq!(found.completeness, whole.completeness, "{seed}, {depth:?}");
+    assert_eq!(found.violations, whole.violations, "{seed}, {depth:?}");
     let counters = |statistics: &Statistics| (statistics.states, statistics.matched, statistics.cut, statistics.depth);
-    assert_eq!(counters(&found.outcome.statistics), counters(&whole.outcome.statistics), "{seed}, {depth:?}");
+    assert_eq!(counters(&found.statistics), counters(&whole.statistics), "{seed}, {depth:?}");
     stops
 }
 
@@ -277,17 +279,17 @@ fn a_search_by_depth_may_be_stopped_at_any_look() {
             let keeping = Keeping { from: from.as_ref(), keep: Some(&mut keep) };
             let found = depth_bounded_kept(&mut toys.clone(), &mut observer, &settings, &depth, keeping);
             let found = found.expect("the same search");
-            if found.outcome.completeness == Completeness::Exhaustive {
+            if found.completeness == Completeness::Exhaustive {
                 break found;
             }
             from = kept.or(from);
             stops += 1;
         };
-        let rounds = |found: &DepthOutcome<Label, u32>| -> Vec<_> {
-            found.rounds.iter().map(|round| (round.bound, round.states, round.frontier, round.revisits)).collect()
+        let rounds = |found: &Outcome<Label, u32>| -> Vec<_> {
+            found.rounds.iter().map(|round| (round.bound, round.states, round.frontier, round.work.revisits)).collect()
         };
         assert_eq!(rounds(&found), rounds(&whole), "{increment}");
-        assert_eq!(found.outcome.statistics.matched, whole.outcome.statistics.matched, "{increment}");
+        assert_eq!(found.statistics.matched, whole.statistics.matched, "{increment}");
         assert!(stops > 3, "{increment}: {stops}");
     }
 }
@@ -303,7 +305,7 @@ impl DelayObserver<Label, u32> for RoundByRound {
     }
 }
 
-type Cycles = DeepCycles<Label, u32>;
+type Cycles = CycleOutcome<Label, u32>;
 
 /// Runs a search again and again, each time for one round more; says how often.
 fn round_by_round(run: impl Fn(Keeping<'_, CycleSnapshot>) -> Cycles) -> (Cycles, u32) {
@@ -313,7 +315,7 @@ fn round_by_round(run: impl Fn(Keeping<'_, CycleSnapshot>) -> Cycles) -> (Cycles
         let mut kept = None;
         let mut keep = |snapshot: CycleSnapshot| kept = Some(snapshot.to_bytes());
         let found = run(Keeping { from: from.as_ref(), keep: Some(&mut keep) });
-        if found.outcome.completeness != Completeness::Stopped(StopReason::Cancelled) || kept.is_none() {
+        if found.completeness != Completeness::Stopped(StopReason::Cancelled) || kept.is_none() {
             return (found, stops);
         }
         bytes = kept;
@@ -322,10 +324,10 @@ fn round_by_round(run: impl Fn(Keeping<'_, CycleSnapshot>) -> Cycles) -> (Cycles
 }
 
 fn assert_same_cycles(pieces: &Cycles, whole: &Cycles, what: &str) {
-    assert_eq!(pieces.outcome.found, whole.outcome.found, "{what}");
+    assert_eq!(pieces.violations, whole.violations, "{what}");
     assert_eq!((&pieces.rounds, pieces.loop_delays), (&whole.rounds, whole.loop_delays), "{what}");
-    assert_eq!(pieces.endless_turns, whole.endless_turns, "{what}");
-    let counters = |found: &Cycles| (found.outcome.statistics.states, found.outcome.statistics.matched);
+    assert_eq!(pieces.infinite_macro_steps, whole.infinite_macro_steps, "{what}");
+    let counters = |found: &Cycles| (found.statistics.states, found.statistics.matched);
     assert_eq!(counters(pieces), counters(whole), "{what}");
 }
 

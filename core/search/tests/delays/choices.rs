@@ -3,9 +3,9 @@
 use crate::programs::{Label, Rule, Toys};
 use crate::truth::{everything, truth_with_choices};
 use fabius_base::StopReason;
-use fabius_search::delay_bounded::{Deepening, DelayOutcome, Reach, exact, fast};
+use fabius_search::delay_bounded::{Coverage, Deepening, exact, fast};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
-use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, ViolationKind};
+use fabius_search::{Completeness, Outcome, Quiet, Settings, StopAt, TreeStore, ViolationKind};
 use std::collections::BTreeMap;
 
 const PROGRAMS: u64 = 1000;
@@ -14,12 +14,7 @@ fn keep_going() -> Settings {
     Settings { stop_at: StopAt::Never, ..Settings::default() }
 }
 
-fn run<D: Scheduler<Label>>(
-    toys: &Toys,
-    scheduler: &D,
-    deepening: &Deepening,
-    quick: bool,
-) -> DelayOutcome<Label, u32> {
+fn run<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, quick: bool) -> Outcome<Label, u32> {
     if quick {
         fast(&mut toys.clone(), scheduler, &mut TreeStore::new(), &mut Quiet, &keep_going(), deepening)
     } else {
@@ -35,33 +30,34 @@ fn compare<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, context: &str) -> (b
         let truth = truth_with_choices(&mut toys.clone(), scheduler, delays, choices);
         let bounds = Deepening { choices: Some(choices), ..Deepening::up_to(delays) };
         let found = run(toys, scheduler, &bounds, false);
-        assert_eq!(found.outcome.statistics.states as usize, truth.delays.len(), "{context}");
+        assert_eq!(found.statistics.states as usize, truth.delays.len(), "{context}");
         let mut faults: BTreeMap<Label, u32> = BTreeMap::new();
-        for (violation, delays) in found.outcome.violations.iter().zip(&found.delays) {
+        for violation in &found.violations {
+            let delays = &violation.delays;
             if let ViolationKind::Fault(_) = violation.kind {
                 faults.insert(*violation.path.last().expect("there"), delays.len() as u32);
             }
         }
         assert_eq!(faults, truth.faults, "{context}");
         let quick = run(toys, scheduler, &bounds, true);
-        assert!(quick.outcome.statistics.states as usize <= truth.delays.len(), "{context}");
+        assert!(quick.statistics.states as usize <= truth.delays.len(), "{context}");
         let free = run(toys, scheduler, &Deepening::up_to(delays), false);
-        fewer |= found.outcome.statistics.states < free.outcome.statistics.states;
+        fewer |= found.statistics.states < free.statistics.states;
     }
     // However many delays: nothing is left, but only what choices did not cut off is known.
     let all = everything(&mut toys.clone()).len();
     let mut cut = false;
     for quick in [false, true] {
         let found = run(toys, scheduler, &Deepening { choices: Some(1), ..Deepening::default() }, quick);
-        let states = found.outcome.statistics.states as usize;
-        match found.reach {
-            Reach::EverySchedule => {
+        let states = found.statistics.states as usize;
+        match found.coverage {
+            Coverage::EverySchedule => {
                 assert_eq!(states, all, "{context}");
-                assert_eq!(found.outcome.completeness, Completeness::Exhaustive, "{context}");
+                assert_eq!(found.completeness, Completeness::Exhaustive, "{context}");
             }
-            Reach::EveryDelay => {
-                assert!(!found.outcome.proves_absence(), "{context}");
-                assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::Delays), "{context}");
+            Coverage::EveryDelay => {
+                assert!(!found.proves_absence(), "{context}");
+                assert_eq!(found.completeness, Completeness::Stopped(StopReason::Delays), "{context}");
                 if !quick {
                     let truth = truth_with_choices(&mut toys.clone(), scheduler, 12, 1);
                     assert_eq!(states, truth.delays.len(), "{context}");
@@ -71,8 +67,8 @@ fn compare<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, context: &str) -> (b
             other => panic!("{context}: {other:?}"),
         }
         let plenty = run(toys, scheduler, &Deepening { choices: Some(1000), ..Deepening::default() }, quick);
-        assert_eq!(plenty.outcome.statistics.states as usize, all, "{context}");
-        assert_eq!(plenty.reach, Reach::EverySchedule, "{context}");
+        assert_eq!(plenty.statistics.states as usize, all, "{context}");
+        assert_eq!(plenty.coverage, Coverage::EverySchedule, "{context}");
     }
     (fewer, cut)
 }
@@ -106,9 +102,9 @@ fn each_alternative_but_the_first_costs_one() {
         let bounds = Deepening { choices: Some(choices), ..Deepening::default() };
         for quick in [false, true] {
             let found = run(&toys, &RoundRobin, &bounds, quick);
-            let faults = found.outcome.violations.iter().filter(|one| matches!(one.kind, ViolationKind::Fault(_)));
+            let faults = found.violations.iter().filter(|one| matches!(one.kind, ViolationKind::Fault(_)));
             assert_eq!(faults.count(), violations, "{choices} choices");
-            assert_eq!(found.outcome.statistics.states, 11);
+            assert_eq!(found.statistics.states, 11);
         }
     }
 }

@@ -4,10 +4,10 @@ use crate::programs::{Label, Rule, Toys};
 use crate::truth::expand;
 use fabius_base::{Limits, StopReason};
 use fabius_search::cycle::{Found, Goal};
-use fabius_search::delay_bounded::{Deepening, Reach};
-use fabius_search::iterative_map::{ALONE_MAX, Ask, DeepCycles, iterative_cycles, iterative_map_together};
+use fabius_search::delay_bounded::{Coverage, Deepening};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
-use fabius_search::{Completeness, Marks, Model, Next, Quiet, Settings};
+use fabius_search::{Completeness, CycleOutcome, Marks, Model, Next, Quiet, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 
 const PROGRAMS: u64 = 350;
@@ -27,7 +27,7 @@ fn search<D: Scheduler<Label>>(
     scheduler: &D,
     deepening: &Deepening,
     question: (Goal, Ask),
-) -> DeepCycles<Label, u32> {
+) -> CycleOutcome<Label, u32> {
     iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening, question, None)
         .expect("there is nothing to go on from")
 }
@@ -39,7 +39,7 @@ fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     deepening: &Deepening,
     goal: Goal,
     (threads, alone_max): (usize, usize),
-) -> DeepCycles<Label, u32> {
+) -> CycleOutcome<Label, u32> {
     let mut models = vec![toys.clone(); threads];
     let question = (goal, alone_max);
     let settings = Settings::default();
@@ -138,13 +138,13 @@ fn settled(model: &mut Toys, state: &[u32], wanted: Label) -> Vec<u32> {
 }
 
 /// What a search without bounds found must be what the definition says, and a lasso must be a run. Whether there is one.
-pub fn assert_right(toys: &Toys, goal: Goal, truth: bool, found: &DeepCycles<Label, u32>, context: &str) -> bool {
-    match &found.outcome.found {
+pub fn assert_right(toys: &Toys, goal: Goal, truth: bool, found: &CycleOutcome<Label, u32>, context: &str) -> bool {
+    match found.first() {
         Some(Found::Lasso { stem, cycle }) => walk(toys, goal, stem, cycle),
         Some(other) => panic!("{context}: {other:?}"),
-        None => assert_eq!(found.reach == Reach::EverySchedule, found.endless_turns == 0, "{context}"),
+        None => assert_eq!(found.coverage == Coverage::EverySchedule, found.infinite_macro_steps == 0, "{context}"),
     }
-    assert_eq!(found.outcome.found.is_some(), truth, "{context}");
+    assert_eq!(found.first().is_some(), truth, "{context}");
     truth
 }
 
@@ -155,13 +155,13 @@ fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
         let toys = program(seed);
         for goal in GOALS {
             let truth = has_cycle(&edges(&toys, goal));
-            let mut check = |name: &str, ask: Ask, found: DeepCycles<Label, u32>| {
+            let mut check = |name: &str, ask: Ask, found: CycleOutcome<Label, u32>| {
                 let context = format!("seed {seed}, {name}, {goal:?}, {ask:?}");
                 if assert_right(&toys, goal, truth, &found, &context) {
                     with += 1;
                 } else {
-                    let proved = found.reach == Reach::EverySchedule;
-                    assert_eq!(proved, found.outcome.completeness == Completeness::Exhaustive, "{context}");
+                    let proved = found.coverage == Coverage::EverySchedule;
+                    assert_eq!(proved, found.completeness == Completeness::Exhaustive, "{context}");
                     endless += usize::from(!proved);
                     without += 1;
                 }
@@ -197,16 +197,19 @@ fn several_threads_agree_with_the_definition_and_with_each_other() {
         };
         let alone = search(1);
         let [two, four] = [2, 4].map(search).map(|found| {
-            assert_eq!(found.outcome.found.is_some(), alone.outcome.found.is_some(), "seed {seed}");
-            let figures = |found: &DeepCycles<Label, u32>| {
-                let rounds: Vec<_> =
-                    found.rounds.iter().map(|round| (round.bound, round.states, round.edges, round.frontier)).collect();
-                (found.reach, rounds, found.outcome.statistics.states, found.outcome.statistics.matched)
+            assert_eq!(found.first().is_some(), alone.first().is_some(), "seed {seed}");
+            let figures = |found: &CycleOutcome<Label, u32>| {
+                let rounds: Vec<_> = found
+                    .rounds
+                    .iter()
+                    .map(|round| (round.bound, round.states, round.work.edges, round.frontier))
+                    .collect();
+                (found.coverage, rounds, found.statistics.states, found.statistics.matched)
             };
             assert_eq!(figures(&found), figures(&alone), "seed {seed}");
             found
         });
-        assert_eq!(two.outcome.found, four.outcome.found, "seed {seed}");
+        assert_eq!(two.violations, four.violations, "seed {seed}");
         match assert_right(&toys, goal, truth, &alone, &format!("seed {seed}")) {
             true => with += 1,
             false => without += 1,
@@ -225,7 +228,7 @@ fn small_systems_are_searched_as_by_one_thread() {
         let all = Deepening::default();
         let alone = search(&toys, &RoundRobin, &all, (goal, Ask::Map));
         assert_eq!(together(&toys, &RoundRobin, &all, goal, (3, ALONE_MAX)), alone, "seed {seed}");
-        with += usize::from(alone.outcome.found.is_some());
+        with += usize::from(alone.first().is_some());
     }
     assert!(with > 50, "{with} with a cycle");
 }
@@ -242,13 +245,13 @@ fn several_threads_share_large_systems() {
         for (goal, cyclic) in [(Goal::AcceptanceCycle, accepting), (Goal::Livelock, true)] {
             for threads in [1, 2, 4] {
                 let found = together(&toys, &RoundRobin, &Deepening::default(), goal, (threads, 0));
-                assert_eq!(found.outcome.found.is_some(), cyclic, "{goal:?}, {threads} threads");
-                if let Some(Found::Lasso { stem, cycle }) = &found.outcome.found {
+                assert_eq!(found.first().is_some(), cyclic, "{goal:?}, {threads} threads");
+                if let Some(Found::Lasso { stem, cycle }) = found.first() {
                     walk(&toys, goal, stem, cycle);
                 }
                 if !cyclic {
-                    assert_eq!(found.outcome.statistics.states, 9_u64.pow(4));
-                    assert_eq!(found.reach, Reach::EverySchedule);
+                    assert_eq!(found.statistics.states, 9_u64.pow(4));
+                    assert_eq!(found.coverage, Coverage::EverySchedule);
                 }
             }
         }
@@ -256,8 +259,8 @@ fn several_threads_share_large_systems() {
         toys.rules.pop();
         for threads in [1, 2, 4] {
             let found = together(&toys, &RunToCompletion, &Deepening::default(), Goal::Livelock, (threads, 100));
-            assert_eq!(found.outcome.found, None);
-            assert_eq!(found.outcome.statistics.states, 9_u64.pow(4));
+            assert_eq!(found.first(), None);
+            assert_eq!(found.statistics.states, 9_u64.pow(4));
         }
     }
 }
@@ -275,13 +278,13 @@ fn limits_end_a_search_by_several_threads() {
     };
     let limits = Limits { states_max: Some(500), ..Limits::default() };
     let found = run(&Settings { limits, ..Settings::default() });
-    assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::States));
-    assert_eq!(found.outcome.statistics.states, 500);
+    assert_eq!(found.completeness, Completeness::Stopped(StopReason::States));
+    assert_eq!(found.statistics.states, 500);
     let cancelled = Settings::default();
     cancelled.cancel.cancel();
     let found = run(&cancelled);
-    assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::Cancelled));
-    assert!(found.outcome.statistics.states < 2000);
+    assert_eq!(found.completeness, Completeness::Stopped(StopReason::Cancelled));
+    assert!(found.statistics.states < 2000);
 }
 
 #[test]
@@ -293,7 +296,7 @@ fn what_is_found_within_a_bound_is_the_same_however_it_is_asked() {
             // The same edges are there for those that keep them, so the same round finds a cycle.
             let bound_of = |ask| {
                 let found = search(&toys, &RoundRobin, &Deepening::default(), (goal, ask));
-                found.outcome.found.as_ref().and(found.rounds.last().map(|round| round.bound))
+                found.first().and(found.rounds.last().map(|round| round.bound))
             };
             let found = ASKS.map(bound_of);
             assert_eq!(found[0].is_some(), found[1].is_some(), "seed {seed}, {goal:?}");
@@ -312,11 +315,11 @@ fn a_chain_is_not_refined_at_all() {
         let mut toys = Toys::counters(1, length);
         toys.rules.iter_mut().for_each(|rule| rule.marks = Marks::ACCEPTING);
         let found = search(&toys, &RoundRobin, &Deepening::default(), (Goal::AcceptanceCycle, Ask::Map));
-        assert_eq!(found.outcome.found, None);
-        assert_eq!(found.reach, Reach::EverySchedule);
-        let partitions: u64 = found.rounds.iter().map(|round| round.partitions).sum();
+        assert_eq!(found.first(), None);
+        assert_eq!(found.coverage, Coverage::EverySchedule);
+        let partitions: u64 = found.rounds.iter().map(|round| round.work.partitions).sum();
         assert_eq!(partitions, 0, "a chain of {length}");
-        let walked: u64 = found.rounds.iter().map(|round| round.refined).sum();
+        let walked: u64 = found.rounds.iter().map(|round| round.work.refined).sum();
         assert!(walked <= 4 * u64::from(length) + 8, "{walked} edges walked to trim a chain of {length}");
     }
 }
@@ -338,12 +341,12 @@ fn a_chain_of_loops_is_refined_in_at_most_as_many_passes_as_it_has_loops() {
             toys.rules.splice(0..0, jumps.collect::<Vec<_>>());
         }
         let found = search(&toys, &RoundRobin, &Deepening::default(), (Goal::AcceptanceCycle, Ask::Map));
-        assert_eq!(found.outcome.found, None);
-        let walked: u64 = found.rounds.iter().map(|round| round.refined).sum();
+        assert_eq!(found.first(), None);
+        let walked: u64 = found.rounds.iter().map(|round| round.work.refined).sum();
         assert!(walked <= 16 * u64::from(length * length), "{walked} edges walked, backwards {backwards}");
         let together = together(&toys, &RoundRobin, &Deepening::default(), Goal::AcceptanceCycle, (2, 0));
-        assert_eq!(together.outcome.found, None);
-        assert_eq!(together.reach, Reach::EverySchedule);
+        assert_eq!(together.first(), None);
+        assert_eq!(together.coverage, Coverage::EverySchedule);
     }
 }
 
@@ -373,9 +376,9 @@ fn a_shadowed_cycle_is_found_by_refining() {
     let toys = Toys { rules, places: 5, variables: 0, start: vec![0], processes_max: 1 };
     for ask in ASKS {
         let found = search(&toys, &RoundRobin, &Deepening::default(), (Goal::AcceptanceCycle, ask));
-        assert!(matches!(found.outcome.found, Some(Found::Lasso { .. })), "{ask:?}");
+        assert!(matches!(found.first(), Some(Found::Lasso { .. })), "{ask:?}");
         if ask == Ask::Map {
-            assert!(found.rounds[0].partitions > 0, "found without refining: {found:?}");
+            assert!(found.rounds[0].work.partitions > 0, "found without refining: {found:?}");
         }
     }
 }

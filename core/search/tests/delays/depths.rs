@@ -5,12 +5,12 @@ use crate::programs::{Label, Toys};
 use crate::truth::expand;
 use fabius_base::StopReason;
 use fabius_search::cycle::{Found, Goal};
-use fabius_search::delay_bounded::{DelayObserver, Reach};
-use fabius_search::depth_bounded::{DepthOutcome, DepthSettings, Keep, Revisit, depth_bounded, depth_bounded_cycles};
-use fabius_search::iterative_map::DeepCycles;
+use fabius_search::delay_bounded::{Coverage, DelayObserver};
+use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded, depth_bounded_cycles};
 use fabius_search::toy::Toy;
 use fabius_search::{
-    Completeness, Model, Next, Quiet, Settings, StopAt, TreeStore, Violation, ViolationKind, breadth_first,
+    Completeness, CycleOutcome, Model, Next, Outcome, Quiet, Settings, StopAt, TreeStore, Violation, ViolationKind,
+    breadth_first,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ fn keep_going() -> Settings {
     Settings { stop_at: StopAt::Never, ..Settings::default() }
 }
 
-fn search<M: Model<Fault = u32>>(model: &mut M, depth: &DepthSettings) -> DepthOutcome<M::Label, u32>
+fn search<M: Model<Fault = u32>>(model: &mut M, depth: &DepthSettings) -> Outcome<M::Label, u32>
 where
     Quiet: DelayObserver<M::Label, u32>,
 {
@@ -75,8 +75,8 @@ fn states_and_frontier_are_exact_at_every_bound() {
                     assert_eq!((round.states as usize, round.frontier as usize), (within, at), "{context} {round:?}");
                     rounds += 1;
                 }
-                assert_eq!(found.outcome.completeness, Completeness::Exhaustive, "{context}");
-                assert_eq!(found.outcome.statistics.states as usize, distances.len(), "{context}");
+                assert_eq!(found.completeness, Completeness::Exhaustive, "{context}");
+                assert_eq!(found.statistics.states as usize, distances.len(), "{context}");
             }
         }
     }
@@ -101,11 +101,10 @@ fn every_violation_within_the_bound_is_found_and_no_other() {
             for depth in all_ways(1 + seed as u32 % 3, Some(cut_off)) {
                 let found = search(&mut toy.clone(), &depth);
                 let context = format!("seed {seed}, {depth:?}");
-                for violation in &found.outcome.violations {
+                for violation in &found.violations {
                     assert!(passed(violation) < cut_off, "{context}");
                 }
                 let mut kinds: Vec<_> = found
-                    .outcome
                     .violations
                     .iter()
                     .map(|violation| (violation.kind, last(&violation.kind, &violation.path)))
@@ -173,9 +172,9 @@ fn a_search_that_reaches_the_cut_off_exactly_says_what_it_knows() {
         let depth = DepthSettings { increment: 2, cut_off: Some(cut_off), ..DepthSettings::default() };
         search(&mut chain.clone(), &depth)
     };
-    assert_eq!(run(3).outcome.completeness, Completeness::Stopped(StopReason::Depth));
+    assert_eq!(run(3).completeness, Completeness::Stopped(StopReason::Depth));
     assert_eq!(run(3).rounds.last().map(|round| (round.bound, round.frontier)), Some((3, 1)));
-    assert_eq!(run(4).outcome.completeness, Completeness::Exhaustive);
+    assert_eq!(run(4).completeness, Completeness::Exhaustive);
 }
 
 /// Stopping at the bound without looking again: what the paper's first variant does.
@@ -209,7 +208,7 @@ fn the_naive_search_misses_states_that_these_do_not() {
         let toys = Toys::random(seed, false);
         for bound in [2, 4, 6] {
             let depth = DepthSettings { increment: bound, cut_off: Some(bound), ..DepthSettings::default() };
-            let found = search(&mut toys.clone(), &depth).outcome.statistics.states as usize;
+            let found = search(&mut toys.clone(), &depth).statistics.states as usize;
             let naively = naive(&toys, bound);
             assert!(naively <= found, "seed {seed}");
             missed += usize::from(naively < found);
@@ -225,12 +224,12 @@ fn thresholds_and_trees_save_work() {
         let toys = Toys::random(seed, false);
         for (i, revisit) in [Revisit::Threshold, Revisit::Shallower].into_iter().enumerate() {
             let depth = DepthSettings { increment: 50, revisit, ..DepthSettings::default() };
-            revisits[i] += search(&mut toys.clone(), &depth).rounds.last().map_or(0, |round| round.revisits);
+            revisits[i] += search(&mut toys.clone(), &depth).rounds.last().map_or(0, |round| round.work.revisits);
         }
     }
     for (i, keep) in [Keep::Tree, Keep::Traces].into_iter().enumerate() {
         let depth = DepthSettings { increment: 2, keep, ..DepthSettings::default() };
-        replayed[i] = search(&mut Toys::counters(2, 30), &depth).rounds.last().map_or(0, |round| round.replayed);
+        replayed[i] = search(&mut Toys::counters(2, 30), &depth).rounds.last().map_or(0, |round| round.work.replayed);
     }
     assert!(revisits[0] < revisits[1] && 0 < revisits[0], "{revisits:?}");
     assert!(replayed[0] * 3 < replayed[1] * 2, "{replayed:?}");
@@ -241,7 +240,7 @@ fn paths_are_runs() {
     for seed in 0..PROGRAMS {
         let toys = Toys::random(seed, false);
         let depth = DepthSettings { increment: 2, ..DepthSettings::default() };
-        for violation in search(&mut toys.clone(), &depth).outcome.violations {
+        for violation in search(&mut toys.clone(), &depth).violations {
             let mut model = toys.clone();
             let (mut state, mut successor) = (Vec::new(), Vec::new());
             model.initial(&mut state).expect("there");
@@ -278,7 +277,7 @@ fn within(edges: &Edges, distances: &BTreeMap<Vec<u32>, u32>, depth: u32) -> Edg
     kept.map(|(from, next)| (from.clone(), next.iter().filter(|(to, _)| near(to)).cloned().collect())).collect()
 }
 
-fn cycles(toys: &Toys, increment: u32, cut_off: Option<u32>, goal: Goal) -> DeepCycles<Label, u32> {
+fn cycles(toys: &Toys, increment: u32, cut_off: Option<u32>, goal: Goal) -> CycleOutcome<Label, u32> {
     let depth = DepthSettings { increment, cut_off, ..DepthSettings::default() };
     let found = depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &Settings::default(), &depth, goal, None);
     found.expect("there is nothing to go on from")
@@ -327,25 +326,25 @@ fn endless_runs_are_found_at_the_smallest_depth_that_holds_one() {
         let found = cycles(&toys, 1, None, goal);
         let bound = found.rounds.last().map_or(0, |round| round.bound);
         assert_right(&toys, goal, least.is_some(), &found, &context);
-        if let (Some(Found::Lasso { stem, cycle }), Some(least)) = (&found.outcome.found, least) {
+        if let (Some(Found::Lasso { stem, cycle }), Some(least)) = (found.first(), least) {
             assert_eq!(bound, least.max(1), "{context}");
             let path = [stem.as_slice(), cycle].concat();
             assert!(deepest(&toys, &distances, &path) <= bound, "{context}");
             with += 1;
             deep += u32::from(1 < least);
         } else {
-            assert_eq!(found.outcome.statistics.states as usize, distances.len(), "{context}");
+            assert_eq!(found.statistics.states as usize, distances.len(), "{context}");
             without += 1;
         }
         // Whatever the increment, up to a cut-off: found if and only if it lies within.
         for (increment, cut_off) in [(1, 2), (2, 3), (3, 5), (100, last.max(1))] {
             let found = cycles(&toys, increment, Some(cut_off), goal);
             let there = least.is_some_and(|least| least <= cut_off);
-            assert_eq!(found.outcome.found.is_some(), there, "{context}, {increment}, {cut_off}");
+            assert_eq!(found.first().is_some(), there, "{context}, {increment}, {cut_off}");
             if !there && cut_off < last {
-                assert_eq!(found.reach, Reach::Bound(cut_off), "{context}, {increment}");
-                assert_eq!(found.outcome.completeness, Completeness::Stopped(StopReason::Depth), "{context}");
-                assert!(!found.outcome.proves_absence(), "{context}");
+                assert_eq!(found.coverage, Coverage::Bound(cut_off), "{context}, {increment}");
+                assert_eq!(found.completeness, Completeness::Stopped(StopReason::Depth), "{context}");
+                assert!(!found.proves_absence(), "{context}");
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::programs::{Label, Rule, Toys};
 use crate::truth::{everything, truth};
-use fabius_search::delay_bounded::{DelayObserver, Sampled, Samples, Sampling, sample};
+use fabius_search::delay_bounded::{DelayObserver, Samples, Sampling, sample};
 use fabius_search::schedule::{RoundRobin, RunToCompletion, Scheduler};
-use fabius_search::{Completeness, Marks, Observer, Quiet, Settings, StopAt, ViolationKind};
+use fabius_search::{Completeness, Marks, Observer, Outcome, Quiet, Settings, StopAt, ViolationKind};
 use std::collections::BTreeMap;
 
 const ALL: [Sampling; 6] = [
@@ -21,7 +21,7 @@ fn draw<D: Scheduler<Label>>(
     scheduler: &D,
     sampling: Sampling,
     (seed, runs, length): (u64, u64, Option<u64>),
-) -> Sampled<Label, u32> {
+) -> Outcome<Label, u32> {
     let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
     let samples = Samples { sampling, seed, runs_max: Some(runs), length, of_interest: &|_| true };
     sample(&mut toys.clone(), scheduler, &mut Quiet, &settings, &samples)
@@ -55,9 +55,14 @@ fn window(steps: u32, at: &[u32]) -> Toys {
     Toys { rules, places, variables: 1, start: vec![0, second], processes_max: 2 }
 }
 
+/// The probability with which a bug is met at least, in one run.
+fn promise(found: &Outcome<Label, u32>) -> f64 {
+    found.samples.and_then(|samples| samples.probability).expect("a promise")
+}
+
 /// How often a fault was met; nearly every run ends stuck as well.
-fn faults(found: &Sampled<Label, u32>) -> f64 {
-    let violations = found.found.outcome.violations.iter();
+fn faults(found: &Outcome<Label, u32>) -> f64 {
+    let violations = found.violations.iter();
     let faults = violations.filter(|violation| matches!(violation.kind, ViolationKind::Fault(_)));
     faults.map(|violation| violation.count as f64).sum()
 }
@@ -71,8 +76,8 @@ fn runs_repeat_with_their_seed() {
             let once = draw(&toys, &RoundRobin, sampling, (seed, 5, Some(30)));
             assert_eq!(once, draw(&toys, &RoundRobin, sampling, (seed, 5, Some(30))), "seed {seed}, {sampling:?}");
             let other = draw(&toys, &RoundRobin, sampling, (seed + 1, 5, Some(30)));
-            differing += usize::from(once.found != other.found);
-            assert!(matches!(once.found.outcome.completeness, Completeness::Stopped(_)), "a sample proves nothing");
+            differing += usize::from((&once.violations, once.statistics) != (&other.violations, other.statistics));
+            assert!(matches!(once.completeness, Completeness::Stopped(_)), "a sample proves nothing");
         }
     }
     assert!(differing > 30, "the seed does not matter: {differing}");
@@ -85,8 +90,9 @@ fn what_is_met_can_be_met() {
         let toys = Toys::random(seed, false);
         let there = truth(&mut toys.clone(), &RunToCompletion, 60);
         for sampling in ALL {
-            let found = draw(&toys, &RunToCompletion, sampling, (seed, 20, Some(60))).found;
-            for (violation, delays) in found.outcome.violations.iter().zip(&found.delays) {
+            let found = draw(&toys, &RunToCompletion, sampling, (seed, 20, Some(60)));
+            for violation in &found.violations {
+                let delays = &violation.delays;
                 if let ViolationKind::Fault(_) = violation.kind {
                     let fewest = there.faults[violation.path.last().expect("a faulty step")];
                     if let Sampling::Delays(max) = sampling {
@@ -112,7 +118,7 @@ fn delays_meet_what_needs_them_as_often_as_they_promise() {
         assert_eq!(needed as usize, at.len());
         let length = u64::from(steps) + at.len() as u64;
         let found = draw(&toys, &RoundRobin, Sampling::Delays(needed), (11, runs, Some(length)));
-        let promised = found.probability.expect("a promise");
+        let promised = promise(&found);
         assert!((promised - (length as f64).powi(-(needed as i32))).abs() < 1e-12);
         let seen = faults(&found) / runs as f64;
         // Five standard deviations below what is promised would be no accident.
@@ -130,7 +136,7 @@ fn priorities_meet_what_needs_them_as_often_as_they_promise() {
         let found = draw(&toys, &RoundRobin, Sampling::Pct { depth }, (5, 6000, Some(13)));
         let seen = faults(&found) / 6000.0;
         let promised = 1.0 / (2.0 * 13_f64.powi(depth as i32 - 1));
-        assert!((found.probability.expect("a promise") - promised).abs() < 1e-12);
+        assert!((promise(&found) - promised).abs() < 1e-12);
         // The window opens when the first process stands at one place: either it is stopped there (depth 2), or the
         // second process has priority and waits for it (depth 1).
         assert!(promised * 0.8 < seen, "depth {depth}: met in {seen} of the runs, promised {promised}");
@@ -144,10 +150,10 @@ fn turns_left_make_all_orders_equally_likely() {
     let orders = |sampling| {
         let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
         let samples = Samples { sampling, seed: 3, runs_max: Some(3016), length: Some(6), of_interest: &|_| true };
-        let found = sample(&mut one_and_four(), &RoundRobin, &mut EachOne(0), &settings, &samples).found;
+        let found = sample(&mut one_and_four(), &RoundRobin, &mut EachOne(0), &settings, &samples);
         let mut counts = [0_u32; 5];
         // The first runs only find out how many turns there are.
-        for violation in &found.outcome.violations[16..] {
+        for violation in &found.violations[16..] {
             counts[violation.path.iter().position(|label| label.0 == 1).expect("it moves")] += 1;
         }
         counts
@@ -184,6 +190,7 @@ fn walks_reach_what_there_is() {
         let toys = Toys::random(seed, false);
         let all = everything(&mut toys.clone()).len();
         let found = draw(&toys, &RoundRobin, Sampling::Walk, (1, 3, None));
-        assert!(found.runs >= 3 && 1 <= found.length, "seed {seed}: {all} states");
+        let drawn = found.samples.expect("runs were drawn");
+        assert!(drawn.runs >= 3 && 1 <= drawn.length, "seed {seed}: {all} states");
     }
 }

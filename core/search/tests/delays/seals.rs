@@ -53,15 +53,16 @@ fn sealed_searches_reach_what_the_definition_says() {
             let there = truth(&mut toys.clone(), &scheduler, bound);
             let deepening = Deepening::up_to(bound);
             let found = exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &deepening);
-            assert_eq!(found.outcome.statistics.states as usize, there.delays.len(), "seed {seed}, {bound} delays");
-            for (violation, delays) in found.outcome.violations.iter().zip(&found.delays) {
+            assert_eq!(found.statistics.states as usize, there.delays.len(), "seed {seed}, {bound} delays");
+            for violation in &found.violations {
+                let delays = &violation.delays;
                 if let ViolationKind::Fault(_) = violation.kind {
                     assert_eq!(delays.len() as u32, there.faults[violation.path.last().expect("a step")]);
                 }
             }
             let mut store = TreeStore::new();
             let quick = fast(&mut toys.clone(), &scheduler, &mut store, &mut Quiet, &keep_going(), &deepening);
-            assert!(quick.outcome.statistics.states as usize <= there.delays.len(), "seed {seed}");
+            assert!(quick.statistics.states as usize <= there.delays.len(), "seed {seed}");
             let free = truth(&mut toys.clone(), &RunToCompletion, bound);
             fewer += usize::from(there.delays.len() < free.delays.len());
         }
@@ -78,9 +79,9 @@ fn a_stretch_is_not_interrupted() {
     let scheduler = Sealed::new(RoundRobin, Inside::new(0, places));
     let all = exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(20));
     // Each process is done, or has not begun, or is the only one that is somewhere else: 8 + 3 · 4 · 3.
-    assert_eq!(all.outcome.statistics.states, 8 + 36);
+    assert_eq!(all.statistics.states, 8 + 36);
     let open = exact(&mut toys.clone(), &RoundRobin, &mut Quiet, &keep_going(), &Deepening::up_to(20));
-    assert_eq!(open.outcome.statistics.states, 125);
+    assert_eq!(open.statistics.states, 125);
 }
 
 #[test]

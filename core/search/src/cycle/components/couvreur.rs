@@ -20,13 +20,14 @@
 //! A state from which a transition leads to an active one is fully expanded.
 
 use super::{Components, Number};
-use crate::cycle::outcome::{End, Goal, Run};
+use crate::cycle::outcome::{Goal, Run};
 use crate::cycle::proviso::Proviso;
 use crate::cycle::sums::Sum;
 use crate::dfs_stack::DfsStack;
 use crate::look::Rejection;
 use crate::model::{Marks, Model, Next, Processes};
 use crate::observer::Observer;
+use crate::outcome::Halt;
 use crate::state_log::StateLog;
 use crate::store::{Class, Payloads};
 use fabius_base::StopReason;
@@ -209,7 +210,7 @@ where
     ) -> Run<M::Label, M::Fault, u32> {
         let number = pass.first + pass.active.len() as u32 + 1;
         if Number::FIRST_REGION.0 <= number {
-            return ControlFlow::Break(End::Stopped(StopReason::Full));
+            return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         *self.store.payload(probe).1 = Number(number);
         pass.active.push(probe);

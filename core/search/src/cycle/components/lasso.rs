@@ -11,7 +11,7 @@
 use super::couvreur::Pass;
 use super::{Components, Number};
 use crate::cycle::lasso::{Cycle, Lasso, is_at};
-use crate::cycle::outcome::{End, Goal, Run};
+use crate::cycle::outcome::{Goal, Run};
 use crate::cycle::proviso::Proviso;
 use crate::cycle::stem::stem_to;
 use crate::cycle::sums::Sum;
@@ -19,6 +19,7 @@ use crate::cycle::ways::{Answer, Lane, Step, Way, shortest_way};
 use crate::dfs_stack::class_of;
 use crate::model::{Marks, Processes};
 use crate::observer::Observer;
+use crate::outcome::Halt;
 use crate::position::Position;
 use crate::store::Payloads;
 use std::ops::ControlFlow;
@@ -58,7 +59,7 @@ where
         let lasso = Lasso { goal: self.goal, lead, from: &from, stem, cycle };
         let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
         let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
-        ControlFlow::Break(End::Found(found))
+        ControlFlow::Break(Halt::Found(found))
     }
 
     /// The way to the bottom of the stack.

@@ -23,13 +23,14 @@ mod lasso;
 mod streett;
 
 use super::frontier::{Frontier, Seed};
-use super::outcome::{CycleOutcome, End, Fairness, Found, Goal, Run};
+use super::outcome::{CycleOutcome, Fairness, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::sums::{Strong, Sum, Weak};
 use super::watch::Watch;
 use crate::look::{Look, Phase};
 use crate::model::{Marks, Model, Processes};
 use crate::observer::{Observer, Settings};
+use crate::outcome::Halt;
 use crate::store::{Class, Payloads};
 use couvreur::{Halted, Pass};
 use fabius_base::StopReason;
@@ -125,13 +126,13 @@ where
         let run = search.run();
         let statistics = &mut search.watch.statistics;
         statistics.memory_bytes = statistics.memory_bytes.max(search.store.memory_bytes() + search.memory_bytes);
-        CycleOutcome::conclude(run, search.store.exactness(), *statistics)
+        CycleOutcome::conclude_found(run, search.store.exactness(), *statistics)
     }
 
     fn run(&mut self) -> Run<M::Label, M::Fault> {
         let mut state = Vec::new();
         if let Err(fault) = self.model.initial(&mut state) {
-            return ControlFlow::Break(End::Found(Found::Fault { path: Vec::new(), fault }));
+            return ControlFlow::Break(Halt::Found(Found::Fault { path: Vec::new(), fault }));
         }
         self.watch.counts_state()?;
         let mut pass = Pass::new::<S>(self.model, 0, None);
@@ -164,7 +165,7 @@ where
         if self.queue.push(self.store, &pass.stack.position, class, self.seed) {
             ControlFlow::Continue(())
         } else {
-            ControlFlow::Break(End::Stopped(StopReason::Full))
+            ControlFlow::Break(Halt::Stopped(StopReason::Full))
         }
     }
 
@@ -177,7 +178,7 @@ where
     ) -> Run<M::Label, M::Fault, T> {
         let mut path = self.stem()?;
         path.extend(pass.stack.labels().chain(label));
-        ControlFlow::Break(End::Found(Found::Fault { path, fault }))
+        ControlFlow::Break(Halt::Found(Found::Fault { path, fault }))
     }
 
     #[cold]

@@ -11,11 +11,12 @@
 
 use super::couvreur::{Halted, Pass};
 use super::{Components, Number};
-use crate::cycle::outcome::{End, Run};
+use crate::cycle::outcome::Run;
 use crate::cycle::proviso::Proviso;
 use crate::cycle::sums::{self, Sum};
 use crate::model::Processes;
 use crate::observer::Observer;
+use crate::outcome::Halt;
 use crate::state_log::StateLog;
 use crate::store::{Class, Payloads};
 use fabius_base::StopReason;
@@ -59,7 +60,7 @@ where
     /// Takes the states out of the component where someone neglected is enabled; what is left is a region.
     pub(super) fn split(&mut self, pass: &Pass<M, C, S::Probe>, from: usize, sum: &C) -> Run<M::Label, M::Fault> {
         if self.regions_made == Number::QUEUED.0 - Number::FIRST_REGION.0 {
-            return ControlFlow::Break(End::Stopped(StopReason::Full));
+            return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         let number = Number(Number::FIRST_REGION.0 + self.regions_made);
         self.regions_made += 1;

@@ -4,11 +4,12 @@ use super::{Edge, Graph, Node, Progress};
 use crate::checkpoint::{Retraced, Unusable, Visit, origins, retrace};
 use crate::delay_bounded::{DelayObserver, Origin};
 use crate::model::Processes;
-use crate::outcome::{Halt, Statistics};
+use crate::outcome::Statistics;
 use crate::position::Position;
 use crate::schedule::Scheduler;
 use crate::state_log::StateLog;
 use crate::store::{Class, TreeStore};
+use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -99,7 +100,7 @@ where
         KeptGraph {
             counters: self.statistics,
             listed: self.listed,
-            endless_turns: self.endless_turns,
+            endless_turns: self.infinite_macro_steps,
             incomplete: self.incomplete,
             origins: self.nodes.iter().map(origin).collect(),
             states: self.nodes.iter().zip(&self.edges).map(state).collect(),
@@ -107,20 +108,20 @@ where
     }
 
     /// Makes it what it was when it was kept.
-    pub fn restore(&mut self, kept: &KeptGraph) -> Result<ControlFlow<Halt>, Unusable> {
+    pub fn restore(&mut self, kept: &KeptGraph) -> Result<ControlFlow<StopReason>, Unusable> {
         if !kept.origins.is_empty()
             && let ControlFlow::Break(halt) = self.find_again(kept)?
         {
             return Ok(ControlFlow::Break(halt));
         }
         self.edges_there = self.edges.iter().map(|edges| edges.len() as u64).sum();
-        (self.listed, self.endless_turns, self.incomplete) = (kept.listed, kept.endless_turns, kept.incomplete);
+        (self.listed, self.infinite_macro_steps, self.incomplete) = (kept.listed, kept.endless_turns, kept.incomplete);
         self.statistics = kept.counters;
         self.listing.lister.transient = kept.counters.transient;
         Ok(ControlFlow::Continue(()))
     }
 
-    fn find_again(&mut self, kept: &KeptGraph) -> Result<ControlFlow<Halt>, Unusable> {
+    fn find_again(&mut self, kept: &KeptGraph) -> Result<ControlFlow<StopReason>, Unusable> {
         let states = kept.states.len();
         let mut again = Again {
             kept: &kept.states,
