@@ -14,6 +14,7 @@
 use fabius_base::{Limits, StopReason};
 use fabius_engine::{SearchedMachine, Settings as Check, load};
 use fabius_program::{Move, ProgressOn, Watch, meaning::Fault};
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::Goal;
 use fabius_search::delay_bounded::{Coverage, Deepening, DelayObserver, exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded};
@@ -167,7 +168,15 @@ fn scheduler_states(models: &Models) -> String {
                 return "–".to_owned();
             }
             let mut machine = models.safety((name, n), "CORRECT");
-            let found = exact(&mut machine, &RunToCompletion, &mut Quiet, &settings(), &Deepening::default());
+            let found = exact(
+                &mut machine,
+                &RunToCompletion,
+                &mut Quiet,
+                &settings(),
+                &Deepening::default(),
+                CheckpointPolicy::none(),
+            )
+            .expect("nothing is resumed");
             match found.coverage {
                 Coverage::EverySchedule => {
                     let (states, pairs) = (found.statistics.states, found.product_states);
@@ -208,7 +217,9 @@ fn until_the_error(models: &Models) -> String {
 
 fn by_delays<D: Scheduler<Move>>(machine: &mut SearchedMachine, scheduler: &D) -> String {
     let mut store = TreeStore::new();
-    let found = fast(machine, scheduler, &mut store, &mut Quiet, &settings(), &Deepening::default());
+    let found =
+        fast(machine, scheduler, &mut store, &mut Quiet, &settings(), &Deepening::default(), CheckpointPolicy::none())
+            .expect("nothing is resumed");
     match found.completeness {
         Completeness::FirstViolation => {
             let delays = found.first().map_or(0, |one| one.delays.len());
@@ -226,7 +237,7 @@ fn by_depth<O: DelayObserver<Move, Fault>>(
     observer: &mut O,
 ) -> Outcome<Move, Fault> {
     let depth = DepthSettings { increment, cut_off: None, revisit, keep };
-    depth_bounded(machine, observer, &settings(), &depth)
+    depth_bounded(machine, observer, &settings(), &depth, CheckpointPolicy::none()).expect("nothing is resumed")
 }
 
 /// Table 3: cycles.
@@ -246,8 +257,15 @@ fn endless(models: &Models) -> String {
                 let deepening = Deepening { first, ..Deepening::default() };
                 let (scheduler, question) = (RandomOrder::new(0), (Goal::Livelock, ask));
                 let began = Instant::now();
-                let found =
-                    iterative_cycles(&mut machine, &scheduler, &mut Quiet, &settings(), &deepening, question, None);
+                let found = iterative_cycles(
+                    &mut machine,
+                    &scheduler,
+                    &mut Quiet,
+                    &settings(),
+                    &deepening,
+                    question,
+                    CheckpointPolicy::none(),
+                );
                 let found = found.expect("there is nothing to go on from");
                 (found, began.elapsed().as_secs_f64())
             };
@@ -259,7 +277,15 @@ fn endless(models: &Models) -> String {
                 let began = Instant::now();
                 let (quiet, settings) = (&mut Quiet, settings());
                 let question = (Goal::Livelock, ALONE_MAX);
-                let found = iterative_map_together(&mut models, &scheduler, quiet, &settings, &all, question, None);
+                let found = iterative_map_together(
+                    &mut models,
+                    &scheduler,
+                    quiet,
+                    &settings,
+                    &all,
+                    question,
+                    CheckpointPolicy::none(),
+                );
                 let found = found.expect("there is nothing to go on from");
                 (found.expect("there are models"), began.elapsed().as_secs_f64())
             };

@@ -13,7 +13,7 @@ use crate::settings::{Keeper, Settings};
 use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
 use fabius_program::{EdgeId, Program};
-use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
+use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::delay_bounded::Coverage;
 use std::fmt::{Display, Write};
 use std::sync::Arc;
@@ -55,17 +55,17 @@ impl<'a> Kept<'a> {
     /// If it cannot go on from there.
     pub fn run<S: Snapshot, R>(
         &self,
-        search: impl FnOnce(Option<Keeping<'_, S>>) -> Result<R, Unusable>,
+        search: impl FnOnce(CheckpointPolicy<'_, S>) -> Result<R, Unusable>,
     ) -> Result<R, Box<Finding>> {
         let Some((belonging, keeper)) = &self.asked else {
-            return search(None).map_err(|Unusable| Box::new(foreign(&Keeper::default())));
+            return search(CheckpointPolicy::none()).map_err(|Unusable| Box::new(foreign(&Keeper::default())));
         };
         let from = keeper.resume.as_ref().map(|(_, bytes)| belonging.read::<S>(bytes, &self.cut));
         let from = from.transpose().map_err(|why| Box::new(unusable(keeper, &why)))?;
         let write = |snapshot: S| belonging.write(&snapshot, &self.cut);
         let mut keep = keeper.save.as_ref().map(|save| move |snapshot: S| save(&write(snapshot)));
         let keep = keep.as_mut().map(|keep| keep as &mut dyn FnMut(S));
-        search(Some(Keeping { from: from.as_ref(), keep })).map_err(|Unusable| Box::new(foreign(keeper)))
+        search(CheckpointPolicy { from: from.as_ref(), keep }).map_err(|Unusable| Box::new(foreign(keeper)))
     }
 }
 

@@ -21,7 +21,7 @@ use fabius_base::StopReason;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::Coverage;
 use fabius_search::depth_bounded::DepthSettings;
-use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles, depth_bounded_kept};
+use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles};
 use fabius_search::{self as search, Completeness, CycleOutcome, Outcome, StopAt};
 use std::sync::Arc;
 
@@ -46,10 +46,7 @@ pub(crate) fn check(
     let search_settings = search::Settings { limits: settings.limits, stop_at, cancel: watcher.around.cancel.clone() };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
     let kept = kept("depth-bounded", program, planned, settings, depth);
-    let found = kept.run(|keeping| match keeping {
-        None => Ok(depth_bounded(&mut machine, &mut watcher, &search_settings, &bounds)),
-        Some(keeping) => depth_bounded_kept(&mut machine, &mut watcher, &search_settings, &bounds, keeping),
-    });
+    let found = kept.run(|checkpoint| depth_bounded(&mut machine, &mut watcher, &search_settings, &bounds, checkpoint));
     let found = match found {
         Ok(found) => found,
         Err(finding) => return Checked::faulty(planned, *finding),
@@ -86,8 +83,8 @@ pub(crate) fn check_cycles(
     let search_settings = search::Settings { limits: settings.limits, stop_at: StopAt::First, cancel };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
     let kept = kept("depth-bounded-scc", &inquiry.program, planned, settings, depth).cutting(machine.cut_runs());
-    let found = kept.run(|keeping| {
-        depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal, keeping)
+    let found = kept.run(|checkpoint| {
+        depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal, checkpoint)
     });
     let found = match found {
         Ok(found) => found,

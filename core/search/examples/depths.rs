@@ -11,6 +11,7 @@
 
 #![expect(clippy::disallowed_macros, reason = "a measurement prints")]
 
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded};
 use fabius_search::{Ending, Marks, Model, Next, Quiet, Round, Settings};
 
@@ -61,7 +62,8 @@ impl Model for Line {
 
 fn measure(line: &mut Line, increment: u32, revisit: Revisit, keep: Keep) -> Round {
     let depth = DepthSettings { increment, cut_off: None, revisit, keep };
-    let found = depth_bounded(line, &mut Quiet, &Settings::default(), &depth);
+    let found = depth_bounded(line, &mut Quiet, &Settings::default(), &depth, CheckpointPolicy::none())
+        .expect("nothing is resumed");
     found.rounds.last().copied().unwrap_or_default()
 }
 

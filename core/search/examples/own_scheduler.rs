@@ -10,6 +10,7 @@
 
 #![expect(clippy::disallowed_macros, reason = "an example prints")]
 
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Deepening, fast};
 use fabius_search::schedule::{Order, RoundRobin, Scheduler, Situation, Step};
 use fabius_search::{Ending, Marks, Model, Next, Outcome, ProcessSet, Processes, Quiet, Settings, TreeStore};
@@ -129,7 +130,16 @@ impl Processes for Lock {
 
 fn search<D: Scheduler<u8>>(scheduler: &D) -> Outcome<u8, &'static str> {
     let mut store = TreeStore::new();
-    fast(&mut Lock { bystanders: 8 }, scheduler, &mut store, &mut Quiet, &Settings::default(), &Deepening::default())
+    fast(
+        &mut Lock { bystanders: 8 },
+        scheduler,
+        &mut store,
+        &mut Quiet,
+        &Settings::default(),
+        &Deepening::default(),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed")
 }
 
 fn main() {

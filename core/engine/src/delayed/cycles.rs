@@ -110,8 +110,8 @@ impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
         if 1 < job.threads {
             let mut team = machine.team(job.threads);
             let question = (job.goal, ALONE_MAX);
-            let found = job.kept.run(|keeping| {
-                iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &deepening, question, keeping)
+            let found = job.kept.run(|checkpoint| {
+                iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &deepening, question, checkpoint)
             });
             team.iter().for_each(|member| machine.learn(member));
             if let Some(found) = found? {
@@ -119,8 +119,9 @@ impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
             }
         }
         let question = (job.goal, job.ask);
-        job.kept
-            .run(|keeping| iterative_cycles(machine, scheduler, &mut watcher, &settings, &deepening, question, keeping))
+        job.kept.run(|checkpoint| {
+            iterative_cycles(machine, scheduler, &mut watcher, &settings, &deepening, question, checkpoint)
+        })
     }
 }
 

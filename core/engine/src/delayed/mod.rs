@@ -319,11 +319,8 @@ impl UnderScheduler for Search<'_, '_, '_> {
         let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
         let deepening = Deepening { last, choices: order.delaying.choices_max, ..Deepening::default() };
         if order.mode == DelayMode::Exact {
-            let outcome = order.kept.run(|keeping| match keeping {
-                None => Ok(delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening)),
-                Some(keeping) => {
-                    delay_bounded::exact_kept(machine, scheduler, &mut watcher, &settings, &deepening, keeping)
-                }
+            let outcome = order.kept.run(|checkpoint| {
+                delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening, checkpoint)
             })?;
             let store_bytes = outcome.statistics.memory_bytes;
             return Ok(Explored { outcome, store_bytes, keys: watcher.keys });
@@ -352,11 +349,8 @@ fn run_fast<D: Scheduler<Move>, S: Store>(
     watcher: &mut Watcher<'_, '_>,
     (order, settings, deepening): (Order<'_>, &search::Settings, &Deepening),
 ) -> Result<(Outcome, u64), Box<Finding>> {
-    let outcome = order.kept.run(|keeping| match keeping {
-        None => Ok(delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening)),
-        Some(keeping) => {
-            delay_bounded::fast_kept(machine, scheduler, &mut store, watcher, settings, deepening, keeping)
-        }
+    let outcome = order.kept.run(|checkpoint| {
+        delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening, checkpoint)
     })?;
     Ok((outcome, store.memory_bytes()))
 }

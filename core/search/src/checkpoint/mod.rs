@@ -12,7 +12,8 @@ mod retrace;
 
 pub(crate) use retrace::{Retraced, Visit, retrace};
 
-use crate::outcome::Halt;
+use crate::observer::Settings;
+use crate::outcome::{Halt, StopAt};
 use fabius_base::StopReason;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,13 +36,31 @@ pub trait Snapshot: Serialize + DeserializeOwned {
     }
 }
 
-/// What is to be kept of a search, and where it is to go on.
-pub struct Keeping<'a, S> {
+/// Where a search starts, and whether checkpoints of it are kept.
+pub struct CheckpointPolicy<'a, S> {
     /// Where it stood; without it, it starts at the beginning.
     pub from: Option<&'a S>,
     /// Is given a snapshot after each round that leaves something to do, and where the search ends before that. Without it,
     /// none is taken.
     pub keep: Option<&'a mut dyn FnMut(S)>,
+}
+
+impl<S> CheckpointPolicy<'_, S> {
+    /// It starts at the beginning, and none is kept. Such a search is never [`Unusable`].
+    pub fn none() -> Self {
+        Self { from: None, keep: None }
+    }
+
+    /// Whether the search is one of several parts.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.from.is_some() || self.keep.is_some()
+    }
+
+    /// The settings of such a search: a violation ends it if it is one of several parts, since none is kept in a snapshot.
+    pub(crate) fn settings(&self, settings: &Settings) -> Settings {
+        let stop_at = if self.is_wanted() { StopAt::First } else { settings.stop_at };
+        Settings { stop_at, ..settings.clone() }
+    }
 }
 
 /// A snapshot does not belong to this model and scheduler.
@@ -67,15 +86,9 @@ pub(crate) trait ByRounds {
     /// Whether there is something to go on with after rounds that ended like this, of which no snapshot was taken yet.
     fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool;
 
-    /// Searches from the beginning, and keeps nothing.
-    fn run(&mut self) -> ControlFlow<Halt> {
-        self.begin()?;
-        self.rounds(None)
-    }
-
-    /// Searches from where it stood, and keeps where it stands.
-    fn run_kept(&mut self, keeping: Keeping<'_, Self::Snapshot>) -> Result<ControlFlow<Halt>, Unusable> {
-        let Keeping { from, mut keep } = keeping;
+    /// Searches from where it starts, and keeps where it stands if that is asked for.
+    fn run(&mut self, checkpoint: CheckpointPolicy<'_, Self::Snapshot>) -> Result<ControlFlow<Halt>, Unusable> {
+        let CheckpointPolicy { from, mut keep } = checkpoint;
         let begun = match from {
             None => self.begin(),
             Some(snapshot) => self.restore(snapshot)?.map_break(Halt::Stopped),

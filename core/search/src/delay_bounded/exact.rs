@@ -33,11 +33,11 @@ use super::checkpoint::ExactSnapshot;
 use super::replay::replay;
 use super::{Deepening, DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use super::{is_choice, scheduled};
-use crate::checkpoint::{ByRounds, Keeping, Unusable};
+use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Outcome, Statistics, StopAt, ViolationKind, Violations};
+use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Situation, Turns};
@@ -53,43 +53,27 @@ const SHOW_EVERY: u64 = 256;
 const STATES_MAX: usize = u32::MAX as usize - 2;
 
 /// Searches all that can be reached with this many delays.
+///
+/// A search of which checkpoints are kept, or that goes on from one, ends at the first violation.
+///
+/// # Errors
+/// If it is to go on from a snapshot that cannot be one of this search.
 pub fn exact<M, D, O>(
     model: &mut M,
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
     deepening: &Deepening,
-) -> Outcome<M::Label, M::Fault>
-where
-    M: Processes,
-    D: Scheduler<M::Label>,
-    O: DelayObserver<M::Label, M::Fault>,
-{
-    let mut search = Exact::new((model, scheduler, observer), settings, deepening);
-    let run = search.run();
-    search.conclude(run)
-}
-
-/// As [`exact`], from where a snapshot was taken, and taking others. Violations end it.
-///
-/// # Errors
-/// If the snapshot cannot be one of this search.
-pub fn exact_kept<M, D, O>(
-    model: &mut M,
-    scheduler: &D,
-    observer: &mut O,
-    settings: &Settings,
-    deepening: &Deepening,
-    keeping: Keeping<'_, ExactSnapshot>,
+    checkpoint: CheckpointPolicy<'_, ExactSnapshot>,
 ) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
+    let settings = checkpoint.settings(settings);
     let mut search = Exact::new((model, scheduler, observer), &settings, deepening);
-    let run = search.run_kept(keeping)?;
+    let run = search.run(checkpoint)?;
     Ok(search.conclude(run))
 }
 

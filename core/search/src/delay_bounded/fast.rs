@@ -35,12 +35,12 @@
 use super::checkpoint::{FastSnapshot, Waiting};
 use super::replay::replay;
 use super::{Deepening, DelayObserver, Listing, Origin, Round, is_choice, scheduled};
-use crate::checkpoint::{ByRounds, Keeping, Retraced, Unusable, Visit, retrace};
+use crate::checkpoint::{ByRounds, CheckpointPolicy, Retraced, Unusable, Visit, retrace};
 use crate::look::{Look, Phase};
 use crate::macro_stack::{KEPT, MacroStack};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Outcome, Statistics, StopAt, ViolationKind, Violations};
+use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::Scheduler;
 use crate::schedule::turns::{Lister, TurnEnd};
@@ -54,6 +54,11 @@ use std::ops::ControlFlow;
 const LOOK_EVERY: u32 = 256;
 
 /// Searches with ever more delays.
+///
+/// A search of which checkpoints are kept, or that goes on from one, ends at the first violation.
+///
+/// # Errors
+/// If it is to go on from a snapshot that cannot be one of this search.
 pub fn fast<M, S, D, O>(
     model: &mut M,
     scheduler: &D,
@@ -61,30 +66,7 @@ pub fn fast<M, S, D, O>(
     observer: &mut O,
     settings: &Settings,
     deepening: &Deepening,
-) -> Outcome<M::Label, M::Fault>
-where
-    M: Processes,
-    S: Store,
-    D: Scheduler<M::Label>,
-    O: DelayObserver<M::Label, M::Fault>,
-{
-    let mut search = Fast::new((model, scheduler, store, observer), settings, deepening);
-    let run = search.run();
-    search.conclude(run)
-}
-
-/// As [`fast`], from where a snapshot was taken, and taking others. Violations end it.
-///
-/// # Errors
-/// If the snapshot cannot be one of this search.
-pub fn fast_kept<M, S, D, O>(
-    model: &mut M,
-    scheduler: &D,
-    store: &mut S,
-    observer: &mut O,
-    settings: &Settings,
-    deepening: &Deepening,
-    keeping: Keeping<'_, FastSnapshot>,
+    checkpoint: CheckpointPolicy<'_, FastSnapshot>,
 ) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
@@ -92,9 +74,9 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
+    let settings = checkpoint.settings(settings);
     let mut search = Fast::new((model, scheduler, store, observer), &settings, deepening);
-    let run = search.run_kept(keeping)?;
+    let run = search.run(checkpoint)?;
     Ok(search.conclude(run))
 }
 

@@ -16,8 +16,8 @@ pub mod sample;
 
 pub use crate::outcome::{Coverage, Delay, Round};
 pub use checkpoint::{ExactSnapshot, FastSnapshot};
-pub use exact::{exact, exact_kept};
-pub use fast::{fast, fast_kept};
+pub use exact::exact;
+pub use fast::fast;
 pub(crate) use replay::replay;
 pub use sample::{Samples, Sampling, sample};
 

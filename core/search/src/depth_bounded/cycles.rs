@@ -19,7 +19,7 @@
 //! kept from round to round, and one pass over them answers each round.
 
 use super::{DepthSettings, EnvironmentMoves};
-use crate::checkpoint::{Keeping, Unusable};
+use crate::checkpoint::{CheckpointPolicy, Unusable};
 use crate::cycle::{CycleOutcome, Goal};
 use crate::delay_bounded::{Deepening, DelayObserver};
 use crate::iterative_map::{CycleSnapshot, cycles_by_depth};
@@ -43,7 +43,7 @@ pub fn depth_bounded_cycles<M, O>(
     settings: &Settings,
     depth: &DepthSettings,
     goal: Goal,
-    keeping: Option<Keeping<'_, CycleSnapshot>>,
+    checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Model,
@@ -52,7 +52,7 @@ where
     let increment = depth.increment.max(1);
     let deepening = Deepening { first: increment, increment, last: depth.cut_off, choices: None };
     let mut outcome =
-        cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, &deepening, goal, keeping)?;
+        cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, &deepening, goal, checkpoint)?;
     if outcome.completeness == Completeness::Stopped(StopReason::Delays) {
         outcome.completeness = Completeness::Stopped(StopReason::Depth);
     }

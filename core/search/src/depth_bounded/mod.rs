@@ -38,13 +38,13 @@ pub use cycles::depth_bounded_cycles;
 pub use frontier::Keep;
 pub use kept::DepthSnapshot;
 
-use crate::checkpoint::{ByRounds, Keeping, Unusable};
+use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::delay_bounded::{DelayObserver, Listing, Origin, SHOWN_TURNS_MAX};
 use crate::look::{Look, Phase};
 use crate::macro_stack::{MacroStack, TurnsOf, accept, propose};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
-use crate::outcome::{Halt, Outcome, Round, Statistics, StopAt, ViolationKind, Violations, Work};
+use crate::outcome::{Halt, Outcome, Round, Statistics, ViolationKind, Violations, Work};
 use crate::schedule::Turns;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::store::{Class, Inserted, Store, TreeStore};
@@ -87,43 +87,27 @@ pub enum Revisit {
 }
 
 /// Searches runs of ever more steps.
+///
+/// A search of which checkpoints are kept, or that goes on from one, ends at the first violation. Macro steps
+/// that are executed only to get back to where a snapshot was taken are not counted.
+///
+/// # Errors
+/// If it is to go on from a snapshot that cannot be one of this search.
 pub fn depth_bounded<M, O>(
     model: &mut M,
     observer: &mut O,
     settings: &Settings,
     depth: &DepthSettings,
-) -> Outcome<M::Label, M::Fault>
-where
-    M: Model,
-    O: DelayObserver<M::Label, M::Fault>,
-{
-    let mut model = EnvironmentMoves(model);
-    let mut search = DepthBounded::new(&mut model, observer, settings, depth, false);
-    let run = search.run();
-    search.conclude(run)
-}
-
-/// As [`depth_bounded`], from where a snapshot was taken, and taking others. Violations end it.
-///
-/// Turns that are executed only to get back to where a snapshot was taken are not counted.
-///
-/// # Errors
-/// If the snapshot cannot be one of this search.
-pub fn depth_bounded_kept<M, O>(
-    model: &mut M,
-    observer: &mut O,
-    settings: &Settings,
-    depth: &DepthSettings,
-    keeping: Keeping<'_, DepthSnapshot>,
+    checkpoint: CheckpointPolicy<'_, DepthSnapshot>,
 ) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
     M: Model,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let settings = Settings { stop_at: StopAt::First, ..settings.clone() };
+    let settings = checkpoint.settings(settings);
     let mut model = EnvironmentMoves(model);
-    let mut search = DepthBounded::new(&mut model, observer, &settings, depth, true);
-    let run = search.run_kept(keeping)?;
+    let mut search = DepthBounded::new(&mut model, observer, &settings, depth, checkpoint.is_wanted());
+    let run = search.run(checkpoint)?;
     Ok(search.conclude(run))
 }
 

@@ -27,7 +27,7 @@ mod refine;
 mod scc;
 mod together;
 
-use crate::checkpoint::{Keeping, Unusable};
+use crate::checkpoint::{CheckpointPolicy, Unusable};
 use crate::cycle::{CycleOutcome, Found, Goal};
 use crate::delay_bounded::{Deepening, DelayObserver};
 use crate::model::{Model, Processes};
@@ -90,7 +90,7 @@ pub fn iterative_cycles<M, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     (goal, ask): (Goal, Ask),
-    keeping: Option<Keeping<'_, CycleSnapshot>>,
+    checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
@@ -98,7 +98,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let graph = Graph::new(model, scheduler, observer, settings, goal);
-    search(graph, deepening, ask == Ask::NestedDfs, keeping, |graph, maps, round| match ask {
+    search(graph, deepening, ask == Ask::NestedDfs, checkpoint, |graph, maps, round| match ask {
         Ask::Map => map::round(graph, maps, round),
         Ask::NestedDfs => nested::round(graph, round),
         Ask::Components => scc::round(graph, round),
@@ -122,7 +122,7 @@ pub fn iterative_map_together<M, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     (goal, alone_max): (Goal, usize),
-    keeping: Option<Keeping<'_, CycleSnapshot>>,
+    checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<Option<FoundIn<M>>, Unusable>
 where
     M: Processes<Label: Send + Sync, Fault: Send + Sync> + Send,
@@ -135,7 +135,7 @@ where
     let round = |graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut Round| {
         together::round(graph, (&mut others, alone_max), maps, round)
     };
-    search(graph, deepening, false, keeping, round).map(Some)
+    search(graph, deepening, false, checkpoint, round).map(Some)
 }
 
 /// Looks for cycles with ever more steps: by components, since these are asked for breadth first.
@@ -146,7 +146,7 @@ pub(crate) fn cycles_by_depth<M, D, O>(
     settings: &Settings,
     deepening: &Deepening,
     goal: Goal,
-    keeping: Option<Keeping<'_, CycleSnapshot>>,
+    checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
     M: Processes,
@@ -154,7 +154,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let graph = Graph::new(model, scheduler, observer, settings, goal).by_depth();
-    search(graph, deepening, false, keeping, |graph, _, round| scc::round(graph, round))
+    search(graph, deepening, false, checkpoint, |graph, _, round| scc::round(graph, round))
 }
 
 /// Searches round by round, from where a snapshot was taken if there is one; each round starts from nothing if `anew`.
@@ -162,7 +162,7 @@ fn search<'a, M, D, O>(
     mut graph: Graph<'a, M, D, O>,
     deepening: &Deepening,
     anew: bool,
-    keeping: Option<Keeping<'_, CycleSnapshot>>,
+    checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
     round: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut Round) -> Run<Evidence>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
@@ -170,7 +170,7 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let (from, keep) = keeping.map_or((None, None), |keeping| (keeping.from, keeping.keep));
+    let CheckpointPolicy { from, keep } = checkpoint;
     let mut searched = Vec::new();
     let mut maps = Maps::default();
     if let Some(snapshot) = from {

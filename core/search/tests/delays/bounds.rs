@@ -3,6 +3,7 @@
 use crate::programs::{Label, Toys};
 use crate::truth::{Truth, everything, truth};
 use fabius_base::StopReason;
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Coverage, Deepening, DelayObserver, exact, fast};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
@@ -38,13 +39,16 @@ type Found = Outcome<Label, u32>;
 
 fn run_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening) -> Found {
     let mut store = TreeStore::new();
-    let found = fast(&mut toys.clone(), scheduler, &mut store, &mut Notes, &keep_going(), deepening);
+    let found =
+        fast(&mut toys.clone(), scheduler, &mut store, &mut Notes, &keep_going(), deepening, CheckpointPolicy::none())
+            .expect("nothing is resumed");
     assert_eq!(store.len(fabius_search::store::Class::Ordinary), found.statistics.states);
     found
 }
 
 fn run_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening) -> Found {
-    exact(&mut toys.clone(), scheduler, &mut Notes, &keep_going(), deepening)
+    exact(&mut toys.clone(), scheduler, &mut Notes, &keep_going(), deepening, CheckpointPolicy::none())
+        .expect("nothing is resumed")
 }
 
 /// Gets the name of a scheduler, a search (fast or not), and what is true of this many delays.
@@ -287,7 +291,16 @@ fn lossy_stores_serve_fast_mode() {
         let toys = Toys::random(seed, false);
         let mut store = BitstateStore::new(1 << 16, 3, 0);
         let all = everything(&mut toys.clone());
-        let found = fast(&mut toys.clone(), &RoundRobin, &mut store, &mut Notes, &keep_going(), &Deepening::default());
+        let found = fast(
+            &mut toys.clone(),
+            &RoundRobin,
+            &mut store,
+            &mut Notes,
+            &keep_going(),
+            &Deepening::default(),
+            CheckpointPolicy::none(),
+        )
+        .expect("nothing is resumed");
         assert_eq!(found.statistics.states as usize, all.len(), "seed {seed}");
         assert!(!found.proves_absence());
         assert!(!store.exactness().is_exact());
@@ -300,16 +313,36 @@ fn limits_end_the_search_and_are_named() {
     let limits = fabius_base::Limits { states_max: Some(50), ..fabius_base::Limits::default() };
     let settings = Settings { limits, ..keep_going() };
     let mut store = TreeStore::new();
-    let found = fast(&mut toys.clone(), &RoundRobin, &mut store, &mut Notes, &settings, &Deepening::default());
+    let found = fast(
+        &mut toys.clone(),
+        &RoundRobin,
+        &mut store,
+        &mut Notes,
+        &settings,
+        &Deepening::default(),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     assert_eq!(found.completeness, Completeness::Stopped(StopReason::States));
     assert_eq!(found.statistics.states, 50);
     assert!(matches!(found.coverage, Coverage::Ended(Some(_))), "{found:?}");
-    let found = exact(&mut toys.clone(), &RoundRobin, &mut Notes, &settings, &Deepening::default());
+    let found =
+        exact(&mut toys.clone(), &RoundRobin, &mut Notes, &settings, &Deepening::default(), CheckpointPolicy::none())
+            .expect("nothing is resumed");
     assert_eq!(found.completeness, Completeness::Stopped(StopReason::States));
     let limits = fabius_base::Limits { depth_max: Some(5), ..fabius_base::Limits::default() };
     let settings = Settings { limits, ..keep_going() };
     let mut store = TreeStore::new();
-    let found = fast(&mut toys.clone(), &RoundRobin, &mut store, &mut Notes, &settings, &Deepening::default());
+    let found = fast(
+        &mut toys.clone(),
+        &RoundRobin,
+        &mut store,
+        &mut Notes,
+        &settings,
+        &Deepening::default(),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     assert_eq!(found.completeness, Completeness::Stopped(StopReason::Depth));
     assert_eq!(found.coverage, Coverage::Ended(None));
 }

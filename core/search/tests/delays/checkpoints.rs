@@ -3,12 +3,12 @@
 use crate::cycles::program;
 use crate::programs::{Label, Rule, Toys};
 use fabius_base::{Limits, StopReason};
-use fabius_search::checkpoint::{Keeping, Snapshot, Unusable};
+use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::cycle::Goal;
 use fabius_search::delay_bounded::{Deepening, DelayObserver, ExactSnapshot, FastSnapshot, Round};
-use fabius_search::delay_bounded::{exact, exact_kept, fast, fast_kept};
+use fabius_search::delay_bounded::{exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, DepthSnapshot, Keep, Revisit};
-use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles, depth_bounded_kept};
+use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles};
 use fabius_search::iterative_map::{Ask, CycleSnapshot, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::toy::Random;
@@ -57,7 +57,7 @@ fn piecewise<S: Snapshot, F>(
     seed: u64,
     states: impl Fn(&S) -> u64,
     ended: impl Fn(&F) -> Completeness,
-    run: impl Fn(&Settings, Keeping<'_, S>) -> F,
+    run: impl Fn(&Settings, CheckpointPolicy<'_, S>) -> F,
 ) -> (F, u32) {
     let mut random = Random::new(seed);
     let (mut bytes, mut stops): (Option<Vec<u8>>, u32) = (None, 0);
@@ -68,7 +68,7 @@ fn piecewise<S: Snapshot, F>(
         states_max = from.as_ref().map_or(0, &states).max(states_max) + 1 + random.below(6) as u64;
         let mut kept = None;
         let mut keep = |snapshot: S| kept = Some(snapshot.to_bytes());
-        let found = run(&at_most(states_max), Keeping { from: from.as_ref(), keep: Some(&mut keep) });
+        let found = run(&at_most(states_max), CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) });
         if ended(&found) != Completeness::Stopped(StopReason::States) {
             return (found, stops);
         }
@@ -89,9 +89,9 @@ fn fast_piecewise<D: Scheduler<Label>, S: Store>(
     deepening: &Deepening,
     seed: u64,
 ) -> (Found, u32) {
-    piecewise(seed, FastSnapshot::states, ended, |settings, keeping| {
+    piecewise(seed, FastSnapshot::states, ended, |settings, checkpoint| {
         let (mut toys, mut store) = (toys.clone(), store());
-        fast_kept(&mut toys, scheduler, &mut store, &mut Quiet, settings, deepening, keeping).expect("the same search")
+        fast(&mut toys, scheduler, &mut store, &mut Quiet, settings, deepening, checkpoint).expect("the same search")
     })
 }
 
@@ -116,7 +116,9 @@ fn assert_same(piecewise: &Found, whole: &Found, what: &str) {
 
 fn compare_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, seed: u64) -> u32 {
     let (mut model, mut store) = (toys.clone(), TreeStore::new());
-    let whole = fast(&mut model, scheduler, &mut store, &mut Quiet, &Settings::default(), deepening);
+    let whole =
+        fast(&mut model, scheduler, &mut store, &mut Quiet, &Settings::default(), deepening, CheckpointPolicy::none())
+            .expect("nothing is resumed");
     let (found, stops) = fast_piecewise(toys, scheduler, TreeStore::<()>::new, deepening, seed);
     assert_same(&found, &whole, &format!("{seed}"));
     let (hashed, _) = fast_piecewise(toys, scheduler, || FingerprintStore::new(3), deepening, seed + 2);
@@ -125,9 +127,11 @@ fn compare_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Dee
 }
 
 fn compare_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, seed: u64) -> u32 {
-    let whole = exact(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening);
-    let (found, stops) = piecewise(seed, ExactSnapshot::states, ended, |settings, keeping| {
-        exact_kept(&mut toys.clone(), scheduler, &mut Quiet, settings, deepening, keeping).expect("the same search")
+    let whole =
+        exact(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening, CheckpointPolicy::none())
+            .expect("nothing is resumed");
+    let (found, stops) = piecewise(seed, ExactSnapshot::states, ended, |settings, checkpoint| {
+        exact(&mut toys.clone(), scheduler, &mut Quiet, settings, deepening, checkpoint).expect("the same search")
     });
     assert_same(&found, &whole, &format!("{seed}"));
     assert_eq!(found.product_states, whole.product_states, "{seed}");
@@ -157,14 +161,14 @@ fn a_search_in_pieces_is_the_same_search() {
 }
 
 /// Stops a search at its so-manyth look, again and again until it is done; says how often.
-fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, Keeping<'_, S>) -> Found) -> (Found, u32) {
+fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, CheckpointPolicy<'_, S>) -> Found) -> (Found, u32) {
     let (mut from, mut stops): (Option<S>, u32) = (None, 0);
     loop {
         let mut kept = None;
         let mut keep = |snapshot| kept = Some(snapshot);
         // Whoever resumes looks while the states are found again, and must get beyond that.
         let mut observer = Impatient { left: looks + stops };
-        let found = run(&mut observer, Keeping { from: from.as_ref(), keep: Some(&mut keep) });
+        let found = run(&mut observer, CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) });
         assert_ne!(found.completeness, Completeness::FirstViolation);
         if found.completeness == Completeness::Exhaustive {
             return (found, stops);
@@ -178,22 +182,31 @@ fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, Keeping<'_, S>) -> Fo
 fn it_may_be_stopped_at_any_look() {
     let toys = tireless(4, 7);
     let (deepening, settings) = (Deepening::default(), Settings::default());
-    let whole =
-        fast(&mut toys.clone(), &RunToCompletion, &mut TreeStore::<()>::new(), &mut Quiet, &settings, &deepening);
+    let whole = fast(
+        &mut toys.clone(),
+        &RunToCompletion,
+        &mut TreeStore::<()>::new(),
+        &mut Quiet,
+        &settings,
+        &deepening,
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     for looks in 1..14 {
-        let (found, stops) = impatiently(looks, |observer, keeping| {
+        let (found, stops) = impatiently(looks, |observer, checkpoint| {
             let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
-            fast_kept(&mut model, &RunToCompletion, &mut store, observer, &settings, &deepening, keeping)
+            fast(&mut model, &RunToCompletion, &mut store, observer, &settings, &deepening, checkpoint)
                 .expect("the same search")
         });
         assert_same(&found, &whole, &format!("{looks} looks"));
         assert!(stops > 0, "{looks} looks");
     }
     let toys = tireless(3, 7);
-    let whole = exact(&mut toys.clone(), &RunToCompletion, &mut Quiet, &settings, &deepening);
+    let whole = exact(&mut toys.clone(), &RunToCompletion, &mut Quiet, &settings, &deepening, CheckpointPolicy::none())
+        .expect("nothing is resumed");
     for looks in 1..8 {
-        let (found, stops) = impatiently(looks, |observer, keeping| {
-            exact_kept(&mut toys.clone(), &RunToCompletion, observer, &settings, &deepening, keeping)
+        let (found, stops) = impatiently(looks, |observer, checkpoint| {
+            exact(&mut toys.clone(), &RunToCompletion, observer, &settings, &deepening, checkpoint)
                 .expect("the same search")
         });
         assert_same(&found, &whole, &format!("exactly, {looks} looks"));
@@ -208,10 +221,10 @@ fn more_delays_may_be_asked_for_later() {
         let mut kept = None;
         let mut keep = |snapshot| kept = Some(snapshot);
         let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
-        let keeping = Keeping { from, keep: Some(&mut keep) };
+        let checkpoint = CheckpointPolicy { from, keep: Some(&mut keep) };
         let settings = Settings::default();
         let found =
-            fast_kept(&mut model, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping).expect("mine");
+            fast(&mut model, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, checkpoint).expect("mine");
         (found, kept)
     };
     let (_, snapshot) = run(Deepening::up_to(1), None);
@@ -226,23 +239,24 @@ fn a_snapshot_of_another_model_is_refused_or_finds_other_states() {
     let mut keep = |snapshot| kept = Some(snapshot);
     let deepening = Deepening::up_to(1);
     let (mut store, settings) = (TreeStore::<()>::new(), Settings::default());
-    let keeping = Keeping { from: None, keep: Some(&mut keep) };
+    let checkpoint = CheckpointPolicy { from: None, keep: Some(&mut keep) };
     let mut large = tireless(4, 3);
-    fast_kept(&mut large, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping).expect("mine");
+    fast(&mut large, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, checkpoint).expect("mine");
     let snapshot: FastSnapshot = kept.expect("there is more to do");
     let mut keep = |_| ();
-    let keeping = Keeping { from: Some(&snapshot), keep: Some(&mut keep) };
+    let checkpoint = CheckpointPolicy { from: Some(&snapshot), keep: Some(&mut keep) };
     let (mut small, mut store) = (tireless(1, 3), TreeStore::<()>::new());
-    let refused = fast_kept(&mut small, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, keeping);
+    let refused = fast(&mut small, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, checkpoint);
     assert_eq!(refused.err(), Some(Unusable));
 }
 
 fn by_depth(toys: &Toys, depth: &DepthSettings, seed: u64) -> u32 {
     let settings = Settings::default();
-    let whole = depth_bounded(&mut toys.clone(), &mut Quiet, &settings, depth);
+    let whole = depth_bounded(&mut toys.clone(), &mut Quiet, &settings, depth, CheckpointPolicy::none())
+        .expect("nothing is resumed");
     let ended = |found: &Outcome<Label, u32>| found.completeness;
-    let (found, stops) = piecewise(seed, DepthSnapshot::states, ended, |settings, keeping| {
-        depth_bounded_kept(&mut toys.clone(), &mut Quiet, settings, depth, keeping).expect("the same search")
+    let (found, stops) = piecewise(seed, DepthSnapshot::states, ended, |settings, checkpoint| {
+        depth_bounded(&mut toys.clone(), &mut Quiet, settings, depth, checkpoint).expect("the same search")
     });
     assert_eq!(found.rounds, whole.rounds, "{seed}, {depth:?}");
     assert_eq!(found.completeness, whole.completeness, "{seed}, {depth:?}");
@@ -270,14 +284,15 @@ fn a_search_by_depth_may_be_stopped_at_any_look() {
     let (toys, settings) = (tireless(4, 6), Settings::default());
     for (increment, revisit) in [(2, Revisit::Threshold), (7, Revisit::Shallower), (40, Revisit::Threshold)] {
         let depth = DepthSettings { increment, revisit, ..DepthSettings::default() };
-        let whole = depth_bounded(&mut toys.clone(), &mut Quiet, &settings, &depth);
+        let whole = depth_bounded(&mut toys.clone(), &mut Quiet, &settings, &depth, CheckpointPolicy::none())
+            .expect("nothing is resumed");
         let (mut from, mut stops): (Option<DepthSnapshot>, u32) = (None, 0);
         let found = loop {
             let mut kept = None;
             let mut keep = |snapshot: DepthSnapshot| kept = Some(snapshot);
             let mut observer = Impatient { left: 1 + stops };
-            let keeping = Keeping { from: from.as_ref(), keep: Some(&mut keep) };
-            let found = depth_bounded_kept(&mut toys.clone(), &mut observer, &settings, &depth, keeping);
+            let checkpoint = CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) };
+            let found = depth_bounded(&mut toys.clone(), &mut observer, &settings, &depth, checkpoint);
             let found = found.expect("the same search");
             if found.completeness == Completeness::Exhaustive {
                 break found;
@@ -308,13 +323,13 @@ impl DelayObserver<Label, u32> for RoundByRound {
 type Cycles = CycleOutcome<Label, u32>;
 
 /// Runs a search again and again, each time for one round more; says how often.
-fn round_by_round(run: impl Fn(Keeping<'_, CycleSnapshot>) -> Cycles) -> (Cycles, u32) {
+fn round_by_round(run: impl Fn(CheckpointPolicy<'_, CycleSnapshot>) -> Cycles) -> (Cycles, u32) {
     let (mut bytes, mut stops): (Option<Vec<u8>>, u32) = (None, 0);
     loop {
         let from = bytes.as_ref().map(|bytes| CycleSnapshot::from_bytes(bytes).expect("readable"));
         let mut kept = None;
         let mut keep = |snapshot: CycleSnapshot| kept = Some(snapshot.to_bytes());
-        let found = run(Keeping { from: from.as_ref(), keep: Some(&mut keep) });
+        let found = run(CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) });
         if found.completeness != Completeness::Stopped(StopReason::Cancelled) || kept.is_none() {
             return (found, stops);
         }
@@ -339,11 +354,19 @@ fn cycles_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
 ) -> u32 {
     let (deepening, settings) =
         (Deepening { increment: 1 + seed as u32 % 2, ..Deepening::default() }, Settings::default());
-    let whole = iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &settings, &deepening, question, None);
+    let whole = iterative_cycles(
+        &mut toys.clone(),
+        scheduler,
+        &mut Quiet,
+        &settings,
+        &deepening,
+        question,
+        CheckpointPolicy::none(),
+    );
     let whole = whole.expect("there is nothing to go on from");
-    let (found, stops) = round_by_round(|keeping| {
-        let (mut toys, keeping) = (toys.clone(), Some(keeping));
-        iterative_cycles(&mut toys, scheduler, &mut RoundByRound, &settings, &deepening, question, keeping)
+    let (found, stops) = round_by_round(|checkpoint| {
+        let mut toys = toys.clone();
+        iterative_cycles(&mut toys, scheduler, &mut RoundByRound, &settings, &deepening, question, checkpoint)
             .expect("the same search")
     });
     assert_same_cycles(&found, &whole, &format!("{seed}, {question:?}"));
@@ -360,11 +383,19 @@ fn together_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     let (deepening, settings) = (Deepening::default(), Settings::default());
     let question = (goal, [0, 5, 30][seed as usize % 3]);
     let mut team = vec![toys.clone(); 2];
-    let whole = iterative_map_together(&mut team, scheduler, &mut Quiet, &settings, &deepening, question, None);
+    let whole = iterative_map_together(
+        &mut team,
+        scheduler,
+        &mut Quiet,
+        &settings,
+        &deepening,
+        question,
+        CheckpointPolicy::none(),
+    );
     let whole = whole.expect("there is nothing to go on from").expect("there are models");
-    let (found, stops) = round_by_round(|keeping| {
-        let (mut team, keeping) = (vec![toys.clone(); 2], Some(keeping));
-        iterative_map_together(&mut team, scheduler, &mut RoundByRound, &settings, &deepening, question, keeping)
+    let (found, stops) = round_by_round(|checkpoint| {
+        let mut team = vec![toys.clone(); 2];
+        iterative_map_together(&mut team, scheduler, &mut RoundByRound, &settings, &deepening, question, checkpoint)
             .expect("the same search")
             .expect("there are models")
     });
@@ -387,10 +418,11 @@ fn a_search_for_cycles_round_by_round_is_the_same_search() {
         stops[1] += together_in_pieces(&toys, &RunToCompletion, goal, seed);
         let (depth, settings) =
             (DepthSettings { increment: 1 + seed as u32 % 3, ..DepthSettings::default() }, Settings::default());
-        let whole = depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &settings, &depth, goal, None);
-        let (found, more) = round_by_round(|keeping| {
-            let (mut toys, keeping) = (toys.clone(), Some(keeping));
-            depth_bounded_cycles(&mut toys, &mut RoundByRound, &settings, &depth, goal, keeping)
+        let whole =
+            depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &settings, &depth, goal, CheckpointPolicy::none());
+        let (found, more) = round_by_round(|checkpoint| {
+            let mut toys = toys.clone();
+            depth_bounded_cycles(&mut toys, &mut RoundByRound, &settings, &depth, goal, checkpoint)
                 .expect("the same search")
         });
         assert_same_cycles(&found, &whole.expect("there is nothing to go on from"), &format!("{seed}, by depth"));

@@ -3,6 +3,7 @@
 use crate::programs::{Label, Rule, Toys};
 use crate::truth::{everything, truth_with_choices};
 use fabius_base::StopReason;
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Coverage, Deepening, exact, fast};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, Outcome, Quiet, Settings, StopAt, TreeStore, ViolationKind};
@@ -16,9 +17,19 @@ fn keep_going() -> Settings {
 
 fn run<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, quick: bool) -> Outcome<Label, u32> {
     if quick {
-        fast(&mut toys.clone(), scheduler, &mut TreeStore::new(), &mut Quiet, &keep_going(), deepening)
+        fast(
+            &mut toys.clone(),
+            scheduler,
+            &mut TreeStore::new(),
+            &mut Quiet,
+            &keep_going(),
+            deepening,
+            CheckpointPolicy::none(),
+        )
+        .expect("nothing is resumed")
     } else {
-        exact(&mut toys.clone(), scheduler, &mut Quiet, &keep_going(), deepening)
+        exact(&mut toys.clone(), scheduler, &mut Quiet, &keep_going(), deepening, CheckpointPolicy::none())
+            .expect("nothing is resumed")
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::programs::{Label, Rule, Toys};
 use crate::truth::expand;
 use fabius_base::{Limits, StopReason};
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::{Found, Goal};
 use fabius_search::delay_bounded::{Coverage, Deepening};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
@@ -28,8 +29,16 @@ fn search<D: Scheduler<Label>>(
     deepening: &Deepening,
     question: (Goal, Ask),
 ) -> CycleOutcome<Label, u32> {
-    iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening, question, None)
-        .expect("there is nothing to go on from")
+    iterative_cycles(
+        &mut toys.clone(),
+        scheduler,
+        &mut Quiet,
+        &Settings::default(),
+        deepening,
+        question,
+        CheckpointPolicy::none(),
+    )
+    .expect("there is nothing to go on from")
 }
 
 /// Maximal accepting predecessors by this many threads, from this many states on.
@@ -43,7 +52,15 @@ fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     let mut models = vec![toys.clone(); threads];
     let question = (goal, alone_max);
     let settings = Settings::default();
-    let found = iterative_map_together(&mut models, scheduler, &mut Quiet, &settings, deepening, question, None);
+    let found = iterative_map_together(
+        &mut models,
+        scheduler,
+        &mut Quiet,
+        &settings,
+        deepening,
+        question,
+        CheckpointPolicy::none(),
+    );
     found.expect("there is nothing to go on from").expect("there are models")
 }
 
@@ -272,7 +289,7 @@ fn limits_end_a_search_by_several_threads() {
         let mut models = vec![toys.clone(); 3];
         let all = Deepening::default();
         let question = (Goal::Livelock, 64);
-        iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, question, None)
+        iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, question, CheckpointPolicy::none())
             .expect("there is nothing to go on from")
             .expect("there are models")
     };

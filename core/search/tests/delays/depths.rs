@@ -4,6 +4,7 @@ use crate::cycles::{Edges, assert_right, edges, has_cycle, program};
 use crate::programs::{Label, Toys};
 use crate::truth::expand;
 use fabius_base::StopReason;
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::{Found, Goal};
 use fabius_search::delay_bounded::{Coverage, DelayObserver};
 use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded, depth_bounded_cycles};
@@ -25,7 +26,7 @@ fn search<M: Model<Fault = u32>>(model: &mut M, depth: &DepthSettings) -> Outcom
 where
     Quiet: DelayObserver<M::Label, u32>,
 {
-    depth_bounded(model, &mut Quiet, &keep_going(), depth)
+    depth_bounded(model, &mut Quiet, &keep_going(), depth, CheckpointPolicy::none()).expect("nothing is resumed")
 }
 
 fn all_ways(increment: u32, cut_off: Option<u32>) -> impl Iterator<Item = DepthSettings> {
@@ -279,7 +280,14 @@ fn within(edges: &Edges, distances: &BTreeMap<Vec<u32>, u32>, depth: u32) -> Edg
 
 fn cycles(toys: &Toys, increment: u32, cut_off: Option<u32>, goal: Goal) -> CycleOutcome<Label, u32> {
     let depth = DepthSettings { increment, cut_off, ..DepthSettings::default() };
-    let found = depth_bounded_cycles(&mut toys.clone(), &mut Quiet, &Settings::default(), &depth, goal, None);
+    let found = depth_bounded_cycles(
+        &mut toys.clone(),
+        &mut Quiet,
+        &Settings::default(),
+        &depth,
+        goal,
+        CheckpointPolicy::none(),
+    );
     found.expect("there is nothing to go on from")
 }
 

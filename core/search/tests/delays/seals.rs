@@ -2,6 +2,7 @@
 
 use crate::programs::{Rule, Toys};
 use crate::truth::truth;
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Deepening, exact, fast};
 use fabius_search::schedule::{RoundRobin, RunToCompletion, SealKind, Sealed, Seals};
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind};
@@ -52,7 +53,9 @@ fn sealed_searches_reach_what_the_definition_says() {
         for bound in [0, 2] {
             let there = truth(&mut toys.clone(), &scheduler, bound);
             let deepening = Deepening::up_to(bound);
-            let found = exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &deepening);
+            let found =
+                exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &deepening, CheckpointPolicy::none())
+                    .expect("nothing is resumed");
             assert_eq!(found.statistics.states as usize, there.delays.len(), "seed {seed}, {bound} delays");
             for violation in &found.violations {
                 let delays = &violation.delays;
@@ -61,7 +64,16 @@ fn sealed_searches_reach_what_the_definition_says() {
                 }
             }
             let mut store = TreeStore::new();
-            let quick = fast(&mut toys.clone(), &scheduler, &mut store, &mut Quiet, &keep_going(), &deepening);
+            let quick = fast(
+                &mut toys.clone(),
+                &scheduler,
+                &mut store,
+                &mut Quiet,
+                &keep_going(),
+                &deepening,
+                CheckpointPolicy::none(),
+            )
+            .expect("nothing is resumed");
             assert!(quick.statistics.states as usize <= there.delays.len(), "seed {seed}");
             let free = truth(&mut toys.clone(), &RunToCompletion, bound);
             fewer += usize::from(there.delays.len() < free.delays.len());
@@ -77,10 +89,26 @@ fn a_stretch_is_not_interrupted() {
     let toys = Toys::counters(3, 4);
     let places = (1..4).map(|place| (place, SealKind::RunToCompletion)).collect();
     let scheduler = Sealed::new(RoundRobin, Inside::new(0, places));
-    let all = exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(20));
+    let all = exact(
+        &mut toys.clone(),
+        &scheduler,
+        &mut Quiet,
+        &keep_going(),
+        &Deepening::up_to(20),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     // Each process is done, or has not begun, or is the only one that is somewhere else: 8 + 3 · 4 · 3.
     assert_eq!(all.statistics.states, 8 + 36);
-    let open = exact(&mut toys.clone(), &RoundRobin, &mut Quiet, &keep_going(), &Deepening::up_to(20));
+    let open = exact(
+        &mut toys.clone(),
+        &RoundRobin,
+        &mut Quiet,
+        &keep_going(),
+        &Deepening::up_to(20),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     assert_eq!(open.statistics.states, 125);
 }
 
@@ -95,10 +123,13 @@ fn overlapping_stretches_are_told_and_the_first_counts() {
     lasting.rules = vec![toys.rules[0], rule];
     let ring = vec![(1, SealKind::RunToCompletion), (2, SealKind::RoundRobin)];
     let scheduler = Sealed::new(RoundRobin, Inside::new(0, ring));
-    let _ = exact(&mut lasting, &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(2));
+    let _ = exact(&mut lasting, &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(2), CheckpointPolicy::none())
+        .expect("nothing is resumed");
     assert_eq!(scheduler.seals().met.borrow().first(), Some(&(1, 0)), "the younger one was inside first");
     let toys = Toys { start: vec![1, 2], ..toys };
     let scheduler = Sealed::new(RoundRobin, Inside::new(0, places));
-    let _ = exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(2));
+    let _ =
+        exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(2), CheckpointPolicy::none())
+            .expect("nothing is resumed");
     assert_eq!(scheduler.seals().met.borrow().first(), Some(&(0, 1)));
 }
