@@ -9,7 +9,7 @@ use crate::load::Loaded;
 use fabius_base::{Cancel, Limits, SourceMap};
 use fabius_program::{Move, Program, Watch};
 use fabius_search as search;
-use fabius_search::{Curiosity, Phase, Rejected, Rejection};
+use fabius_search::{Phase, Rejected, Rejection, SnapshotRequest};
 use fabius_witness::Claim;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -82,14 +82,14 @@ impl Controls {
     }
 
     /// What was asked for since the last look.
-    pub(crate) fn curiosity(&self) -> Option<Curiosity> {
+    pub(crate) fn snapshot_request(&self) -> Option<SnapshotRequest> {
         if self.0.asked.load(Ordering::Relaxed) == NOTHING {
             return None;
         }
         match self.0.asked.swap(NOTHING, Ordering::Relaxed) {
             NOTHING => None,
-            END_OF_PATH => Some(Curiosity { labels_max: SHOWN_STEPS_MAX, whole: false }),
-            _ => Some(Curiosity { labels_max: usize::MAX, whole: true }),
+            END_OF_PATH => Some(SnapshotRequest { labels_max: SHOWN_STEPS_MAX, whole: false }),
+            _ => Some(SnapshotRequest { labels_max: usize::MAX, whole: true }),
         }
     }
 
@@ -171,7 +171,7 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     /// What a search is at.
-    pub(crate) fn look(&self, look: search::Look<Move>) -> Look {
+    pub(crate) fn look(&self, look: search::SearchSnapshot<Move>) -> Look {
         let shown = look.path.len().saturating_sub(SHOWN_STEPS_MAX);
         Look {
             phase: phase(look.phase),

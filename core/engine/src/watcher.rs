@@ -9,7 +9,7 @@ use crate::run::Surroundings;
 use crate::task::Task;
 use fabius_base::{Limits, SourceMap, Span, StopReason};
 use fabius_program::{Move, Program, meaning::Fault};
-use fabius_search::{self as search, Curiosity, Look, Rejected, Statistics, ViolationKind};
+use fabius_search::{self as search, Rejected, SearchSnapshot, SnapshotRequest, Statistics, ViolationKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -107,11 +107,11 @@ impl search::Observer<Move, Fault> for Watcher<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    fn curiosity(&mut self) -> Option<Curiosity> {
-        self.around.controls?.curiosity()
+    fn snapshot_request(&mut self) -> Option<SnapshotRequest> {
+        self.around.controls?.snapshot_request()
     }
 
-    fn shown(&mut self, look: Look<Move>) {
+    fn on_snapshot(&mut self, look: SearchSnapshot<Move>) {
         let look = self.reader().look(look);
         (self.around.observe)(Event::Look { property: self.property.to_owned(), look });
     }

@@ -17,11 +17,11 @@
 //! For a path, each state
 //! remembers its parent and which of the parent's ordinary successors it is; a path is executed anew.
 
-use crate::look::{Look, Phase};
 use crate::model::{Ending, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
@@ -186,11 +186,11 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
         let now = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
         self.budget.look(&self.statistics, self.store.is_full(), self.observer).map_break(Halt::Stopped)?;
-        if let Some(wanted) = self.observer.curiosity() {
+        if let Some(wanted) = self.observer.snapshot_request() {
             let path = path_to(self.model, &self.origins, number);
             let frontier = (self.layer.len() - self.expanded + self.next_layer.len()) as u64;
-            let look = Look::at(Phase::BreadthFirst).along(wanted, path.into_iter());
-            self.observer.shown(Look { frontier: Some(frontier), ..look });
+            let look = SearchSnapshot::at(Phase::BreadthFirst).along(wanted, path.into_iter());
+            self.observer.on_snapshot(SearchSnapshot { frontier: Some(frontier), ..look });
         }
         ControlFlow::Continue(())
     }

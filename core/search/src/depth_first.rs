@@ -13,10 +13,10 @@
 //! How the stack holds states, and what becomes of transient ones, is told in [`crate::dfs_stack`].
 
 use crate::dfs_stack::DfsStack;
-use crate::look::{Look, Phase};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
@@ -150,10 +150,11 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
         let now = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
         self.budget.look(&self.statistics, self.store.is_full(), self.observer).map_break(Halt::Stopped)?;
-        if let Some(wanted) = self.observer.curiosity() {
-            let look = Look::at(Phase::DepthFirst).along_many(wanted, self.stack.depth(), self.stack.labels());
-            let look = Look { stack: self.stack.len() as u64, ..look };
-            self.observer.shown(look);
+        if let Some(wanted) = self.observer.snapshot_request() {
+            let look =
+                SearchSnapshot::at(Phase::DepthFirst).along_many(wanted, self.stack.depth(), self.stack.labels());
+            let look = SearchSnapshot { stack: self.stack.len() as u64, ..look };
+            self.observer.on_snapshot(look);
         }
         ControlFlow::Continue(())
     }

@@ -21,7 +21,6 @@ pub mod depth_first;
 mod dfs_stack;
 pub mod executions;
 pub mod iterative_map;
-pub mod look;
 mod macro_stack;
 pub mod model;
 pub mod observer;
@@ -30,6 +29,7 @@ pub mod parallel;
 pub mod position;
 pub mod reduce;
 pub mod schedule;
+pub mod snapshot;
 mod state_log;
 pub mod store;
 pub mod toy;
@@ -37,7 +37,6 @@ pub mod toy;
 pub use breadth_first::breadth_first;
 pub use cycle::{CycleOutcome, Fairness, Found, Goal};
 pub use depth_first::depth_first;
-pub use look::{Curiosity, Look, Phase, Rejected, Rejection};
 pub use model::{Ending, Marks, Model, Next, ProcessSet, Processes, Reducible};
 pub use observer::{Observer, Quiet, Settings};
 pub use outcome::{
@@ -45,4 +44,5 @@ pub use outcome::{
     ViolationKind,
 };
 pub use position::Position;
+pub use snapshot::{Phase, Rejected, Rejection, SearchSnapshot, SnapshotRequest};
 pub use store::{BitstateStore, Exactness, FingerprintStore, Store, TreeStore};

@@ -1,7 +1,7 @@
 //! What a search is told, and whom it tells: limits, cancellation, progress.
 
-use crate::look::{Curiosity, Look, Rejected};
 use crate::outcome::{Statistics, StopAt, ViolationKind};
+use crate::snapshot::{Rejected, SearchSnapshot, SnapshotRequest};
 use fabius_base::{Cancel, Limits, StopReason};
 use std::fmt::Debug;
 use std::fmt::Write as _;
@@ -32,16 +32,16 @@ pub trait Observer<Label: Debug, Fault: Debug> {
 
     /// Whether it wants to see what the search is at, and how much of it. Asked after each [`Self::progress`], so
     /// that a search that nobody watches pays nothing.
-    fn curiosity(&mut self) -> Option<Curiosity> {
+    fn snapshot_request(&mut self) -> Option<SnapshotRequest> {
         None
     }
 
     /// Is shown what it wanted to see.
-    fn shown(&mut self, look: Look<Label>) {
+    fn on_snapshot(&mut self, look: SearchSnapshot<Label>) {
         drop(look);
     }
 
-    /// Is shown a cycle that is none of those that are looked for: the first after each [`Self::shown`].
+    /// Is shown a cycle that is none of those that are looked for: the first after each [`Self::on_snapshot`].
     fn rejected(&mut self, rejected: Rejected<Label>) {
         drop(rejected);
     }
@@ -68,11 +68,11 @@ pub(crate) fn tell_together<L: Debug, F: Debug>(
     observer: &mut impl Observer<L, F>,
     statistics: &Statistics,
     limits: &mut Limits,
-    show: &mut dyn FnMut(Curiosity) -> Look<L>,
+    show: &mut dyn FnMut(SnapshotRequest) -> SearchSnapshot<L>,
 ) -> ControlFlow<StopReason> {
     observer.progress(statistics)?;
-    if let Some(wanted) = observer.curiosity() {
-        observer.shown(show(wanted));
+    if let Some(wanted) = observer.snapshot_request() {
+        observer.on_snapshot(show(wanted));
     }
     observer.change_limits(limits);
     ControlFlow::Continue(())

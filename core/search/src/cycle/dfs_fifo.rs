@@ -36,10 +36,10 @@ use super::proviso::Whole;
 use super::stem::stem_to;
 use super::watch::Watch;
 use crate::dfs_stack::{Closed, DfsStack};
-use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
 use crate::outcome::Halt;
+use crate::snapshot::{Phase, Rejection, SearchSnapshot};
 use crate::store::{Class, Inserted, Payloads, Store};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
@@ -252,9 +252,10 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     #[cold]
     fn look(&mut self) -> Run<M::Label, M::Fault> {
         self.watch.look(self.memory_bytes(), self.store.is_full())?;
-        let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
-        let look = Look::at(Phase::WithoutProgress).along_many(wanted, self.stack.depth(), self.stack.labels());
-        let look = Look {
+        let Some(wanted) = self.watch.snapshot_request() else { return ControlFlow::Continue(()) };
+        let look =
+            SearchSnapshot::at(Phase::WithoutProgress).along_many(wanted, self.stack.depth(), self.stack.labels());
+        let look = SearchSnapshot {
             from_initial: self.seed == 0,
             stack: self.stack.len() as u64,
             frontier: Some(self.queue.waiting()),

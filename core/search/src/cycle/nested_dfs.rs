@@ -42,10 +42,10 @@ use super::outcome::{CycleOutcome, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::dfs_stack::{Closed, DfsStack, TransientPolicy};
-use crate::look::{Look, Phase, Rejection};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
 use crate::outcome::Halt;
+use crate::snapshot::{Phase, Rejection, SearchSnapshot};
 use crate::store::{Class, Payloads, Store};
 use std::ops::ControlFlow;
 
@@ -397,9 +397,9 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     #[cold]
     fn look(&mut self, phase: Phase) -> Run<M::Label, M::Fault> {
         self.watch.look(self.memory_bytes(), self.store.is_full())?;
-        if let Some(wanted) = self.watch.curiosity() {
-            let look = Look::at(phase).along_many(wanted, self.stack.depth(), self.stack.labels());
-            self.watch.show(Look { stack: self.stack.len() as u64, ..look });
+        if let Some(wanted) = self.watch.snapshot_request() {
+            let look = SearchSnapshot::at(phase).along_many(wanted, self.stack.depth(), self.stack.labels());
+            self.watch.show(SearchSnapshot { stack: self.stack.len() as u64, ..look });
         }
         ControlFlow::Continue(())
     }

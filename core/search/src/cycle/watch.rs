@@ -1,9 +1,9 @@
 //! Limits, counters and the observer of a search for cycles.
 
 use super::outcome::Run;
-use crate::look::{Curiosity, Look, Rejected, Rejection};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Statistics};
+use crate::snapshot::{Rejected, Rejection, SearchSnapshot, SnapshotRequest};
 use fabius_base::StopReason;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -42,20 +42,20 @@ impl<'a, O> Watch<'a, O> {
     }
 
     /// What the observer wants to see.
-    pub(crate) fn curiosity<L: Debug, F: Debug>(&mut self) -> Option<Curiosity>
+    pub(crate) fn snapshot_request<L: Debug, F: Debug>(&mut self) -> Option<SnapshotRequest>
     where
         O: Observer<L, F>,
     {
-        self.observer.curiosity()
+        self.observer.snapshot_request()
     }
 
     /// Shows the observer what the search is at.
-    pub(crate) fn show<L: Debug, F: Debug>(&mut self, look: Look<L>)
+    pub(crate) fn show<L: Debug, F: Debug>(&mut self, look: SearchSnapshot<L>)
     where
         O: Observer<L, F>,
     {
         self.wants_example = true;
-        self.observer.shown(Look { rejected: self.rejected, ..look });
+        self.observer.on_snapshot(SearchSnapshot { rejected: self.rejected, ..look });
     }
 
     /// Counts a cycle that is none of those that are looked for. Whether an example is wanted.

@@ -34,13 +34,13 @@ use super::replay::replay;
 use super::{Deepening, DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use super::{is_choice, scheduled};
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
-use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Situation, Turns};
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
@@ -398,19 +398,19 @@ where
     /// Shows an observer who wants to see it what the search is at.
     #[cold]
     fn show(&mut self, pair: Pair) {
-        let Some(wanted) = self.observer.curiosity() else { return };
+        let Some(wanted) = self.observer.snapshot_request() else { return };
         let trail = Origin::trail(&self.origins, pair.number);
-        let look = Look {
+        let look = SearchSnapshot {
             before: u64::from(pair.depth),
             frontier: Some((self.now.len() + self.later.len()) as u64),
-            ..Look::at(Phase::Delays(self.bound))
+            ..SearchSnapshot::at(Phase::Delays(self.bound))
         };
         let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
             look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
         } else {
             look
         };
-        self.observer.shown(look);
+        self.observer.on_snapshot(look);
     }
 
     #[cold]

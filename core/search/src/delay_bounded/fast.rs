@@ -36,7 +36,6 @@ use super::checkpoint::{FastSnapshot, Waiting};
 use super::replay::replay;
 use super::{Deepening, DelayObserver, Listing, Origin, Round, is_choice, scheduled};
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Retraced, Unusable, Visit, retrace};
-use crate::look::{Look, Phase};
 use crate::macro_stack::{KEPT, MacroStack};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
@@ -44,6 +43,7 @@ use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::Scheduler;
 use crate::schedule::turns::{Lister, TurnEnd};
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
@@ -358,11 +358,11 @@ where
     /// turns that are kept.
     #[cold]
     fn show(&mut self) {
-        let Some(wanted) = self.observer.curiosity() else { return };
-        let look = Look {
+        let Some(wanted) = self.observer.snapshot_request() else { return };
+        let look = SearchSnapshot {
             stack: self.stack.len() as u64,
             frontier: Some(self.frontier.calls.len() as u64),
-            ..Look::at(Phase::Delays(self.bound))
+            ..SearchSnapshot::at(Phase::Delays(self.bound))
         };
         let look = if wanted.whole {
             let trail = self.stack.top().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.data.number));
@@ -370,9 +370,9 @@ where
         } else {
             let path = self.end_of_path();
             let before = self.stack.top().map_or(0, |frame| frame.data.depth).saturating_sub(path.len() as u64);
-            Look { before, ..look.along(wanted, path.into_iter()) }
+            SearchSnapshot { before, ..look.along(wanted, path.into_iter()) }
         };
-        self.observer.shown(look);
+        self.observer.on_snapshot(look);
     }
 
     /// The labels of the turns to the topmost states of the stack, as far as they are kept.

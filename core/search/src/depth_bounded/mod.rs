@@ -40,13 +40,13 @@ pub use kept::DepthSnapshot;
 
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::delay_bounded::{DelayObserver, Listing, Origin, SHOWN_TURNS_MAX};
-use crate::look::{Look, Phase};
 use crate::macro_stack::{MacroStack, TurnsOf, accept, propose};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Outcome, Round, Statistics, ViolationKind, Violations, Work};
 use crate::schedule::Turns;
 use crate::schedule::turns::{Lister, TurnEnd};
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
 use frontier::{Frontier, NodeId};
@@ -485,22 +485,22 @@ where
     /// Shows an observer who wants to see it what the search is at.
     #[cold]
     fn show(&mut self, depth: u32) {
-        let Some(wanted) = self.observer.curiosity() else { return };
+        let Some(wanted) = self.observer.snapshot_request() else { return };
         let mut trail = self.from.map_or(Vec::new(), |node| self.frontier.trail(node));
         let below = self.stack.len().saturating_sub(1);
         trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.turn - 1));
-        let look = Look {
+        let look = SearchSnapshot {
             before: u64::from(depth),
             stack: self.stack.len() as u64,
             frontier: Some(self.frontier.len()),
-            ..Look::at(Phase::Depth(self.bound))
+            ..SearchSnapshot::at(Phase::Depth(self.bound))
         };
         let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
             look.along(wanted, path_of(self.listing.model, &trail).into_iter())
         } else {
             look
         };
-        self.observer.shown(look);
+        self.observer.on_snapshot(look);
     }
 
     #[cold]

@@ -17,13 +17,13 @@ pub(super) use kept::KeptGraph;
 use super::Evidence;
 use crate::cycle::{Found, Goal};
 use crate::delay_bounded::{DelayObserver, Listing, SHOWN_TURNS_MAX, replay, scheduled};
-use crate::look::{Look, Phase};
 use crate::model::{Marks, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Run, Statistics};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
@@ -291,20 +291,20 @@ where
 
     /// Shows an observer who wants to see it what the search is at.
     fn show(&mut self, state: u32, phase: Phase) {
-        let Some(wanted) = self.observer.curiosity() else { return };
+        let Some(wanted) = self.observer.snapshot_request() else { return };
         let trail = self.trail(state);
-        let look = Look {
+        let look = SearchSnapshot {
             before: trail.len() as u64,
             frontier: Some(self.incomplete),
             partitions: Some(self.partitions_left),
-            ..Look::at(phase)
+            ..SearchSnapshot::at(phase)
         };
         let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
             look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
         } else {
             look
         };
-        self.observer.shown(look);
+        self.observer.on_snapshot(look);
     }
 
     /// Whether the bound allows edges of a state that are not there yet.

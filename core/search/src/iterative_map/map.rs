@@ -29,10 +29,10 @@ use super::graph::{Edge, Graph};
 use super::refine::{NULL, Parts, Refining};
 use super::{Closing, Evidence};
 use crate::delay_bounded::DelayObserver;
-use crate::look::Phase;
 use crate::model::Processes;
 use crate::outcome::{Halt, Round, Run};
 use crate::schedule::Scheduler;
+use crate::snapshot::Phase;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 

@@ -13,10 +13,10 @@ use super::graph::Graph;
 use super::{Closing, Evidence};
 use crate::cycle::Goal;
 use crate::delay_bounded::DelayObserver;
-use crate::look::Phase;
 use crate::model::Processes;
 use crate::outcome::{Round, Run};
 use crate::schedule::Scheduler;
+use crate::snapshot::Phase;
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]

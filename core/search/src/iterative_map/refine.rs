@@ -27,10 +27,10 @@
 use super::graph::{Edge, Graph};
 use super::{Closing, Evidence};
 use crate::delay_bounded::DelayObserver;
-use crate::look::Phase;
 use crate::model::Processes;
 use crate::outcome::{Round, Run};
 use crate::schedule::Scheduler;
+use crate::snapshot::Phase;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};

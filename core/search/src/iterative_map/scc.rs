@@ -6,10 +6,10 @@
 use super::graph::Graph;
 use super::{Closing, Evidence};
 use crate::delay_bounded::DelayObserver;
-use crate::look::Phase;
 use crate::model::Processes;
 use crate::outcome::{Round, Run};
 use crate::schedule::Scheduler;
+use crate::snapshot::Phase;
 use std::ops::ControlFlow;
 
 /// A state that belongs to a component already.

@@ -13,9 +13,9 @@ use super::store::{Access, Key};
 use super::team::{Run, Show, Team, Watch, WorkerStatistics};
 use super::trace::Trace;
 use crate::dfs_stack::{DfsStack, Frame, Lookup, TransientPolicy, class_of};
-use crate::look::{Curiosity, Look, Phase};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::position::Position;
+use crate::snapshot::{Phase, SearchSnapshot, SnapshotRequest};
 use crate::store::Class;
 use crate::toy::Random;
 use fabius_base::StopReason;
@@ -579,13 +579,13 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     }
 
     /// What this thread is at.
-    fn shown(&mut self, wanted: Curiosity) -> Look<M::Label> {
+    fn shown(&mut self, wanted: SnapshotRequest) -> SearchSnapshot<M::Label> {
         let start = self.bottom();
         let labels = self.stack.labels();
-        let look = Look::at(Phase::Together);
+        let look = SearchSnapshot::at(Phase::Together);
         let look =
             if wanted.whole { look.along(wanted, labels) } else { look.along_many(wanted, self.depth(), labels) };
-        let look = Look { stack: self.stack.len() as u64, from_initial: start == Trace::START, ..look };
+        let look = SearchSnapshot { stack: self.stack.len() as u64, from_initial: start == Trace::START, ..look };
         if look.from_initial || !wanted.whole {
             return look;
         }
@@ -599,7 +599,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         let (team, watch) = (self.team, &mut self.watch);
         let mut stop = None;
         let is_watching = watch.is_some();
-        let look_around = || match look_around(team, watch, &mut |_| Look::at(Phase::Together)) {
+        let look_around = || match look_around(team, watch, &mut |_| SearchSnapshot::at(Phase::Together)) {
             ControlFlow::Continue(()) => ControlFlow::Continue(()),
             ControlFlow::Break(why) => {
                 stop = why;

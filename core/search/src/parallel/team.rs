@@ -4,9 +4,9 @@ use super::pool::Pool;
 use super::slots::Apart;
 use super::store::SharedStore;
 use super::trace::Traces;
-use crate::look::{Curiosity, Look};
 use crate::observer::Settings;
 use crate::outcome::{Halt, SearchOutcome, Statistics};
+use crate::snapshot::{SearchSnapshot, SnapshotRequest};
 use crate::store::Exactness;
 use fabius_base::{Limits, StopReason};
 use std::ops::ControlFlow;
@@ -51,7 +51,7 @@ pub(super) struct Team<'a, T, E> {
 pub(super) type Run<E, T = ()> = ControlFlow<Option<E>, T>;
 
 /// Shows what the caller's thread is at.
-pub(super) type Show<'a, L> = &'a mut dyn FnMut(Curiosity) -> Look<L>;
+pub(super) type Show<'a, L> = &'a mut dyn FnMut(SnapshotRequest) -> SearchSnapshot<L>;
 
 /// Is shown the counters of all threads now and then, may change the limits, may have a look, and may stop the search.
 pub(super) type Watch<'a, 'b, L> =

@@ -27,10 +27,10 @@ use super::outcome::{CycleOutcome, Fairness, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::sums::{Strong, Sum, Weak};
 use super::watch::Watch;
-use crate::look::{Look, Phase};
 use crate::model::{Marks, Model, Processes};
 use crate::observer::{Observer, Settings};
 use crate::outcome::Halt;
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Payloads};
 use couvreur::{Halted, Pass};
 use fabius_base::StopReason;
@@ -187,11 +187,11 @@ where
         let passes = pass.memory_bytes() + other.map_or(0, Pass::memory_bytes);
         self.memory_bytes = passes + regions + self.queue.memory_bytes();
         self.watch.look(self.store.memory_bytes() + self.memory_bytes, self.store.is_full())?;
-        let Some(wanted) = self.watch.curiosity() else { return ControlFlow::Continue(()) };
+        let Some(wanted) = self.watch.snapshot_request() else { return ControlFlow::Continue(()) };
         let whole = other.unwrap_or(pass);
         let phase = if other.is_some() { Phase::Regions } else { Phase::Components };
-        let look = Look::at(phase).along_many(wanted, whole.stack.depth(), whole.stack.labels());
-        let look = Look {
+        let look = SearchSnapshot::at(phase).along_many(wanted, whole.stack.depth(), whole.stack.labels());
+        let look = SearchSnapshot {
             from_initial: self.seed == 0,
             stack: whole.stack.len() as u64,
             frontier: Some(self.queue.waiting()),

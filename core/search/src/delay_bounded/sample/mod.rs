@@ -19,13 +19,13 @@ mod surw;
 mod walk;
 
 use super::{Delay, DelayObserver, Listing, scheduled};
-use crate::look::{Look, Phase};
 use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Completeness, Coverage, Halt, Outcome, Round, SampleStatistics, Statistics};
 use crate::outcome::{ViolationKind, Violations};
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::Exactness;
 use crate::toy::Random;
 use fabius_base::StopReason;
@@ -239,9 +239,9 @@ where
             let bound = self.runs.min(u64::from(u32::MAX)) as u32;
             let round = Round { bound, states: self.statistics.states, ..Round::default() };
             self.observer.round(&round).map_break(Halt::Stopped)?;
-            if let Some(wanted) = self.observer.curiosity() {
-                let look = Look::at(Phase::Sample).along(wanted, self.path.iter().copied());
-                self.observer.shown(look);
+            if let Some(wanted) = self.observer.snapshot_request() {
+                let look = SearchSnapshot::at(Phase::Sample).along(wanted, self.path.iter().copied());
+                self.observer.on_snapshot(look);
             }
         }
         ControlFlow::Continue(())

@@ -1,11 +1,11 @@
 //! What a search is at, for somebody who wants to see it while it runs.
 //!
 //! Nothing of this is kept up to date: a search puts it together when its observer asks for it
-//! ([`Observer::curiosity`](crate::Observer::curiosity)), which is at most once for every thousand steps.
+//! ([`Observer::snapshot_request`](crate::Observer::snapshot_request)), which is at most once for every thousand steps.
 
 /// What somebody who watches wants to see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Curiosity {
+pub struct SnapshotRequest {
     /// This many of the last labels of the path, at most.
     pub labels_max: usize,
     /// The path is to start in the initial state, even if that is some work.
@@ -69,7 +69,7 @@ pub struct Rejected<Label> {
 
 /// What a search is at.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Look<Label> {
+pub struct SearchSnapshot<Label> {
     /// What it is doing.
     pub phase: Phase,
     /// The end of the path it is at.
@@ -90,7 +90,7 @@ pub struct Look<Label> {
     pub partitions: Option<u64>,
 }
 
-impl<Label> Look<Label> {
+impl<Label> SearchSnapshot<Label> {
     /// A search about which there is no more to say.
     pub fn at(phase: Phase) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl<Label> Look<Label> {
     }
 
     /// With the end of a path, as long as is wanted.
-    pub(crate) fn along(self, wanted: Curiosity, labels: impl DoubleEndedIterator<Item = Label>) -> Self {
+    pub(crate) fn along(self, wanted: SnapshotRequest, labels: impl DoubleEndedIterator<Item = Label>) -> Self {
         let mut labels = labels.rev();
         let mut path: Vec<Label> = labels.by_ref().take(wanted.labels_max).collect();
         path.reverse();
@@ -117,7 +117,7 @@ impl<Label> Look<Label> {
     /// With the end of a path of this many labels: a long stack is not counted for somebody who sees the end of it.
     pub(crate) fn along_many(
         self,
-        wanted: Curiosity,
+        wanted: SnapshotRequest,
         length: u64,
         labels: impl DoubleEndedIterator<Item = Label>,
     ) -> Self {
