@@ -169,7 +169,9 @@ fn one(model: &Searched, search: &str, settings: &Settings) -> (Statistics, Stri
         return (outcome.statistics, format!("{:?}", outcome.completeness), Vec::new());
     }
     let outcome = match search {
-        "acceptance" => cycle::nested_dfs(&mut model, &mut TreeStore::default(), &mut Quiet, settings, cycle::Whole),
+        "acceptance" => {
+            cycle::nested_dfs(&mut model, &mut TreeStore::default(), &mut Quiet, settings, cycle::NoReduction)
+        }
         _ => cycle::dfs_fifo(&mut model, &mut TreeStore::default(), &mut Quiet, settings, cycle::Order::Strict),
     };
     (outcome.statistics, verdict(&outcome), Vec::new())

@@ -313,7 +313,7 @@ where
             with_store!(store => cycle::dfs_fifo(machine, &mut store, &mut watcher, &settings, cycle::Order::Strict))
         }
         CycleSearch::NestedDfs => {
-            with_store!(store => cycle::nested_dfs(machine, &mut store, &mut watcher, &settings, cycle::Whole))
+            with_store!(store => cycle::nested_dfs(machine, &mut store, &mut watcher, &settings, cycle::NoReduction))
         }
         CycleSearch::Components => {
             let fairness = match inquiry.fairness {
@@ -323,7 +323,7 @@ where
             };
             let question = (inquiry.goal, fairness);
             with_store!(store => {
-                cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question)
+                cycle::components(machine, &mut store, &mut watcher, &settings, cycle::NoReduction, question)
             })
         }
     }

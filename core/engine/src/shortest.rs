@@ -158,7 +158,7 @@ fn fair_runs(
         let mut watcher = Watcher::new(task, around, Goal::FairRun, machine.places(), None).within(&budget);
         let question = (inquiry.goal, fairness);
         let mut store = TreeStore::default();
-        let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::Whole, question);
+        let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::NoReduction, question);
         budget.spend(listed(&outcome.statistics));
         match (outcome.first(), outcome.completeness) {
             (Some(_), _) => return FairRuns::Known(satisfied),

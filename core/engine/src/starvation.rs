@@ -134,7 +134,7 @@ fn starved(
     let mut watcher = UpTo(budget.transitions());
     let question = (cycle::Goal::Livelock, cycle::Fairness::Strong);
     let mut store = TreeStore::default();
-    let outcome = cycle::components(&mut machine, &mut store, &mut watcher, settings, cycle::Whole, question);
+    let outcome = cycle::components(&mut machine, &mut store, &mut watcher, settings, cycle::NoReduction, question);
     budget.spend(listed(&outcome.statistics));
     *left = budget.left();
     let (stem, cycle) = match (outcome.completeness, outcome.into_first()) {

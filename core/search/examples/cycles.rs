@@ -10,7 +10,7 @@
 
 #![expect(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a measurement reads the clock and prints")]
 
-use fabius_search::cycle::{NonProgress, Order, Whole, components, dfs_fifo, nested_dfs};
+use fabius_search::cycle::{NoReduction, NonProgress, Order, components, dfs_fifo, nested_dfs};
 use fabius_search::{
     Ending, Fairness, Goal, Marks, Model, Next, ProcessSet, Processes, Quiet, Settings, Statistics, TreeStore,
     depth_first,
@@ -141,18 +141,18 @@ fn main() {
     }
     runs.time("nested depth-first, np_", || {
         let mut model = NonProgress::new(model());
-        let outcome = nested_dfs(&mut model, &mut TreeStore::default(), &mut Quiet, &settings, Whole);
+        let outcome = nested_dfs(&mut model, &mut TreeStore::default(), &mut Quiet, &settings, NoReduction);
         assert!(outcome.proves_absence());
         outcome.statistics
     });
     runs.time("nested depth-first, nothing accepted", || {
-        nested_dfs(&mut model(), &mut TreeStore::default(), &mut Quiet, &settings, Whole).statistics
+        nested_dfs(&mut model(), &mut TreeStore::default(), &mut Quiet, &settings, NoReduction).statistics
     });
     for goal in [Goal::Livelock, Goal::AcceptanceCycle] {
         for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
             runs.time(&format!("components, {goal:?}, {fairness:?}"), || {
                 let (mut model, mut store) = (model(), TreeStore::default());
-                components(&mut model, &mut store, &mut Quiet, &settings, Whole, (goal, fairness)).statistics
+                components(&mut model, &mut store, &mut Quiet, &settings, NoReduction, (goal, fairness)).statistics
             });
         }
     }

@@ -132,7 +132,7 @@ pub trait Reducible: Model {
     }
 
     /// After [`Next::Done`]: makes `cursor` list the successors left out. False if there were none.
-    fn widen(&mut self, state: &[u32], cursor: &mut Self::Cursor) -> bool;
+    fn fully_expand(&mut self, state: &[u32], cursor: &mut Self::Cursor) -> bool;
 }
 
 /// A set of processes, by number.

@@ -2,7 +2,7 @@
 //! graphs. A failure names the seed of its graph.
 
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_search::cycle::{CycleProviso, Order, Whole, components, dfs_fifo, nested_dfs, shortest};
+use fabius_search::cycle::{CycleProviso, NoReduction, Order, components, dfs_fifo, nested_dfs, shortest};
 use fabius_search::toy::{Edge, Node, Random, Toy};
 use fabius_search::{
     Completeness, CycleOutcome, Ending, Fairness, Found, Goal, Marks, Model, Next, ProcessSet, Processes, Quiet,
@@ -348,7 +348,7 @@ fn check_found(toy: &Toy, outcome: &ToyOutcome, goal: Goal, fairness: Fairness) 
 // Searches
 
 fn by_nested_dfs(toy: &Toy, settings: &Settings) -> ToyOutcome {
-    nested_dfs(&mut toy.clone(), &mut TreeStore::default(), &mut Quiet, settings, Whole)
+    nested_dfs(&mut toy.clone(), &mut TreeStore::default(), &mut Quiet, settings, NoReduction)
 }
 
 fn by_dfs_fifo(toy: &Toy, settings: &Settings, order: Order) -> ToyOutcome {
@@ -357,7 +357,7 @@ fn by_dfs_fifo(toy: &Toy, settings: &Settings, order: Order) -> ToyOutcome {
 
 fn by_components(toy: &Toy, settings: &Settings, goal: Goal, fairness: Fairness) -> ToyOutcome {
     let question = (goal, fairness);
-    components(&mut toy.clone(), &mut TreeStore::default(), &mut Quiet, settings, Whole, question)
+    components(&mut toy.clone(), &mut TreeStore::default(), &mut Quiet, settings, NoReduction, question)
 }
 
 /// Every search that answers the question.
@@ -849,7 +849,7 @@ fn long_paths_and_rings_need_no_stack() {
             let mut ring = Ring { states, closes, marked, marks };
             let accepting = closes && marks == A;
             let livelock = closes && marks != P;
-            let outcome = nested_dfs(&mut ring, &mut TreeStore::default(), &mut Quiet, &settings, Whole);
+            let outcome = nested_dfs(&mut ring, &mut TreeStore::default(), &mut Quiet, &settings, NoReduction);
             assert_eq!(outcome.first().is_some(), accepting);
             assert_eq!(outcome.statistics.states, u64::from(states));
             let outcome = dfs_fifo(&mut ring, &mut TreeStore::default(), &mut Quiet, &settings, Order::Strict);
@@ -857,7 +857,8 @@ fn long_paths_and_rings_need_no_stack() {
             for fairness in FAIRNESSES {
                 for (goal, truth) in [(Goal::AcceptanceCycle, accepting), (Goal::Livelock, livelock)] {
                     let mut store = TreeStore::default();
-                    let outcome = components(&mut ring, &mut store, &mut Quiet, &settings, Whole, (goal, fairness));
+                    let outcome =
+                        components(&mut ring, &mut store, &mut Quiet, &settings, NoReduction, (goal, fairness));
                     assert_eq!(outcome.first().is_some(), truth, "{marked} {goal:?} {fairness:?}");
                     if let Some(Found::Lasso { cycle, .. }) = outcome.into_first() {
                         assert_eq!(cycle.len(), states as usize);
@@ -918,21 +919,21 @@ struct Reduced {
     toy: Toy,
     /// Of each node: how many edges are listed at first.
     listed: Vec<usize>,
-    widened: HashSet<usize>,
+    fully_expanded: HashSet<usize>,
 }
 
 impl Reduced {
     fn new(toy: Toy, seed: u64) -> Self {
         let mut random = Random::new(!seed);
         let listed = toy.nodes().iter().map(|node| node.edges.len().min(1 + random.below(3))).collect();
-        Self { toy, listed, widened: HashSet::new() }
+        Self { toy, listed, fully_expanded: HashSet::new() }
     }
 
     /// The graph that was searched in the end.
     fn searched(&self) -> Toy {
         let mut nodes = self.toy.nodes().to_vec();
         for (index, node) in nodes.iter_mut().enumerate() {
-            if !self.widened.contains(&index) {
+            if !self.fully_expanded.contains(&index) {
                 node.edges.truncate(self.listed[index]);
             }
         }
@@ -1004,20 +1005,20 @@ impl Processes for Reduced {
 }
 
 impl Reducible for Reduced {
-    fn widen(&mut self, state: &[u32], cursor: &mut (u32, bool)) -> bool {
+    fn fully_expand(&mut self, state: &[u32], cursor: &mut (u32, bool)) -> bool {
         let node = self.toy.node_of(state).expect("a state of the graph");
-        let widens = !cursor.1 && self.listed[node] < self.toy.nodes()[node].edges.len();
-        if widens {
+        let expands = !cursor.1 && self.listed[node] < self.toy.nodes()[node].edges.len();
+        if expands {
             cursor.1 = true;
-            self.widened.insert(node);
+            self.fully_expanded.insert(node);
         }
-        widens
+        expands
     }
 }
 
 #[test]
 fn no_transition_is_put_off_for_ever() {
-    let (mut in_part, mut widened) = (0, 0);
+    let (mut in_part, mut fully_expanded) = (0, 0);
     for seed in 0..2 * GRAPHS {
         let toy = random_toy(seed, Taste { nodes_max: 12, accepting_one_in: 20, ..Taste::of(seed) });
         for nested in [true, false] {
@@ -1040,8 +1041,8 @@ fn no_transition_is_put_off_for_ever() {
             let count = reachable(&searched).iter().filter(|&&node| !toy.nodes()[node].transient).count();
             assert_eq!(outcome.statistics.states, count as u64, "{context}");
             in_part += u64::from(count < reachable(&toy).iter().filter(|&&node| !toy.nodes()[node].transient).count());
-            widened += u64::from(!model.widened.is_empty());
+            fully_expanded += u64::from(!model.fully_expanded.is_empty());
         }
     }
-    assert!(in_part > GRAPHS / 10 && widened > GRAPHS / 10, "{in_part} {widened}");
+    assert!(in_part > GRAPHS / 10 && fully_expanded > GRAPHS / 10, "{in_part} {fully_expanded}");
 }

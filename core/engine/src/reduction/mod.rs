@@ -9,7 +9,7 @@
 //! * [`Preserve::Faults`]: also nobody who may still come to a failing assertion or an evaluation error may be
 //!   put off for ever. With [`Proviso::Loops`] a set with a step that closes a loop of its process must contain
 //!   all of those; for a depth-first search [`Proviso::Stack`] is better: wrap the model into
-//!   [`fabius_search::reduce::OffStack`], which widens states whose steps lead to the stack only.
+//!   [`fabius_search::reduce::OffStack`], which fully expands states whose steps lead to the stack only.
 //! * [`Preserve::Livelocks`]: a set with a step that makes progress must contain everybody (condition C2ᵀ of
 //!   Laarman and Faragó). Then each cycle with progress has a state where nothing is left out, and the search ends
 //!   at each cycle without: no proviso is needed. With progress on states this goes for all steps that lead to
@@ -54,7 +54,7 @@ pub enum Preserve {
 /// How a reduction that preserves faults keeps from putting anything off for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Proviso {
-    /// By the search: it widens.
+    /// By the search: it expands states fully.
     Stack,
     /// By loops of the processes: nothing is asked of the search.
     Loops,
@@ -501,7 +501,7 @@ impl Model for Reduced {
                 Next::Done(ending) if cursor.chosen == EVERYBODY => return Next::Done(ending),
                 Next::Done(_) => {
                     // Where all chosen steps are faults the run ends, but those of the others do not.
-                    if !self.go_on(state, cursor) && (cursor.moved || !self.widen(state, cursor)) {
+                    if !self.go_on(state, cursor) && (cursor.moved || !self.fully_expand(state, cursor)) {
                         return Next::Done(Ending::Moves);
                     }
                 }
@@ -519,7 +519,7 @@ impl Reducible for Reduced {
         self.inner.machine().is_held(state)
     }
 
-    fn widen(&mut self, state: &[u32], cursor: &mut ReducedCursor) -> bool {
+    fn fully_expand(&mut self, state: &[u32], cursor: &mut ReducedCursor) -> bool {
         if cursor.chosen == EVERYBODY {
             return false;
         }

@@ -32,7 +32,7 @@
 use super::frontier::{Frontier, Seed};
 use super::lasso::{Cycle, Lasso};
 use super::outcome::{CycleOutcome, Found, Goal, Run};
-use super::proviso::Whole;
+use super::proviso::NoReduction;
 use super::stem::stem_to;
 use super::watch::Watch;
 use crate::dfs_stack::{Closed, DfsStack};
@@ -230,7 +230,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
         let cycle = Cycle::Any(cycle, state, class == Class::Transient);
         let lasso = Lasso { goal: Goal::Livelock, lead, from: &from, stem, cycle };
         let memory_bytes = self.memory_bytes();
-        let found = lasso.shortened(self.model, &mut Whole, &mut self.watch, memory_bytes);
+        let found = lasso.shortened(self.model, &mut NoReduction, &mut self.watch, memory_bytes);
         ControlFlow::Break(Halt::Found(found))
     }
 
@@ -246,7 +246,7 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
         let memory_bytes = self.memory_bytes();
         let seeds = self.queue.ancestors(self.seed);
         self.progress_events = seeds.len() as u64 - 1;
-        stem_to(self.model, self.store, &mut Whole, &mut self.watch, memory_bytes, &self.queue, &seeds)
+        stem_to(self.model, self.store, &mut NoReduction, &mut self.watch, memory_bytes, &self.queue, &seeds)
     }
 
     #[cold]

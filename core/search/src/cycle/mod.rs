@@ -25,5 +25,5 @@ pub use dfs_fifo::{Order, dfs_fifo};
 pub use nested_dfs::nested_dfs;
 pub use non_progress::NonProgress;
 pub use outcome::{CycleOutcome, Fairness, Found, Goal};
-pub use proviso::{CycleProviso, Proviso, Whole};
+pub use proviso::{CycleProviso, NoReduction, Proviso};
 pub use shortest::{Shortest, shortest};

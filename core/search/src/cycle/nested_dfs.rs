@@ -165,7 +165,7 @@ struct FrameData {
     /// It is to be expanded in full, although the model left something out.
     full: bool,
     /// It is being expanded in full.
-    widened: bool,
+    fully_expanded: bool,
 }
 
 impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>> NestedDfs<'_, M, S, O, P> {
@@ -196,7 +196,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                     self.successor_is(red);
                 }
                 Next::Done(_) => {
-                    if !self.widen() {
+                    if !self.fully_expand() {
                         let red = self.leave()?;
                         self.successor_is(red);
                     }
@@ -274,18 +274,18 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     }
 
     /// Expands the state on top in full, if it closes a cycle and was expanded in part.
-    fn widen(&mut self) -> bool {
-        let wanted = self.stack.top().is_some_and(|top| top.data.closes && !top.data.widened);
+    fn fully_expand(&mut self) -> bool {
+        let wanted = self.stack.top().is_some_and(|top| top.data.closes && !top.data.fully_expanded);
         if !wanted {
             return false;
         }
         let Some((state, cursor)) = self.stack.state_and_cursor() else { return false };
-        let widened = self.proviso.widen(self.model, state, cursor);
+        let fully_expanded = self.proviso.fully_expand(self.model, state, cursor);
         if let Some(top) = self.stack.top() {
-            top.data.full |= widened;
-            top.data.widened = true;
+            top.data.full |= fully_expanded;
+            top.data.fully_expanded = true;
         }
-        widened
+        fully_expanded
     }
 
     /// Leaves the state on top, after a red search from it if the transition to it is accepting. Whether it is red.
@@ -321,7 +321,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                 Next::Successor { label, fault: Some(fault), .. } => return self.fault(label, fault),
                 Next::Broken { label, fault } => return self.fault(Some(label), fault),
                 Next::Successor { label, transient, .. } => self.red_arrive(label, transient)?,
-                Next::Done(_) if self.widen_again() => {}
+                Next::Done(_) if self.fully_expand_again() => {}
                 Next::Done(_) if self.stack.len() == bottom => break,
                 Next::Done(_) => drop(self.stack.pop()),
             }
@@ -360,14 +360,14 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     }
 
     /// Expands in full what the blue search expanded in full.
-    fn widen_again(&mut self) -> bool {
+    fn fully_expand_again(&mut self) -> bool {
         let wanted =
-            self.stack.top().is_some_and(|top| top.data.full && !std::mem::replace(&mut top.data.widened, true));
+            self.stack.top().is_some_and(|top| top.data.full && !std::mem::replace(&mut top.data.fully_expanded, true));
         if !wanted {
             return false;
         }
         let Some((state, cursor)) = self.stack.state_and_cursor() else { return false };
-        self.proviso.widen(self.model, state, cursor)
+        self.proviso.fully_expand(self.model, state, cursor)
     }
 
     /// The successor, which is on the stack, closes the cycle.
@@ -424,6 +424,6 @@ fn policy<M: Model, P: Proviso<M>>(any_looked_up: bool) -> TransientPolicy {
 /// The state on top will be expanded once more.
 fn top_is_new<M: Model, Probe: Copy>(stack: &mut DfsStack<M, FrameData, Probe>) {
     if let Some(top) = stack.top() {
-        top.data.widened = false;
+        top.data.fully_expanded = false;
     }
 }

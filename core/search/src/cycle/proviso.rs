@@ -16,21 +16,21 @@ pub trait Proviso<M: Model> {
     const REDUCES: bool;
 
     /// After all successors were listed: makes `cursor` list those left out. False if there were none.
-    fn widen(&mut self, model: &mut M, state: &[u32], cursor: &mut M::Cursor) -> bool;
+    fn fully_expand(&mut self, model: &mut M, state: &[u32], cursor: &mut M::Cursor) -> bool;
 }
 
 /// For models that leave no successor out.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Whole;
+pub struct NoReduction;
 
 /// For models that do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CycleProviso;
 
-impl<M: Model> Proviso<M> for Whole {
+impl<M: Model> Proviso<M> for NoReduction {
     const REDUCES: bool = false;
 
-    fn widen(&mut self, _: &mut M, _: &[u32], _: &mut M::Cursor) -> bool {
+    fn fully_expand(&mut self, _: &mut M, _: &[u32], _: &mut M::Cursor) -> bool {
         false
     }
 }
@@ -38,7 +38,7 @@ impl<M: Model> Proviso<M> for Whole {
 impl<M: Reducible> Proviso<M> for CycleProviso {
     const REDUCES: bool = true;
 
-    fn widen(&mut self, model: &mut M, state: &[u32], cursor: &mut M::Cursor) -> bool {
-        model.widen(state, cursor)
+    fn fully_expand(&mut self, model: &mut M, state: &[u32], cursor: &mut M::Cursor) -> bool {
+        model.fully_expand(state, cursor)
     }
 }

@@ -118,7 +118,7 @@ where
                         }
                     }
                 }
-                Next::Done(_) if proviso.widen(model, &state, &mut cursor) => {}
+                Next::Done(_) if proviso.fully_expand(model, &state, &mut cursor) => {}
                 Next::Done(_) => break,
             }
         }

@@ -149,7 +149,7 @@ impl<M: Reducible> Model for OffStack<M> {
                 }
                 Next::Done(_) => {
                     let escaped = self.stack.last().is_none_or(|entry| entry.escaped);
-                    if !escaped && self.model.widen(state, &mut cursor.inner) {
+                    if !escaped && self.model.fully_expand(state, &mut cursor.inner) {
                         continue;
                     }
                 }

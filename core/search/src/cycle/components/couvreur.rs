@@ -127,7 +127,7 @@ where
                         return ControlFlow::Continue(Halted::Found);
                     }
                 }
-                Next::Done(_) if self.widen(pass) => {}
+                Next::Done(_) if self.fully_expand(pass) => {}
                 Next::Done(_) => {
                     if self.leave(pass)? {
                         pass.leaving = true;
@@ -235,13 +235,13 @@ where
     }
 
     /// Expands the state on top in full, if it closes a cycle and was expanded in part.
-    pub(super) fn widen(&mut self, pass: &mut Pass<M, C, S::Probe>) -> bool {
+    pub(super) fn fully_expand(&mut self, pass: &mut Pass<M, C, S::Probe>) -> bool {
         let closes = pass.stack.top().is_some_and(|top| std::mem::take(&mut top.data.closes));
         if !closes || self.goal == Goal::Livelock {
             return false;
         }
         let Some((state, cursor)) = pass.stack.state_and_cursor() else { return false };
-        self.proviso.widen(self.model, state, cursor)
+        self.proviso.fully_expand(self.model, state, cursor)
     }
 
     /// Ends the component of which the state on top is the root, if it is one. Whether the component was split.
