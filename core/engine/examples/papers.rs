@@ -16,7 +16,7 @@ use fabius_engine::{SearchedMachine, Settings as Check, load};
 use fabius_program::{Move, ProgressOn, Watch, meaning::Fault};
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::Goal;
-use fabius_search::delay_bounded::{Coverage, Deepening, DelayObserver, exact, fast};
+use fabius_search::delay_bounded::{Coverage, DelayObserver, IterativeDelayBounding, exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
@@ -173,7 +173,7 @@ fn scheduler_states(models: &Models) -> String {
                 &RunToCompletion,
                 &mut Quiet,
                 &settings(),
-                &Deepening::default(),
+                &IterativeDelayBounding::default(),
                 CheckpointPolicy::none(),
             )
             .expect("nothing is resumed");
@@ -217,9 +217,16 @@ fn until_the_error(models: &Models) -> String {
 
 fn by_delays<D: Scheduler<Move>>(machine: &mut SearchedMachine, scheduler: &D) -> String {
     let mut store = TreeStore::new();
-    let found =
-        fast(machine, scheduler, &mut store, &mut Quiet, &settings(), &Deepening::default(), CheckpointPolicy::none())
-            .expect("nothing is resumed");
+    let found = fast(
+        machine,
+        scheduler,
+        &mut store,
+        &mut Quiet,
+        &settings(),
+        &IterativeDelayBounding::default(),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     match found.completeness {
         Completeness::FirstViolation => {
             let delays = found.first().map_or(0, |one| one.delays.len());
@@ -254,7 +261,7 @@ fn endless(models: &Models) -> String {
         for version in ["LIVELOCK", "CORRECT"] {
             let run = |first, ask| {
                 let mut machine = models.progress(model, version);
-                let deepening = Deepening { first, ..Deepening::default() };
+                let bounding = IterativeDelayBounding { first, ..IterativeDelayBounding::default() };
                 let (scheduler, question) = (RandomOrder::new(0), (Goal::Livelock, ask));
                 let began = Instant::now();
                 let found = iterative_cycles(
@@ -262,7 +269,7 @@ fn endless(models: &Models) -> String {
                     &scheduler,
                     &mut Quiet,
                     &settings(),
-                    &deepening,
+                    &bounding,
                     question,
                     CheckpointPolicy::none(),
                 );
@@ -273,7 +280,7 @@ fn endless(models: &Models) -> String {
             let (nested, map, components) = (run(0, Ask::NestedDfs), run(0, Ask::Map), run(0, Ask::Components));
             let together = {
                 let mut models = vec![models.progress(model, version); THREADS];
-                let (scheduler, all) = (RandomOrder::new(0), Deepening::default());
+                let (scheduler, all) = (RandomOrder::new(0), IterativeDelayBounding::default());
                 let began = Instant::now();
                 let (quiet, settings) = (&mut Quiet, settings());
                 let question = (Goal::Livelock, ALONE_MAX);

@@ -251,7 +251,7 @@ fn phase(phase: Phase) -> String {
         Phase::Blue => "looks for accepting steps".to_owned(),
         Phase::Red => "looks for a way back".to_owned(),
         Phase::Components => "collects components".to_owned(),
-        Phase::Regions => "splits a component".to_owned(),
+        Phase::Subproblems => "splits a component".to_owned(),
         Phase::Calculate => "calculates".to_owned(),
         Phase::Refine => "refines".to_owned(),
         Phase::Sample => "draws runs".to_owned(),

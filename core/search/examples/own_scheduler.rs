@@ -11,7 +11,7 @@
 #![expect(clippy::disallowed_macros, reason = "an example prints")]
 
 use fabius_search::checkpoint::CheckpointPolicy;
-use fabius_search::delay_bounded::{Deepening, fast};
+use fabius_search::delay_bounded::{IterativeDelayBounding, fast};
 use fabius_search::schedule::{Order, RoundRobin, Scheduler, Situation, Step};
 use fabius_search::{Ending, Marks, Model, Next, Outcome, ProcessSet, Processes, Quiet, Settings, TreeStore};
 
@@ -136,7 +136,7 @@ fn search<D: Scheduler<u8>>(scheduler: &D) -> Outcome<u8, &'static str> {
         &mut store,
         &mut Quiet,
         &Settings::default(),
-        &Deepening::default(),
+        &IterativeDelayBounding::default(),
         CheckpointPolicy::none(),
     )
     .expect("nothing is resumed")

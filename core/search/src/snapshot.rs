@@ -32,7 +32,7 @@ pub enum Phase {
     /// Looks for strongly connected components.
     Components,
     /// Searches what is left of components that were too large.
-    Regions,
+    Subproblems,
     /// Calculates maximal accepting predecessors.
     Calculate,
     /// Refines the partition of an accepting state.
@@ -86,7 +86,7 @@ pub struct SearchSnapshot<Label> {
     pub rejected: u64,
     /// States of the largest strongly connected component that was left.
     pub largest_component: Option<u64>,
-    /// Partitions (or regions) that are still to be searched.
+    /// Partitions (or subproblems) that are still to be searched.
     pub partitions: Option<u64>,
 }
 

@@ -17,7 +17,7 @@ pub struct Node {
     pub processes: u8,
     /// Those that a fair scheduler may not neglect for ever if it comes here again and again.
     pub enabled: ProcessSet,
-    /// Ways on, in the order in which they are tried.
+    /// Paths on, in the order in which they are tried.
     pub edges: Vec<Edge>,
 }
 

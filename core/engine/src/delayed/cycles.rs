@@ -20,7 +20,7 @@ use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::Finding;
 use fabius_program::{Move, Program, meaning::Fault};
-use fabius_search::delay_bounded::{Coverage, Deepening};
+use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::{self as search, Completeness, CycleOutcome, StopAt};
 use std::sync::Arc;
@@ -106,12 +106,12 @@ impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
         let (mut watcher, job) = self;
         let cancel = watcher.around.cancel.clone();
         let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
-        let deepening = Deepening { last: job.delaying.delays_max, ..Deepening::default() };
+        let bounding = IterativeDelayBounding { last: job.delaying.delays_max, ..IterativeDelayBounding::default() };
         if 1 < job.threads {
             let mut team = machine.team(job.threads);
             let question = (job.goal, ALONE_MAX);
             let found = job.kept.run(|checkpoint| {
-                iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &deepening, question, checkpoint)
+                iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &bounding, question, checkpoint)
             });
             team.iter().for_each(|member| machine.learn(member));
             if let Some(found) = found? {
@@ -120,7 +120,7 @@ impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
         }
         let question = (job.goal, job.ask);
         job.kept.run(|checkpoint| {
-            iterative_cycles(machine, scheduler, &mut watcher, &settings, &deepening, question, checkpoint)
+            iterative_cycles(machine, scheduler, &mut watcher, &settings, &bounding, question, checkpoint)
         })
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use chosen::scheduler_of;
 use chosen::{ByName, Chosen, choose, unknown_types};
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_search::delay_bounded::{self, Deepening, Delay, DelayObserver, Round};
+use fabius_search::delay_bounded::{self, Delay, DelayObserver, IterativeDelayBounding, Round};
 use fabius_search::schedule::{Priority, RandomOrder, RoundRobin, RunToCompletion, Scheduler, Sealed};
 use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
@@ -317,15 +317,16 @@ impl UnderScheduler for Search<'_, '_, '_> {
         let Self { mut watcher, order } = self;
         let Order { limits, stop_at, last, .. } = order;
         let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
-        let deepening = Deepening { last, choices: order.delaying.choices_max, ..Deepening::default() };
+        let bounding =
+            IterativeDelayBounding { last, choices: order.delaying.choices_max, ..IterativeDelayBounding::default() };
         if order.mode == DelayMode::Exact {
             let outcome = order.kept.run(|checkpoint| {
-                delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &deepening, checkpoint)
+                delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &bounding, checkpoint)
             })?;
             let store_bytes = outcome.statistics.memory_bytes;
             return Ok(Explored { outcome, store_bytes, keys: watcher.keys });
         }
-        let how = (order, &settings, &deepening);
+        let how = (order, &settings, &bounding);
         let (outcome, store_bytes) = match order.how.store() {
             Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, how)?,
             Storage::Hash => {
@@ -347,10 +348,10 @@ fn run_fast<D: Scheduler<Move>, S: Store>(
     scheduler: &D,
     mut store: S,
     watcher: &mut Watcher<'_, '_>,
-    (order, settings, deepening): (Order<'_>, &search::Settings, &Deepening),
+    (order, settings, bounding): (Order<'_>, &search::Settings, &IterativeDelayBounding),
 ) -> Result<(Outcome, u64), Box<Finding>> {
     let outcome = order.kept.run(|checkpoint| {
-        delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, deepening, checkpoint)
+        delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, bounding, checkpoint)
     })?;
     Ok((outcome, store.memory_bytes()))
 }

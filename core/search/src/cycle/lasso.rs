@@ -1,12 +1,12 @@
 //! Shorter lassos: a depth-first search finds one, but seldom a short one.
 //!
-//! The shortest cycle through the state where the lasso closes is looked for, then the shortest way to some
+//! The shortest cycle through the state where the lasso closes is looked for, then the shortest path to some
 //! state of it, both breadth first and only so far: what is not found soon is not worth the time.
 
 use super::outcome::{Found, Goal};
+use super::paths::{Answer, Lane, Path, Step, shortest_path};
 use super::proviso::Proviso;
 use super::watch::Watch;
-use super::ways::{Answer, Lane, Step, Way, shortest_way};
 use crate::model::{Marks, Model};
 use crate::observer::Observer;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ const STATES_MAX: usize = 1 << 16;
 /// A lasso, with the states that are needed to find a shorter one.
 pub(crate) struct Lasso<'a, L> {
     pub(crate) goal: Goal,
-    /// The way to the state from where the stem may be made anew.
+    /// The path to the state from where the stem may be made anew.
     pub(crate) lead: Vec<L>,
     pub(crate) from: &'a [u32],
     /// From there to the cycle; if the goal is a livelock, without progress.
@@ -32,7 +32,7 @@ pub(crate) enum Cycle<L> {
     /// Found depth first: its labels, the state where it closes, and whether that is transient.
     Any(Vec<L>, Vec<u32>, bool),
     /// Short already.
-    Short(Way<L>),
+    Short(Path<L>),
 }
 
 impl<L: Copy + Debug> Lasso<'_, L> {
@@ -63,9 +63,9 @@ impl<L: Copy + Debug> Lasso<'_, L> {
             },
         };
         let mut labels: Vec<Option<L>> = cycle.iter().map(|taken| taken.label).collect();
-        match finder.way_to_some(self.from, &cycle) {
-            Some((way, last)) => {
-                stem.extend(way.into_iter().filter_map(|taken| taken.label));
+        match finder.path_to_some(self.from, &cycle) {
+            Some((path, last)) => {
+                stem.extend(path.into_iter().filter_map(|taken| taken.label));
                 labels.rotate_left(last + 1);
             }
             None => stem.extend(self.stem),
@@ -74,7 +74,7 @@ impl<L: Copy + Debug> Lasso<'_, L> {
     }
 }
 
-/// Finds short ways, if it finds them soon.
+/// Finds short paths, if it finds them soon.
 struct Finder<'a, 'b, M, O, P> {
     model: &'a mut M,
     proviso: &'a mut P,
@@ -85,24 +85,24 @@ struct Finder<'a, 'b, M, O, P> {
 }
 
 impl<M: Model, O: Observer<M::Label, M::Fault>, P: Proviso<M>> Finder<'_, '_, M, O, P> {
-    fn way(&mut self, from: &[u32], mut ask: impl FnMut(&Step<'_, M::Label>) -> Answer) -> Option<Way<M::Label>> {
+    fn path(&mut self, from: &[u32], mut ask: impl FnMut(&Step<'_, M::Label>) -> Answer) -> Option<Path<M::Label>> {
         let (memory_bytes, most) = (self.memory_bytes, Some(STATES_MAX));
-        match shortest_way(self.model, self.proviso, self.watch, memory_bytes, from, most, |_, step| ask(&step)) {
-            ControlFlow::Continue(way) => way,
+        match shortest_path(self.model, self.proviso, self.watch, memory_bytes, from, most, |_, step| ask(&step)) {
+            ControlFlow::Continue(path) => path,
             // There is no time or memory left: the lasso stays as it is.
             ControlFlow::Break(_) => None,
         }
     }
 
     /// A cycle through a state that is what is looked for.
-    fn cycle_through(&mut self, start: &[u32], transient: bool) -> Option<Way<M::Label>> {
+    fn cycle_through(&mut self, start: &[u32], transient: bool) -> Option<Path<M::Label>> {
         let (goal, hidden) = (self.goal, self.hidden);
         let visible = &start[..start.len().saturating_sub(hidden)];
-        self.way(start, |step| closes(step, goal, |step| is_at(step, visible, transient, hidden)))
+        self.path(start, |step| closes(step, goal, |step| is_at(step, visible, transient, hidden)))
     }
 
-    /// A way to some state of a cycle, an ordinary one if there is any; which transition of the cycle leads there.
-    fn way_to_some(&mut self, from: &[u32], cycle: &Way<M::Label>) -> Option<(Way<M::Label>, usize)> {
+    /// A path to some state of a cycle, an ordinary one if there is any; which transition of the cycle leads there.
+    fn path_to_some(&mut self, from: &[u32], cycle: &Path<M::Label>) -> Option<(Path<M::Label>, usize)> {
         let (goal, hidden) = (self.goal, self.hidden);
         let key = |state: &[u32], transient: bool| (state[..state.len().saturating_sub(hidden)].to_vec(), transient);
         let only_transient = cycle.iter().all(|taken| taken.transient);
@@ -111,13 +111,13 @@ impl<M: Model, O: Observer<M::Label, M::Fault>, P: Proviso<M>> Finder<'_, '_, M,
         if let Some(&place) = places.get(&key(from, false)) {
             return Some((Vec::new(), place));
         }
-        let way = self.way(from, |step| match goal {
+        let path = self.path(from, |step| match goal {
             Goal::Livelock if step.marks.has(Marks::PROGRESS) => Answer::No,
             _ if places.contains_key(&key(step.target, step.transient)) => Answer::Arrived,
             _ => Answer::Yes(Lane::First),
         })?;
-        let place = way.last().and_then(|last| places.get(&key(&last.state, last.transient)).copied())?;
-        Some((way, place))
+        let place = path.last().and_then(|last| places.get(&key(&last.state, last.transient)).copied())?;
+        Some((path, place))
     }
 }
 

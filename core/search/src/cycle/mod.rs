@@ -6,6 +6,7 @@
 //! * [`shortest`]: a run with the fewest steps, once one is known.
 //! * [`non_progress`]: livelocks as acceptance cycles, for comparison.
 
+mod acceptance_summary;
 pub mod components;
 pub mod dfs_fifo;
 mod frontier;
@@ -13,12 +14,11 @@ mod lasso;
 pub mod nested_dfs;
 pub mod non_progress;
 pub mod outcome;
+mod paths;
 mod proviso;
 pub mod shortest;
 mod stem;
-mod sums;
 mod watch;
-mod ways;
 
 pub use components::components;
 pub use dfs_fifo::{Order, dfs_fifo};

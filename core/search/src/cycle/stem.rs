@@ -1,18 +1,18 @@
-//! The way to a state that was put off because of progress: from seed to seed, without progress but for the last
+//! The path to a state that was put off because of progress: from seed to seed, without progress but for the last
 //! step.
 
 use super::frontier::{Frontier, Seed};
 use super::lasso::is_at;
 use super::outcome::Run;
+use super::paths::{Answer, Lane, shortest_path};
 use super::proviso::Proviso;
 use super::watch::Watch;
-use super::ways::{Answer, Lane, shortest_way};
 use crate::model::{Marks, Model};
 use crate::observer::Observer;
 use crate::store::{Class, Store};
 use std::ops::ControlFlow;
 
-/// The labels of a way through these seeds, of which each was found from the one before.
+/// The labels of a path through these seeds, of which each was found from the one before.
 pub(crate) fn stem_to<M, S, O, P>(
     model: &mut M,
     store: &S,
@@ -35,7 +35,7 @@ where
         queue.recall(store, pair[0], &mut from);
         let class = queue.recall(store, pair[1], &mut to);
         let visible = &to[..to.len().saturating_sub(hidden)];
-        let way = shortest_way(model, proviso, watch, memory_bytes, &from, None, |_, step| {
+        let path = shortest_path(model, proviso, watch, memory_bytes, &from, None, |_, step| {
             let progress = step.lane == Lane::Second || step.marks.has(Marks::PROGRESS);
             let is_target = is_at(&step, visible, class == Class::Transient, hidden);
             match (progress, step.transient) {
@@ -45,7 +45,7 @@ where
                 (false, _) => Answer::Yes(Lane::First),
             }
         })?;
-        stem.extend(way.into_iter().flatten().filter_map(|taken| taken.label));
+        stem.extend(path.into_iter().flatten().filter_map(|taken| taken.label));
     }
     ControlFlow::Continue(stem)
 }

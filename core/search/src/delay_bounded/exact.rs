@@ -31,7 +31,7 @@
 
 use super::checkpoint::ExactSnapshot;
 use super::replay::replay;
-use super::{Deepening, DelayObserver, Listing, Origin, Round, SHOWN_TURNS_MAX};
+use super::{DelayObserver, IterativeDelayBounding, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use super::{is_choice, scheduled};
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::model::{Ending, ProcessSet, Processes};
@@ -63,7 +63,7 @@ pub fn exact<M, D, O>(
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     checkpoint: CheckpointPolicy<'_, ExactSnapshot>,
 ) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
@@ -72,7 +72,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let settings = checkpoint.settings(settings);
-    let mut search = Exact::new((model, scheduler, observer), &settings, deepening);
+    let mut search = Exact::new((model, scheduler, observer), &settings, bounding);
     let run = search.run(checkpoint)?;
     Ok(search.conclude(run))
 }
@@ -92,7 +92,7 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     settled: HashMap<(u32, u32), u32>,
     now: Queue,
     later: VecDeque<Pair>,
-    deepening: &'a Deepening,
+    bounding: &'a IterativeDelayBounding,
     bound: u32,
     /// The pair that is being looked at, and what there was before.
     begun: Option<Begun>,
@@ -172,7 +172,7 @@ where
     fn new(
         (model, scheduler, observer): (&'a mut M, &'a D, &'a mut O),
         settings: &'a Settings,
-        deepening: &'a Deepening,
+        bounding: &'a IterativeDelayBounding,
     ) -> Self {
         let hidden = model.hidden_words();
         Self {
@@ -187,7 +187,7 @@ where
             settled: HashMap::new(),
             now: Queue::default(),
             later: VecDeque::new(),
-            deepening,
+            bounding,
             bound: 0,
             begun: None,
             looks: 0,
@@ -204,7 +204,7 @@ where
         // Without a bound on choices, what was run in every state is known, even if pairs are left.
         let frontier = self.finished.last().map_or(u64::MAX, |round| round.frontier);
         let is_whole = self.states.open == 0;
-        let left = (is_whole || self.deepening.choices.is_some() && frontier == 0, !is_whole);
+        let left = (is_whole || self.bounding.choices.is_some() && frontier == 0, !is_whole);
         let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
         let product_states = self.settled.len() as u64;
         Outcome { product_states, ..outcome.by_rounds(self.finished, left, StopReason::Delays) }
@@ -302,7 +302,7 @@ where
         while let Some(index) = self.turns.next_of(process, from) {
             from = index + 1;
             let mut pair = pair;
-            if let Some(most) = self.deepening.choices
+            if let Some(most) = self.bounding.choices
                 && is_choice(&self.turns, index)
             {
                 if pair.choices == most {
@@ -448,11 +448,11 @@ where
     fn rounds(&mut self, mut keep: Option<&mut dyn FnMut(ExactSnapshot)>) -> ControlFlow<Halt> {
         loop {
             let asked = match self.finished.last().map(|round| round.bound) {
-                None => Some(self.deepening.start()),
+                None => Some(self.bounding.start()),
                 Some(last) => {
                     // A round that was going on is searched to its end, whatever is left of it.
                     let is_going_on = last < self.bound;
-                    self.deepening.as_wanted(self.observer).after(last).filter(|_| is_going_on || self.is_left())
+                    self.bounding.as_wanted(self.observer).after(last).filter(|_| is_going_on || self.is_left())
                 }
             };
             let Some(asked) = asked else { return ControlFlow::Continue(()) };
@@ -576,7 +576,7 @@ where
         }
         let target = self.turns.target(index).ok_or(Unusable)?.to_vec();
         let depth = from.depth.saturating_add(self.turns.labels(index).len() as u32);
-        let choices = from.choices + u32::from(self.deepening.choices.is_some() && is_choice(&self.turns, index));
+        let choices = from.choices + u32::from(self.bounding.choices.is_some() && is_choice(&self.turns, index));
         let successor = self.successor(Pair { depth, choices, ..from }, index, &target);
         Ok(successor.map_continue(|(pair, _)| pair))
     }

@@ -34,7 +34,7 @@
 
 use super::checkpoint::{FastSnapshot, Waiting};
 use super::replay::replay;
-use super::{Deepening, DelayObserver, Listing, Origin, Round, is_choice, scheduled};
+use super::{DelayObserver, IterativeDelayBounding, Listing, Origin, Round, is_choice, scheduled};
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Retraced, Unusable, Visit, retrace};
 use crate::macro_stack::{KEPT, MacroStack};
 use crate::model::{Ending, Processes};
@@ -65,7 +65,7 @@ pub fn fast<M, S, D, O>(
     store: &mut S,
     observer: &mut O,
     settings: &Settings,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     checkpoint: CheckpointPolicy<'_, FastSnapshot>,
 ) -> Result<Outcome<M::Label, M::Fault>, Unusable>
 where
@@ -75,7 +75,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let settings = checkpoint.settings(settings);
-    let mut search = Fast::new((model, scheduler, store, observer), &settings, deepening);
+    let mut search = Fast::new((model, scheduler, store, observer), &settings, bounding);
     let run = search.run(checkpoint)?;
     Ok(search.conclude(run))
 }
@@ -93,7 +93,7 @@ struct Fast<'a, M: Processes, S, D: Scheduler<M::Label>, O> {
     /// What waited for this one, and how much of it was taken up.
     present: Postponed<D::State>,
     taken_up: usize,
-    deepening: &'a Deepening,
+    bounding: &'a IterativeDelayBounding,
     bound: u32,
     /// The bound on choices cut something off.
     cut_off: bool,
@@ -148,7 +148,7 @@ where
     fn new(
         (model, scheduler, store, observer): (&'a mut M, &'a D, &'a mut S, &'a mut O),
         settings: &'a Settings,
-        deepening: &'a Deepening,
+        bounding: &'a IterativeDelayBounding,
     ) -> Self {
         let hidden = model.hidden_words();
         Self {
@@ -161,8 +161,8 @@ where
             frontier: Postponed::new(hidden),
             present: Postponed::new(hidden),
             taken_up: 0,
-            deepening,
-            bound: deepening.start(),
+            bounding,
+            bound: bounding.start(),
             cut_off: false,
             finished: Vec::new(),
             statistics: Statistics::default(),
@@ -230,7 +230,7 @@ where
             }
             if let Some(turn) = turns.next_of(process, frame.turn as usize) {
                 frame.turn = turn as u32 + 1;
-                if self.deepening.choices.is_some_and(|most| most <= call.choices) && is_choice(turns, turn) {
+                if self.bounding.choices.is_some_and(|most| most <= call.choices) && is_choice(turns, turn) {
                     self.cut_off = true;
                     continue;
                 }
@@ -316,7 +316,7 @@ where
             (Some(frame), Some(turn)) => {
                 let (call, from) = (&frame.data, self.stack.turns());
                 let schedule = scheduled(self.scheduler, &call.schedule, (from, turn), turns.situation());
-                let choice = self.deepening.choices.is_some() && is_choice(from, turn);
+                let choice = self.bounding.choices.is_some() && is_choice(from, turn);
                 (schedule, call.delays, call.choices + u32::from(choice))
             }
             _ => (self.scheduler.start(turns.situation()), 0, 0),
@@ -427,7 +427,7 @@ where
         loop {
             let is_finished = self.finished.last().is_some_and(|round| self.bound <= round.bound);
             let told = if is_finished { ControlFlow::Continue(()) } else { self.finish_round()? };
-            let next = self.deepening.as_wanted(self.observer).after(self.bound);
+            let next = self.bounding.as_wanted(self.observer).after(self.bound);
             let Some(bound) = next.filter(|_| !self.frontier.is_empty()) else { return told };
             self.bound = bound;
             let later = Postponed::new(self.listing.model.hidden_words());

@@ -32,7 +32,7 @@ use std::ops::ControlFlow;
 
 /// How many delays are allowed, round after round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Deepening {
+pub struct IterativeDelayBounding {
     /// In the first round.
     pub first: u32,
     /// More in each further round; at least 1.
@@ -43,13 +43,13 @@ pub struct Deepening {
     pub choices: Option<u32>,
 }
 
-impl Default for Deepening {
+impl Default for IterativeDelayBounding {
     fn default() -> Self {
         Self { first: 0, increment: 1, last: None, choices: None }
     }
 }
 
-impl Deepening {
+impl IterativeDelayBounding {
     /// As many as there have to be, up to `last`.
     pub fn up_to(last: u32) -> Self {
         Self { last: Some(last), ..Self::default() }

@@ -21,7 +21,7 @@
 use super::{DepthSettings, EnvironmentMoves};
 use crate::checkpoint::{CheckpointPolicy, Unusable};
 use crate::cycle::{CycleOutcome, Goal};
-use crate::delay_bounded::{Deepening, DelayObserver};
+use crate::delay_bounded::{DelayObserver, IterativeDelayBounding};
 use crate::iterative_map::{CycleSnapshot, cycles_by_depth};
 use crate::model::Model;
 use crate::observer::Settings;
@@ -50,9 +50,9 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let increment = depth.increment.max(1);
-    let deepening = Deepening { first: increment, increment, last: depth.cut_off, choices: None };
+    let bounding = IterativeDelayBounding { first: increment, increment, last: depth.cut_off, choices: None };
     let mut outcome =
-        cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, &deepening, goal, checkpoint)?;
+        cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, &bounding, goal, checkpoint)?;
     if outcome.completeness == Completeness::Stopped(StopReason::Delays) {
         outcome.completeness = Completeness::Stopped(StopReason::Depth);
     }

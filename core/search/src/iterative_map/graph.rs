@@ -500,7 +500,7 @@ where
     }
 
     /// A way over edges that cycles may use from one state to another; the edges' sources and turns. At least one edge.
-    pub fn way(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
+    pub fn path(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
         let mut before: HashMap<u32, (u32, u32)> = HashMap::new();
         let mut queue = std::collections::VecDeque::from([from]);
         while let Some(state) = queue.pop_front() {

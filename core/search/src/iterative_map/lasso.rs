@@ -27,7 +27,7 @@ where
     let edge = edges.find(|edge| edge.accept() && edge.to == closing.to).map_or(0, |edge| edge.turn());
     let mut round = vec![edge];
     if closing.to != closing.from {
-        round.extend(graph.way(closing.to, closing.from).unwrap_or_default().into_iter().map(|(_, turn)| turn));
+        round.extend(graph.path(closing.to, closing.from).unwrap_or_default().into_iter().map(|(_, turn)| turn));
     }
     let stem = graph.trail(closing.from);
     let scheduler = graph.scheduler;

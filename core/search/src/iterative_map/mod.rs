@@ -29,7 +29,7 @@ mod together;
 
 use crate::checkpoint::{CheckpointPolicy, Unusable};
 use crate::cycle::{CycleOutcome, Found, Goal};
-use crate::delay_bounded::{Deepening, DelayObserver};
+use crate::delay_bounded::{DelayObserver, IterativeDelayBounding};
 use crate::model::{Model, Processes};
 use crate::observer::Settings;
 use crate::outcome::{Coverage, Halt, Round, Run};
@@ -88,7 +88,7 @@ pub fn iterative_cycles<M, D, O>(
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     (goal, ask): (Goal, Ask),
     checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
@@ -98,7 +98,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let graph = Graph::new(model, scheduler, observer, settings, goal);
-    search(graph, deepening, ask == Ask::NestedDfs, checkpoint, |graph, maps, round| match ask {
+    search(graph, bounding, ask == Ask::NestedDfs, checkpoint, |graph, maps, round| match ask {
         Ask::Map => map::round(graph, maps, round),
         Ask::NestedDfs => nested::round(graph, round),
         Ask::Components => scc::round(graph, round),
@@ -120,7 +120,7 @@ pub fn iterative_map_together<M, D, O>(
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     (goal, alone_max): (Goal, usize),
     checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<Option<FoundIn<M>>, Unusable>
@@ -135,7 +135,7 @@ where
     let round = |graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut Round| {
         together::round(graph, (&mut others, alone_max), maps, round)
     };
-    search(graph, deepening, false, checkpoint, round).map(Some)
+    search(graph, bounding, false, checkpoint, round).map(Some)
 }
 
 /// Looks for cycles with ever more steps: by components, since these are asked for breadth first.
@@ -144,7 +144,7 @@ pub(crate) fn cycles_by_depth<M, D, O>(
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     goal: Goal,
     checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
@@ -154,13 +154,13 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let graph = Graph::new(model, scheduler, observer, settings, goal).by_depth();
-    search(graph, deepening, false, checkpoint, |graph, _, round| scc::round(graph, round))
+    search(graph, bounding, false, checkpoint, |graph, _, round| scc::round(graph, round))
 }
 
 /// Searches round by round, from where a snapshot was taken if there is one; each round starts from nothing if `anew`.
 fn search<'a, M, D, O>(
     mut graph: Graph<'a, M, D, O>,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     anew: bool,
     checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
     round: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut Round) -> Run<Evidence>,
@@ -180,7 +180,7 @@ where
             return Ok(conclude(graph, ControlFlow::Break(reason.into()), searched));
         }
     }
-    let run = deepen(&mut graph, (&mut maps, &mut searched), deepening, anew, keep, round);
+    let run = deepen(&mut graph, (&mut maps, &mut searched), bounding, anew, keep, round);
     Ok(conclude(graph, run, searched))
 }
 
@@ -229,7 +229,7 @@ where
 fn deepen<'a, M, D, O>(
     graph: &mut Graph<'a, M, D, O>,
     (maps, rounds): (&mut Maps, &mut Vec<Round>),
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     anew: bool,
     mut keep: Option<&mut dyn FnMut(CycleSnapshot)>,
     mut search: impl FnMut(&mut Graph<'a, M, D, O>, &mut Maps, &mut Round) -> Run<Evidence>,
@@ -241,9 +241,9 @@ where
 {
     loop {
         match rounds.last() {
-            None => graph.begin(deepening.start())?,
+            None => graph.begin(bounding.start())?,
             Some(last) => {
-                let next = deepening.as_wanted(graph.observer).after(last.bound);
+                let next = bounding.as_wanted(graph.observer).after(last.bound);
                 let Some(bound) = next.filter(|_| last.frontier > 0) else { return ControlFlow::Continue(()) };
                 if anew {
                     graph.forget();

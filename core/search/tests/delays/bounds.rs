@@ -4,7 +4,7 @@ use crate::programs::{Label, Toys};
 use crate::truth::{Truth, everything, truth};
 use fabius_base::StopReason;
 use fabius_search::checkpoint::CheckpointPolicy;
-use fabius_search::delay_bounded::{Coverage, Deepening, DelayObserver, exact, fast};
+use fabius_search::delay_bounded::{Coverage, DelayObserver, IterativeDelayBounding, exact, fast};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{
@@ -37,28 +37,28 @@ fn keep_going() -> Settings {
 
 type Found = Outcome<Label, u32>;
 
-fn run_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening) -> Found {
+fn run_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, bounding: &IterativeDelayBounding) -> Found {
     let mut store = TreeStore::new();
     let found =
-        fast(&mut toys.clone(), scheduler, &mut store, &mut Notes, &keep_going(), deepening, CheckpointPolicy::none())
+        fast(&mut toys.clone(), scheduler, &mut store, &mut Notes, &keep_going(), bounding, CheckpointPolicy::none())
             .expect("nothing is resumed");
     assert_eq!(store.len(fabius_search::store::Class::Ordinary), found.statistics.states);
     found
 }
 
-fn run_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening) -> Found {
-    exact(&mut toys.clone(), scheduler, &mut Notes, &keep_going(), deepening, CheckpointPolicy::none())
+fn run_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, bounding: &IterativeDelayBounding) -> Found {
+    exact(&mut toys.clone(), scheduler, &mut Notes, &keep_going(), bounding, CheckpointPolicy::none())
         .expect("nothing is resumed")
 }
 
 /// Gets the name of a scheduler, a search (fast or not), and what is true of this many delays.
-type Check<'a> = &'a mut dyn FnMut(&str, &dyn Fn(&Deepening, bool) -> Found, &mut dyn FnMut(u32) -> Truth);
+type Check<'a> = &'a mut dyn FnMut(&str, &dyn Fn(&IterativeDelayBounding, bool) -> Found, &mut dyn FnMut(u32) -> Truth);
 
 /// Runs a check for each scheduler.
 fn with_each(toys: &Toys, seed: u64, check: Check<'_>) {
     fn one<D: Scheduler<Label>>(toys: &Toys, name: &str, scheduler: &D, check: Check<'_>) {
-        let run = |deepening: &Deepening, is_fast: bool| {
-            if is_fast { run_fast(toys, scheduler, deepening) } else { run_exact(toys, scheduler, deepening) }
+        let run = |bounding: &IterativeDelayBounding, is_fast: bool| {
+            if is_fast { run_fast(toys, scheduler, bounding) } else { run_exact(toys, scheduler, bounding) }
         };
         check(name, &run, &mut |delays_max| truth(&mut toys.clone(), scheduler, delays_max));
     }
@@ -86,7 +86,7 @@ fn schedulers_with_one_rank_for_all_are_the_usual_ones() {
     for seed in 0..200 {
         let toys = Toys::random(seed, false);
         let figures = |found: Found| (found.rounds, found.product_states, found.statistics.matched, found.violations);
-        let all = Deepening::default();
+        let all = IterativeDelayBounding::default();
         let usual = [
             run_exact(&toys, &RoundRobin, &all),
             run_exact(&toys, &RunToCompletion, &all),
@@ -141,7 +141,7 @@ fn exact_mode_reaches_what_can_be_reached_with_so_many_delays() {
         with_each(&toys, seed, &mut |name, run, truth| {
             for bound in [0, 1, 3] {
                 let truth = truth(bound);
-                let found = run(&Deepening::up_to(bound), false);
+                let found = run(&IterativeDelayBounding::up_to(bound), false);
                 let context = format!("seed {seed}, {name}, {bound} delays");
                 assert_eq!(found.statistics.states as usize, truth.delays.len(), "{context}");
                 let mut faults = BTreeMap::new();
@@ -179,7 +179,10 @@ fn both_modes_reach_everything_in_the_end() {
         with_each(&toys, seed, &mut |name, run, _| {
             for is_fast in [true, false] {
                 for increment in [1, 2] {
-                    let found = run(&Deepening { first: increment - 1, increment, last: None, choices: None }, is_fast);
+                    let found = run(
+                        &IterativeDelayBounding { first: increment - 1, increment, last: None, choices: None },
+                        is_fast,
+                    );
                     let context = format!("seed {seed}, {name}, fast {is_fast}");
                     assert_eq!(found.coverage, Coverage::EverySchedule, "{context}");
                     assert_eq!(found.completeness, Completeness::Exhaustive, "{context}");
@@ -201,11 +204,11 @@ fn fast_mode_is_not_exact_per_bound_and_nobody_may_claim_that_it_is() {
             let toys = Toys::random(seed, false);
             let mut short = false;
             for bound in 1..=3_u32 {
-                let deepening = Deepening::up_to(bound);
+                let bounding = IterativeDelayBounding::up_to(bound);
                 let (fast, truth) = if is_causal {
-                    (run_fast(&toys, &RunToCompletion, &deepening), truth(&mut toys.clone(), &RunToCompletion, bound))
+                    (run_fast(&toys, &RunToCompletion, &bounding), truth(&mut toys.clone(), &RunToCompletion, bound))
                 } else {
-                    (run_fast(&toys, &RoundRobin, &deepening), truth(&mut toys.clone(), &RoundRobin, bound))
+                    (run_fast(&toys, &RoundRobin, &bounding), truth(&mut toys.clone(), &RoundRobin, bound))
                 };
                 let (seen, there) = (fast.statistics.states as usize, truth.delays.len());
                 assert!(seen <= there, "seed {seed}, {name}: more than can be reached");
@@ -230,7 +233,7 @@ fn fast_mode_is_not_exact_per_bound_and_nobody_may_claim_that_it_is() {
 #[test]
 fn known_successors_do_not_keep_the_search_for_ever() {
     let toys = Toys::counters(3, 3);
-    let found = run_fast(&toys, &RoundRobin, &Deepening::default());
+    let found = run_fast(&toys, &RoundRobin, &IterativeDelayBounding::default());
     assert_eq!(found.statistics.states, 64);
     assert_eq!(found.coverage, Coverage::EverySchedule);
 }
@@ -238,9 +241,10 @@ fn known_successors_do_not_keep_the_search_for_ever() {
 #[test]
 fn zero_delays_follow_one_schedule() {
     let toys = Toys::counters(3, 4);
-    for found in
-        [run_fast(&toys, &RoundRobin, &Deepening::up_to(0)), run_exact(&toys, &RunToCompletion, &Deepening::up_to(0))]
-    {
+    for found in [
+        run_fast(&toys, &RoundRobin, &IterativeDelayBounding::up_to(0)),
+        run_exact(&toys, &RunToCompletion, &IterativeDelayBounding::up_to(0)),
+    ] {
         assert_eq!(found.statistics.states, 13);
         assert_eq!(found.rounds.len(), 1);
     }
@@ -254,7 +258,7 @@ fn the_delays_of_a_violation_are_those_of_its_path() {
         with_each(&toys, seed, &mut |name, run, truth| {
             let truth = truth(12);
             for is_fast in [true, false] {
-                let found = run(&Deepening::default(), is_fast);
+                let found = run(&IterativeDelayBounding::default(), is_fast);
                 for violation in &found.violations {
                     let delays = &violation.delays;
                     walk(&toys, violation.kind, &violation.path);
@@ -278,7 +282,7 @@ fn runs_with_the_same_seed_are_the_same() {
     let mut differing = 0;
     for seed in 0..200 {
         let toys = Toys::random(seed, false);
-        let run = |seed| run_fast(&toys, &RandomOrder::new(seed), &Deepening::up_to(1));
+        let run = |seed| run_fast(&toys, &RandomOrder::new(seed), &IterativeDelayBounding::up_to(1));
         assert_eq!(run(1), run(1), "seed {seed}");
         differing += usize::from(run(1) != run(2));
     }
@@ -297,7 +301,7 @@ fn lossy_stores_serve_fast_mode() {
             &mut store,
             &mut Notes,
             &keep_going(),
-            &Deepening::default(),
+            &IterativeDelayBounding::default(),
             CheckpointPolicy::none(),
         )
         .expect("nothing is resumed");
@@ -319,16 +323,22 @@ fn limits_end_the_search_and_are_named() {
         &mut store,
         &mut Notes,
         &settings,
-        &Deepening::default(),
+        &IterativeDelayBounding::default(),
         CheckpointPolicy::none(),
     )
     .expect("nothing is resumed");
     assert_eq!(found.completeness, Completeness::Stopped(StopReason::States));
     assert_eq!(found.statistics.states, 50);
     assert!(matches!(found.coverage, Coverage::Ended(Some(_))), "{found:?}");
-    let found =
-        exact(&mut toys.clone(), &RoundRobin, &mut Notes, &settings, &Deepening::default(), CheckpointPolicy::none())
-            .expect("nothing is resumed");
+    let found = exact(
+        &mut toys.clone(),
+        &RoundRobin,
+        &mut Notes,
+        &settings,
+        &IterativeDelayBounding::default(),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     assert_eq!(found.completeness, Completeness::Stopped(StopReason::States));
     let limits = fabius_base::Limits { depth_max: Some(5), ..fabius_base::Limits::default() };
     let settings = Settings { limits, ..keep_going() };
@@ -339,7 +349,7 @@ fn limits_end_the_search_and_are_named() {
         &mut store,
         &mut Notes,
         &settings,
-        &Deepening::default(),
+        &IterativeDelayBounding::default(),
         CheckpointPolicy::none(),
     )
     .expect("nothing is resumed");

@@ -5,7 +5,7 @@ use crate::programs::{Label, Rule, Toys};
 use fabius_base::{Limits, StopReason};
 use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::cycle::Goal;
-use fabius_search::delay_bounded::{Deepening, DelayObserver, ExactSnapshot, FastSnapshot, Round};
+use fabius_search::delay_bounded::{DelayObserver, ExactSnapshot, FastSnapshot, IterativeDelayBounding, Round};
 use fabius_search::delay_bounded::{exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, DepthSnapshot, Keep, Revisit};
 use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles};
@@ -86,12 +86,12 @@ fn fast_piecewise<D: Scheduler<Label>, S: Store>(
     toys: &Toys,
     scheduler: &D,
     store: impl Fn() -> S,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     seed: u64,
 ) -> (Found, u32) {
     piecewise(seed, FastSnapshot::states, ended, |settings, checkpoint| {
         let (mut toys, mut store) = (toys.clone(), store());
-        fast(&mut toys, scheduler, &mut store, &mut Quiet, settings, deepening, checkpoint).expect("the same search")
+        fast(&mut toys, scheduler, &mut store, &mut Quiet, settings, bounding, checkpoint).expect("the same search")
     })
 }
 
@@ -114,24 +114,24 @@ fn assert_same(piecewise: &Found, whole: &Found, what: &str) {
     assert_eq!(counters(&one.statistics), counters(&other.statistics), "{what}");
 }
 
-fn compare_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, seed: u64) -> u32 {
+fn compare_fast<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, bounding: &IterativeDelayBounding, seed: u64) -> u32 {
     let (mut model, mut store) = (toys.clone(), TreeStore::new());
     let whole =
-        fast(&mut model, scheduler, &mut store, &mut Quiet, &Settings::default(), deepening, CheckpointPolicy::none())
+        fast(&mut model, scheduler, &mut store, &mut Quiet, &Settings::default(), bounding, CheckpointPolicy::none())
             .expect("nothing is resumed");
-    let (found, stops) = fast_piecewise(toys, scheduler, TreeStore::<()>::new, deepening, seed);
+    let (found, stops) = fast_piecewise(toys, scheduler, TreeStore::<()>::new, bounding, seed);
     assert_same(&found, &whole, &format!("{seed}"));
-    let (hashed, _) = fast_piecewise(toys, scheduler, || FingerprintStore::new(3), deepening, seed + 2);
+    let (hashed, _) = fast_piecewise(toys, scheduler, || FingerprintStore::new(3), bounding, seed + 2);
     assert_eq!(hashed.statistics.states, whole.statistics.states, "{seed}");
     stops
 }
 
-fn compare_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, seed: u64) -> u32 {
+fn compare_exact<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, bounding: &IterativeDelayBounding, seed: u64) -> u32 {
     let whole =
-        exact(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), deepening, CheckpointPolicy::none())
+        exact(&mut toys.clone(), scheduler, &mut Quiet, &Settings::default(), bounding, CheckpointPolicy::none())
             .expect("nothing is resumed");
     let (found, stops) = piecewise(seed, ExactSnapshot::states, ended, |settings, checkpoint| {
-        exact(&mut toys.clone(), scheduler, &mut Quiet, settings, deepening, checkpoint).expect("the same search")
+        exact(&mut toys.clone(), scheduler, &mut Quiet, settings, bounding, checkpoint).expect("the same search")
     });
     assert_same(&found, &whole, &format!("{seed}"));
     assert_eq!(found.product_states, whole.product_states, "{seed}");
@@ -143,18 +143,18 @@ fn a_search_in_pieces_is_the_same_search() {
     let (mut fast, mut exact) = (0, 0);
     for seed in 0..2000 {
         let toys = Toys::random(seed, false);
-        let deepening = if seed % 5 == 0 { Deepening::up_to(2) } else { Deepening::default() };
+        let bounding = if seed % 5 == 0 { IterativeDelayBounding::up_to(2) } else { IterativeDelayBounding::default() };
         let choices = (seed % 4 == 0).then_some(seed as u32 % 3);
-        let deepening = Deepening { increment: 1 + seed as u32 % 2, choices, ..deepening };
+        let bounding = IterativeDelayBounding { increment: 1 + seed as u32 % 2, choices, ..bounding };
         fast += match seed % 3 {
-            0 => compare_fast(&toys, &RoundRobin, &deepening, seed),
-            1 => compare_fast(&toys, &RunToCompletion, &deepening, seed),
-            _ => compare_fast(&toys, &RandomOrder::new(seed), &deepening, seed),
+            0 => compare_fast(&toys, &RoundRobin, &bounding, seed),
+            1 => compare_fast(&toys, &RunToCompletion, &bounding, seed),
+            _ => compare_fast(&toys, &RandomOrder::new(seed), &bounding, seed),
         };
         exact += match seed % 3 {
-            0 => compare_exact(&toys, &RoundRobin, &deepening, seed),
-            1 => compare_exact(&toys, &RunToCompletion, &deepening, seed),
-            _ => compare_exact(&toys, &RandomOrder::new(seed), &deepening, seed),
+            0 => compare_exact(&toys, &RoundRobin, &bounding, seed),
+            1 => compare_exact(&toys, &RunToCompletion, &bounding, seed),
+            _ => compare_exact(&toys, &RandomOrder::new(seed), &bounding, seed),
         };
     }
     assert!(fast > 2500 && exact > 2500, "{fast} and {exact} stops");
@@ -181,32 +181,32 @@ fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, CheckpointPolicy<'_, 
 #[test]
 fn it_may_be_stopped_at_any_look() {
     let toys = tireless(4, 7);
-    let (deepening, settings) = (Deepening::default(), Settings::default());
+    let (bounding, settings) = (IterativeDelayBounding::default(), Settings::default());
     let whole = fast(
         &mut toys.clone(),
         &RunToCompletion,
         &mut TreeStore::<()>::new(),
         &mut Quiet,
         &settings,
-        &deepening,
+        &bounding,
         CheckpointPolicy::none(),
     )
     .expect("nothing is resumed");
     for looks in 1..14 {
         let (found, stops) = impatiently(looks, |observer, checkpoint| {
             let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
-            fast(&mut model, &RunToCompletion, &mut store, observer, &settings, &deepening, checkpoint)
+            fast(&mut model, &RunToCompletion, &mut store, observer, &settings, &bounding, checkpoint)
                 .expect("the same search")
         });
         assert_same(&found, &whole, &format!("{looks} looks"));
         assert!(stops > 0, "{looks} looks");
     }
     let toys = tireless(3, 7);
-    let whole = exact(&mut toys.clone(), &RunToCompletion, &mut Quiet, &settings, &deepening, CheckpointPolicy::none())
+    let whole = exact(&mut toys.clone(), &RunToCompletion, &mut Quiet, &settings, &bounding, CheckpointPolicy::none())
         .expect("nothing is resumed");
     for looks in 1..8 {
         let (found, stops) = impatiently(looks, |observer, checkpoint| {
-            exact(&mut toys.clone(), &RunToCompletion, observer, &settings, &deepening, checkpoint)
+            exact(&mut toys.clone(), &RunToCompletion, observer, &settings, &bounding, checkpoint)
                 .expect("the same search")
         });
         assert_same(&found, &whole, &format!("exactly, {looks} looks"));
@@ -217,19 +217,19 @@ fn it_may_be_stopped_at_any_look() {
 #[test]
 fn more_delays_may_be_asked_for_later() {
     let toys = tireless(3, 4);
-    let run = |deepening: Deepening, from: Option<&FastSnapshot>| {
+    let run = |bounding: IterativeDelayBounding, from: Option<&FastSnapshot>| {
         let mut kept = None;
         let mut keep = |snapshot| kept = Some(snapshot);
         let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
         let checkpoint = CheckpointPolicy { from, keep: Some(&mut keep) };
         let settings = Settings::default();
         let found =
-            fast(&mut model, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, checkpoint).expect("mine");
+            fast(&mut model, &RoundRobin, &mut store, &mut Quiet, &settings, &bounding, checkpoint).expect("mine");
         (found, kept)
     };
-    let (_, snapshot) = run(Deepening::up_to(1), None);
-    let (resumed, _) = run(Deepening::up_to(3), snapshot.as_ref());
-    let (whole, _) = run(Deepening::up_to(3), None);
+    let (_, snapshot) = run(IterativeDelayBounding::up_to(1), None);
+    let (resumed, _) = run(IterativeDelayBounding::up_to(3), snapshot.as_ref());
+    let (whole, _) = run(IterativeDelayBounding::up_to(3), None);
     assert_same(&resumed, &whole, "one, then three");
 }
 
@@ -237,16 +237,16 @@ fn more_delays_may_be_asked_for_later() {
 fn a_snapshot_of_another_model_is_refused_or_finds_other_states() {
     let mut kept = None;
     let mut keep = |snapshot| kept = Some(snapshot);
-    let deepening = Deepening::up_to(1);
+    let bounding = IterativeDelayBounding::up_to(1);
     let (mut store, settings) = (TreeStore::<()>::new(), Settings::default());
     let checkpoint = CheckpointPolicy { from: None, keep: Some(&mut keep) };
     let mut large = tireless(4, 3);
-    fast(&mut large, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, checkpoint).expect("mine");
+    fast(&mut large, &RoundRobin, &mut store, &mut Quiet, &settings, &bounding, checkpoint).expect("mine");
     let snapshot: FastSnapshot = kept.expect("there is more to do");
     let mut keep = |_| ();
     let checkpoint = CheckpointPolicy { from: Some(&snapshot), keep: Some(&mut keep) };
     let (mut small, mut store) = (tireless(1, 3), TreeStore::<()>::new());
-    let refused = fast(&mut small, &RoundRobin, &mut store, &mut Quiet, &settings, &deepening, checkpoint);
+    let refused = fast(&mut small, &RoundRobin, &mut store, &mut Quiet, &settings, &bounding, checkpoint);
     assert_eq!(refused.err(), Some(Unusable));
 }
 
@@ -352,21 +352,23 @@ fn cycles_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     question: (Goal, Ask),
     seed: u64,
 ) -> u32 {
-    let (deepening, settings) =
-        (Deepening { increment: 1 + seed as u32 % 2, ..Deepening::default() }, Settings::default());
+    let (bounding, settings) = (
+        IterativeDelayBounding { increment: 1 + seed as u32 % 2, ..IterativeDelayBounding::default() },
+        Settings::default(),
+    );
     let whole = iterative_cycles(
         &mut toys.clone(),
         scheduler,
         &mut Quiet,
         &settings,
-        &deepening,
+        &bounding,
         question,
         CheckpointPolicy::none(),
     );
     let whole = whole.expect("there is nothing to go on from");
     let (found, stops) = round_by_round(|checkpoint| {
         let mut toys = toys.clone();
-        iterative_cycles(&mut toys, scheduler, &mut RoundByRound, &settings, &deepening, question, checkpoint)
+        iterative_cycles(&mut toys, scheduler, &mut RoundByRound, &settings, &bounding, question, checkpoint)
             .expect("the same search")
     });
     assert_same_cycles(&found, &whole, &format!("{seed}, {question:?}"));
@@ -380,7 +382,7 @@ fn together_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     goal: Goal,
     seed: u64,
 ) -> u32 {
-    let (deepening, settings) = (Deepening::default(), Settings::default());
+    let (bounding, settings) = (IterativeDelayBounding::default(), Settings::default());
     let question = (goal, [0, 5, 30][seed as usize % 3]);
     let mut team = vec![toys.clone(); 2];
     let whole = iterative_map_together(
@@ -388,14 +390,14 @@ fn together_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
         scheduler,
         &mut Quiet,
         &settings,
-        &deepening,
+        &bounding,
         question,
         CheckpointPolicy::none(),
     );
     let whole = whole.expect("there is nothing to go on from").expect("there are models");
     let (found, stops) = round_by_round(|checkpoint| {
         let mut team = vec![toys.clone(); 2];
-        iterative_map_together(&mut team, scheduler, &mut RoundByRound, &settings, &deepening, question, checkpoint)
+        iterative_map_together(&mut team, scheduler, &mut RoundByRound, &settings, &bounding, question, checkpoint)
             .expect("the same search")
             .expect("there are models")
     });

@@ -4,7 +4,7 @@ use crate::programs::{Label, Rule, Toys};
 use crate::truth::{everything, truth_with_choices};
 use fabius_base::StopReason;
 use fabius_search::checkpoint::CheckpointPolicy;
-use fabius_search::delay_bounded::{Coverage, Deepening, exact, fast};
+use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding, exact, fast};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, Outcome, Quiet, Settings, StopAt, TreeStore, ViolationKind};
 use std::collections::BTreeMap;
@@ -15,7 +15,12 @@ fn keep_going() -> Settings {
     Settings { stop_at: StopAt::Never, ..Settings::default() }
 }
 
-fn run<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, quick: bool) -> Outcome<Label, u32> {
+fn run<D: Scheduler<Label>>(
+    toys: &Toys,
+    scheduler: &D,
+    bounding: &IterativeDelayBounding,
+    quick: bool,
+) -> Outcome<Label, u32> {
     if quick {
         fast(
             &mut toys.clone(),
@@ -23,12 +28,12 @@ fn run<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, deepening: &Deepening, q
             &mut TreeStore::new(),
             &mut Quiet,
             &keep_going(),
-            deepening,
+            bounding,
             CheckpointPolicy::none(),
         )
         .expect("nothing is resumed")
     } else {
-        exact(&mut toys.clone(), scheduler, &mut Quiet, &keep_going(), deepening, CheckpointPolicy::none())
+        exact(&mut toys.clone(), scheduler, &mut Quiet, &keep_going(), bounding, CheckpointPolicy::none())
             .expect("nothing is resumed")
     }
 }
@@ -39,7 +44,7 @@ fn compare<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, context: &str) -> (b
     for (delays, choices) in [(0, 0), (1, 0), (0, 2), (2, 1)] {
         let context = format!("{context}, {delays} delays, {choices} choices");
         let truth = truth_with_choices(&mut toys.clone(), scheduler, delays, choices);
-        let bounds = Deepening { choices: Some(choices), ..Deepening::up_to(delays) };
+        let bounds = IterativeDelayBounding { choices: Some(choices), ..IterativeDelayBounding::up_to(delays) };
         let found = run(toys, scheduler, &bounds, false);
         assert_eq!(found.statistics.states as usize, truth.delays.len(), "{context}");
         let mut faults: BTreeMap<Label, u32> = BTreeMap::new();
@@ -52,14 +57,19 @@ fn compare<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, context: &str) -> (b
         assert_eq!(faults, truth.faults, "{context}");
         let quick = run(toys, scheduler, &bounds, true);
         assert!(quick.statistics.states as usize <= truth.delays.len(), "{context}");
-        let free = run(toys, scheduler, &Deepening::up_to(delays), false);
+        let free = run(toys, scheduler, &IterativeDelayBounding::up_to(delays), false);
         fewer |= found.statistics.states < free.statistics.states;
     }
     // However many delays: nothing is left, but only what choices did not cut off is known.
     let all = everything(&mut toys.clone()).len();
     let mut cut = false;
     for quick in [false, true] {
-        let found = run(toys, scheduler, &Deepening { choices: Some(1), ..Deepening::default() }, quick);
+        let found = run(
+            toys,
+            scheduler,
+            &IterativeDelayBounding { choices: Some(1), ..IterativeDelayBounding::default() },
+            quick,
+        );
         let states = found.statistics.states as usize;
         match found.coverage {
             Coverage::EverySchedule => {
@@ -77,7 +87,12 @@ fn compare<D: Scheduler<Label>>(toys: &Toys, scheduler: &D, context: &str) -> (b
             }
             other => panic!("{context}: {other:?}"),
         }
-        let plenty = run(toys, scheduler, &Deepening { choices: Some(1000), ..Deepening::default() }, quick);
+        let plenty = run(
+            toys,
+            scheduler,
+            &IterativeDelayBounding { choices: Some(1000), ..IterativeDelayBounding::default() },
+            quick,
+        );
         assert_eq!(plenty.statistics.states as usize, all, "{context}");
         assert_eq!(plenty.coverage, Coverage::EverySchedule, "{context}");
     }
@@ -110,7 +125,7 @@ fn each_alternative_but_the_first_costs_one() {
     toys.rules.extend(twice);
     toys.rules.iter_mut().for_each(|rule| rule.fault = rule.from == 3 && rule.to == 5);
     for (choices, violations) in [(0, 0), (1, 1), (2, 1)] {
-        let bounds = Deepening { choices: Some(choices), ..Deepening::default() };
+        let bounds = IterativeDelayBounding { choices: Some(choices), ..IterativeDelayBounding::default() };
         for quick in [false, true] {
             let found = run(&toys, &RoundRobin, &bounds, quick);
             let faults = found.violations.iter().filter(|one| matches!(one.kind, ViolationKind::Fault(_)));

@@ -5,7 +5,7 @@ use crate::truth::expand;
 use fabius_base::{Limits, StopReason};
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::{Found, Goal};
-use fabius_search::delay_bounded::{Coverage, Deepening};
+use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, CycleOutcome, Marks, Model, Next, Quiet, Settings};
@@ -26,7 +26,7 @@ pub fn program(seed: u64) -> Toys {
 fn search<D: Scheduler<Label>>(
     toys: &Toys,
     scheduler: &D,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     question: (Goal, Ask),
 ) -> CycleOutcome<Label, u32> {
     iterative_cycles(
@@ -34,7 +34,7 @@ fn search<D: Scheduler<Label>>(
         scheduler,
         &mut Quiet,
         &Settings::default(),
-        deepening,
+        bounding,
         question,
         CheckpointPolicy::none(),
     )
@@ -45,7 +45,7 @@ fn search<D: Scheduler<Label>>(
 fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     toys: &Toys,
     scheduler: &D,
-    deepening: &Deepening,
+    bounding: &IterativeDelayBounding,
     goal: Goal,
     (threads, alone_max): (usize, usize),
 ) -> CycleOutcome<Label, u32> {
@@ -57,7 +57,7 @@ fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
         scheduler,
         &mut Quiet,
         &settings,
-        deepening,
+        bounding,
         question,
         CheckpointPolicy::none(),
     );
@@ -184,8 +184,12 @@ fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
                 }
             };
             for ask in ASKS {
-                let all =
-                    Deepening { first: seed as u32 % 3, increment: 1 + seed as u32 % 2, last: None, choices: None };
+                let all = IterativeDelayBounding {
+                    first: seed as u32 % 3,
+                    increment: 1 + seed as u32 % 2,
+                    last: None,
+                    choices: None,
+                };
                 check("round-robin", ask, search(&toys, &RoundRobin, &all, (goal, ask)));
                 check("run-to-completion", ask, search(&toys, &RunToCompletion, &all, (goal, ask)));
                 check("random", ask, search(&toys, &RandomOrder::new(seed), &all, (goal, ask)));
@@ -204,7 +208,12 @@ fn several_threads_agree_with_the_definition_and_with_each_other() {
         let toys = program(seed);
         let goal = GOALS[seed as usize % 2];
         let truth = has_cycle(&edges(&toys, goal));
-        let all = Deepening { first: seed as u32 % 3, increment: 1 + seed as u32 % 2, last: None, choices: None };
+        let all = IterativeDelayBounding {
+            first: seed as u32 % 3,
+            increment: 1 + seed as u32 % 2,
+            last: None,
+            choices: None,
+        };
         // Some join at once, some in the middle.
         let alone_max = if seed % 4 < 2 { 0 } else { 1 + seed as usize % 11 };
         let search = |threads| match seed % 3 {
@@ -242,7 +251,7 @@ fn small_systems_are_searched_as_by_one_thread() {
     for seed in 0..PROGRAMS {
         let toys = program(seed);
         let goal = GOALS[seed as usize % 2];
-        let all = Deepening::default();
+        let all = IterativeDelayBounding::default();
         let alone = search(&toys, &RoundRobin, &all, (goal, Ask::Map));
         assert_eq!(together(&toys, &RoundRobin, &all, goal, (3, ALONE_MAX)), alone, "seed {seed}");
         with += usize::from(alone.first().is_some());
@@ -261,7 +270,7 @@ fn several_threads_share_large_systems() {
         toys.rules.push(Rule { from: last.to, to: 0, marks: progress, ..last });
         for (goal, cyclic) in [(Goal::AcceptanceCycle, accepting), (Goal::Livelock, true)] {
             for threads in [1, 2, 4] {
-                let found = together(&toys, &RoundRobin, &Deepening::default(), goal, (threads, 0));
+                let found = together(&toys, &RoundRobin, &IterativeDelayBounding::default(), goal, (threads, 0));
                 assert_eq!(found.first().is_some(), cyclic, "{goal:?}, {threads} threads");
                 if let Some(Found::Lasso { stem, cycle }) = found.first() {
                     walk(&toys, goal, stem, cycle);
@@ -275,7 +284,8 @@ fn several_threads_share_large_systems() {
         // Without a way back there is no loop: everything is trimmed.
         toys.rules.pop();
         for threads in [1, 2, 4] {
-            let found = together(&toys, &RunToCompletion, &Deepening::default(), Goal::Livelock, (threads, 100));
+            let found =
+                together(&toys, &RunToCompletion, &IterativeDelayBounding::default(), Goal::Livelock, (threads, 100));
             assert_eq!(found.first(), None);
             assert_eq!(found.statistics.states, 9_u64.pow(4));
         }
@@ -287,7 +297,7 @@ fn limits_end_a_search_by_several_threads() {
     let toys = Toys::counters(4, 8);
     let run = |settings: &Settings| {
         let mut models = vec![toys.clone(); 3];
-        let all = Deepening::default();
+        let all = IterativeDelayBounding::default();
         let question = (Goal::Livelock, 64);
         iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, question, CheckpointPolicy::none())
             .expect("there is nothing to go on from")
@@ -312,7 +322,7 @@ fn what_is_found_within_a_bound_is_the_same_however_it_is_asked() {
         for goal in GOALS {
             // The same edges are there for those that keep them, so the same round finds a cycle.
             let bound_of = |ask| {
-                let found = search(&toys, &RoundRobin, &Deepening::default(), (goal, ask));
+                let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (goal, ask));
                 found.first().and(found.rounds.last().map(|round| round.bound))
             };
             let found = ASKS.map(bound_of);
@@ -331,7 +341,7 @@ fn a_chain_is_not_refined_at_all() {
     for length in [4, 16, 200] {
         let mut toys = Toys::counters(1, length);
         toys.rules.iter_mut().for_each(|rule| rule.marks = Marks::ACCEPTING);
-        let found = search(&toys, &RoundRobin, &Deepening::default(), (Goal::AcceptanceCycle, Ask::Map));
+        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, Ask::Map));
         assert_eq!(found.first(), None);
         assert_eq!(found.coverage, Coverage::EverySchedule);
         let partitions: u64 = found.rounds.iter().map(|round| round.work.partitions).sum();
@@ -357,11 +367,11 @@ fn a_chain_of_loops_is_refined_in_at_most_as_many_passes_as_it_has_loops() {
             let jumps = (1..=length).rev().map(|to| Rule { from: 0, to, marks: Marks::NONE, ..first });
             toys.rules.splice(0..0, jumps.collect::<Vec<_>>());
         }
-        let found = search(&toys, &RoundRobin, &Deepening::default(), (Goal::AcceptanceCycle, Ask::Map));
+        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, Ask::Map));
         assert_eq!(found.first(), None);
         let walked: u64 = found.rounds.iter().map(|round| round.work.refined).sum();
         assert!(walked <= 16 * u64::from(length * length), "{walked} edges walked, backwards {backwards}");
-        let together = together(&toys, &RoundRobin, &Deepening::default(), Goal::AcceptanceCycle, (2, 0));
+        let together = together(&toys, &RoundRobin, &IterativeDelayBounding::default(), Goal::AcceptanceCycle, (2, 0));
         assert_eq!(together.first(), None);
         assert_eq!(together.coverage, Coverage::EverySchedule);
     }
@@ -392,7 +402,7 @@ fn a_shadowed_cycle_is_found_by_refining() {
     ];
     let toys = Toys { rules, places: 5, variables: 0, start: vec![0], processes_max: 1 };
     for ask in ASKS {
-        let found = search(&toys, &RoundRobin, &Deepening::default(), (Goal::AcceptanceCycle, ask));
+        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, ask));
         assert!(matches!(found.first(), Some(Found::Lasso { .. })), "{ask:?}");
         if ask == Ask::Map {
             assert!(found.rounds[0].work.partitions > 0, "found without refining: {found:?}");
@@ -405,7 +415,7 @@ fn a_loop_says_what_it_costs() {
     let (mut free, mut dear) = (0, 0);
     for seed in 0..PROGRAMS {
         let toys = program(seed);
-        let found = search(&toys, &RoundRobin, &Deepening::default(), (Goal::Livelock, Ask::Components));
+        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::Livelock, Ask::Components));
         match found.loop_delays {
             Some(0) => free += 1,
             Some(_) => dear += 1,

@@ -3,7 +3,7 @@
 use crate::programs::{Rule, Toys};
 use crate::truth::truth;
 use fabius_search::checkpoint::CheckpointPolicy;
-use fabius_search::delay_bounded::{Deepening, exact, fast};
+use fabius_search::delay_bounded::{IterativeDelayBounding, exact, fast};
 use fabius_search::schedule::{RoundRobin, RunToCompletion, SealKind, Sealed, Seals};
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind};
 use std::cell::RefCell;
@@ -52,9 +52,9 @@ fn sealed_searches_reach_what_the_definition_says() {
         let scheduler = Sealed::new(RunToCompletion, Inside::new(toys.variables, places));
         for bound in [0, 2] {
             let there = truth(&mut toys.clone(), &scheduler, bound);
-            let deepening = Deepening::up_to(bound);
+            let bounding = IterativeDelayBounding::up_to(bound);
             let found =
-                exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &deepening, CheckpointPolicy::none())
+                exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &bounding, CheckpointPolicy::none())
                     .expect("nothing is resumed");
             assert_eq!(found.statistics.states as usize, there.delays.len(), "seed {seed}, {bound} delays");
             for violation in &found.violations {
@@ -70,7 +70,7 @@ fn sealed_searches_reach_what_the_definition_says() {
                 &mut store,
                 &mut Quiet,
                 &keep_going(),
-                &deepening,
+                &bounding,
                 CheckpointPolicy::none(),
             )
             .expect("nothing is resumed");
@@ -94,7 +94,7 @@ fn a_stretch_is_not_interrupted() {
         &scheduler,
         &mut Quiet,
         &keep_going(),
-        &Deepening::up_to(20),
+        &IterativeDelayBounding::up_to(20),
         CheckpointPolicy::none(),
     )
     .expect("nothing is resumed");
@@ -105,7 +105,7 @@ fn a_stretch_is_not_interrupted() {
         &RoundRobin,
         &mut Quiet,
         &keep_going(),
-        &Deepening::up_to(20),
+        &IterativeDelayBounding::up_to(20),
         CheckpointPolicy::none(),
     )
     .expect("nothing is resumed");
@@ -123,13 +123,26 @@ fn overlapping_stretches_are_told_and_the_first_counts() {
     lasting.rules = vec![toys.rules[0], rule];
     let ring = vec![(1, SealKind::RunToCompletion), (2, SealKind::RoundRobin)];
     let scheduler = Sealed::new(RoundRobin, Inside::new(0, ring));
-    let _ = exact(&mut lasting, &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(2), CheckpointPolicy::none())
-        .expect("nothing is resumed");
+    let _ = exact(
+        &mut lasting,
+        &scheduler,
+        &mut Quiet,
+        &keep_going(),
+        &IterativeDelayBounding::up_to(2),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     assert_eq!(scheduler.seals().met.borrow().first(), Some(&(1, 0)), "the younger one was inside first");
     let toys = Toys { start: vec![1, 2], ..toys };
     let scheduler = Sealed::new(RoundRobin, Inside::new(0, places));
-    let _ =
-        exact(&mut toys.clone(), &scheduler, &mut Quiet, &keep_going(), &Deepening::up_to(2), CheckpointPolicy::none())
-            .expect("nothing is resumed");
+    let _ = exact(
+        &mut toys.clone(),
+        &scheduler,
+        &mut Quiet,
+        &keep_going(),
+        &IterativeDelayBounding::up_to(2),
+        CheckpointPolicy::none(),
+    )
+    .expect("nothing is resumed");
     assert_eq!(scheduler.seals().met.borrow().first(), Some(&(0, 1)));
 }

@@ -15,14 +15,14 @@
 //!     active := active \ {s and all after it}
 //! ```
 //!
-//! The sum says which runs a component has ([`super::super::sums`]).
+//! The sum says which runs a component has ([`super::super::acceptance_summary`]).
 //!
 //! A state from which a transition leads to an active one is fully expanded.
 
 use super::{Components, Number};
+use crate::cycle::acceptance_summary::AcceptanceSummary;
 use crate::cycle::outcome::{Goal, Run};
 use crate::cycle::proviso::Proviso;
-use crate::cycle::sums::Sum;
 use crate::dfs_stack::DfsStack;
 use crate::model::{Marks, Model, Next, Processes};
 use crate::observer::Observer;
@@ -33,7 +33,7 @@ use crate::store::{Class, Payloads};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
-/// A depth-first search through the whole graph, or through a region of it.
+/// A depth-first search through the whole graph, or through a subproblem of it.
 pub(super) struct Pass<M: Model, C, Probe> {
     pub(super) stack: DfsStack<M, FrameData, Probe>,
     pub(super) roots: Vec<Root<C>>,
@@ -42,8 +42,8 @@ pub(super) struct Pass<M: Model, C, Probe> {
     pub(super) states: StateLog,
     /// Numbers up to this one are those of another pass.
     pub(super) first: u32,
-    /// The region to stay in.
-    pub(super) region: Option<Number>,
+    /// The subproblem to stay in.
+    pub(super) subproblem: Option<Number>,
     /// The state on top is done with.
     pub(super) leaving: bool,
 }
@@ -83,7 +83,7 @@ where
     S: Payloads<Number>,
     O: Observer<M::Label, M::Fault>,
     P: Proviso<M>,
-    C: Sum,
+    C: AcceptanceSummary,
 {
     /// Starts a pass from a state, unless it was there before. Whether it starts.
     pub(super) fn start(
@@ -163,7 +163,7 @@ where
         let number = self.store.payload(probe).1;
         let was = *number;
         if progress {
-            if was == Number::NEW && pass.region.is_none() {
+            if was == Number::NEW && pass.subproblem.is_none() {
                 *number = Number::QUEUED;
                 self.count(was, class)?;
                 pass.stack.recover(self.store);
@@ -209,7 +209,7 @@ where
         class: Class,
     ) -> Run<M::Label, M::Fault, u32> {
         let number = pass.first + pass.active.len() as u32 + 1;
-        if Number::FIRST_REGION.0 <= number {
+        if Number::FIRST_SUBPROBLEM.0 <= number {
             return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         *self.store.payload(probe).1 = Number(number);
@@ -271,15 +271,15 @@ where
     }
 }
 
-impl<M: Processes, C: Sum, Probe: Copy> Pass<M, C, Probe> {
-    pub(super) fn new<S: Payloads<Number, Probe = Probe>>(model: &M, first: u32, region: Option<Number>) -> Self {
+impl<M: Processes, C: AcceptanceSummary, Probe: Copy> Pass<M, C, Probe> {
+    pub(super) fn new<S: Payloads<Number, Probe = Probe>>(model: &M, first: u32, subproblem: Option<Number>) -> Self {
         Self {
             stack: DfsStack::new(model, S::MEMO_PER_WORD),
             roots: Vec::new(),
             active: Vec::new(),
             states: StateLog::new(model.hidden_words()),
             first,
-            region,
+            subproblem,
             leaving: false,
         }
     }
@@ -287,9 +287,9 @@ impl<M: Processes, C: Sum, Probe: Copy> Pass<M, C, Probe> {
     /// Whether a state with this number is to be entered.
     #[inline]
     pub(super) fn admits(&self, number: Number) -> bool {
-        match self.region {
+        match self.subproblem {
             None => number == Number::NEW || number == Number::QUEUED,
-            Some(region) => number == region,
+            Some(subproblem) => number == subproblem,
         }
     }
 

@@ -1,21 +1,21 @@
-//! The lasso of a component: a way to its root, and a cycle through it that counts.
+//! The lasso of a component: a path to its root, and a cycle through it that counts.
 //!
 //! ```text
 //! cycle := ∅                                        until the cycle counts and is closed:
 //!   s := the root                                     if it does not count yet: t := a state of the component, nearest
 //!                                                       to s over a transition that makes the cycle count more
 //!                                                     else: t := the root
-//!                                                     append the shortest way from s to t;  s := t
+//!                                                     append the shortest path from s to t;  s := t
 //! ```
 
 use super::couvreur::Pass;
 use super::{Components, Number};
+use crate::cycle::acceptance_summary::AcceptanceSummary;
 use crate::cycle::lasso::{Cycle, Lasso, is_at};
 use crate::cycle::outcome::{Goal, Run};
+use crate::cycle::paths::{Answer, Lane, Path, Step, shortest_path};
 use crate::cycle::proviso::Proviso;
 use crate::cycle::stem::stem_to;
-use crate::cycle::sums::Sum;
-use crate::cycle::ways::{Answer, Lane, Step, Way, shortest_way};
 use crate::dfs_stack::class_of;
 use crate::model::{Marks, Processes};
 use crate::observer::Observer;
@@ -30,7 +30,7 @@ where
     S: Payloads<Number>,
     O: Observer<M::Label, M::Fault>,
     P: Proviso<M>,
-    C: Sum,
+    C: AcceptanceSummary,
 {
     /// The component on top of `part`, or of `whole` if there is none, counts.
     #[cold]
@@ -62,7 +62,7 @@ where
         ControlFlow::Break(Halt::Found(found))
     }
 
-    /// The way to the bottom of the stack.
+    /// The path to the bottom of the stack.
     pub(super) fn stem(&mut self) -> Run<M::Label, M::Fault, Vec<M::Label>> {
         let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
         let seeds = self.queue.ancestors(self.seed);
@@ -82,16 +82,17 @@ where
         }
         let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
         let goal = self.goal;
-        let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, from, None, |_, step| {
-            if goal == Goal::Livelock && step.marks.has(Marks::PROGRESS) {
-                Answer::No
-            } else if is_at(&step, &to[..to.len().saturating_sub(hidden)], transient, hidden) {
-                Answer::Arrived
-            } else {
-                Answer::Yes(Lane::First)
-            }
-        })?;
-        ControlFlow::Continue(way.into_iter().flatten().filter_map(|reached| reached.label).collect())
+        let path =
+            shortest_path(self.model, &mut self.proviso, &mut self.watch, memory_bytes, from, None, |_, step| {
+                if goal == Goal::Livelock && step.marks.has(Marks::PROGRESS) {
+                    Answer::No
+                } else if is_at(&step, &to[..to.len().saturating_sub(hidden)], transient, hidden) {
+                    Answer::Arrived
+                } else {
+                    Answer::Yes(Lane::First)
+                }
+            })?;
+        ControlFlow::Continue(path.into_iter().flatten().filter_map(|reached| reached.label).collect())
     }
 
     /// A cycle through `start` and other active states with these numbers that is what is looked for.
@@ -100,7 +101,7 @@ where
         start: &[u32],
         transient: bool,
         members: std::ops::RangeInclusive<u32>,
-    ) -> Run<M::Label, M::Fault, Way<M::Label>> {
+    ) -> Run<M::Label, M::Fault, Path<M::Label>> {
         let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
         let (goal, hidden) = (self.goal, self.model.hidden_words());
         let mut cycle = Vec::new();
@@ -132,9 +133,9 @@ where
                     _ => Answer::Yes(if is_useful { Lane::Second } else { Lane::First }),
                 }
             };
-            let way = shortest_way(self.model, &mut self.proviso, &mut self.watch, memory_bytes, &at, None, ask)?;
-            let Some(way) = way else { break };
-            for taken in &way {
+            let path = shortest_path(self.model, &mut self.proviso, &mut self.watch, memory_bytes, &at, None, ask)?;
+            let Some(path) = path else { break };
+            for taken in &path {
                 sum.add_step(self.model, taken.label.as_ref(), taken.marks);
                 if !taken.transient {
                     sum.add_state(self.model, &taken.state, false);
@@ -142,14 +143,19 @@ where
                 closed = taken.transient == transient && same_visible(&taken.state, start, hidden);
                 at.clone_from(&taken.state);
             }
-            cycle.extend(way);
+            cycle.extend(path);
         }
         ControlFlow::Continue(cycle)
     }
 }
 
 /// Whether a step makes the cycle walked so far more like one that counts.
-fn is_useful<M: Processes, C: Sum>(sum: &C, model: &mut M, step: &Step<'_, M::Label>, goal: Goal) -> bool {
+fn is_useful<M: Processes, C: AcceptanceSummary>(
+    sum: &C,
+    model: &mut M,
+    step: &Step<'_, M::Label>,
+    goal: Goal,
+) -> bool {
     let mut after = sum.clone();
     after.add_step(model, step.label, step.marks);
     if !step.transient {

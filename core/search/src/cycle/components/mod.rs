@@ -8,7 +8,7 @@
 //!     if a part of it may count: search the part                   (streett)
 //! ```
 //!
-//! What is summed up is a matter of fairness ([`super::sums`]). Under *weak fairness* each process is an acceptance
+//! What is summed up is a matter of fairness ([`super::acceptance_summary`]). Under *weak fairness* each process is an acceptance
 //! condition of its own: it moves, or it is not enabled. Under *strong fairness* (a Streett condition) a component
 //! may be too large: a process is enabled in it somewhere and never moves. The rest of it is then searched again.
 //!
@@ -22,10 +22,10 @@ mod couvreur;
 mod lasso;
 mod streett;
 
+use super::acceptance_summary::{AcceptanceSummary, Strong, Weak};
 use super::frontier::{Frontier, Seed};
 use super::outcome::{CycleOutcome, Fairness, Found, Goal, Run};
 use super::proviso::Proviso;
-use super::sums::{Strong, Sum, Weak};
 use super::watch::Watch;
 use crate::model::{Marks, Model, Processes};
 use crate::observer::{Observer, Settings};
@@ -35,7 +35,7 @@ use crate::store::{Class, Payloads};
 use couvreur::{Halted, Pass};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
-use streett::Region;
+use streett::Subproblem;
 
 /// Searches for a cycle that is what `goal` says, and that is fair.
 pub fn components<M, S, O, P>(
@@ -71,8 +71,8 @@ impl Number {
     const DONE: Self = Self(u32::MAX);
     /// Waits until its turn comes.
     const QUEUED: Self = Self(u32::MAX - 1);
-    /// Active states have numbers below this; regions have numbers from this on.
-    const FIRST_REGION: Self = Self(1 << 31);
+    /// Active states have numbers below this; subproblems have numbers from this on.
+    const FIRST_SUBPROBLEM: Self = Self(1 << 31);
 }
 
 struct Components<'a, M: Model, S, O, P, C> {
@@ -85,8 +85,8 @@ struct Components<'a, M: Model, S, O, P, C> {
     queue: Frontier,
     seed: Seed,
     /// What is left of components that were too large.
-    regions: Vec<Region>,
-    regions_made: u32,
+    subproblems: Vec<Subproblem>,
+    subproblems_made: u32,
     memory_bytes: u64,
     /// States of the largest component that was left.
     largest: u64,
@@ -99,7 +99,7 @@ where
     S: Payloads<Number>,
     O: Observer<M::Label, M::Fault>,
     P: Proviso<M>,
-    C: Sum,
+    C: AcceptanceSummary,
 {
     fn search(
         model: &'a mut M,
@@ -117,8 +117,8 @@ where
             goal,
             queue,
             seed: 0,
-            regions: Vec::new(),
-            regions_made: 0,
+            subproblems: Vec::new(),
+            subproblems_made: 0,
             memory_bytes: 0,
             largest: 0,
             sum: std::marker::PhantomData,
@@ -154,7 +154,7 @@ where
         loop {
             match self.explore(pass, None)? {
                 Halted::Found => return self.report(pass, None),
-                Halted::Split => self.search_regions(pass)?,
+                Halted::Split => self.search_subproblems(pass)?,
                 Halted::Exhausted => return ControlFlow::Continue(()),
             }
         }
@@ -183,20 +183,20 @@ where
 
     #[cold]
     fn look(&mut self, pass: &Pass<M, C, S::Probe>, other: Option<&Pass<M, C, S::Probe>>) -> Run<M::Label, M::Fault> {
-        let regions: u64 = self.regions.iter().map(|region| region.states.memory_bytes()).sum();
+        let subproblems: u64 = self.subproblems.iter().map(|subproblem| subproblem.states.memory_bytes()).sum();
         let passes = pass.memory_bytes() + other.map_or(0, Pass::memory_bytes);
-        self.memory_bytes = passes + regions + self.queue.memory_bytes();
+        self.memory_bytes = passes + subproblems + self.queue.memory_bytes();
         self.watch.look(self.store.memory_bytes() + self.memory_bytes, self.store.is_full())?;
         let Some(wanted) = self.watch.snapshot_request() else { return ControlFlow::Continue(()) };
         let whole = other.unwrap_or(pass);
-        let phase = if other.is_some() { Phase::Regions } else { Phase::Components };
+        let phase = if other.is_some() { Phase::Subproblems } else { Phase::Components };
         let look = SearchSnapshot::at(phase).along_many(wanted, whole.stack.depth(), whole.stack.labels());
         let look = SearchSnapshot {
             from_initial: self.seed == 0,
             stack: whole.stack.len() as u64,
             frontier: Some(self.queue.waiting()),
             largest_component: Some(self.largest),
-            partitions: Some(self.regions.len() as u64),
+            partitions: Some(self.subproblems.len() as u64),
             ..look
         };
         let look = if wanted.whole { look.led_by(self.stem()?) } else { look };

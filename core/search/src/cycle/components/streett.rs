@@ -11,9 +11,9 @@
 
 use super::couvreur::{Halted, Pass};
 use super::{Components, Number};
+use crate::cycle::acceptance_summary::{self, AcceptanceSummary};
 use crate::cycle::outcome::Run;
 use crate::cycle::proviso::Proviso;
-use crate::cycle::sums::{self, Sum};
 use crate::model::Processes;
 use crate::observer::Observer;
 use crate::outcome::Halt;
@@ -23,7 +23,7 @@ use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
 /// What is left of a component that was too large.
-pub(super) struct Region {
+pub(super) struct Subproblem {
     pub(super) number: Number,
     pub(super) states: StateLog,
 }
@@ -34,16 +34,16 @@ where
     S: Payloads<Number>,
     O: Observer<M::Label, M::Fault>,
     P: Proviso<M>,
-    C: Sum,
+    C: AcceptanceSummary,
 {
     /// Searches what is left of the component that was split, and of what is split in turn.
-    pub(super) fn search_regions(&mut self, whole: &mut Pass<M, C, S::Probe>) -> Run<M::Label, M::Fault> {
+    pub(super) fn search_subproblems(&mut self, whole: &mut Pass<M, C, S::Probe>) -> Run<M::Label, M::Fault> {
         let mut state = Vec::new();
-        while let Some(region) = self.regions.pop() {
+        while let Some(subproblem) = self.subproblems.pop() {
             let first = whole.first + whole.active.len() as u32;
-            let mut pass = Pass::new::<S>(self.model, first, Some(region.number));
-            for index in 0..region.states.len() {
-                let class = region.states.recall(self.store, index, &mut state);
+            let mut pass = Pass::new::<S>(self.model, first, Some(subproblem.number));
+            for index in 0..subproblem.states.len() {
+                let class = subproblem.states.recall(self.store, index, &mut state);
                 let mut going = self.start(&mut pass, &state, class)?;
                 while going {
                     match self.explore(&mut pass, Some(whole))? {
@@ -57,28 +57,28 @@ where
         ControlFlow::Continue(())
     }
 
-    /// Takes the states out of the component where someone neglected is enabled; what is left is a region.
+    /// Takes the states out of the component where someone neglected is enabled; what is left is a subproblem.
     pub(super) fn split(&mut self, pass: &Pass<M, C, S::Probe>, from: usize, sum: &C) -> Run<M::Label, M::Fault> {
-        if self.regions_made == Number::QUEUED.0 - Number::FIRST_REGION.0 {
+        if self.subproblems_made == Number::QUEUED.0 - Number::FIRST_SUBPROBLEM.0 {
             return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
-        let number = Number(Number::FIRST_REGION.0 + self.regions_made);
-        self.regions_made += 1;
-        let mut region = Region { number, states: StateLog::new(self.model.hidden_words()) };
+        let number = Number(Number::FIRST_SUBPROBLEM.0 + self.subproblems_made);
+        self.subproblems_made += 1;
+        let mut subproblem = Subproblem { number, states: StateLog::new(self.model.hidden_words()) };
         let neglected = sum.neglected();
         let mut state = Vec::new();
         for (index, &probe) in pass.active.iter().enumerate().skip(from) {
             let class = pass.states.recall(self.store, index, &mut state);
-            let mut left_out = sums::enabled(self.model, &state, class == Class::Transient);
+            let mut left_out = acceptance_summary::enabled(self.model, &state, class == Class::Transient);
             left_out.retain(&neglected);
             let stays = left_out.is_empty() || (class == Class::Transient && sum.has_ordinary());
             *self.store.payload(probe).1 = if stays { number } else { Number::DONE };
             if stays {
-                region.states.push_from(&pass.states, index);
+                subproblem.states.push_from(&pass.states, index);
             }
         }
-        if !region.states.is_empty() {
-            self.regions.push(region);
+        if !subproblem.states.is_empty() {
+            self.subproblems.push(subproblem);
         }
         ControlFlow::Continue(())
     }

@@ -1,6 +1,6 @@
-//! Short ways from one state to another, found breadth first, to build a lasso from.
+//! Short paths from one state to another, found breadth first, to build a lasso from.
 //!
-//! A way leads through states of two *lanes*: whoever asks for it says, transition by transition, whether the
+//! A path leads through states of two *lanes*: whoever asks for it says, transition by transition, whether the
 //! search may go there, in which lane, and where it ends. Transient states are states like others here.
 
 use super::outcome::Run;
@@ -13,7 +13,7 @@ use crate::state_log::StateLog;
 use crate::store::{Class, Payloads, Store, TreeStore};
 use std::ops::ControlFlow;
 
-/// A transition on the way.
+/// A transition on the path.
 pub(crate) struct Step<'a, L> {
     /// Lane of the state where it starts.
     pub(crate) lane: Lane,
@@ -24,14 +24,14 @@ pub(crate) struct Step<'a, L> {
     pub(crate) transient: bool,
 }
 
-/// Two ways that lead to the same state in different lanes are different.
+/// Two paths that lead to the same state in different lanes are different.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Lane {
     First,
     Second,
 }
 
-/// Whether a way may take a transition.
+/// Whether a path may take a transition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     No,
@@ -40,7 +40,7 @@ pub(crate) enum Answer {
     Arrived,
 }
 
-/// A transition of a way that was found, and where it leads.
+/// A transition of a path that was found, and where it leads.
 pub(crate) struct Taken<L> {
     pub(crate) label: Option<L>,
     pub(crate) marks: Marks,
@@ -48,8 +48,8 @@ pub(crate) struct Taken<L> {
     pub(crate) transient: bool,
 }
 
-/// All transitions of a way.
-pub(crate) type Way<L> = Vec<Taken<L>>;
+/// All transitions of a path.
+pub(crate) type Path<L> = Vec<Taken<L>>;
 
 /// A state that was reached.
 struct Reached<L> {
@@ -60,7 +60,7 @@ struct Reached<L> {
     lane: Lane,
 }
 
-struct Ways<L> {
+struct Paths<L> {
     /// With the lanes in which each state was reached, one bit each.
     store: TreeStore<u8>,
     position: Position,
@@ -69,10 +69,10 @@ struct Ways<L> {
     states: StateLog,
 }
 
-/// The shortest way from a state, of at least one transition, that `ask` takes for complete; `None` if there is
+/// The shortest path from a state, of at least one transition, that `ask` takes for complete; `None` if there is
 /// none, or none among the first `states_max` states. It takes no faulty transition. `memory_bytes` are in use
 /// elsewhere.
-pub(crate) fn shortest_way<M, O, P>(
+pub(crate) fn shortest_path<M, O, P>(
     model: &mut M,
     proviso: &mut P,
     watch: &mut Watch<'_, O>,
@@ -80,7 +80,7 @@ pub(crate) fn shortest_way<M, O, P>(
     from: &[u32],
     states_max: Option<usize>,
     mut ask: impl FnMut(&mut M, Step<'_, M::Label>) -> Answer,
-) -> Run<M::Label, M::Fault, Option<Way<M::Label>>>
+) -> Run<M::Label, M::Fault, Option<Path<M::Label>>>
 where
     M: Model,
     O: Observer<M::Label, M::Fault>,
@@ -89,18 +89,18 @@ where
     let hidden = model.hidden_words();
     let position = Position::new(TreeStore::<u8>::MEMO_PER_WORD, hidden);
     let states = StateLog::new(hidden);
-    let mut ways = Ways { store: TreeStore::default(), position, reached: Vec::new(), states };
+    let mut paths = Paths { store: TreeStore::default(), position, reached: Vec::new(), states };
 
-    ways.reach(0, None, Marks::NONE, Lane::First, from, Class::Ordinary);
+    paths.reach(0, None, Marks::NONE, Lane::First, from, Class::Ordinary);
     let (mut state, mut successor) = (Vec::new(), Vec::new());
     let mut current = 0;
-    while let Some(reached) = ways.reached.get(current) {
+    while let Some(reached) = paths.reached.get(current) {
         let lane = reached.lane;
-        ways.states.recall(&ways.store, current, &mut state);
+        paths.states.recall(&paths.store, current, &mut state);
         let mut cursor = model.begin(&state);
         loop {
             if watch.step_is_due() {
-                watch.look(memory_bytes + ways.memory_bytes(), ways.store.is_full())?;
+                watch.look(memory_bytes + paths.memory_bytes(), paths.store.is_full())?;
             }
             match model.next(&state, &mut cursor, &mut successor) {
                 Next::Successor { fault: Some(_), .. } | Next::Broken { .. } => {}
@@ -110,11 +110,11 @@ where
                         Answer::No => {}
                         Answer::Arrived => {
                             let last = Taken { label, marks, state: successor, transient };
-                            return ControlFlow::Continue(Some(ways.way_to(current, last)));
+                            return ControlFlow::Continue(Some(paths.path_to(current, last)));
                         }
                         Answer::Yes(lane) => {
                             let class = if transient { Class::Transient } else { Class::Ordinary };
-                            ways.reach(current as u32, label, marks, lane, &successor, class);
+                            paths.reach(current as u32, label, marks, lane, &successor, class);
                         }
                     }
                 }
@@ -123,14 +123,14 @@ where
             }
         }
         current += 1;
-        if states_max.is_some_and(|max| max < ways.reached.len()) {
+        if states_max.is_some_and(|max| max < paths.reached.len()) {
             break;
         }
     }
     ControlFlow::Continue(None)
 }
 
-impl<L: Copy> Ways<L> {
+impl<L: Copy> Paths<L> {
     /// Queues a state, unless it was reached in this lane before.
     fn reach(&mut self, parent: u32, label: Option<L>, marks: Marks, lane: Lane, state: &[u32], class: Class) {
         self.position.advance(state);
@@ -147,18 +147,18 @@ impl<L: Copy> Ways<L> {
         self.states.push(&self.store, &self.position, class);
     }
 
-    /// The way to a state, and one more transition.
-    fn way_to(&self, mut index: usize, last: Taken<L>) -> Way<L> {
-        let mut way = vec![last];
+    /// The path to a state, and one more transition.
+    fn path_to(&self, mut index: usize, last: Taken<L>) -> Path<L> {
+        let mut path = vec![last];
         while let Some(reached) = self.reached.get(index).filter(|_| index != 0) {
             let mut state = Vec::new();
             self.states.recall(&self.store, index, &mut state);
             let &Reached { label, marks, transient, .. } = reached;
-            way.push(Taken { label, marks, state, transient });
+            path.push(Taken { label, marks, state, transient });
             index = reached.parent as usize;
         }
-        way.reverse();
-        way
+        path.reverse();
+        path
     }
 
     fn memory_bytes(&self) -> u64 {

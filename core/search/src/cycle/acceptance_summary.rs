@@ -4,7 +4,7 @@
 use crate::model::{Marks, ProcessSet, Processes};
 
 /// A sum over states and transitions; the default is that over none.
-pub(crate) trait Sum: Clone + Default {
+pub(crate) trait AcceptanceSummary: Clone + Default {
     /// Whether a part that is too large to count may hold smaller ones that do.
     const SPLITS: bool = false;
 
@@ -33,7 +33,7 @@ pub(crate) trait Sum: Clone + Default {
 }
 
 /// Nobody is treated unfairly.
-impl Sum for Marks {
+impl AcceptanceSummary for Marks {
     fn add_state<M: Processes>(&mut self, _: &mut M, _: &[u32], _: bool) {}
 
     fn add_step<M: Processes>(&mut self, _: &M, _: Option<&M::Label>, marks: Marks) {
@@ -72,7 +72,7 @@ impl Default for Weak {
     }
 }
 
-impl Sum for Weak {
+impl AcceptanceSummary for Weak {
     fn add_state<M: Processes>(&mut self, model: &mut M, state: &[u32], transient: bool) {
         self.waiting.retain(&enabled(model, state, transient));
     }
@@ -113,7 +113,7 @@ pub(crate) struct Strong {
     ordinary: bool,
 }
 
-impl Sum for Strong {
+impl AcceptanceSummary for Strong {
     const SPLITS: bool = true;
 
     fn add_state<M: Processes>(&mut self, model: &mut M, state: &[u32], transient: bool) {
