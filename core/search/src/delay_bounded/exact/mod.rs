@@ -29,22 +29,25 @@
 //! If every process that can move in a state that was reached has been run there, more delays lead nowhere new: then
 //! the result holds for every schedule (as in Johnson, Wahl: *Delay-Bounded Scheduling Without Delay!*, CAV 2021).
 
+mod product;
+mod rounds;
+
 use super::checkpoint::ExactSnapshot;
 use super::replay::replay;
 use super::{DelayObserver, IterativeDelayBounding, Listing, Origin, Round, SHOWN_TURNS_MAX};
 use super::{is_choice, scheduled};
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
-use crate::model::{Ending, ProcessSet, Processes};
+use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
-use crate::schedule::{Scheduler, Situation, Turns};
+use crate::schedule::{Scheduler, Turns};
 use crate::snapshot::{Phase, SearchSnapshot};
-use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
-use std::collections::{HashMap, HashSet, VecDeque};
+use product::{Pair, Queue, Schedules, States};
+use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
 /// The observer is asked whether it wants to see something once for this many pairs.
@@ -104,63 +107,12 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     violations: Violations<M::Label, M::Fault>,
 }
 
-/// A state of system and scheduler, as it was queued.
-#[derive(Clone, Copy)]
-struct Pair {
-    state: u32,
-    schedule: u32,
-    /// Its number among the [`Exact::origins`].
-    number: u32,
-    depth: u32,
-    /// Choices on the way.
-    choices: u32,
-}
-
 /// How things stood when a pair began to be looked at.
 #[derive(Clone, Copy)]
 struct Begun {
     pair: u32,
     origins: usize,
     counters: Statistics,
-}
-
-impl Pair {
-    fn key(&self) -> (u32, u32) {
-        (self.state, self.schedule)
-    }
-}
-
-/// Pairs in the order of choices, and of their coming.
-#[derive(Default)]
-struct Queue {
-    by_choices: Vec<VecDeque<Pair>>,
-}
-
-impl Queue {
-    fn push(&mut self, pair: Pair) {
-        let choices = pair.choices as usize;
-        if self.by_choices.len() <= choices {
-            self.by_choices.resize_with(choices + 1, VecDeque::new);
-        }
-        self.by_choices[choices].push_back(pair);
-    }
-
-    fn pop(&mut self) -> Option<Pair> {
-        self.by_choices.iter_mut().find_map(VecDeque::pop_front)
-    }
-
-    /// All, in the order in which they go.
-    fn iter(&self) -> impl Iterator<Item = &Pair> {
-        self.by_choices.iter().flatten()
-    }
-
-    fn len(&self) -> usize {
-        self.by_choices.iter().map(VecDeque::len).sum()
-    }
-
-    fn capacity(&self) -> usize {
-        self.by_choices.iter().map(VecDeque::capacity).sum()
-    }
 }
 
 impl<'a, M, D, O> Exact<'a, M, D, O>
@@ -422,242 +374,5 @@ where
         let local = pairs + schedules + self.states.memory_bytes();
         let now = self.store.memory_bytes() + self.position.memory_bytes() + local as u64;
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
-    }
-}
-
-impl<M, D, O> ByRounds for Exact<'_, M, D, O>
-where
-    M: Processes,
-    D: Scheduler<M::Label>,
-    O: DelayObserver<M::Label, M::Fault>,
-{
-    type Snapshot = ExactSnapshot;
-
-    /// Queues the first pair.
-    fn begin(&mut self) -> ControlFlow<Halt> {
-        let mut initial = Vec::new();
-        if let Err(fault) = self.listing.model.initial(&mut initial) {
-            return self.report(ViolationKind::Fault(fault), None, None);
-        }
-        let first = self.first_pair(&initial).map_break(Halt::Stopped)?;
-        self.origins.push(Origin::NONE);
-        self.enqueue(first);
-        ControlFlow::Continue(())
-    }
-
-    fn rounds(&mut self, mut keep: Option<&mut dyn FnMut(ExactSnapshot)>) -> ControlFlow<Halt> {
-        loop {
-            let asked = match self.finished.last().map(|round| round.bound) {
-                None => Some(self.bounding.start()),
-                Some(last) => {
-                    // A round that was going on is searched to its end, whatever is left of it.
-                    let is_going_on = last < self.bound;
-                    self.bounding.as_wanted(self.observer).after(last).filter(|_| is_going_on || self.is_left())
-                }
-            };
-            let Some(asked) = asked else { return ControlFlow::Continue(()) };
-            self.search_up_to(asked)?;
-            let frontier = self.later.len() as u64;
-            let round = Round { bound: self.bound, states: self.statistics.states, frontier, ..Round::default() };
-            self.finished.push(round);
-            self.observer.round(&round).map_break(Halt::Stopped)?;
-            if let Some(keep) = keep.as_mut().filter(|_| self.is_left()) {
-                keep(self.snapshot());
-            }
-        }
-    }
-
-    /// Where the search stands. A pair that was looked at only by half is looked at anew, and what came of it is left out.
-    fn snapshot(&self) -> ExactSnapshot {
-        let begun = self.begun.map(|begun| begun.pair);
-        let (origins, counters) = match self.begun {
-            Some(Begun { origins, counters, .. }) => (origins, counters),
-            None => (self.origins.len(), self.statistics),
-        };
-        let before = |pair: &Pair| Some(pair.number).filter(|&number| (number as usize) < origins);
-        let states = &self.states.nodes[..counters.states as usize];
-        ExactSnapshot {
-            bound: self.bound,
-            rounds: self.finished.clone(),
-            counters,
-            origins: self.origins[..origins].to_vec(),
-            now: begun.into_iter().chain(self.now.iter().filter_map(before)).collect(),
-            later: self.later.iter().filter_map(before).collect(),
-            waiting: states.iter().map(|node| node.waiting).collect(),
-        }
-    }
-
-    /// Finds all pairs of a snapshot again.
-    ///
-    /// Pairs that came of the same one follow each other, so its turns are listed once.
-    fn restore(&mut self, snapshot: &ExactSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
-        (self.bound, self.finished) = (snapshot.bound, snapshot.rounds.clone());
-        let pairs = match self.walk(&snapshot.origins)? {
-            ControlFlow::Continue(pairs) => pairs,
-            ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
-        };
-        let nodes = &mut self.states.nodes;
-        let fits = |(node, waiting): (&Node, &ProcessSet)| waiting.iter().all(|process| node.enabled.contains(process));
-        if nodes.len() != snapshot.waiting.len() || !nodes.iter().zip(&snapshot.waiting).all(fits) {
-            return Err(Unusable);
-        }
-        nodes.iter_mut().zip(&snapshot.waiting).for_each(|(node, waiting)| node.waiting = *waiting);
-        self.states.open = nodes.iter().filter(|node| !node.waiting.is_empty()).count() as u64;
-        // All but those that need another delay were queued at some time; those that never were are settled with fewer choices.
-        let later: HashSet<u32> = snapshot.later.iter().copied().collect();
-        for pair in pairs.iter().filter(|pair| !later.contains(&pair.number)) {
-            let fewest = self.settled.entry(pair.key()).or_insert(pair.choices);
-            *fewest = pair.choices.min(*fewest);
-        }
-        snapshot.now.iter().for_each(|&number| self.now.push(pairs[number as usize]));
-        self.later = snapshot.later.iter().map(|&number| pairs[number as usize]).collect();
-        self.origins.clone_from(&snapshot.origins);
-        self.statistics = snapshot.counters;
-        self.listing.lister.transient = snapshot.counters.transient;
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// After each round there is a snapshot of it.
-    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
-        matches!(ended, ControlFlow::Break(Halt::Stopped(_)))
-    }
-}
-
-/// What a snapshot is read back into.
-impl<M, D, O> Exact<'_, M, D, O>
-where
-    M: Processes,
-    D: Scheduler<M::Label>,
-    O: DelayObserver<M::Label, M::Fault>,
-{
-    /// Meets all pairs again, in the order of their numbers, and with them all states in theirs.
-    fn walk(&mut self, origins: &[Origin]) -> Result<ControlFlow<StopReason, Vec<Pair>>, Unusable> {
-        let mut state = Vec::new();
-        if self.listing.model.initial(&mut state).is_err() || origins.is_empty() {
-            return Err(Unusable);
-        }
-        let mut pairs = match self.first_pair(&state) {
-            ControlFlow::Continue(first) => vec![first],
-            ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
-        };
-        let mut listed = None;
-        for (number, &Origin { parent, turn }) in origins.iter().enumerate().skip(1) {
-            let from = pairs[parent as usize];
-            let pair = if turn == Origin::DELAY {
-                let mut schedule = self.schedules.get(from.schedule).clone();
-                self.scheduler.delay(&mut schedule);
-                Pair { schedule: self.schedules.number_of(schedule), ..from }
-            } else {
-                let is_listed = listed.replace(parent) == Some(parent);
-                match self.follow(from, turn as usize, is_listed)? {
-                    ControlFlow::Continue(pair) => pair,
-                    ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
-                }
-            };
-            pairs.push(Pair { number: number as u32, ..pair });
-        }
-        Ok(ControlFlow::Continue(pairs))
-    }
-
-    /// The pair that a turn of another leads to.
-    fn follow(&mut self, from: Pair, index: usize, is_listed: bool) -> Result<ControlFlow<StopReason, Pair>, Unusable> {
-        if !is_listed {
-            let mut state = Vec::new();
-            self.states.log.recall(&self.store, from.state as usize, &mut state);
-            let listed = self.listing.list(&state, &mut self.turns, &mut self.statistics, false, self.observer);
-            if let ControlFlow::Break(reason) = listed {
-                return Ok(ControlFlow::Break(reason));
-            }
-        }
-        let mover = |turns: &Turns<_, _>| (index < turns.len()).then(|| turns.get(index).process);
-        let process = mover(&self.turns).ok_or(Unusable)?;
-        if process.is_some() && process != self.scheduler.next(self.schedules.get(from.schedule)) {
-            return Err(Unusable);
-        }
-        let target = self.turns.target(index).ok_or(Unusable)?.to_vec();
-        let depth = from.depth.saturating_add(self.turns.labels(index).len() as u32);
-        let choices = from.choices + u32::from(self.bounding.choices.is_some() && is_choice(&self.turns, index));
-        let successor = self.successor(Pair { depth, choices, ..from }, index, &target);
-        Ok(successor.map_continue(|(pair, _)| pair))
-    }
-}
-
-/// The states of the system, by number.
-struct States {
-    nodes: Vec<Node>,
-    log: StateLog,
-    /// States in which some process that can move has not been run.
-    open: u64,
-}
-
-struct Node {
-    /// The processes that can move.
-    enabled: ProcessSet,
-    /// Those of them that have not been run here.
-    waiting: ProcessSet,
-    looked_at: bool,
-}
-
-impl States {
-    fn new(hidden: usize) -> Self {
-        Self { nodes: Vec::new(), log: StateLog::new(hidden), open: 0 }
-    }
-
-    /// Adds the state that the position arrived at.
-    fn add(&mut self, store: &TreeStore<u32>, position: &Position, enabled: &ProcessSet) {
-        self.nodes.push(Node { enabled: *enabled, waiting: *enabled, looked_at: false });
-        self.log.push(store, position, Class::Ordinary);
-        self.open += u64::from(!enabled.is_empty());
-    }
-
-    /// The state with this number, for a scheduler.
-    fn situation<'a>(&'a self, number: u32, state: &'a [u32]) -> Situation<'a> {
-        Situation { state, enabled: &self.nodes[number as usize].enabled }
-    }
-
-    /// Looks at a state; whether it is for the first time.
-    fn begin(&mut self, number: u32) -> bool {
-        !std::mem::replace(&mut self.nodes[number as usize].looked_at, true)
-    }
-
-    /// A process was run in a state.
-    fn ran(&mut self, number: u32, process: u8) {
-        let waiting = &mut self.nodes[number as usize].waiting;
-        if waiting.contains(process) {
-            waiting.remove(process);
-            self.open -= u64::from(waiting.is_empty());
-        }
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.log.memory_bytes() as usize
-    }
-}
-
-/// The states of the scheduler, by number.
-struct Schedules<State> {
-    list: Vec<State>,
-    numbers: HashMap<State, u32>,
-}
-
-impl<State> Default for Schedules<State> {
-    fn default() -> Self {
-        Self { list: Vec::new(), numbers: HashMap::new() }
-    }
-}
-
-impl<State: Clone + Eq + std::hash::Hash> Schedules<State> {
-    fn number_of(&mut self, state: State) -> u32 {
-        if let Some(number) = self.numbers.get(&state) {
-            return *number;
-        }
-        let number = self.list.len() as u32;
-        self.list.push(state.clone());
-        self.numbers.insert(state, number);
-        number
-    }
-
-    fn get(&self, number: u32) -> &State {
-        &self.list[number as usize]
     }
 }

@@ -8,22 +8,21 @@
 //! Threads should not all do the same, so each but the first defers the first successor of about every other
 //! state: the successors come in an order that depends on the seed and the thread.
 
+mod paths;
+mod watch;
+
 use super::arena::Portion;
 use super::store::{Access, Key};
-use super::team::{Run, Show, Team, Watch, WorkerStatistics};
+use super::team::{Run, Team, Watch, WorkerStatistics};
 use super::trace::Trace;
-use crate::dfs_stack::{DfsStack, Frame, Lookup, TransientPolicy, class_of};
+use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy, class_of};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::position::Position;
-use crate::snapshot::{Phase, SearchSnapshot, SnapshotRequest};
 use crate::store::Class;
 use crate::toy::Random;
 use fabius_base::StopReason;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-
-/// Steps from one look at limits, cancellation and the other threads to the next.
-const STEPS_PER_LOOK: u32 = 1024;
 
 /// In a note: other threads count the transitions of this state.
 pub(super) const UNCOUNTED: u8 = 1 << 7;
@@ -476,63 +475,6 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         self.stack.position.state()
     }
 
-    /// How the state on top of the stack was reached.
-    pub(super) fn trace(&mut self) -> Trace {
-        let frames = self.stack.frames_mut();
-        let known = frames.iter().rposition(|frame| frame.data.trace.is_some());
-        let mut trace = known.and_then(|i| frames[i].data.trace).unwrap_or(Trace::START);
-        for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
-            trace = self.team.traces.extend(trace, frame.data.ordinal, &mut self.portion);
-            frame.data.trace = Some(trace);
-        }
-        trace
-    }
-
-    /// The state arrived at, to be gone on from later or by another thread.
-    pub(super) fn start(&mut self, key: Key) -> Start {
-        self.stack.recover(&mut SharedSet(&mut self.access, self.how.apart));
-        let trace = self.trace();
-        let trace = self.team.traces.extend(trace, self.ordinal(), &mut self.portion);
-        let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
-        let depth = self.depth() + u64::from(label);
-        Start { key, hidden: self.stack.position.hidden().to_vec(), trace, depth }
-    }
-
-    /// The label of the successor told of last.
-    pub(super) fn label(&self) -> Option<M::Label> {
-        self.current.as_ref().and_then(|listed| listed.label)
-    }
-
-    /// The labels from the initial state to the stored state `key` on the stack, the lowest such, and on to the top.
-    /// If it is not there, which cannot be, all of them come before: what was found is not lost, and whoever confirms it
-    /// sees that it is no cycle.
-    pub(super) fn labels_around(&mut self, key: Key) -> Lasso<M> {
-        let frames = self.stack.frames();
-        let place = frames.iter().position(|frame| frame.data.stored && frame.data.key == key);
-        debug_assert!(place.is_some(), "a cycle is closed by a state that is not on the stack");
-        let place = place.unwrap_or(frames.len() - 1);
-        let labels =
-            |frames: &[Frame<_, M::Label, _>]| frames.iter().filter_map(|frame| frame.label).collect::<Vec<_>>();
-        let (below, above) = (labels(&frames[1..=place]), labels(&frames[place + 1..]));
-        let start = self.bottom();
-        let mut stem = self.team.traces.execute(start, self.model);
-        stem.extend(below);
-        (stem, above)
-    }
-
-    /// How the bottom of the stack was reached.
-    fn bottom(&self) -> Trace {
-        self.stack.frames().first().and_then(|frame| frame.data.trace).unwrap_or(Trace::START)
-    }
-
-    /// The labels from the initial state to the top of the stack.
-    pub(super) fn path(&mut self) -> Vec<M::Label> {
-        let start = self.bottom();
-        let mut path = self.team.traces.execute(start, self.model);
-        path.extend(self.stack.labels());
-        path
-    }
-
     /// Lists the ordinary successors of the stored state on top of the stack.
     #[cfg(debug_assertions)]
     pub(super) fn each_successor(&mut self, mut visit: impl FnMut(&mut Access<'a>, Key, Marks)) {
@@ -564,100 +506,5 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         }
         self.share.found_on_revisits += u64::from(!self.is_counted());
         ControlFlow::Continue(())
-    }
-
-    /// Tells the others what this thread did, and whether there is a reason to stop.
-    #[cold]
-    pub(super) fn look(&mut self) -> Run<E> {
-        self.steps_left = STEPS_PER_LOOK;
-        self.access.leave_if_asked();
-        self.publish();
-        let mut watch = self.watch.take();
-        let run = look_around(self.team, &mut watch, &mut |wanted| self.shown(wanted));
-        self.watch = watch;
-        run
-    }
-
-    /// What this thread is at.
-    fn shown(&mut self, wanted: SnapshotRequest) -> SearchSnapshot<M::Label> {
-        let start = self.bottom();
-        let labels = self.stack.labels();
-        let look = SearchSnapshot::at(Phase::Together);
-        let look =
-            if wanted.whole { look.along(wanted, labels) } else { look.along_many(wanted, self.depth(), labels) };
-        let look = SearchSnapshot { stack: self.stack.len() as u64, from_initial: start == Trace::START, ..look };
-        if look.from_initial || !wanted.whole {
-            return look;
-        }
-        look.led_by(self.team.traces.execute(start, self.model))
-    }
-
-    /// Waits for a turn of the pool, with so much work for the next level.
-    pub(super) fn wait(&mut self, next_level: usize) -> super::pool::Turn<T> {
-        self.access.leave();
-        self.publish();
-        let (team, watch) = (self.team, &mut self.watch);
-        let mut stop = None;
-        let is_watching = watch.is_some();
-        let look_around = || match look_around(team, watch, &mut |_| SearchSnapshot::at(Phase::Together)) {
-            ControlFlow::Continue(()) => ControlFlow::Continue(()),
-            ControlFlow::Break(why) => {
-                stop = why;
-                ControlFlow::Break(())
-            }
-        };
-        let turn = team.pool.take(next_level, is_watching.then_some(look_around));
-        if let Some(why) = stop {
-            team.end(why);
-        }
-        turn
-    }
-
-    /// Says what this thread did up to now.
-    pub(super) fn publish(&mut self) {
-        let now = self.memory_bytes();
-        let statistics = &mut self.share.statistics;
-        statistics.memory_bytes = statistics.memory_bytes.max(now);
-        self.team.publish(self.thread, &self.share);
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        let deferred = size_of_val::<[Deferred<M::Cursor>]>(&self.deferred) as u64;
-        self.stack.memory_bytes() + deferred + self.access.memory_bytes() + self.beside_bytes
-    }
-}
-
-/// Whether there is a reason to stop.
-fn look_around<T, E: From<StopReason>, L>(
-    team: &Team<'_, T, E>,
-    watch: &mut Option<Watch<'_, '_, L>>,
-    show: Show<'_, L>,
-) -> Run<E> {
-    let stop = |reason: StopReason| ControlFlow::Break(Some(reason.into()));
-    if team.pool.is_stopped() {
-        return ControlFlow::Break(None);
-    }
-    if let Some(reason) = team.settings.cancel.requested() {
-        return stop(reason);
-    }
-    let mut limits = team.limits();
-    let limit = limits.memory_bytes_max;
-    if team.is_full() {
-        return stop(StopReason::Full);
-    }
-    if limit.is_none() && watch.is_none() {
-        return ControlFlow::Continue(());
-    }
-    let statistics = team.statistics();
-    if limit.is_some_and(|max| max < statistics.memory_bytes) {
-        return stop(StopReason::Memory);
-    }
-    match watch {
-        Some(watch) => {
-            let run = watch(&statistics, &mut limits, show);
-            team.set_limits(&limits);
-            run.map_break(|reason| Some(reason.into()))
-        }
-        None => ControlFlow::Continue(()),
     }
 }

@@ -1,0 +1,67 @@
+//! How states were reached: traces, and the labels of paths and lassos.
+
+use super::{Explorer, Lasso, SharedSet, Start};
+use crate::dfs_stack::Frame;
+use crate::model::Model;
+use crate::parallel::store::Key;
+use crate::parallel::trace::Trace;
+use fabius_base::StopReason;
+
+impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
+    /// How the state on top of the stack was reached.
+    pub(in super::super) fn trace(&mut self) -> Trace {
+        let frames = self.stack.frames_mut();
+        let known = frames.iter().rposition(|frame| frame.data.trace.is_some());
+        let mut trace = known.and_then(|i| frames[i].data.trace).unwrap_or(Trace::START);
+        for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
+            trace = self.team.traces.extend(trace, frame.data.ordinal, &mut self.portion);
+            frame.data.trace = Some(trace);
+        }
+        trace
+    }
+
+    /// The state arrived at, to be gone on from later or by another thread.
+    pub(in super::super) fn start(&mut self, key: Key) -> Start {
+        self.stack.recover(&mut SharedSet(&mut self.access, self.how.apart));
+        let trace = self.trace();
+        let trace = self.team.traces.extend(trace, self.ordinal(), &mut self.portion);
+        let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
+        let depth = self.depth() + u64::from(label);
+        Start { key, hidden: self.stack.position.hidden().to_vec(), trace, depth }
+    }
+
+    /// The label of the successor told of last.
+    pub(in super::super) fn label(&self) -> Option<M::Label> {
+        self.current.as_ref().and_then(|listed| listed.label)
+    }
+
+    /// The labels from the initial state to the stored state `key` on the stack, the lowest such, and on to the top.
+    /// If it is not there, which cannot be, all of them come before: what was found is not lost, and whoever confirms it
+    /// sees that it is no cycle.
+    pub(in super::super) fn labels_around(&mut self, key: Key) -> Lasso<M> {
+        let frames = self.stack.frames();
+        let place = frames.iter().position(|frame| frame.data.stored && frame.data.key == key);
+        debug_assert!(place.is_some(), "a cycle is closed by a state that is not on the stack");
+        let place = place.unwrap_or(frames.len() - 1);
+        let labels =
+            |frames: &[Frame<_, M::Label, _>]| frames.iter().filter_map(|frame| frame.label).collect::<Vec<_>>();
+        let (below, above) = (labels(&frames[1..=place]), labels(&frames[place + 1..]));
+        let start = self.bottom();
+        let mut stem = self.team.traces.execute(start, self.model);
+        stem.extend(below);
+        (stem, above)
+    }
+
+    /// How the bottom of the stack was reached.
+    pub(super) fn bottom(&self) -> Trace {
+        self.stack.frames().first().and_then(|frame| frame.data.trace).unwrap_or(Trace::START)
+    }
+
+    /// The labels from the initial state to the top of the stack.
+    pub(in super::super) fn path(&mut self) -> Vec<M::Label> {
+        let start = self.bottom();
+        let mut path = self.team.traces.execute(start, self.model);
+        path.extend(self.stack.labels());
+        path
+    }
+}
