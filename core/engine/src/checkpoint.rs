@@ -19,7 +19,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 /// How a file begins; another number means another format.
-const MAGIC: &str = "fabius checkpoint 5";
+const MAGIC: &str = "fabius checkpoint 6";
 /// Ends the lines of text.
 const BLANK: &str = "\n\n";
 const SUM_BYTES: usize = 8;
