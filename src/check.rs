@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{exit, files};
-use fabius_base::{Cancel, Finding, Limits};
+use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::Progress;
 use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings};
 use fabius_lsp::session::cache::Cache;
@@ -116,6 +116,15 @@ struct Job {
 type Rest = Option<(Loaded, Outcome)>;
 
 impl Job {
+    /// Says that the file was not read to its end, since somebody asked to stop; returns its exit code.
+    fn unread(&self, why: StopReason, face: &mut Face) -> u8 {
+        let (before, report) = self.so_far.reports(why);
+        before.iter().chain([&report]).for_each(|report| self.so_far.done(report));
+        let code = exit::of_report(&report);
+        face.unfinished(report);
+        code
+    }
+
     /// Checks the file; returns its exit code.
     fn check(&self, face: &mut Face) -> (u8, Rest) {
         let Self { path, args, cancel, so_far, .. } = self;
@@ -124,7 +133,10 @@ impl Job {
             let told = project.told(path, &args.question).report.clone();
             so_far.project(told);
         }
-        let loaded = load(path, &args.question, &self.settings);
+        let loaded = match load(path, &args.question, &self.settings, cancel) {
+            Ok(loaded) => loaded,
+            Err(why) => return (self.unread(why, face), None),
+        };
         let mut settings = chosen(&loaded, path, &args.question, self.settings.clone());
         if let Some(delaying) = &mut settings.delaying {
             match args.question.delays.scheduler_for(path) {
@@ -187,31 +199,48 @@ pub(crate) fn chosen(loaded: &Loaded, path: &Path, question: &Question, settings
     }
 }
 
-pub(crate) fn load(path: &Path, question: &Question, settings: &Settings) -> Loaded {
-    let (mut loaded, project) = load_defining(path, &question.define, settings);
+/// Reads a model as its project says.
+///
+/// # Errors
+/// Why it was not read to its end, if `cancel` asked to stop.
+pub(crate) fn load(
+    path: &Path,
+    question: &Question,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<Loaded, StopReason> {
+    let (mut loaded, project) = load_defining(path, &question.define, settings, cancel)?;
     let told = project.map(|project| project.told(path, question));
     loaded.project = told.filter(|project| !project.report.settings.is_empty());
-    loaded
+    Ok(loaded)
 }
 
 /// Reads a model with the macros of flags and of its project, and gives the project; if that is wrong, the model says so.
-pub(crate) fn load_defining(path: &Path, define: &[String], settings: &Settings) -> (Loaded, Option<Project>) {
+///
+/// # Errors
+/// Why it was not read to its end, if `cancel` asked to stop.
+pub(crate) fn load_defining(
+    path: &Path,
+    define: &[String],
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<(Loaded, Option<Project>), StopReason> {
     let project = match Project::of(path) {
         Ok(project) => project,
-        Err(misconfigured) => return (*misconfigured, None),
+        Err(misconfigured) => return Ok((*misconfigured, None)),
     };
     let mut defines: Vec<(String, String)> = define.iter().map(|text| definition(text)).collect();
     if let Some(project) = &project {
         defines = project.defines(&defines);
     }
-    let loaded = read(path, &defines, settings);
-    match project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
+    let loaded = read(path, &defines, settings, cancel)?;
+    Ok(match project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
         Some(wrong) => (wrong, None),
         None => (loaded, project),
-    }
+    })
 }
 
-fn read(path: &Path, defines: &[(String, String)], settings: &Settings) -> Loaded {
+fn read(path: &Path, defines: &[(String, String)], settings: &Settings, cancel: &Cancel) -> Result<Loaded, StopReason> {
     let stdin = path.as_os_str() == "-";
     let name = if stdin { STDIN_NAME.to_owned() } else { path.display().to_string() };
     match if stdin { files::read_stdin() } else { files::read(path) } {
@@ -220,9 +249,9 @@ fn read(path: &Path, defines: &[(String, String)], settings: &Settings) -> Loade
                 let path = files::beside(Path::new(including), included);
                 files::read_ordinary(&path).ok().map(|text| (path.display().to_string(), text))
             };
-            fabius_engine::load(&name, text, defines, &mut include, settings)
+            fabius_engine::load_until(cancel, (&name, text), defines, &mut include, settings)
         }
-        Err(why) => fabius_engine::unreadable(&name, &why),
+        Err(why) => Ok(fabius_engine::unreadable(&name, &why)),
     }
 }
 

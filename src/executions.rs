@@ -12,7 +12,7 @@ use fabius_engine::executions::{
     End, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX, ListedExecution, NotCounted, executions,
 };
 use fabius_engine::{Loaded, Settings};
-use fabius_supervise::{Timer, memory as limits};
+use fabius_supervise::{Timer, Unfinished, memory as limits};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::format::{chart, trail};
 use std::fmt::Write as _;
@@ -31,7 +31,13 @@ pub fn run(args: &Args) -> u8 {
             return exit::FAULTY;
         }
     };
-    let (loaded, _) = check::load_defining(&args.file, &args.define, &Settings::default());
+    let loaded = match check::load_defining(&args.file, &args.define, &Settings::default(), &cancel) {
+        Ok((loaded, _)) => loaded,
+        Err(why) => {
+            output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));
+            return exit::UNDECIDED;
+        }
+    };
     let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
     let started = Instant::now();
     let found = match executions(&loaded, &request, &cancel, &|| started.elapsed()) {

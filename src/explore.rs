@@ -1,10 +1,12 @@
 //! `fabius explore`: the terminal explorer on one model.
 
-use crate::args::{Explore, ThemeKind};
+use crate::args::{Explore, Question, ThemeKind};
 use crate::{check, exit, files};
-use fabius_engine::{Settings, strategy};
+use fabius_base::Cancel;
+use fabius_engine::{Loaded, Settings, strategy, unreadable};
 use fabius_tui::{Start, Theme, Wish};
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A test that names a key here asks for a panic when it is pressed: the terminal is to be as it was afterwards. It is
@@ -17,7 +19,7 @@ pub fn run(args: &Explore) -> u8 {
         eprintln!("fabius: {}: {why}", args.file.display());
         return exit::FAULTY;
     }
-    let loaded = check::load(&args.file, &args.question, &settings(args));
+    let loaded = read(&args.file, &args.question, &settings(args), &Cancel::new());
     let mut settings = check::chosen(&loaded, &args.file, &args.question, settings(args));
     if let Some(delaying) = &mut settings.delaying {
         match args.question.delays.scheduler_for(&args.file) {
@@ -44,7 +46,7 @@ pub fn run(args: &Explore) -> u8 {
             trail: args.trail.clone(),
             check: !args.no_check && args.trail.is_none(),
         },
-        read: Arc::new(move || check::load(&path, &question, &wanted)),
+        read: Arc::new(move |cancel| read(&path, &question, &wanted, cancel)),
         theme: theme(args),
         mouse: !args.no_mouse,
         panic_key: std::env::var(PANIC_KEY).ok().filter(|_| cfg!(debug_assertions)).and_then(|key| key.chars().next()),
@@ -56,6 +58,11 @@ pub fn run(args: &Explore) -> u8 {
             exit::FAULTY
         }
     }
+}
+
+fn read(path: &Path, question: &Question, settings: &Settings, cancel: &Cancel) -> Loaded {
+    let interrupted = |_| unreadable(&path.display().to_string(), "it was interrupted");
+    check::load(path, question, settings, cancel).unwrap_or_else(interrupted)
 }
 
 fn theme(args: &Explore) -> Theme {

@@ -2,6 +2,7 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use fabius_base::{ExpansionKind, Finding, Severity, SourceMap, Span};
+use std::collections::HashMap;
 
 /// A piece of text longer than this is not shown as a whole.
 const SHOWN_BYTES_MAX: usize = 16 << 10;
@@ -24,13 +25,11 @@ struct Mark {
 /// Findings that say the same of different places of a file belong together; the groups are in the order of their first ones.
 pub fn alike<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Vec<&'a Finding>> {
     let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    let mut known = HashMap::new();
     for finding in findings {
-        let same = |group: &&mut Vec<&Finding>| {
-            let first = group[0];
-            let file = |finding: &Finding| finding.span().map(|span| span.file);
-            (first.code, file(first), &first.headline) == (finding.code, file(finding), &finding.headline)
-        };
-        match groups.iter_mut().find(same) {
+        let what = (finding.code, finding.span().map(|span| span.file), finding.headline.as_str());
+        let group = *known.entry(what).or_insert(groups.len());
+        match groups.get_mut(group) {
             Some(group) => group.push(finding),
             None => groups.push(vec![finding]),
         }

@@ -12,7 +12,7 @@ fn main() -> std::io::Result<()> {
     let limits = Limits { memory_bytes_max: Some(2 << 30), ..Limits::default() };
     let settings = Settings { properties: arguments.collect(), limits, ..Settings::default() };
     let (file, wanted) = (path.clone(), settings.clone());
-    let read = move || {
+    let read = move |_: &fabius_base::Cancel| {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         load(&file.display().to_string(), text, &[], &mut |_, _| None, &wanted)
     };

@@ -32,8 +32,8 @@ pub enum Message {
     Charted(u64, Box<Result<Chart, String>>),
     /// A run has gone this many steps; the number is that of the run.
     Rides(u64, usize),
-    /// A run is over: where it led, and why it ended.
-    Ran(u64, Box<(Exploration, Stop)>),
+    /// A run is over: where it led and why it ended, or why it came to nothing.
+    Ran(u64, Box<Result<(Exploration, Stop), String>>),
     /// A search failed.
     Crashed(u64, String),
     /// The file of the model was written.

@@ -8,6 +8,7 @@ use crate::theme::Theme;
 use crate::update::update;
 use crate::view::view;
 use crate::work::Work;
+use fabius_base::Cancel;
 use fabius_engine::Loaded;
 use ratatui::crossterm::event::{self, Event};
 use std::io;
@@ -20,15 +21,13 @@ use std::time::{Duration, Instant};
 
 /// The name of threads that search; a panic in one is told on the screen.
 pub(crate) const SEARCH_THREAD: &str = "search";
-/// Stack of the threads that read models and search: a model may nest deeply before a limit is reached.
-pub(crate) const STACK_BYTES: usize = 64 << 20;
 /// At most thirty pictures a second.
 const FRAME: Duration = Duration::from_millis(33);
 /// Who reads keys looks so often whether it is to stop, for an editor or a shell.
 const READ_LOOK: Duration = Duration::from_millis(200);
 
 /// Reads the model.
-pub type Reader = Arc<dyn Fn() -> Loaded + Send + Sync>;
+pub type Reader = Arc<dyn Fn(&Cancel) -> Loaded + Send + Sync>;
 
 /// What the explorer is started with.
 pub struct Start {
@@ -172,15 +171,8 @@ impl Outside {
         Ok(())
     }
 
-    /// Reads the model on a thread of its own.
-    fn load(&self) {
-        let (send, read) = (self.send.clone(), Arc::clone(&self.read));
-        let reading = move || {
-            let _ = send.send(Message::Loaded(Arc::new(read())));
-        };
-        if thread::Builder::new().stack_size(STACK_BYTES).spawn(reading).is_err() {
-            let _ = self.send.send(Message::Crashed(0, "no thread could be started".to_owned()));
-        }
+    fn load(&mut self) {
+        self.work.read(Arc::clone(&self.read));
     }
 
     /// Gives the terminal back, does something, and takes it again.

@@ -2,7 +2,7 @@
 
 use crate::message::Message;
 use crate::ride::Ride;
-use crate::run::{SEARCH_THREAD, STACK_BYTES};
+use crate::run::{Reader, SEARCH_THREAD};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
 use fabius_engine::{Controls, Event, Loaded, Surroundings, check, suited};
@@ -11,7 +11,6 @@ use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// A search tells how far it is so often, and is asked for its path as often.
@@ -32,14 +31,16 @@ pub(crate) struct Work {
     riding: Cancel,
     /// Stops the chart that is being drawn.
     charting: Cancel,
+    /// Stops what reads the model.
+    reading: Cancel,
     /// Where the last search in the order of delays ended, if it had a bound that can be raised.
     kept: Arc<Mutex<Option<Arc<[u8]>>>>,
 }
 
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
-        let (cancel, riding, charting) = (Cancel::new(), Cancel::new(), Cancel::new());
-        Self { send, cancel, controls: Controls::new(), riding, charting, kept: Arc::default() }
+        let [cancel, riding, charting, reading] = std::array::from_fn(|_| Cancel::new());
+        Self { send, cancel, controls: Controls::new(), riding, charting, reading, kept: Arc::default() }
     }
 
     /// What can be done to the search that runs.
@@ -84,28 +85,26 @@ impl Work {
     pub(crate) fn ride(&mut self, number: u64, ride: Ride) {
         self.riding.cancel();
         self.riding = Cancel::new();
-        let (send, cancel) = (self.send.clone(), self.riding.clone());
-        let running = move || {
+        let (send, stop) = (self.send.clone(), self.riding.clone());
+        let running = move |voice: &Voice| {
             let mut told = Instant::now();
             let mut tell = |steps: usize| {
-                if TELL_EVERY < told.elapsed() {
+                if TELL_EVERY < told.elapsed() && !voice.is_lost() {
                     told = Instant::now();
                     let _ = send.send(Message::Rides(number, steps));
                 }
             };
-            let ran = ride.run(&cancel, &mut tell);
-            let _ = send.send(Message::Ran(number, Box::new(ran)));
+            Some(Message::Ran(number, Box::new(Ok(ride.run(&stop, &mut tell)))))
         };
-        if thread::Builder::new().stack_size(STACK_BYTES).spawn(running).is_err() {
-            let _ = self.send.send(Message::Crashed(0, "no thread could be started for the run".to_owned()));
-        }
+        let failed = move |why| Some(Message::Ran(number, Box::new(Err(why))));
+        Job { what: "the run", cancel: self.riding.clone() }.hand_out(&self.send, running, failed);
     }
 
     /// Draws a chart of what is ahead. A search that begins stops it; what is drawn by then is true all the same.
     pub(crate) fn chart(&mut self, number: u64, charting: Charting, settings: &Settings) {
         self.charting.cancel();
         self.charting = Cancel::new();
-        let (send, cancel) = (self.send.clone(), self.charting.clone());
+        let cancel = self.charting.clone();
         let most = |allowed: Option<u64>, max: u64| Some(allowed.map_or(max, |allowed| allowed.min(max)));
         let limits = Limits {
             states_max: most(settings.limits.states_max, CHART_STATES_MAX),
@@ -113,18 +112,27 @@ impl Work {
             ..settings.limits
         };
         let fair = settings.fairness != Fairness::None;
-        let drawing = move || {
+        let drawing = move |_: &Voice| {
             let began = Instant::now();
             let stop = || CHART_TIME_MAX < began.elapsed() || cancel.requested().is_some();
-            let drawn = panic::catch_unwind(AssertUnwindSafe(|| charting.run(&limits, fair, &stop)));
-            let drawn = drawn.unwrap_or_else(|payload| Err(what(payload.as_ref())));
-            let _ = send.send(Message::Charted(number, Box::new(drawn)));
+            Some(Message::Charted(number, Box::new(charting.run(&limits, fair, &stop))))
         };
-        let thread = thread::Builder::new().name(SEARCH_THREAD.to_owned()).stack_size(STACK_BYTES);
-        if thread.spawn(drawing).is_err() {
-            let why = "no thread could be started to look ahead".to_owned();
-            let _ = self.send.send(Message::Charted(number, Box::new(Err(why))));
-        }
+        let failed = move |why| Some(Message::Charted(number, Box::new(Err(why))));
+        Job { what: "the forecast", cancel: self.charting.clone() }.hand_out(&self.send, drawing, failed);
+    }
+
+    /// Reads a model; what was read of an earlier text is not wanted any more.
+    pub(crate) fn read(&mut self, read: Reader) {
+        self.reading.cancel();
+        self.reading = Cancel::new();
+        let stop = self.reading.clone();
+        let reading = move |_: &Voice| {
+            let loaded = Arc::new(read(&stop));
+            stop.requested().is_none().then_some(Message::Loaded(loaded))
+        };
+        let stop = self.reading.clone();
+        let failed = move |why| stop.requested().is_none().then(|| Message::Crashed(0, why));
+        Job { what: "reading the model", cancel: self.reading.clone() }.hand_out(&self.send, reading, failed);
     }
 
     /// Stops the run.
@@ -148,32 +156,64 @@ impl Work {
         self.charting.cancel();
         (self.cancel, self.controls) = (Cancel::new(), Controls::new());
         let (send, cancel, controls) = (self.send.clone(), self.cancel.clone(), self.controls.clone());
-        let voice = Voice::default();
-        let task = Task { name: SEARCH_THREAD, cancel: cancel.clone(), voice: voice.clone(), allowed: None };
-        let (tell_to, stop) = (send.clone(), cancel.clone());
-        let searching = move || {
+        let stop = cancel.clone();
+        let searching = move |voice: &Voice| {
             let mut teller = Teller::new(told_as, send, controls.clone());
             let began = Instant::now();
             controls.ask(false);
-            let done = panic::catch_unwind(AssertUnwindSafe(|| {
-                let now = || began.elapsed();
-                // What was left alone has nothing to say any more.
-                let mut observe = |event: Event| {
-                    if !voice.is_lost() {
-                        teller.tell(event)
-                    }
-                };
-                act(&mut Surroundings { cancel: &stop, now: &now, observe: &mut observe, controls: Some(&controls) })
-            }));
-            done.unwrap_or_else(|payload| Message::Crashed(number, what(payload.as_ref())))
+            let now = || began.elapsed();
+            // What was left alone has nothing to say any more.
+            let mut observe = |event: Event| {
+                if !voice.is_lost() {
+                    teller.tell(event)
+                }
+            };
+            Some(act(&mut Surroundings { cancel: &stop, now: &now, observe: &mut observe, controls: Some(&controls) }))
         };
-        let tell = move |done: Result<Message, Unfinished>| {
-            let unfinished = |why: Unfinished| Message::Crashed(number, format!("not finished: {}", why.sentence()));
-            let _ = tell_to.send(done.unwrap_or_else(unfinished));
+        let failed = move |why| Some(Message::Crashed(number, why));
+        Job { what: "the search", cancel }.hand_out(&self.send, searching, failed);
+    }
+}
+
+/// Work for a thread of its own; it is left alone if it does not end soon after it was asked to.
+struct Job {
+    /// What it is, for a sentence.
+    what: &'static str,
+    cancel: Cancel,
+}
+
+impl Job {
+    /// Lets it be done; what comes of it, or why nothing does, is sent, if it is still wanted.
+    fn hand_out(
+        self,
+        send: &Sender<Message>,
+        act: impl FnOnce(&Voice) -> Option<Message> + Send + 'static,
+        failed: impl Fn(String) -> Option<Message> + Clone + Send + 'static,
+    ) {
+        let (what, voice) = (self.what, Voice::default());
+        let task = Task { name: SEARCH_THREAD, cancel: self.cancel, voice: voice.clone(), allowed: None };
+        let crashed = failed.clone();
+        let work = move || {
+            let done = panic::catch_unwind(AssertUnwindSafe(|| act(&voice)));
+            done.unwrap_or_else(|payload| crashed(panic_text(payload.as_ref())))
         };
-        if begin(task, searching, tell).is_err() {
-            let _ = self.send.send(Message::Crashed(number, "no thread could be started for the search".to_owned()));
+        let (unfinished, tell_to) = (failed.clone(), send.clone());
+        let tell = move |done: Result<Option<Message>, Unfinished>| {
+            let message = done.unwrap_or_else(|why| unfinished(sentence(what, why)));
+            message.into_iter().for_each(|message| drop(tell_to.send(message)));
+        };
+        if begin(task, work, tell).is_err() {
+            let message = failed(format!("no thread could be started for {what}"));
+            message.into_iter().for_each(|message| drop(send.send(message)));
         }
+    }
+}
+
+/// Why work has no result.
+fn sentence(what: &str, why: Unfinished) -> String {
+    match why {
+        Unfinished::Abandoned(_) => format!("{what} did not end soon after it was asked to, and was left alone"),
+        Unfinished::Crowded => format!("{what} was not begun: {}", why.sentence()),
     }
 }
 
@@ -185,7 +225,7 @@ pub(crate) fn can_be_resumed(settings: &Settings) -> bool {
 }
 
 /// What a panic said.
-fn what(payload: &(dyn std::any::Any + Send)) -> String {
+fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
     format!("fabius itself failed: {text}. Please report it with the model.")
@@ -213,5 +253,46 @@ impl Teller {
             self.controls.ask(false);
         }
         let _ = self.send.send(Message::Told(self.number, Box::new(event)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc;
+
+    /// What is said of a run that does this.
+    fn said_of(cancel: Cancel, act: impl FnOnce() + Send + 'static) -> Option<String> {
+        let (send, receive) = mpsc::channel();
+        let run = move |_: &Voice| {
+            act();
+            None
+        };
+        let failed = |why| Some(Message::Ran(1, Box::new(Err(why))));
+        Job { what: "the run", cancel }.hand_out(&send, run, failed);
+        drop(send);
+        receive.recv().ok().and_then(|message| if let Message::Ran(_, ran) = message { ran.err() } else { None })
+    }
+
+    #[test]
+    fn a_run_that_does_not_end_is_left_alone_and_that_is_said() {
+        let (cancel, over) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
+        cancel.cancel();
+        let stop = Arc::clone(&over);
+        let busy = move || {
+            while !stop.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        };
+        let said = said_of(cancel, busy);
+        over.store(true, Ordering::Release);
+        assert_eq!(said.as_deref(), Some("the run did not end soon after it was asked to, and was left alone"));
+    }
+
+    #[test]
+    fn a_run_that_fails_says_so() {
+        let said = said_of(Cancel::new(), || panic!("a fault")).unwrap_or_default();
+        assert!(said.contains("fabius itself failed: a fault"), "{said}");
     }
 }

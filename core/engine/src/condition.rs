@@ -4,7 +4,7 @@
 //! variables of processes (`P:x`, `P[1]:x`) and places (`P@label`) mean in it what they mean in the model.
 
 use crate::load::{Included, Loaded};
-use fabius_base::{Finding, SourceMap};
+use fabius_base::{Cancel, Finding, SourceMap};
 use fabius_program::{Expr, Formula, LocationId, Pattern, Place, Program, PropertyKind};
 use fabius_promela::{Loader, Options, OutsideFormula, lower, parse_with};
 
@@ -29,7 +29,7 @@ pub fn condition(loaded: &Loaded, program: &Program, text: &str) -> Result<Expr,
     let file = map.add_file(main.name.clone(), main.text.clone());
     let asked = OutsideFormula { name: NAME.to_owned(), file: map.add_file("<condition>", text) };
     let (mine, source) = (asked.file, &loaded.source);
-    let parsed = parse_with(&mut map, file, &source.defines, &[asked], &mut Again(&source.included));
+    let parsed = parse_with(&mut map, file, &source.defines, &[asked], &mut Again(&source.included), &Cancel::new());
     let about =
         |finding: &&Finding| finding.is_error() && finding.span().is_none_or(|span| map.user_span(span).file == mine);
     if let Some(error) = parsed.findings.iter().find(about) {

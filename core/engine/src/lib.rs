@@ -52,7 +52,7 @@ pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun
 pub use event::{Event, Goal, Progress};
 pub use fabius_promela::nearest;
 pub use ground::{Ground, Run, read_trail};
-pub use load::{Include, Loaded, Project, load, misconfigured, unreadable};
+pub use load::{Include, Loaded, Project, load, load_until, misconfigured, unreadable};
 pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};
 pub use meaning::{Meaning, Written, meaning};
 pub use meet::{Line, Meeting, meet};

@@ -3,12 +3,12 @@
 use crate::plan::{SAFETY, plan};
 use crate::report::{ProjectReport, Verdict};
 use crate::settings::Settings;
-use fabius_base::{Code, Finding, SourceMap, Span};
+use fabius_base::{Cancel, Code, Finding, SourceMap, Span, StopReason};
 use fabius_program::Program;
 use fabius_promela::ast::Model;
 use fabius_promela::{
     Expectation, Loader, Options, OutsideFormula, Parsed, SealedStretch, expectation_complaint, expectations, lower,
-    parse_with, sealed_stretches,
+    lower_with, parse_with, sealed_stretches,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -113,6 +113,33 @@ pub fn load(
     include: Include<'_>,
     settings: &Settings,
 ) -> Loaded {
+    read((name, text), defines, include, settings, &Cancel::new())
+}
+
+/// As [`load`], for as long as nobody asks to stop.
+///
+/// # Errors
+/// Why it stopped before it was done.
+pub fn load_until(
+    cancel: &Cancel,
+    text: (&str, String),
+    defines: &[(String, String)],
+    include: Include<'_>,
+    settings: &Settings,
+) -> Result<Loaded, StopReason> {
+    let loaded = read(text, defines, include, settings, cancel);
+    // What was read until then is not the model.
+    cancel.requested().map_or(Ok(loaded), Err)
+}
+
+/// Reads a model, of which there are a name and a text; not to its end if `cancel` asks to stop.
+fn read(
+    (name, text): (&str, String),
+    defines: &[(String, String)],
+    include: Include<'_>,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Loaded {
     let mut map = SourceMap::new();
     let file = map.add_file(name, text);
     let formulas: Vec<OutsideFormula> = settings
@@ -125,12 +152,13 @@ pub fn load(
         })
         .collect();
     let mut includer = Includer { include, included: Vec::new() };
-    let Parsed { model, mut findings, inactive } = parse_with(&mut map, file, defines, &formulas, &mut includer);
+    let Parsed { model, mut findings, inactive } =
+        parse_with(&mut map, file, defines, &formulas, &mut includer, cancel);
     let source = Arc::new(Source { defines: defines.to_vec(), included: includer.included });
     let mut program = None;
     if !findings.iter().any(Finding::is_error) {
         let options = if settings.optimize { Options::ALL } else { Options::NONE };
-        let lowered = lower(&model, &map, name, options);
+        let lowered = lower_with(&model, &map, name, options, cancel);
         program = lowered.program.map(Arc::new);
         findings.extend(lowered.findings);
     }
@@ -162,9 +190,10 @@ fn expected_verdicts(
     let properties = program.map_or(&[][..], |program| &program.properties);
     let declared = properties.iter().filter_map(|property| Some((property.name.as_str(), property.span?)));
     let (expected, mut complaints) = expectations(map, inactive, declared);
+    let plan = program.and_then(|program| plan(program, &[]).ok());
     for wish in &expected {
-        let (Some(name), Some(program)) = (&wish.property, program) else { continue };
-        let planned = plan(program, &[]).map(|plan| plan.properties).unwrap_or_default();
+        let (Some(name), Some(plan)) = (&wish.property, &plan) else { continue };
+        let planned = &plan.properties;
         if !planned.iter().any(|property| property.name == *name) {
             let names: Vec<&str> = planned.iter().map(|property| property.name.as_str()).collect();
             let complaint = expectation_complaint(wish.span, &format!("this model has no property `{name}`"));

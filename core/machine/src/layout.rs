@@ -4,6 +4,7 @@
 //! load and two shifts whatever its width, and writing one truncates it to its type for free.
 
 use fabius_program::{ChannelType, Type};
+use std::collections::BTreeMap;
 
 /// Bits of the first word: number of processes.
 pub(crate) const COUNT_MASK: u32 = 0xFF;
@@ -271,14 +272,14 @@ impl ChannelLayout {
 pub(crate) struct Packer {
     /// Bits used of each word, from the low end.
     used: Vec<u8>,
-    /// Words before this one are full.
-    full: usize,
+    /// By width and alignment: words before this one have no room for that, now or later.
+    full: BTreeMap<(u32, u32), usize>,
 }
 
 impl Packer {
     /// A block whose first bits are taken.
     pub(crate) fn new(taken: u32) -> Self {
-        let mut packer = Self { used: Vec::new(), full: 0 };
+        let mut packer = Self { used: Vec::new(), full: BTreeMap::new() };
         if taken > 0 {
             packer.used.push(taken as u8);
         }
@@ -290,16 +291,16 @@ impl Packer {
         if width > 32 {
             return self.place_words(width);
         }
-        while self.used.get(self.full) == Some(&32) {
-            self.full += 1;
-        }
-        for word in self.full..self.used.len() {
+        let full = self.full.entry((width, align)).or_default();
+        for word in *full..self.used.len() {
+            *full = word;
             let at = u32::from(self.used[word]).next_multiple_of(align);
             if at + width <= 32 {
                 self.used[word] = (at + width) as u8;
                 return Some(word as u32 * 32 + at);
             }
         }
+        *full = self.used.len();
         let word = self.used.len() as u32;
         (word < BLOCK_WORDS_MAX).then(|| {
             self.used.push(width as u8);

@@ -6,11 +6,15 @@
 //! step, [`Flow::open`] and [`Flow::close`] are the ends of a sequence.
 
 pub(crate) mod hunt;
+mod label_table;
 mod labels;
+mod reports;
 
 use crate::names::{Context, ScopeId};
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{Action, Expr};
+use label_table::Labels;
+use reports::Reports;
 use std::sync::Arc;
 
 /// Index into [`Flow::elements`]; also the number that Spin gives the element within the system.
@@ -47,8 +51,6 @@ pub(crate) struct Label {
     pub el: El,
     /// Which inline's body it stands in.
     pub inline: Option<Arc<str>>,
-    /// A remote reference looks at it.
-    pub visible: bool,
     /// It was copied from a state that was merged away.
     pub moved: bool,
 }
@@ -165,8 +167,8 @@ pub(crate) enum Closing {
 pub(crate) struct Flow {
     pub elements: Vec<Element>,
     pub sequences: Vec<Sequence>,
-    pub labels: Vec<Label>,
-    pub findings: Vec<Finding>,
+    pub labels: Labels,
+    pub findings: Reports,
     /// Process type that is being read.
     pub process: u32,
     /// Next state number within it.
@@ -226,6 +228,17 @@ impl Flow {
         Pending { labels: Vec::new(), body: Body::Plain(node), head: self.head(span, text) }
     }
 
+    /// The elements of each of `count` process types, in order.
+    pub fn by_process(&self, count: usize) -> Vec<Vec<El>> {
+        let mut elements = vec![Vec::new(); count];
+        for (number, element) in self.elements.iter().enumerate() {
+            if let Some(list) = elements.get_mut(element.process as usize) {
+                list.push(El(number as u32));
+            }
+        }
+        elements
+    }
+
     /// Opens the body of a process type.
     pub fn open_body(&mut self, process: u32) {
         self.process = process;
@@ -261,7 +274,7 @@ impl Flow {
     pub fn close(&mut self, closing: Closing, span: Span) -> Seq {
         let seq = self.current();
         if let Some(first) = self.seq(seq).first
-            && let Some(name) = self.label_on(first, labels::ANY).map(|l| self.labels[l].at.name.clone())
+            && let Some(name) = self.label_on(first, labels::ANY).map(|l| self.labels.get(l).at.name.clone())
         {
             self.label_placed_badly(closing, first, &name);
         }
@@ -340,7 +353,7 @@ impl Flow {
         {
             let head = self.head(self.el(el).head.span, "skip");
             let skip = self.new_element(Node::Action(Action::Guard(Expr::Constant(1))), head);
-            self.labels[label].el = skip;
+            self.labels.move_to(label, skip);
             self.link(skip, seq);
         }
         match self.seq(seq).last {

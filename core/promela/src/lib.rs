@@ -18,7 +18,7 @@ mod token;
 mod types;
 
 pub use expectations::{Expectation, complaint as expectation_complaint, expectations};
-pub use lower::{Lowered, Options, lower};
+pub use lower::{Lowered, Options, lower, lower_with};
 pub use names::nearest;
 pub use preprocess::{Loader, NoLoader, OutsideFormula};
 pub use seals::{SealKind, SealedStretch, sealed_stretches};

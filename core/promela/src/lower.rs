@@ -15,17 +15,19 @@ mod expression;
 mod finish;
 mod formula;
 mod loops;
+mod sets;
 mod step;
 mod table;
 mod text;
 
 use crate::ast;
 use crate::flow::{Flow, LabelRef, Node, Seq};
-use crate::names::{DeclaredId, Names, nearest};
+use crate::names::{DeclaredId, Names, SUGGESTIONS_MAX, nearest};
 use crate::types::{Types, VarType};
-use fabius_base::{Code, Finding, SourceMap, Span};
+use fabius_base::{Cancel, Code, Finding, SourceMap, Span};
 use fabius_program as program;
 use fabius_program::{Expr, Instance, ProcessId, ProcessKind, Program, Property, Uses};
+use sets::Sets;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -58,7 +60,12 @@ pub struct Lowered {
 
 /// Lowers a model. `name` is what the program is called, usually the name of its file.
 pub fn lower(model: &ast::Model, map: &SourceMap, name: &str, options: Options) -> Lowered {
-    let mut lowering = Lowering::new(map, options);
+    lower_with(model, map, name, options, &Cancel::new())
+}
+
+/// As [`lower`]; ends early if `cancel` asks for it, and then there is no program, and not all findings.
+pub fn lower_with(model: &ast::Model, map: &SourceMap, name: &str, options: Options, cancel: &Cancel) -> Lowered {
+    let mut lowering = Lowering::new(map, options, cancel);
     lowering.announce(model);
     for unit in &model.units {
         lowering.unit(unit);
@@ -144,16 +151,10 @@ enum Argument {
     Other,
 }
 
-/// A set of symbolic constants.
-#[derive(Clone, Debug)]
-struct Set {
-    name: Arc<str>,
-    names: Vec<Arc<str>>,
-}
-
 struct Lowering<'a> {
     map: &'a SourceMap,
     options: Options,
+    cancel: &'a Cancel,
     findings: Vec<Finding>,
     names: Names,
     types: Types,
@@ -167,7 +168,7 @@ struct Lowering<'a> {
     /// What `xr` and `xs` promise, and what claims look at.
     exclusive: HashMap<(Option<u32>, program::VariableId), u8>,
     channel_types: Vec<program::ChannelType>,
-    sets: Vec<Set>,
+    sets: Sets,
     /// Which process type claims to be the only one that sends to or receives from a channel.
     owners: HashMap<(program::VariableId, u8), u32>,
     drafts: Vec<Draft>,
@@ -179,6 +180,9 @@ struct Lowering<'a> {
     processes_seen: u32,
     initial: Vec<Instance>,
     properties: Vec<Property>,
+    property_names: HashSet<String>,
+    /// How many of them begin as the names do that formulas get which have none.
+    ltl_names: usize,
     uses: Uses,
     remotes: Vec<Remote>,
     calls: Vec<Call>,
@@ -207,10 +211,11 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(map: &'a SourceMap, options: Options) -> Self {
+    fn new(map: &'a SourceMap, options: Options, cancel: &'a Cancel) -> Self {
         Self {
             map,
             options,
+            cancel,
             findings: Vec::new(),
             names: Names::new(),
             types: Types::default(),
@@ -222,7 +227,7 @@ impl<'a> Lowering<'a> {
             exclusive: HashMap::new(),
             owners: HashMap::new(),
             channel_types: Vec::new(),
-            sets: Vec::new(),
+            sets: Sets::default(),
             drafts: Vec::new(),
             process_names: HashMap::new(),
             later_constants: HashMap::new(),
@@ -230,6 +235,8 @@ impl<'a> Lowering<'a> {
             processes_seen: 0,
             initial: Vec::new(),
             properties: Vec::new(),
+            property_names: HashSet::new(),
+            ltl_names: 0,
             uses: Uses::default(),
             remotes: Vec::new(),
             calls: Vec::new(),
@@ -253,6 +260,11 @@ impl<'a> Lowering<'a> {
 
     fn report(&mut self, finding: Finding) {
         self.findings.push(finding);
+    }
+
+    /// The name that may have been meant; only the first findings suggest one.
+    fn nearest<'n>(&self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        if SUGGESTIONS_MAX <= self.findings.len() { None } else { nearest(name, candidates) }
     }
 
     fn error(&mut self, code: Code, span: Span, headline: impl Into<String>, here: impl Into<String>) {
@@ -312,7 +324,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Whether somebody asked to stop.
+    fn stops(&self) -> bool {
+        self.cancel.requested().is_some()
+    }
+
     fn unit(&mut self, unit: &ast::Unit) {
+        if self.stops() {
+            return;
+        }
         match unit {
             ast::Unit::Proctype(p) => self.proctype(p),
             ast::Unit::Init(init) => {
@@ -326,7 +346,7 @@ impl<'a> Lowering<'a> {
                 self.flow.in_claim = true;
                 self.body(process, &claim.body, claim.span);
                 self.flow.in_claim = false;
-                let known = |name: &str| self.properties.iter().any(|p| p.name == name);
+                let known = |name: &str| self.property_names.contains(name);
                 // A person knows the only claim without a name by its keyword.
                 let name = match &claim.name {
                     None if !known("never") => "never".to_owned(),
@@ -342,7 +362,7 @@ impl<'a> Lowering<'a> {
                     );
                 }
                 let kind = program::PropertyKind::Never(ProcessId(process));
-                self.properties.push(Property { name, kind, span: Some(claim.span) });
+                self.add_property(Property { name, kind, span: Some(claim.span) });
             }
             ast::Unit::Trace(trace) => {
                 let process = self.begin(trace.span);
@@ -352,7 +372,7 @@ impl<'a> Lowering<'a> {
                     self.error(Code::Redeclared, trace.span, "there is a second event trace", "only one is possible");
                 }
                 let kind = program::PropertyKind::Trace(ProcessId(process));
-                self.properties.push(Property { name, kind, span: Some(trace.span) });
+                self.add_property(Property { name, kind, span: Some(trace.span) });
             }
             ast::Unit::Ltl(_) | ast::Unit::Inline(_) => {}
             ast::Unit::Typedef(typedef) => self.typedef(typedef),
@@ -479,7 +499,7 @@ impl<'a> Lowering<'a> {
             finding = finding
                 .at(*span, "declared here, further down")
                 .help("move the `mtype` declaration to a place before its first use");
-        } else if let Some(near) = nearest(text, self.names.visible().map(|s| &*s.name)) {
+        } else if let Some(near) = self.nearest(text, self.names.visible().map(|s| &*s.name)) {
             finding = finding.help(format!("did you mean `{near}`?"));
         }
         self.report(finding);
@@ -498,6 +518,12 @@ impl<'a> Lowering<'a> {
             finding = finding.note("a local name may not be the same as a global one declared before");
         }
         self.report(finding.help("give one of them another name"));
+    }
+
+    fn add_property(&mut self, property: Property) {
+        self.ltl_names += usize::from(property.name.starts_with("ltl_"));
+        self.property_names.insert(property.name.clone());
+        self.properties.push(property);
     }
 
     fn variable(&self, id: DeclaredId) -> &Declared {

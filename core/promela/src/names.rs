@@ -17,6 +17,10 @@ pub(crate) struct ScopeId(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SymbolId(u32);
 
+/// Number of a spelling.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Spelling(u32);
+
 /// Index into the variables of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct DeclaredId(pub u32);
@@ -70,7 +74,12 @@ pub(crate) struct Symbol {
 #[derive(Debug)]
 pub(crate) struct Names {
     symbols: Vec<Symbol>,
-    by_name: HashMap<Arc<str>, Vec<SymbolId>>,
+    /// Each spelling once.
+    spellings: HashMap<Arc<str>, Spelling>,
+    /// What a spelling means in exactly this scope.
+    in_scope: HashMap<(Spelling, Context, ScopeId), SymbolId>,
+    /// By spelling: what it means outside of all bodies, the last one.
+    globals: Vec<Option<SymbolId>>,
     parents: Vec<ScopeId>,
     scope: ScopeId,
     context: Context,
@@ -83,7 +92,9 @@ impl Names {
     pub fn new() -> Self {
         let mut names = Self {
             symbols: Vec::new(),
-            by_name: HashMap::new(),
+            spellings: HashMap::new(),
+            in_scope: HashMap::new(),
+            globals: Vec::new(),
             parents: vec![ScopeId(0)],
             scope: ScopeId(0),
             context: None,
@@ -127,22 +138,21 @@ impl Names {
 
     /// Whether `outer` is `inner` or one of the scopes around it.
     pub fn encloses(&self, outer: ScopeId, inner: ScopeId) -> bool {
-        let mut scope = inner;
-        while scope.0 > outer.0 {
-            scope = self.parents[scope.0 as usize];
-        }
-        scope == outer
+        self.around(inner).find(|scope| *scope <= outer) == Some(outer)
+    }
+
+    /// A scope and those around it, innermost first.
+    pub fn around(&self, inner: ScopeId) -> impl Iterator<Item = ScopeId> + '_ {
+        let outer = |scope: &ScopeId| (scope.0 != 0).then(|| self.parents[scope.0 as usize]);
+        std::iter::successors(Some(inner), outer)
     }
 
     /// The symbol that a name means here, if there is one.
     pub fn find(&self, name: &str) -> Option<SymbolId> {
-        let candidates = self.by_name.get(name)?;
-        let local = candidates.iter().rev().find(|id| {
-            let symbol = self.symbol(**id);
-            symbol.context == self.context && self.encloses(symbol.scope, self.scope)
-        });
-        let global = || candidates.iter().rev().find(|id| self.symbol(**id).context.is_none());
-        local.or_else(|| if self.context.is_some() { global() } else { None }).copied()
+        let spelling = *self.spellings.get(name)?;
+        let local = self.around(self.scope).find_map(|scope| self.in_scope.get(&(spelling, self.context, scope)));
+        let global = || self.context.and(self.globals[spelling.0 as usize]);
+        local.copied().or_else(global)
     }
 
     /// The symbol that a name means here; a new untyped one if there is none.
@@ -151,11 +161,25 @@ impl Names {
             return id;
         }
         let id = SymbolId(self.symbols.len() as u32);
-        let name: Arc<str> = name.into();
         let (context, scope) = (self.context, self.scope);
-        self.symbols.push(Symbol { name: name.clone(), context, scope, meaning: Meaning::Untyped, span });
-        self.by_name.entry(name).or_default().push(id);
+        let (name, spelling) = self.spelling(name);
+        self.in_scope.insert((spelling, context, scope), id);
+        if context.is_none() {
+            self.globals[spelling.0 as usize] = Some(id);
+        }
+        self.symbols.push(Symbol { name, context, scope, meaning: Meaning::Untyped, span });
         id
+    }
+
+    /// A name with the number of its spelling.
+    fn spelling(&mut self, name: &str) -> (Arc<str>, Spelling) {
+        if let Some((name, spelling)) = self.spellings.get_key_value(name) {
+            return (Arc::clone(name), *spelling);
+        }
+        let (name, spelling): (Arc<str>, _) = (name.into(), Spelling(self.globals.len() as u32));
+        self.spellings.insert(Arc::clone(&name), spelling);
+        self.globals.push(None);
+        (name, spelling)
     }
 
     /// Names that mean something at this place, for suggestions.
@@ -168,6 +192,9 @@ impl Names {
     }
 }
 
+/// Once there are so many findings, no more names are suggested: each takes a look at all names.
+pub(crate) const SUGGESTIONS_MAX: usize = 50;
+
 /// The candidate nearest to `name`, if one is near enough to be what was meant.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match name.chars().count() {
@@ -177,6 +204,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     };
     candidates
         .filter(|candidate| *candidate != name && !candidate.starts_with(':'))
+        .filter(|candidate| candidate.chars().count().abs_diff(name.chars().count()) <= limit)
         .map(|candidate| (edit_distance(name, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count())
         .min_by_key(|(distance, _)| *distance)

@@ -14,13 +14,14 @@ pub(crate) use facts::{EXCLUSIVE_RECEIVE, EXCLUSIVE_SEND, Facts, SEEN_BY_CLAIM};
 
 use crate::flow::{El, Flow, Seq};
 use crate::names::Names;
+use fabius_base::Cancel;
 use graph::Graph;
 
 /// Annotates the elements of one process type.
-pub(crate) fn optimise(flow: &mut Flow, names: &Names, facts: &Facts, body: Seq, what: What) {
+pub(crate) fn optimise(flow: &mut Flow, names: &Names, facts: &Facts, body: Seq, what: What, cancel: &Cancel) {
     let graph = Graph::build(flow, names, facts, body);
     if what.reset {
-        dataflow::reset_dead_locals(flow, &graph);
+        dataflow::reset_dead_locals(flow, &graph, cancel);
     }
     if what.merge {
         merge::merge_steps(flow, facts, &graph);

@@ -2,6 +2,7 @@
 
 use fabius_base::Span;
 use fabius_program::{EnumId, Initial, Kind, Type};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Index into [`Types::structs`].
@@ -96,19 +97,49 @@ pub(crate) struct Leaf {
 #[derive(Clone, Debug)]
 pub(crate) struct Struct {
     pub name: Arc<str>,
-    pub fields: Vec<Field>,
     pub leaves: Vec<Leaf>,
+    fields: Vec<Field>,
+    by_name: HashMap<Arc<str>, usize>,
+}
+
+impl Struct {
+    pub fn new(name: Arc<str>) -> Self {
+        Self { name, leaves: Vec::new(), fields: Vec::new(), by_name: HashMap::new() }
+    }
+
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.by_name.get(name).map(|index| &self.fields[*index])
+    }
+
+    pub fn push_field(&mut self, field: Field) {
+        self.by_name.insert(field.name.clone(), self.fields.len());
+        self.fields.push(field);
+    }
 }
 
 /// All structures.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
-    pub structs: Vec<Struct>,
+    structs: Vec<Struct>,
+    by_name: HashMap<Arc<str>, StructId>,
 }
 
 impl Types {
     pub fn find(&self, name: &str) -> Option<StructId> {
-        self.structs.iter().position(|s| &*s.name == name).map(|i| StructId(i as u32))
+        self.by_name.get(name).copied()
+    }
+
+    pub fn push(&mut self, structure: Struct) {
+        self.by_name.insert(structure.name.clone(), StructId(self.structs.len() as u32));
+        self.structs.push(structure);
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.structs.iter().map(|structure| &*structure.name)
     }
 
     pub fn get(&self, id: StructId) -> &Struct {

@@ -311,6 +311,9 @@ fn looks_only(act: Act) -> bool {
     matches!(act, Act::Why | Act::Writers | Act::Save)
 }
 
+/// Where a run led and why it ended, or why it came to nothing.
+type Ran = Result<(Exploration, Stop), String>;
+
 /// Starts a run; it goes on beside what is shown.
 pub(super) fn ride(model: &mut Model, goal: Goal, what: String, effects: &mut Vec<Effect>) {
     let Some(session) = &model.session else { return };
@@ -330,8 +333,20 @@ pub(super) fn rides(model: &mut Model, number: u64, steps: usize) {
 }
 
 /// A run is over: says why, and does what had to wait for it.
-pub(super) fn ran(model: &mut Model, number: u64, (walk, stop): (Exploration, Stop), effects: &mut Vec<Effect>) {
+pub(super) fn ran(model: &mut Model, number: u64, ran: Ran, effects: &mut Vec<Effect>) {
     let Some(ride) = model.ride.take_if(|_| number == model.rides) else { return };
+    match ran {
+        Ok((walk, stop)) => led_to(model, &ride, walk, stop),
+        // What is shown stays as it was before the run.
+        Err(why) => model.say(Tone::Bad, format!("{}: {why}", ride.what)),
+    }
+    for message in std::mem::take(&mut model.later) {
+        effects.extend(super::update(model, message));
+    }
+}
+
+/// Shows where a run led.
+fn led_to(model: &mut Model, ride: &Riding, walk: Exploration, stop: Stop) {
     let Some(session) = &mut model.session else { return };
     session.walk = walk;
     session.essential = None;
@@ -343,9 +358,6 @@ pub(super) fn ran(model: &mut Model, number: u64, (walk, stop): (Exploration, St
         _ => Tone::Plain,
     };
     model.say(tone, format!("{}: {}: {}", ride.what, counted(steps as u64, "step"), stop.sentence()));
-    for message in std::mem::take(&mut model.later) {
-        effects.extend(super::update(model, message));
-    }
 }
 
 /// Asks for a chart where a search has looked for errors and more can be known of the choices. Drawing it never keeps a

@@ -74,7 +74,7 @@ impl Player {
             Effect::Chart(number, charting) => {
                 Message::Charted(number, Box::new(charting.run(&settings.limits, false, &|| false)))
             }
-            Effect::Ride(number, ride) => Message::Ran(number, Box::new(ride.run(&cancel, &mut |_| {}))),
+            Effect::Ride(number, ride) => Message::Ran(number, Box::new(Ok(ride.run(&cancel, &mut |_| {})))),
             other => return self.effects.push(other),
         };
         let work = self.model.work;

@@ -16,8 +16,9 @@ impl Flow {
             if Some(self.el(el).state) == stop_at {
                 return el;
             }
-            let next = match self.el(el).node.clone() {
+            let next = match &self.el(el).node {
                 Node::Goto(label) => {
+                    let label = label.clone();
                     let span = self.el(el).head.span;
                     match self.target_of(&label, names) {
                         None => return self.no_target(el, &label, span),
@@ -48,7 +49,7 @@ impl Flow {
     }
 
     fn no_target(&mut self, el: El, label: &super::LabelRef, span: fabius_base::Span) -> El {
-        let seen = self.findings.iter().any(|f| f.code == Code::UnknownLabel && f.span() == Some(span));
+        let seen = self.findings.has_at(Code::UnknownLabel, span);
         if !seen {
             self.unknown_label(label, span);
         }

@@ -1,7 +1,7 @@
 //! Labels: where they stand, which one a `goto` means, and what may not be labelled or jumped to.
 
 use super::{Closing, El, Flow, Label, LabelRef, Node, Seq};
-use crate::names::{Names, nearest};
+use crate::names::{Names, SUGGESTIONS_MAX, nearest};
 use fabius_base::{Code, Finding, Severity, Span};
 use fabius_program::{Action, Expr};
 
@@ -40,7 +40,7 @@ fn tests_channel(expr: &Expr) -> bool {
 impl Flow {
     /// The label set last on an element, of some kinds: index into [`Flow::labels`].
     pub(super) fn label_on(&self, el: El, kinds: u8) -> Option<usize> {
-        (0..self.labels.len()).rev().find(|&i| self.labels[i].el == el && of_kind(&self.labels[i].at.name, kinds))
+        self.labels.on(el).find(|i| of_kind(&self.labels.get(*i).at.name, kinds))
     }
 
     /// Whether an element has any label.
@@ -50,13 +50,15 @@ impl Flow {
 
     /// Names of the special labels on an element.
     pub fn special_labels(&self, el: El) -> Vec<LabelRef> {
-        [1, 2, 4].iter().filter_map(|kind| self.label_on(el, *kind)).map(|i| self.labels[i].at.clone()).collect()
+        [1, 2, 4].iter().filter_map(|kind| self.label_on(el, *kind)).map(|i| self.labels.get(i).at.clone()).collect()
     }
 
     /// Puts a label on an element.
     pub fn set_label(&mut self, at: LabelRef, el: El) {
         let inline = self.inlines.last().cloned();
-        let twin = self.labels.iter().find(|l| l.at == at && l.inline == inline && !at.name.starts_with(':'));
+        let process = self.process;
+        let twins = self.labels.in_scope(process, &at.name, at.scope).iter().map(|i| self.labels.get(*i));
+        let twin = twins.filter(|_| !at.name.starts_with(':')).find(|label| label.inline == inline);
         if let Some(twin) = twin {
             let finding = Finding::new(Code::Redeclared, format!("the label `{}` is set twice", at.name))
                 .at(self.el(el).head.span, "here again")
@@ -64,33 +66,23 @@ impl Flow {
                 .help("give one of them another name");
             self.report(finding);
         }
-        let process = self.process;
-        self.labels.push(Label { at, process, el, inline, visible: false, moved: false });
+        self.labels.push(Label { at, process, el, inline, moved: false });
     }
 
     /// The label a `goto` means: the one in its own scope, else in a scope around it, else anywhere in
     /// the same body.
     pub fn target_of(&self, goto: &LabelRef, names: &Names) -> Option<El> {
-        let mut found = None;
-        for label in self.labels.iter().rev() {
-            if label.at.name != goto.name || label.at.context != goto.context {
-                continue;
-            }
-            if label.at.scope == goto.scope {
-                return Some(label.el);
-            }
-            if found.is_none() || names.encloses(label.at.scope, goto.scope) {
-                found = Some(label.el);
-            }
-        }
-        found
+        let process = goto.context?;
+        let last = || self.labels.named(process, &goto.name).last().copied();
+        let found = self.labels.nearest(process, goto, names).or_else(last)?;
+        Some(self.labels.get(found).el)
     }
 
     /// A remote reference `process@label`: its label must be a state of its own, so a labelled `goto`
     /// becomes a `skip` followed by the `goto`. Returns whether the label exists.
     pub fn watch_label(&mut self, process: u32, name: &str) -> bool {
-        let found = self.labels.iter().rev().find(|l| l.process == process && &*l.at.name == name);
-        let Some(el) = found.map(|l| l.el) else { return false };
+        let Some(last) = self.labels.named(process, name).last() else { return false };
+        let el = self.labels.get(*last).el;
         if matches!(self.el(el).node, Node::Goto(_)) {
             let mut copy = self.el(el).clone();
             copy.status = 0;
@@ -119,31 +111,21 @@ impl Flow {
     }
 
     /// State number of a label that a remote reference looks at.
-    pub fn remote_state(&mut self, process: u32, at: &LabelRef, names: &Names) -> Option<u32> {
-        let matching = |l: &Label| l.process == process && l.at.name == at.name;
-        let (mut near, mut far) = (None, None);
-        for i in (0..self.labels.len()).rev().filter(|&i| matching(&self.labels[i])) {
-            let label = &self.labels[i];
-            if label.at.scope == at.scope {
-                near = Some(i);
-                break;
-            }
-            if names.encloses(label.at.scope, at.scope) {
-                near = Some(i);
-            } else {
-                far = Some(i);
-            }
-        }
-        let found = near.or(far);
-        let label = found?;
-        self.labels[label].visible = true;
-        Some(self.el(self.labels[label].el).state)
+    pub fn remote_state(&self, process: u32, at: &LabelRef, names: &Names) -> Option<u32> {
+        let first = || self.labels.named(process, &at.name).first().copied();
+        let label = self.labels.nearest(process, at, names).or_else(first)?;
+        Some(self.el(self.labels.get(label).el).state)
     }
 
     /// Reports that a `goto` has no label.
     pub fn unknown_label(&mut self, goto: &LabelRef, span: Span) {
-        let candidates = self.labels.iter().filter(|l| l.at.context == goto.context).map(|l| &*l.at.name);
-        let help = nearest(&goto.name, candidates).map(|name| format!("did you mean `{name}`?"));
+        let near = match goto.context {
+            Some(process) if self.findings.len() < SUGGESTIONS_MAX => {
+                nearest(&goto.name, self.labels.of(process).map(|label| &*label.at.name))
+            }
+            _ => None,
+        };
+        let help = near.map(|name| format!("did you mean `{name}`?"));
         let mut finding = Finding::new(Code::UnknownLabel, format!("there is no label `{}` here", goto.name))
             .at(span, "jumps to it")
             .note("a `goto` can only lead to a label in the same process body");
@@ -192,12 +174,8 @@ impl Flow {
             let element = self.el(el);
             if let Node::Goto(label) = &element.node {
                 // Labels of loops are set when the loop ends; all other labels must be known by now.
-                let known = self
-                    .labels
-                    .iter()
-                    .rev()
-                    .find(|l| l.at.name == label.name && l.at.context == label.context)
-                    .is_some_and(|l| l.el.0 >= start);
+                let named = label.context.and_then(|process| self.labels.named(process, &label.name).last());
+                let known = named.is_some_and(|i| self.labels.get(*i).el.0 >= start);
                 if !known {
                     away.push(element.head.span);
                 }

@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use crate::ast::{VarPart, VarRef};
-use crate::names::{DeclaredId, Meaning, nearest};
+use crate::names::{DeclaredId, Meaning};
 use crate::types::{Basic, StructId, VarType};
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{Expr, Place, Slot, VariableId};
@@ -85,8 +85,8 @@ impl Lowering<'_> {
                 return None;
             };
             let structure = self.types.get(id);
-            let Some(field) = structure.fields.iter().find(|f| f.name == part.name.text).cloned() else {
-                let near = nearest(&part.name.text, structure.fields.iter().map(|f| &*f.name));
+            let Some(field) = structure.field(&part.name.text).cloned() else {
+                let near = self.nearest(&part.name.text, structure.fields().iter().map(|f| &*f.name));
                 let headline = format!("`{}` has no field `{}`", structure.name, part.name.text);
                 let mut finding = Finding::new(Code::UnknownField, headline).at(part.name.span, "");
                 finding.help.extend(near.map(|near| format!("did you mean `{near}`?")));

@@ -3,7 +3,7 @@
 use super::Draft;
 use super::block::Builder;
 use super::table::{Forward, Table, Transition};
-use crate::flow::{ATOM, D_ATOM, El, Flow, Node};
+use crate::flow::{ATOM, D_ATOM, El, Flow, Label, Node};
 use crate::names::Names;
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{
@@ -18,11 +18,11 @@ pub(super) struct Automaton {
     pub locations: BTreeMap<u32, LocationId>,
 }
 
-/// Builds the automaton of one process type; `first_edge` is the number of its first edge.
+/// Builds the automaton of one process type from its `elements`; `first_edge` is the number of its first edge.
 pub(super) fn build(
     flow: &mut Flow,
     names: &Names,
-    draft: Draft,
+    (draft, elements): (Draft, &[El]),
     index: u32,
     merging: bool,
     first_edge: u32,
@@ -37,10 +37,11 @@ pub(super) fn build(
     let merged = std::mem::take(&mut table.merged);
     check(flow, &draft, &transitions);
     warn_of_invisible_labels(flow, index);
-    let states = places(flow, index);
+    let states: HashMap<u32, Span> = elements.iter().map(|el| (flow.el(*el).state, flow.el(*el).head.span)).collect();
+    let mut labels = labels(flow, index);
     let roots = if matches!(draft.kind, ProcessKind::Trace | ProcessKind::NoTrace) {
         // What an event trace forbids, or does not know, leads to its closing brace.
-        vec![entry, closing(flow, index).unwrap_or(entry)]
+        vec![entry, closing(flow, elements).unwrap_or(entry)]
     } else {
         vec![entry]
     };
@@ -72,7 +73,7 @@ pub(super) fn build(
             end: mark.end,
             progress: mark.progress,
             accept: mark.accept,
-            labels: labels(flow, index, state),
+            labels: labels.remove(&state).unwrap_or_default(),
             span: states.get(&state).copied().unwrap_or(process.span),
         });
     }
@@ -96,23 +97,18 @@ fn empty(draft: Draft) -> Process {
     }
 }
 
-/// Where each state of a process type stands in the text.
-fn places(flow: &Flow, process: u32) -> HashMap<u32, Span> {
-    flow.elements.iter().filter(|e| e.process == process).map(|e| (e.state, e.head.span)).collect()
-}
-
-fn labels(flow: &Flow, process: u32, state: u32) -> Vec<String> {
-    flow.labels
-        .iter()
-        .filter(|l| l.process == process && !l.moved && !l.at.name.starts_with(':'))
-        .filter(|l| flow.el(l.el).state == state)
-        .map(|l| l.at.name.to_string())
-        .collect()
+/// The labels on each state of a process type.
+fn labels(flow: &Flow, process: u32) -> HashMap<u32, Vec<String>> {
+    let mut labels: HashMap<u32, Vec<String>> = HashMap::new();
+    for label in flow.labels.of(process).filter(|label| !label.moved && !label.at.name.starts_with(':')) {
+        labels.entry(flow.el(label.el).state).or_default().push(label.at.name.to_string());
+    }
+    labels
 }
 
 /// The state behind the last step of a process.
-fn closing(flow: &Flow, process: u32) -> Option<u32> {
-    flow.elements.iter().find(|e| e.process == process && matches!(e.node, Node::End)).map(|e| e.state)
+fn closing(flow: &Flow, elements: &[El]) -> Option<u32> {
+    elements.iter().map(|el| flow.el(*el)).find(|e| matches!(e.node, Node::End)).map(|e| e.state)
 }
 
 /// States that a process can be in, those in `waiting`, and those that have labels, in the order of their numbers.
@@ -123,7 +119,7 @@ fn reachable(
     transitions: &[Vec<Transition>],
 ) -> BTreeMap<u32, LocationId> {
     let mut found = BTreeMap::new();
-    let labelled = flow.labels.iter().filter(|l| l.process == process && !l.at.name.starts_with(':'));
+    let labelled = flow.labels.of(process).filter(|l| !l.at.name.starts_with(':'));
     waiting.extend(labelled.map(|l| flow.el(l.el).state));
     while let Some(state) = waiting.pop() {
         if found.insert(state, LocationId(0)).is_some() {
@@ -178,7 +174,8 @@ fn step(flow: &mut Flow, names: &Names, el: El, rest: &[El]) -> Action {
 
 /// Inside an atomic sequence there are no states of their own for labels to mark.
 fn warn_of_invisible_labels(flow: &mut Flow, process: u32) {
-    for label in flow.labels.clone().iter().filter(|l| l.process == process && !l.moved) {
+    let labels: Vec<Label> = flow.labels.of(process).filter(|label| !label.moved).cloned().collect();
+    for label in labels {
         let (name, status) = (&label.at.name, flow.el(label.el).status);
         let special = name.starts_with("progress") || name.starts_with("accept");
         let inside = match status {
@@ -198,8 +195,7 @@ fn warn_of_invisible_labels(flow: &mut Flow, process: u32) {
 fn check(flow: &mut Flow, draft: &Draft, transitions: &[Vec<Transition>]) {
     for (state, list) in transitions.iter().enumerate() {
         let elses: Vec<El> = list.iter().filter(|t| t.forward == Forward::Else).map(|t| t.el).collect();
-        let known = flow.findings.iter().any(|f| f.code == Code::BadElse);
-        if let ([first, second, ..], false) = (&elses[..], known) {
+        if let ([first, second, ..], false) = (&elses[..], flow.findings.has(Code::BadElse)) {
             let (first, second) = (*first, *second);
             let finding = Finding::new(Code::BadElse, "two `else` meet in one choice")
                 .at(flow.el(second).head.span, "this one")

@@ -1,6 +1,6 @@
 //! Declarations: variables, parameters, structures, symbolic constants, channels.
 
-use super::{Declared, Lowering, Parameter, Set};
+use super::{Declared, Lowering, Parameter};
 use crate::ast::{self, Declaration, Declarator, ExprKind, Initializer, TypeName, VarRef, Visibility};
 use crate::flow::Node;
 use crate::names::{DeclaredId, Meaning, SymbolId};
@@ -25,20 +25,19 @@ impl Lowering<'_> {
         // Numbers follow the list from its end.
         for name in mtype.names.iter().rev() {
             let symbol = self.names.lookup(&name.text, name.span);
-            if self.sets.iter().any(|s| s.names.contains(&name.text)) {
+            if self.sets.of_constant(&name.text).is_some() {
                 self.redeclared(name, symbol);
                 continue;
             }
             if self.names.symbol(symbol).meaning != Meaning::Untyped {
                 self.redeclared(name, symbol);
             }
-            self.sets[set].names.push(name.text.clone());
-            let value = self.sets[set].names.len() as i32;
+            let value = self.sets.add(set, name.text.clone()) as i32;
             let symbol = self.names.symbol_mut(symbol);
             symbol.meaning = Meaning::Constant(value);
             symbol.span = name.span;
         }
-        if self.sets[set].names.len() > 255 {
+        if self.sets.list()[set].names.len() > 255 {
             let headline = "there are more than 255 symbolic constants";
             self.error(Code::TooMany, mtype.span, headline, "their numbers are stored in a byte");
         }
@@ -46,17 +45,12 @@ impl Lowering<'_> {
 
     /// The set of symbolic constants with a name; makes it if need be.
     fn set(&mut self, name: Option<&Arc<str>>) -> usize {
-        let name = name.cloned().unwrap_or_else(|| "".into());
-        let found = self.sets.iter().position(|s| s.name == name);
-        found.unwrap_or_else(|| {
-            self.sets.push(Set { name, names: Vec::new() });
-            self.sets.len() - 1
-        })
+        self.sets.find_or_add(name.cloned().unwrap_or_else(|| "".into()))
     }
 
     /// The set a constant belongs to.
     pub(super) fn set_of(&self, constant: &str) -> Option<Arc<str>> {
-        self.sets.iter().find(|s| s.names.iter().any(|n| &**n == constant)).map(|s| s.name.clone())
+        self.sets.of_constant(constant).map(|set| self.sets.list()[set].name.clone())
     }
 
     fn basic(&mut self, ty: &TypeName, declarator: Option<&Declarator>) -> Option<VarType> {
@@ -73,7 +67,7 @@ impl Lowering<'_> {
             TypeName::User(name) => {
                 let found = self.types.find(&name.text);
                 if found.is_none() {
-                    let near = crate::names::nearest(&name.text, self.types.structs.iter().map(|s| &*s.name));
+                    let near = self.nearest(&name.text, self.types.names());
                     let headline = format!("there is no type `{}`", name.text);
                     let mut finding = Finding::new(Code::UndeclaredName, headline).at(name.span, "");
                     finding.help.extend(near.map(|near| format!("did you mean `{near}`?")));
@@ -434,19 +428,19 @@ impl Lowering<'_> {
             self.error(Code::Redeclared, typedef.name.span, headline, "here again");
             return;
         }
-        let mut structure = Struct { name: typedef.name.text.clone(), fields: Vec::new(), leaves: Vec::new() };
+        let mut structure = Struct::new(typedef.name.text.clone());
         for declaration in &typedef.fields {
             for d in &declaration.declarators {
                 self.field(&mut structure, declaration, d);
             }
         }
-        self.types.structs.push(structure);
+        self.types.push(structure);
     }
 
     fn field(&mut self, structure: &mut Struct, declaration: &Declaration, d: &Declarator) {
         let Some(ty) = self.basic(&declaration.ty, Some(d)) else { return };
         self.check_declarator(declaration, d, ty);
-        if let Some(twin) = structure.fields.iter().find(|f| f.name == d.name.text) {
+        if let Some(twin) = structure.field(&d.name.text) {
             let headline = format!("`{}` has two fields `{}`", structure.name, d.name.text);
             let finding = Finding::new(Code::Redeclared, headline)
                 .at(d.name.span, "here again")
@@ -463,7 +457,7 @@ impl Lowering<'_> {
             inner.path = field_path(&d.name.text, length, &inner.path);
             structure.leaves.push(inner);
         }
-        structure.fields.push(Field { name: d.name.text.clone(), ty, length, leaf, span: d.name.span });
+        structure.push_field(Field { name: d.name.text.clone(), ty, length, leaf, span: d.name.span });
     }
 
     /// The variable that counts the rounds of `for (m in channel)`.

@@ -368,7 +368,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn unknown_process(&mut self, process: &ast::Name) {
-        let near = crate::names::nearest(&process.text, self.process_names.keys().map(|k| &**k));
+        let near = self.nearest(&process.text, self.drafts.iter().map(|draft| &*draft.name));
         let headline = format!("there is no proctype `{}`", process.text);
         let mut finding = Finding::new(Code::UnknownProcess, headline).at(process.span, "");
         finding.help.extend(near.map(|near| format!("did you mean `{near}`?")));
@@ -397,8 +397,8 @@ impl Lowering<'_> {
         let pid = pid.map(|e| Box::new(self.expression(e)));
         let Some(index) = self.remote_process(process) else { return Expr::Constant(0) };
         if !self.flow.watch_label(index, &label.text) {
-            let candidates = self.flow.labels.iter().filter(|l| l.process == index).map(|l| &*l.at.name);
-            let near = crate::names::nearest(&label.text, candidates);
+            let candidates = self.flow.labels.of(index).map(|label| &*label.at.name);
+            let near = self.nearest(&label.text, candidates);
             let headline = format!("`{}` has no label `{}`", process.text, label.text);
             let mut finding = Finding::new(Code::UnknownLabel, headline)
                 .at(label.span, "")
@@ -499,7 +499,7 @@ impl Lowering<'_> {
         let mut ty = self.variable(declared).ty;
         for part in &v.parts[1..] {
             let crate::types::VarType::Struct(id) = ty else { return None };
-            ty = self.types.get(id).fields.iter().find(|f| f.name == part.name.text)?.ty;
+            ty = self.types.get(id).field(&part.name.text)?.ty;
         }
         match ty {
             crate::types::VarType::Basic(basic) => Some(basic),

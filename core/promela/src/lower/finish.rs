@@ -10,9 +10,13 @@ use fabius_program::{
     Action, Enumeration, Expr, Formula, Initial, Kind, LocationId, Pattern, Place, PrintPiece, Process, ProcessKind,
     Program, Property, PropertyKind, Slot, Type, Variable, VariableId,
 };
+use std::collections::HashSet;
 
 impl Lowering<'_> {
     pub(super) fn finish(mut self, name: &str) -> Lowered {
+        if self.stops() {
+            return Lowered { program: None, findings: Vec::new() };
+        }
         self.flow.tie_loose_ends();
         self.check_calls();
         self.check_sends();
@@ -24,14 +28,19 @@ impl Lowering<'_> {
         let merging = self.options.merge && !self.has_provided && !self.has_remote_variables;
         let mut automata: Vec<Automaton> = Vec::new();
         let mut edge_count = 0;
+        let elements = self.flow.by_process(self.drafts.len());
         for (index, draft) in std::mem::take(&mut self.drafts).into_iter().enumerate() {
-            let one = automaton::build(&mut self.flow, &self.names, draft, index as u32, merging, edge_count);
+            if self.stops() {
+                return Lowered { program: None, findings: Vec::new() };
+            }
+            let from = (draft, &elements[index][..]);
+            let one = automaton::build(&mut self.flow, &self.names, from, index as u32, merging, edge_count);
             edge_count += one.edges.len() as u32;
             automata.push(one);
         }
         self.keep_numbers(&mut automata);
         let patch = self.patch(&automata);
-        let findings = std::mem::take(&mut self.flow.findings);
+        let findings = self.flow.findings.take();
         self.findings.extend(findings);
         let mut program = self.program(name, automata);
         program.merged = merging;
@@ -45,16 +54,10 @@ impl Lowering<'_> {
     fn in_order(&mut self) -> Vec<Finding> {
         let mut findings = std::mem::take(&mut self.findings);
         let place = |f: &Finding| f.span().map(|span| self.map.user_span(span)).map(|s| (s.file.0, s.start));
-        findings.sort_by_key(place);
-        let same = |a: &Finding, b: &Finding| (a.code, &a.headline, place(a)) == (b.code, &b.headline, place(b));
-        let mut seen: Vec<Finding> = Vec::new();
-        for finding in findings {
-            let there = seen.iter().rev().take_while(|f| place(f) == place(&finding)).any(|f| same(f, &finding));
-            if !there {
-                seen.push(finding);
-            }
-        }
-        seen
+        findings.sort_by_cached_key(place);
+        let mut seen = HashSet::new();
+        findings.retain(|finding| seen.insert((finding.code, finding.headline.clone(), place(finding))));
+        findings
     }
 
     /// Annotates all elements as Spin's optimiser would.
@@ -74,8 +77,8 @@ impl Lowering<'_> {
         }
         let facts = self.facts();
         for process in (0..self.drafts.len()).rev() {
-            if let Some(body) = self.drafts[process].body {
-                optimise(&mut self.flow, &self.names, &facts, body, what);
+            if let Some(body) = self.drafts[process].body.filter(|_| !self.stops()) {
+                optimise(&mut self.flow, &self.names, &facts, body, what, self.cancel);
             }
         }
     }
@@ -225,7 +228,7 @@ impl Lowering<'_> {
     fn remote_slot(&mut self, process: &Process, name: &ast::Name, indices: usize) -> u32 {
         let found = process.locals.iter().position(|v| v.name == *name.text);
         let Some(slot) = found else {
-            let near = crate::names::nearest(&name.text, process.locals.iter().map(|v| &*v.name));
+            let near = self.nearest(&name.text, process.locals.iter().map(|v| &*v.name));
             let headline = format!("`{}` has no variable `{}`", process.name, name.text);
             let mut finding = Finding::new(Code::UndeclaredName, headline).at(name.span, "");
             finding.help.extend(near.map(|near| format!("did you mean `{near}`?")));
@@ -275,8 +278,8 @@ impl Lowering<'_> {
         let constants = |names: &[std::sync::Arc<str>]| {
             names.iter().enumerate().map(|(i, n)| (i as i32 + 1, n.to_string())).collect()
         };
-        let one = |set: &super::Set| Enumeration { name: set.name.to_string(), constants: constants(&set.names) };
-        self.sets.iter().map(one).collect()
+        let one = |set: &super::sets::Set| Enumeration { name: set.name.to_string(), constants: constants(&set.names) };
+        self.sets.list().iter().map(one).collect()
     }
 }
 

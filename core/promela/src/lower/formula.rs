@@ -9,14 +9,13 @@ impl Lowering<'_> {
     /// `ltl name { formula }`
     pub(super) fn ltl(&mut self, ltl: &ast::Ltl) {
         (self.in_ltl, self.in_outside) = (true, ltl.outside);
-        let unnamed = self.properties.iter().filter(|p| p.name.starts_with("ltl_")).count();
-        let name = ltl.name.as_ref().map_or_else(|| format!("ltl_{unnamed}"), |n| n.text.to_string());
-        if self.properties.iter().any(|p| p.name == name) {
+        let name = ltl.name.as_ref().map_or_else(|| format!("ltl_{}", self.ltl_names), |n| n.text.to_string());
+        if self.property_names.contains(&name) {
             let headline = format!("there are two properties `{name}`");
             self.error(Code::Redeclared, ltl.span, headline, "the second one");
         }
         let formula = self.formula(&ltl.formula);
-        self.properties.push(Property { name, kind: PropertyKind::Ltl(formula), span: Some(ltl.span) });
+        self.add_property(Property { name, kind: PropertyKind::Ltl(formula), span: Some(ltl.span) });
         (self.in_ltl, self.in_outside) = (false, false);
     }
 

@@ -546,18 +546,14 @@ impl Lowering<'_> {
 
     /// The set of constants an expression's value is shown with.
     fn enumeration_of(&mut self, e: &ast::Expr) -> Option<EnumId> {
-        let find = |lowering: &Self, name: &str| lowering.sets.iter().position(|s| &*s.name == name);
         let index = match &e.kind {
-            ExprKind::Constant(c) => {
-                let set = self.set_of(&c.name.as_ref()?.text)?;
-                find(self, &set)?
-            }
+            ExprKind::Constant(c) => self.sets.of_constant(&c.name.as_ref()?.text)?,
             ExprKind::Var(v) => {
                 let declared = self.base(v)?;
                 let set = self.variable(declared).set.clone().unwrap_or_else(|| "".into());
-                find(self, &set)?
+                self.sets.find(&set)?
             }
-            _ => find(self, "")?,
+            _ => self.sets.find("")?,
         };
         Some(EnumId(index as u32))
     }

@@ -7,7 +7,7 @@
 use crate::flow::{ATOM, D_ATOM, El, Flow, LAST_ATOM, Label, LabelRef, Node, Seq};
 use crate::names::Names;
 use fabius_program::{Action, Expr};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a transition does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub(crate) struct Table<'a> {
     names: &'a Names,
     process: u32,
     merging: bool,
-    done: Vec<bool>,
+    done: HashSet<El>,
     /// By state.
     pub transitions: Vec<Vec<Transition>>,
     /// By state.
@@ -63,13 +63,12 @@ impl<'a> Table<'a> {
     /// Builds the table of a process type.
     pub fn build(flow: &'a mut Flow, names: &'a Names, process: u32, body: Seq, merging: bool) -> Self {
         let states = flow.done_states[process as usize].max(1) as usize;
-        let done = vec![false; flow.elements.len()];
         let mut table = Self {
             flow,
             names,
             process,
             merging,
-            done,
+            done: HashSet::new(),
             transitions: vec![Vec::new(); states],
             marks: Vec::new(),
             merged: HashMap::new(),
@@ -94,7 +93,7 @@ impl<'a> Table<'a> {
     fn put_sequence(&mut self, seq: Seq) {
         let mut at = self.flow.seq(seq).first;
         while let Some(el) = at {
-            if !std::mem::replace(&mut self.done[el.0 as usize], true) {
+            if self.done.insert(el) {
                 self.put(el);
             }
             if Some(el) == self.flow.seq(seq).last {
@@ -259,7 +258,7 @@ impl<'a> Table<'a> {
         for at in &labels {
             let name = format!("{}{}", at.name, self.moved_labels).into();
             let at = LabelRef { name, ..at.clone() };
-            let label = Label { at, process: self.process, el: to, inline: None, visible: false, moved: true };
+            let label = Label { at, process: self.process, el: to, inline: None, moved: true };
             self.flow.labels.push(label);
         }
         self.moved_labels += u32::from(!labels.is_empty());
@@ -301,7 +300,7 @@ impl<'a> Table<'a> {
             let state = self.flow.el(last).state;
             self.mark(state, Marks { end: true, ..Marks::default() });
         }
-        for label in self.flow.labels.iter().filter(|l| l.process == self.process).cloned().collect::<Vec<_>>() {
+        for label in self.flow.labels.of(self.process).cloned().collect::<Vec<_>>() {
             let name = &label.at.name;
             let marks = Marks {
                 end: name.starts_with("end"),
@@ -376,15 +375,16 @@ impl<'a> Table<'a> {
     /// What an escape does first is put in front of what it may interrupt.
     fn add_escapes(&mut self) {
         for state in 1..self.transitions.len() {
+            if self.transitions[state].iter().all(|t| t.escapes.is_empty()) {
+                continue;
+            }
             let own = self.transitions[state].clone();
             let mut front: Vec<Transition> = Vec::new();
-            for escape in own.iter().flat_map(|t| t.escapes.iter().rev()) {
-                for transition in self.list(*escape) {
-                    let there = |t: &Transition| t.el == transition.el;
-                    if !own.iter().any(there) && !front.iter().any(there) {
-                        front.push(Transition { escape: *escape, ..transition.clone() });
-                    }
-                }
+            let mut there: HashSet<El> = own.iter().map(|t| t.el).collect();
+            let mut met = HashSet::new();
+            for escape in own.iter().flat_map(|t| t.escapes.iter().rev()).filter(|escape| met.insert(**escape)) {
+                let new = self.list(*escape).iter().filter(|transition| there.insert(transition.el));
+                front.extend(new.map(|transition| Transition { escape: *escape, ..transition.clone() }));
             }
             front.reverse();
             front.extend(own);

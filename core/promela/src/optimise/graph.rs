@@ -5,7 +5,7 @@ use super::facts::Uses;
 use crate::flow::{El, Flow, Node, Seq};
 use crate::names::Names;
 use fabius_program::{Action, Expr};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An edge.
 #[derive(Clone, Debug)]
@@ -29,19 +29,32 @@ pub(super) struct Graph {
     /// In the order in which they were met.
     pub states: Vec<State>,
     index: HashMap<u32, usize>,
-    done: Vec<bool>,
+    done: HashSet<El>,
 }
 
 impl Graph {
     pub fn build(flow: &mut Flow, names: &Names, facts: &Facts, body: Seq) -> Self {
-        let mut graph = Self { done: vec![false; flow.elements.len()], ..Self::default() };
+        let mut graph = Self::default();
         let mut reader = Reader { flow, names, facts };
         graph.sequence(&mut reader, body);
+        graph.states.iter_mut().for_each(|state| state.edges.reverse());
         graph
+    }
+
+    /// A graph of states by number.
+    #[cfg(test)]
+    pub fn of_states(states: Vec<State>) -> Self {
+        let index = (0..states.len()).map(|number| (number as u32, number)).collect();
+        Self { states, index, done: HashSet::new() }
     }
 
     pub fn state(&self, number: u32) -> Option<&State> {
         self.index.get(&number).map(|&i| &self.states[i])
+    }
+
+    /// The place of a state in [`Graph::states`]; 0 is not a state.
+    pub fn index(&self, number: u32) -> Option<usize> {
+        self.index.get(&number).copied().filter(|_| number != 0)
     }
 
     fn find_or_add(&mut self, number: u32) -> &mut State {
@@ -53,14 +66,14 @@ impl Graph {
     }
 
     fn edge(&mut self, from: u32, to: u32, el: Option<El>, uses: Uses) {
-        self.find_or_add(from).edges.insert(0, Edge { to, el, uses });
+        self.find_or_add(from).edges.push(Edge { to, el, uses });
         self.find_or_add(to).entered += 1;
     }
 
     fn sequence(&mut self, reader: &mut Reader, seq: Seq) {
         let mut at = reader.flow.seq(seq).first;
         while let Some(el) = at {
-            if !std::mem::replace(&mut self.done[el.0 as usize], true) {
+            if self.done.insert(el) {
                 self.element(reader, el);
             }
             if Some(el) == reader.flow.seq(seq).last {

@@ -5,6 +5,7 @@ use super::facts::{Facts, runs};
 use super::graph::{Edge, Graph, State};
 use crate::flow::{ATOM, El, Flow, LAST_ATOM, Node, WATCHED};
 use fabius_program::Action;
+use std::collections::HashSet;
 
 pub(super) fn merge_steps(flow: &mut Flow, facts: &Facts, graph: &Graph) {
     let mut merger = Merger { flow, facts, graph };
@@ -53,6 +54,7 @@ impl<'a> Merger<'a> {
     /// Finds where a chain of mergeable steps ends, and notes it on each of them.
     fn build(&mut self, state: &'a State, index: usize) {
         let mut chain: Vec<(El, u32)> = Vec::new();
+        let mut there: HashSet<El> = HashSet::new();
         let (mut at, mut edge) = (state, index);
         let end = loop {
             let Some(Edge { el: Some(el), to, .. }) = at.edges.get(edge) else { break None };
@@ -60,7 +62,7 @@ impl<'a> Merger<'a> {
             if until != 0 {
                 break Some(until);
             }
-            if !self.eligible(at, edge) || chain.iter().any(|(there, _)| there == el) {
+            if !self.eligible(at, edge) || !there.insert(*el) {
                 break None;
             }
             chain.push((*el, *to));

@@ -103,11 +103,7 @@ impl Parser<'_> {
 
     fn number_constants(&mut self, set: Option<Token>, tokens: &[Token]) {
         let key = set.map(|name| name.symbol);
-        let index = self.mtypes.iter().position(|(set, _)| *set == key).unwrap_or_else(|| {
-            self.mtypes.push((key, 0));
-            self.mtypes.len() - 1
-        });
-        let before = self.mtypes[index].1;
+        let before = self.mtypes.get(&key).copied().unwrap_or(0);
         let count = tokens.len() as i32;
         for (i, token) in tokens.iter().enumerate() {
             let role = self.stream.role_mut(token.symbol);
@@ -115,7 +111,7 @@ impl Parser<'_> {
                 role.mtype = Some(before + count - i as i32);
             }
         }
-        self.mtypes[index].1 = before + count;
+        self.mtypes.insert(key, before + count);
     }
 
     /// The variables of a declaration, between commas.

@@ -15,8 +15,8 @@ mod stream;
 mod unit;
 
 use crate::ast;
-use crate::token::{Interner, Symbol, Tok, Token, spelling};
-use fabius_base::{Code, Finding, SourceMap, Span};
+use crate::token::{Interner, QuickMap, Symbol, Tok, Token, spelling};
+use fabius_base::{Cancel, Code, Finding, SourceMap, Span};
 use stream::{Stream, Trouble};
 
 /// How deep statements may nest in each other.
@@ -67,7 +67,8 @@ struct Parser<'a> {
     /// Reading `trace` or `notrace`, where only events are allowed.
     in_trace: bool,
     model: ast::Model,
-    mtypes: Vec<(Option<Symbol>, i32)>,
+    /// How many constants each set has so far.
+    mtypes: QuickMap<Option<Symbol>, i32>,
 }
 
 /// Parses tokens to a model.
@@ -76,11 +77,12 @@ pub(crate) fn parse(
     names: &mut Interner,
     findings: &mut Vec<Finding>,
     tokens: Vec<Token>,
+    cancel: &Cancel,
 ) -> ast::Model {
     let start = tokens.first().map_or(Span::default(), |t| t.span);
     let findings_before = findings.len();
     let mut parser = Parser {
-        stream: Stream::new(map, names, tokens),
+        stream: Stream::new(map, names, tokens, cancel),
         findings,
         findings_before,
         peeked: None,
@@ -96,7 +98,7 @@ pub(crate) fn parse(
         complained: Vec::new(),
         in_trace: false,
         model: ast::Model::default(),
-        mtypes: Vec::new(),
+        mtypes: QuickMap::default(),
     };
     parser.model();
     parser.model

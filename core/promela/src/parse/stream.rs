@@ -6,7 +6,7 @@
 //! taken one at a time, and the parser never looks further ahead than one token.
 
 use crate::token::{Interner, QuickMap, Symbol, Tok, Token};
-use fabius_base::{Expansion, ExpansionId, ExpansionKind, SourceMap, Span};
+use fabius_base::{Cancel, Expansion, ExpansionId, ExpansionKind, SourceMap, Span};
 use std::rc::Rc;
 
 /// How many tokens inline calls may produce.
@@ -87,11 +87,12 @@ pub(super) struct Stream<'a> {
     /// Inside a formula.
     pub(super) in_ltl: bool,
     budget: u64,
+    cancel: &'a Cancel,
     pub(super) troubles: Vec<Trouble>,
 }
 
 impl<'a> Stream<'a> {
-    pub(super) fn new(map: &'a mut SourceMap, names: &'a mut Interner, tokens: Vec<Token>) -> Self {
+    pub(super) fn new(map: &'a mut SourceMap, names: &'a mut Interner, tokens: Vec<Token>, cancel: &'a Cancel) -> Self {
         let frame = Frame { tokens: Rc::new(tokens), next: 0, kind: FrameKind::Text };
         Self {
             map,
@@ -109,6 +110,7 @@ impl<'a> Stream<'a> {
             in_for: false,
             in_ltl: false,
             budget: INLINED_MAX,
+            cancel,
             troubles: Vec::new(),
         }
     }
@@ -180,6 +182,9 @@ impl<'a> Stream<'a> {
     /// The next token with its meaning.
     fn read(&mut self) -> Token {
         loop {
+            if self.cancel.requested().is_some() {
+                self.frames.clear();
+            }
             let Some(frame) = self.frames.last() else { return Token::mark(Tok::Eof, self.last_end) };
             let Some(&token) = frame.tokens.get(frame.next) else {
                 self.leave_frame();

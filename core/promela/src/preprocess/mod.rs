@@ -14,7 +14,7 @@ pub(crate) mod scan;
 mod tests;
 
 use crate::token::{Interner, QuickMap, Symbol};
-use fabius_base::{Code, ExpansionId, FileId, Finding, SourceMap, Span};
+use fabius_base::{Cancel, Code, ExpansionId, FileId, Finding, SourceMap, Span};
 pub use formula::OutsideFormula;
 use macros::Macro;
 use scan::{PpKind, PpToken, Scanner};
@@ -89,6 +89,7 @@ pub(crate) struct Preprocessor<'a> {
     pub(crate) names: &'a mut Interner,
     pub(crate) findings: &'a mut Vec<Finding>,
     loader: &'a mut dyn Loader,
+    cancel: &'a Cancel,
     macros: QuickMap<Symbol, Rc<Macro>>,
     builtins: QuickMap<Symbol, builtin::Builtin>,
     /// How often `__COUNTER__` was read.
@@ -129,15 +130,22 @@ pub(crate) struct Preprocessed {
     pub(crate) inactive: Vec<Span>,
 }
 
-/// Preprocesses `file` after the definitions of the command line, and formulas after it.
+/// What is read before and after a file: definitions of the command line, and formulas.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Beside<'a> {
+    pub(crate) defines: &'a [(String, String)],
+    pub(crate) formulas: &'a [OutsideFormula],
+}
+
+/// Preprocesses `file` with what stands beside it; once `cancel` asks for it, the rest is not read.
 pub(crate) fn preprocess(
     map: &mut SourceMap,
     names: &mut Interner,
     findings: &mut Vec<Finding>,
     file: FileId,
-    defines: &[(String, String)],
-    formulas: &[OutsideFormula],
+    Beside { defines, formulas }: Beside<'_>,
     loader: &mut dyn Loader,
+    cancel: &Cancel,
 ) -> Preprocessed {
     let words = Words {
         defined: names.intern("defined"),
@@ -159,6 +167,7 @@ pub(crate) fn preprocess(
         names,
         findings,
         loader,
+        cancel,
         macros: QuickMap::default(),
         disabled: QuickMap::default(),
         sources: Vec::new(),
@@ -244,7 +253,7 @@ impl Preprocessor<'_> {
 
     /// The next token: from a macro, or from the file.
     fn fetch(&mut self) -> PpToken {
-        if self.budget.exhausted {
+        if self.budget.exhausted || self.cancel.requested().is_some() {
             return self.end();
         }
         while let Some(context) = self.contexts.last_mut() {
@@ -297,6 +306,9 @@ impl Preprocessor<'_> {
     fn source_token(&mut self) -> PpToken {
         loop {
             let Some(source) = self.sources.last_mut() else { return self.end() };
+            if self.cancel.requested().is_some() {
+                return self.end();
+            }
             let token = source.scanner.next(self.names, self.findings);
             match token.kind {
                 PpKind::Newline => {}
