@@ -1,10 +1,6 @@
 //! Searches in the order of delays and of depth, from the text to the report.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    reason = "a test reads the corpus, and says what it left out"
-)]
+#![expect(clippy::disallowed_methods, reason = "a test reads the corpus")]
 
 use fabius_base::Cancel;
 use fabius_engine::settings::{

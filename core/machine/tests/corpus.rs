@@ -1,6 +1,6 @@
 //! Models by many authors: the machine stores as many states as Spin.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "models are read from files")]
+#![expect(clippy::disallowed_methods, reason = "models are read from files")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;

@@ -5,8 +5,6 @@
 //! * `FABIUS_REQUIRE` lists, separated by commas, what must not be missing (`spin,cc,corpus`); a test that lacks it fails.
 //! * `FABIUS_CORPUS` says where the corpus is; otherwise it is looked for beside the workspace.
 
-#![expect(clippy::disallowed_methods, reason = "tests look for programs and files")]
-
 use std::fmt::{self, Display};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! The preprocessor and the lexer against GCC's preprocessor, the one that Spin runs.
 
-#![expect(clippy::disallowed_macros, reason = "a test says why it compares nothing")]
-
 use super::preprocess;
 use super::scan::{PpKind, Scanner};
 use super::{Beside, Loader, NoLoader};
