@@ -15,9 +15,9 @@
 mod terminal;
 
 use fabius_base::Cancel;
-use fabius_engine::{Controls, Event, Loaded, Settings, Surroundings, check, load};
+use fabius_engine::{CheckContext, Controls, Event, Loaded, Settings, check, load};
 use fabius_tui::message::Message;
-use fabius_tui::model::{Model, Screen, Wish};
+use fabius_tui::model::{LaunchOptions, Model, Screen};
 use fabius_tui::{Theme, update::update, view::view};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -153,7 +153,7 @@ fn scrolling() -> String {
     let text = "byte x, y; active [4] proctype P() { do :: x = 1 - x :: y = 1 - y od }";
     let settings = Settings::default();
     let loaded = Arc::new(load("model.pml", text.to_owned(), &[], &mut |_, _| None, &settings));
-    let mut model = Model::new(Wish { settings, ..Wish::default() }, Theme::default(), (160, 50));
+    let mut model = Model::new(LaunchOptions { settings, ..LaunchOptions::default() }, Theme::default(), (160, 50));
     let Ok(mut terminal) = Terminal::new(TestBackend::new(160, 50));
     update(&mut model, Message::Loaded(loaded));
     if let Some(session) = &mut model.session {
@@ -264,9 +264,9 @@ fn search(loaded: &Loaded, settings: &Settings, seconds: f64, tell: Option<&mpsc
             let _ = tell.send(event);
         }
     };
-    let mut around =
-        Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
-    check(loaded, settings, &mut around);
+    let mut context =
+        CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
+    check(loaded, settings, &mut context);
     (base + best.0) as f64 / best.1.max(1e-9)
 }
 
@@ -275,8 +275,8 @@ fn watch(loaded: &Arc<Loaded>, settings: &Settings, seconds: f64, frames: &mut V
     let (send, receive) = mpsc::channel();
     let (model, wanted) = (Arc::clone(loaded), settings.clone());
     let searching = thread::spawn(move || search(&model, &wanted, seconds, Some(&send)));
-    let wish = Wish { settings: settings.clone(), ..Wish::default() };
-    let mut model = Model::new(wish, Theme::default(), (160, 50));
+    let launch = LaunchOptions { settings: settings.clone(), ..LaunchOptions::default() };
+    let mut model = Model::new(launch, Theme::default(), (160, 50));
     update(&mut model, Message::Loaded(Arc::clone(loaded)));
     model.screen = Screen::Watch;
     model.watch.running = true;

@@ -1,14 +1,14 @@
 //! `fabius check`: each file from its text to its report.
 
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
-use crate::face::Face;
 use crate::project::Project;
+use crate::reporter::Reporter;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{exit, files};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::Progress;
-use fabius_engine::{Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage, Surroundings};
+use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_lsp::session::cache::Cache;
 use fabius_lsp::session::config::definition;
 use fabius_supervise::memory::{self, Duties};
@@ -30,8 +30,8 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 pub fn run(args: &Check) -> u8 {
     let interrupts = Interrupts::listen();
     let mut settings = settings(args);
-    match args.checkpoints.keeper() {
-        Ok(keeper) => settings.keeper = keeper,
+    match args.checkpoints.checkpoint_files() {
+        Ok(checkpoint_files) => settings.checkpoint_files = checkpoint_files,
         Err(why) => {
             let _ = writeln!(anstream::stderr(), "error: {why}");
             return exit::FAULTY;
@@ -40,17 +40,17 @@ pub fn run(args: &Check) -> u8 {
     panic::set_hook(Box::new(|panic| {
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
     }));
-    let mut face = Face::new(args, settings.limits);
+    let mut reporter = Reporter::new(args, settings.limits);
     let so_far = SoFar::default();
     let mut worst = 0;
     for path in &args.files {
-        let (code, next) = check_in_time(path, args, &settings, &interrupts, &so_far, face);
-        (worst, face) = (exit::worse(worst, code), next);
-        if interrupts.pressed() || face.has_failed() {
+        let (code, next) = check_in_time(path, args, &settings, &interrupts, &so_far, reporter);
+        (worst, reporter) = (exit::worse(worst, code), next);
+        if interrupts.pressed() || reporter.has_failed() {
             break;
         }
     }
-    exit::worse(worst, face.finish())
+    exit::worse(worst, reporter.finish())
 }
 
 /// A finding about flags, which have no place in a text.
@@ -69,14 +69,14 @@ fn check_in_time(
     settings: &Settings,
     interrupts: &Interrupts,
     so_far: &SoFar,
-    mut face: Face,
-) -> (u8, Face) {
+    mut reporter: Reporter,
+) -> (u8, Reporter) {
     let (cancel, voice) = (Cancel::new(), Voice::default());
     interrupts.watch(&cancel);
     so_far.begin(&path.display().to_string());
     guard_memory(args, &cancel, so_far);
     let _timer = Timer::start(args.timeout, &cancel);
-    face.begin(&voice);
+    reporter.begin(&voice);
     let job = Job {
         path: path.to_path_buf(),
         args: args.clone(),
@@ -85,21 +85,21 @@ fn check_in_time(
         so_far: so_far.clone(),
     };
     let checked = fabius_supervise::run(&cancel, &voice, settings.threads, move |result| {
-        let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut face)));
+        let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut reporter)));
         let (code, rest) = checked.unwrap_or_else(|_| {
-            face.crashed(&job.path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
+            reporter.crashed(&job.path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
             (exit::INTERNAL, None)
         });
-        let _ = result.send((code, face));
+        let _ = result.send((code, reporter));
         // To give back what a huge model takes may take long; nobody waits for it.
         drop(rest);
     });
     checked.unwrap_or_else(|why| {
         let (done, report) = so_far.reports(why);
-        let (code, mut face) = (exit::of_report(&report), Face::instead(args, settings.limits, done.clone()));
+        let (code, mut reporter) = (exit::of_report(&report), Reporter::instead(args, settings.limits, done.clone()));
         done.iter().chain([&report]).for_each(|report| so_far.done(report));
-        face.unfinished(report);
-        (code, face)
+        reporter.unfinished(report);
+        (code, reporter)
     })
 }
 
@@ -117,16 +117,16 @@ type Rest = Option<(Loaded, Outcome)>;
 
 impl Job {
     /// Says that the file was not read to its end, since somebody asked to stop; returns its exit code.
-    fn unread(&self, why: StopReason, face: &mut Face) -> u8 {
+    fn unread(&self, why: StopReason, reporter: &mut Reporter) -> u8 {
         let (before, report) = self.so_far.reports(why);
         before.iter().chain([&report]).for_each(|report| self.so_far.done(report));
         let code = exit::of_report(&report);
-        face.unfinished(report);
+        reporter.unfinished(report);
         code
     }
 
     /// Checks the file; returns its exit code.
-    fn check(&self, face: &mut Face) -> (u8, Rest) {
+    fn check(&self, reporter: &mut Reporter) -> (u8, Rest) {
         let Self { path, args, cancel, so_far, .. } = self;
         let started = Instant::now();
         if let Ok(Some(project)) = Project::of(path) {
@@ -135,7 +135,7 @@ impl Job {
         }
         let loaded = match load(path, &args.question, &self.settings, cancel) {
             Ok(loaded) => loaded,
-            Err(why) => return (self.unread(why, face), None),
+            Err(why) => return (self.unread(why, reporter), None),
         };
         let mut settings = chosen(&loaded, path, &args.question, self.settings.clone());
         if let Some(delaying) = &mut settings.delaying {
@@ -150,19 +150,19 @@ impl Job {
             }
         }
         let settings = &settings;
-        face.loaded(&loaded);
+        reporter.loaded(&loaded);
         so_far.loaded(&loaded, settings);
         let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
         if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
-            face.done(&loaded, &known);
+            reporter.done(&loaded, &known);
             so_far.done(&known.report);
             return (exit::of_report(&known.report), Some((loaded, known)));
         }
-        let shown = RefCell::new(face);
+        let shown = RefCell::new(reporter);
         let outcome = fabius_engine::check(
             &loaded,
             settings,
-            &mut Surroundings {
+            &mut CheckContext {
                 cancel,
                 now: &|| started.elapsed(),
                 observe: &mut |event: Event| {

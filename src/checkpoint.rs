@@ -1,7 +1,7 @@
 //! The flags that keep a search in the order of delays or of depth in a file, and the file.
 
 use clap::Args;
-use fabius_engine::settings::{Keeper, Save};
+use fabius_engine::settings::{CheckpointFiles, Save};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl CheckpointFlags {
     ///
     /// # Errors
     /// A sentence that says why the file to go on from cannot be read, or the one to keep the search in cannot be written.
-    pub fn keeper(&self) -> Result<Keeper, String> {
+    pub fn checkpoint_files(&self) -> Result<CheckpointFiles, String> {
         let read = |path: &PathBuf| {
             let name = path.display().to_string();
             let bytes = std::fs::read(path).map_err(|error| format!("cannot resume from {name}: {error}"))?;
@@ -38,7 +38,7 @@ impl CheckpointFlags {
                 )
             })?;
         }
-        Ok(Keeper { resume, save: self.checkpoint.clone().map(saved) })
+        Ok(CheckpointFiles { resume, save: self.checkpoint.clone().map(saved) })
     }
 }
 

@@ -236,9 +236,9 @@ fn line(loaded: &Loaded, execution: &ListedExecution) -> String {
     let after = counted(execution.trace.len() as u64, "step");
     let mut text = format!("  {} {} after {after}", paint(FAINT, format!("#{number}")), ending(execution));
     if execution.end == End::Stuck {
-        let places = execution.trace.stuck().take(6).map(|standing| {
-            let line = loaded.map.position(standing.span).line;
-            format!("{} waits at line {line}", standing.name)
+        let places = execution.trace.stuck().take(6).map(|status| {
+            let line = loaded.map.position(status.span).line;
+            format!("{} waits at line {line}", status.name)
         });
         let _ = write!(text, ": {}", places.collect::<Vec<_>>().join(", "));
     }

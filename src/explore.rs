@@ -4,7 +4,7 @@ use crate::args::{Explore, Question, ThemeKind};
 use crate::{check, exit, files};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, Settings, strategy, unreadable};
-use fabius_tui::{Start, Theme, Wish};
+use fabius_tui::{LaunchOptions, Start, Theme};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub fn run(args: &Explore) -> u8 {
     }
     let (path, question, wanted) = (args.file.clone(), args.question.clone(), settings.clone());
     let start = Start {
-        wish: Wish {
+        launch: LaunchOptions {
             path: args.file.clone(),
             settings,
             trail: args.trail.clone(),

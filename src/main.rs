@@ -9,12 +9,12 @@ mod delays;
 mod executions;
 mod exit;
 mod explore;
-mod face;
 mod files;
 mod output;
 mod progress;
 mod project;
 mod render;
+mod reporter;
 mod so_far;
 mod stop;
 #[cfg(test)]

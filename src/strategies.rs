@@ -6,8 +6,8 @@ use crate::{check, exit};
 use clap::Parser;
 use fabius_base::Cancel;
 use fabius_engine::report::{PropertyReport, Report, StrategyReport};
-use fabius_engine::settings::{Keeper, Save};
-use fabius_engine::{Settings, Surroundings, Verdict};
+use fabius_engine::settings::{CheckpointFiles, Save};
+use fabius_engine::{CheckContext, Settings, Verdict};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,12 +91,13 @@ impl Model {
             Ok(_) => unreachable!("the command is `check`"),
             Err(error) => return Answer::Refused(error.to_string()),
         };
-        let keeper = Keeper { save: args.checkpoints.checkpoint.as_ref().map(|_| ignored()), resume: None };
-        let settings = Settings { clarify_transitions_max: 0, keeper, ..check::settings(&args) };
+        let checkpoint_files =
+            CheckpointFiles { save: args.checkpoints.checkpoint.as_ref().map(|_| ignored()), resume: None };
+        let settings = Settings { clarify_transitions_max: 0, checkpoint_files, ..check::settings(&args) };
         let loaded = fabius_engine::load("m.pml", self.text.to_owned(), &[], &mut |_, _| None, &settings);
         let (cancel, now) = (Cancel::new(), || Duration::ZERO);
-        let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut |_| {}, controls: None };
-        let outcome = fabius_engine::check(&loaded, &settings, &mut around);
+        let mut context = CheckContext { cancel: &cancel, now: &now, observe: &mut |_| {}, controls: None };
+        let outcome = fabius_engine::check(&loaded, &settings, &mut context);
         assert_eq!(outcome.failure, None, "{flags:?}");
         match outcome.findings.iter().find(|finding| finding.is_error()) {
             Some(finding) if outcome.report.verdict == Verdict::Faulty => {

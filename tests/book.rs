@@ -8,7 +8,7 @@ use fabius_testkit::Kind;
 use fabius_testkit::book::{self, Asked, Expect, Rule};
 use fabius_testkit::compare::{Said, compare};
 use fabius_testkit::scratch::Scratch;
-use fabius_testkit::spin::{Answer, Question, Spin, is_endless};
+use fabius_testkit::spin::{Answer, Question, Spin, is_infinite};
 use fabius_testkit::tool::Tool;
 use fabius_testkit::{parallel, product};
 use std::path::Path;
@@ -41,7 +41,7 @@ fn wrong_answers(tool: &Tool, rule: &Rule) -> Vec<String> {
         .iter()
         .map(|d| format!("{}: {}, expected {}", place(rule), d.tool, d.spin))
         .collect();
-    wrong.extend(expect.endless.iter().filter_map(|(asked, holds)| wrong_answer(tool, &model, rule, asked, *holds)));
+    wrong.extend(expect.infinite.iter().filter_map(|(asked, holds)| wrong_answer(tool, &model, rule, asked, *holds)));
     wrong
 }
 
@@ -61,9 +61,9 @@ fn wrong_answer(tool: &Tool, model: &Path, rule: &Rule, asked: &Asked, holds: bo
 
 /// The answers of brute force over the product of machine and claim.
 fn wrong_products(rule: &Rule) -> Vec<String> {
-    let asked = rule.expect.iter().flat_map(|expect| &expect.endless);
+    let asked = rule.expect.iter().flat_map(|expect| &expect.infinite);
     let judged = asked.filter_map(|(asked, holds)| {
-        let found = product::verdict(&rule.model, asked.endless(), asked.fair, STATES_MAX)?.run.is_none();
+        let found = product::verdict(&rule.model, asked.infinite(), asked.fair, STATES_MAX)?.run.is_none();
         (found != *holds).then(|| format!("{}: {asked:?}: the product says {found}", place(rule)))
     });
     let mut wrong: Vec<String> = judged.collect();
@@ -80,7 +80,7 @@ fn wrong_products(rule: &Rule) -> Vec<String> {
 #[test]
 fn brute_force_gives_the_answers_of_the_book() {
     let rules = rules();
-    let asked: usize = rules.iter().filter_map(|rule| rule.expect.as_ref()).map(|expect| expect.endless.len()).sum();
+    let asked: usize = rules.iter().filter_map(|rule| rule.expect.as_ref()).map(|expect| expect.infinite.len()).sum();
     let failures: Vec<String> = parallel::map(&rules, wrong_products).concat();
     println!("{asked} questions about infinite runs, {} wrong answers", failures.len());
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -107,8 +107,8 @@ fn other_answer(spin: &Spin, rule: &Rule) -> Option<String> {
     let expect = rule.expect.as_ref()?;
     let answer = answer(spin, rule)?;
     // A count may be left out of the page, and so may what is said of infinite runs; the rest may not.
-    let endless = expect.endless.iter().filter_map(|(asked, _)| endless(spin, rule, asked)).collect();
-    let answer = Expect { states: answer.states.filter(|_| expect.states.is_some()), endless, ..answer };
+    let infinite = expect.infinite.iter().filter_map(|(asked, _)| infinite(spin, rule, asked)).collect();
+    let answer = Expect { states: answer.states.filter(|_| expect.states.is_some()), infinite, ..answer };
     (answer != *expect).then(|| format!("{}: Spin answers\n{}", place(rule), answer.text()))
 }
 
@@ -119,7 +119,7 @@ fn answer(spin: &Spin, rule: &Rule) -> Option<Expect> {
             safe: Some(run.errors == 0),
             kinds: run.kinds(),
             states: run.comparable().then_some(run.stored),
-            endless: Vec::new(),
+            infinite: Vec::new(),
             spin: None,
         }),
         Answer::Unknown { reason } => {
@@ -130,9 +130,9 @@ fn answer(spin: &Spin, rule: &Rule) -> Option<Expect> {
 }
 
 /// What Spin says of infinite runs.
-fn endless(spin: &Spin, rule: &Rule, asked: &Asked) -> Option<(Asked, bool)> {
-    match spin.ask_endless(&rule.model, asked.endless(), asked.fair) {
-        Answer::Run(run) => Some((asked.clone(), !run.messages.iter().any(|message| is_endless(message)))),
+fn infinite(spin: &Spin, rule: &Rule, asked: &Asked) -> Option<(Asked, bool)> {
+    match spin.ask_infinite(&rule.model, asked.infinite(), asked.fair) {
+        Answer::Run(run) => Some((asked.clone(), !run.messages.iter().any(|message| is_infinite(message)))),
         Answer::Rejected { .. } => None,
         Answer::Unknown { reason } => {
             println!("{}: {asked:?}: {reason}", place(rule));
@@ -150,7 +150,7 @@ fn fill_in(spin: &Spin) {
         let suggest = |rule: &Rule| {
             let answer = answer(spin, rule)?;
             let suggested = rule.suggested().into_iter().filter(|_| answer.safe.is_some());
-            Some(Expect { endless: suggested.filter_map(|asked| endless(spin, rule, &asked)).collect(), ..answer })
+            Some(Expect { infinite: suggested.filter_map(|asked| infinite(spin, rule, &asked)).collect(), ..answer })
         };
         let filled = book::fill_in(&page, &text, suggest).expect("a page that can be read");
         if filled != text {

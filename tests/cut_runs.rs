@@ -4,7 +4,7 @@
 //! `FABIUS_WALKS=n` says how many random models, `FABIUS_SEED=n` where to begin.
 
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
-use fabius_engine::{Settings, Surroundings, Verdict, check, load};
+use fabius_engine::{CheckContext, Settings, Verdict, check, load};
 use fabius_testkit::{generate, parallel};
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ fn ask(text: &str, property: &str, settings: &Settings) -> Option<PropertyReport
     let loaded = load("model.pml", text.to_owned(), &[], &mut |_, _| None, &settings);
     let cancel = fabius_base::Cancel::new();
     let mut observe = |_| {};
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
-    let outcome = check(&loaded, &settings, &mut around);
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+    let outcome = check(&loaded, &settings, &mut context);
     assert_eq!(outcome.failure, None, "{text}");
     outcome.report.properties.into_iter().find(|report| report.name == property && report.verdict != Verdict::Faulty)
 }

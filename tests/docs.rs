@@ -105,7 +105,7 @@ fn searches() -> String {
     for search in SEARCHES {
         let kinds: Vec<&str> = search.questions.iter().map(|question| question.kind()).collect();
         let mut flags: Vec<String> = Vec::new();
-        for feature in search.heeds.iter().copied().flatten() {
+        for feature in search.supports.iter().copied().flatten() {
             let flag = format!("`{}`", feature.flag());
             if !flags.contains(&flag) {
                 flags.push(flag);
@@ -128,7 +128,7 @@ fn the_reference_lists_every_flag_and_every_setting() {
     page.push_str("\n## `fabius.toml`\n\nLooked for in the folder of a model and in those above it.\n\n");
     page.push_str("| key | values | default | meaning |\n|---|---|---|---|\n");
     page.push_str(&settings());
-    page.push_str("\n## Searches\n\nOf the searches for a kind of property, the first one that heeds all flags runs; those in the order of delays or of depth,\nand random runs, only where one of these flags asks for them.\n\n");
+    page.push_str("\n## Searches\n\nOf the searches for a kind of property, the first one that supports all flags runs; those in the order of delays or of depth,\nand random runs, only where one of these flags asks for them.\n\n");
     page.push_str("| search | what | properties | flags |\n|---|---|---|---|\n");
     page.push_str(&searches());
     page.push_str("\n## Codes\n\nEvery code of a finding is explained in [Findings](findings.md).\n");

@@ -1,7 +1,7 @@
 //! The models of the families on which searches in the order of delays and depth were first measured: the correct version holds,
 //! the seeded bug and the seeded livelock are found, by the ordinary searches, in the order of delays, and by Spin.
 
-use fabius_testkit::spin::{Answer, Endless, Question, Spin};
+use fabius_testkit::spin::{Answer, InfiniteRun, Question, Spin};
 use fabius_testkit::tool::{Report, Tool};
 use fabius_testkit::{parallel, workspace};
 use std::path::PathBuf;
@@ -169,7 +169,7 @@ fn spin_agrees() {
         let question = Question { optimised: true, keep_going: false, depth_max: 1_000_000 };
         agrees(spin.ask(&text, question), !family.is_safe())?;
         if family.has_progress && family.is_safe() {
-            agrees(spin.ask_endless(&text, Endless::Progress, false), family.version == Version::Livelock)?;
+            agrees(spin.ask_infinite(&text, InfiniteRun::Progress, false), family.version == Version::Livelock)?;
         }
         Ok(())
     });

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
 
 use fabius_base::Cancel;
-use fabius_engine::{Loaded, Replay, Settings, Surroundings, Written, check, load};
+use fabius_engine::{CheckContext, Loaded, Replay, Settings, SourceProgram, check, load};
 use std::time::Duration;
 
 fn loaded(text: &str) -> Loaded {
@@ -14,12 +14,12 @@ fn loaded(text: &str) -> Loaded {
 fn replayed(old: &str, new: &str) -> Replay {
     let (old, new) = (loaded(old), loaded(new));
     let mut observe = |_| {};
-    let mut around =
-        Surroundings { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+    let mut context =
+        CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut observe, controls: None };
     let settings = Settings { properties: vec!["safety".to_owned()], ..Settings::default() };
-    let outcome = check(&old, &settings, &mut around);
+    let outcome = check(&old, &settings, &mut context);
     let run = &outcome.counterexamples.first().unwrap().trace;
-    Written::of(&new).unwrap().replay(&Written::of(&old).unwrap(), "safety", run)
+    SourceProgram::of(&new).unwrap().replay(&SourceProgram::of(&old).unwrap(), "safety", run)
 }
 
 #[test]

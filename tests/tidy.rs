@@ -255,6 +255,49 @@ fn every_dependency_is_used() {
     assert!(unused.is_empty(), "\n{}", unused.join("\n"));
 }
 
+/// Names that say nothing to somebody who knows the field; `docs/glossary.md` has the terms to use instead.
+const PRIVATE_WORDS: &[&str] = &[
+    "accompany",
+    "belonging",
+    "calmest",
+    "curiosity",
+    "endless",
+    "errand",
+    "give_way",
+    "hunt",
+    "inquiry",
+    "nobodys",
+    "onward",
+    "outlet",
+    "outlook",
+    "put_off",
+    "remark",
+    "riding",
+    "standings",
+    "surroundings",
+    "wish",
+    "wonders",
+];
+
+#[test]
+fn identifiers_are_terms_of_the_field() {
+    let mut found = Vec::new();
+    let is_source = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "src");
+    for path in rust_files().into_iter().filter(is_source) {
+        let text = fs::read_to_string(&path).expect("a source file can be read");
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or("");
+            // What stands in quotation marks is not a name.
+            let code: String = code.split('"').step_by(2).collect();
+            let words = code.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
+            for word in words.filter(|word| PRIVATE_WORDS.contains(&word.as_str())) {
+                found.push(format!("{}:{}: {word}", shown(&path), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
 #[test]
 fn every_finding_code_is_documented() {
     let text = fs::read_to_string(root().join("docs/findings.md")).expect("docs/findings.md can be read");

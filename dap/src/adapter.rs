@@ -175,8 +175,8 @@ impl<W: Write> Adapter<W> {
         let way = launch.way()?;
         let loaded = launch.read(self.read, defines)?;
         let (exploration, reopened) = launch.open(&loaded, self.read)?;
-        for remark in &reopened.remarks {
-            self.tell("important", remark);
+        for note in &reopened.remarks {
+            self.tell("important", note);
         }
         self.attempts += 1;
         let cancel = Cancel::new();
@@ -331,7 +331,7 @@ impl<W: Write> Adapter<W> {
             Moved::No(stop) => Halt::End(stop),
             Moved::Step if forward => {
                 Run::new(true, RunUntil::Stopped).tell(debuggee, &mut told);
-                debuggee.error().map_or(Halt::End(fabius_explore::Stop::Steps), Halt::Wrong)
+                debuggee.error().map_or(Halt::End(fabius_explore::Stop::Steps), Halt::ErrorSeen)
             }
             Moved::Step => Halt::End(fabius_explore::Stop::Steps),
         };
@@ -388,7 +388,7 @@ impl<W: Write> Adapter<W> {
                 debuggee.settle();
                 let at = debuggee.e.number(debuggee.e.here());
                 let pid = show::focus(&debuggee.e);
-                debuggee.wrong = show::wrong(&debuggee.e);
+                debuggee.error = show::error(&debuggee.e);
                 self.out.answer(request, Ok(json!({ "step": at })));
                 self.stopped("goto", &format!("after step {at}"), pid, &[]);
             }
@@ -405,7 +405,7 @@ impl<W: Write> Adapter<W> {
         };
         let changed = done.as_ref().is_ok_and(|done| done.changed);
         let pid = show::focus(&debuggee.e);
-        debuggee.wrong = show::wrong(&debuggee.e);
+        debuggee.error = show::error(&debuggee.e);
         self.out.answer(request, done.map(|done| json!({ "result": done.text, "variablesReference": 0 })));
         if changed {
             self.stopped("goto", "", pid, &[]);
@@ -440,18 +440,18 @@ impl<W: Write> Adapter<W> {
     fn halt(&mut self, halt: Halt, reason: &str) {
         let Some(debuggee) = &mut self.debuggee else { return };
         let focus = show::focus(&debuggee.e);
-        debuggee.wrong = match &halt {
-            Halt::Wrong(wrong) => Some(wrong.clone()),
+        debuggee.error = match &halt {
+            Halt::ErrorSeen(error) => Some(error.clone()),
             _ => None,
         };
         let ends = debuggee.launch.no_debug && !matches!(halt, Halt::Hit(_));
         match halt {
             Halt::Hit(Hit { reason, ids, pid, text }) => self.stopped(reason, &text, pid.unwrap_or(focus), &ids),
-            Halt::Wrong(wrong) => {
-                for sentence in &wrong.sentences {
+            Halt::ErrorSeen(error) => {
+                for sentence in &error.sentences {
                     self.tell("console", sentence);
                 }
-                self.stopped("exception", &wrong.headline, wrong.pid.unwrap_or(focus), &[]);
+                self.stopped("exception", &error.headline, error.pid.unwrap_or(focus), &[]);
             }
             Halt::End(fabius_explore::Stop::Steps | fabius_explore::Stop::Reached) => {
                 self.stopped(reason, "", focus, &[]);

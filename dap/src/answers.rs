@@ -2,7 +2,7 @@
 
 use crate::debuggee::Debuggee;
 use crate::hover::hover;
-use crate::points::{FILTERS, Wish};
+use crate::points::{BreakpointRequest, FILTERS};
 use crate::repl;
 use crate::show;
 use crate::values::{NO_SETTING, assigns};
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     pub filters: Vec<String>,
     pub filter_options: Vec<FilterOption>,
     pub source: Source,
-    pub breakpoints: Vec<Wish>,
+    pub breakpoints: Vec<BreakpointRequest>,
     pub lines: Vec<u32>,
     pub step: Option<usize>,
     pub process: Value,
@@ -171,15 +171,15 @@ pub(crate) fn evaluate(debuggee: &mut Debuggee, args: &Args) -> Answer {
 }
 
 fn exception_info(debuggee: &Debuggee) -> Answer {
-    let wrong = debuggee.wrong.as_ref().ok_or("nothing has gone wrong here")?;
-    let mut sentences = wrong.sentences.clone();
+    let error = debuggee.error.as_ref().ok_or("nothing has gone wrong here")?;
+    let mut sentences = error.sentences.clone();
     sentences.extend(debuggee.e.explain_deadlock().map(|explanation| explanation.suggestion));
-    sentences.extend(debuggee.e.explain_loop().filter(|_| wrong.pid.is_none()).map(|endless| endless.suggestion));
+    sentences.extend(debuggee.e.explain_loop().filter(|_| error.pid.is_none()).map(|infinite| infinite.suggestion));
     Ok(json!({
-        "exceptionId": wrong.filter,
-        "description": wrong.headline,
+        "exceptionId": error.filter,
+        "description": error.headline,
         "breakMode": "always",
-        "details": { "message": sentences.join("\n"), "typeName": wrong.filter, "stackTrace": sentences.join("\n") },
+        "details": { "message": sentences.join("\n"), "typeName": error.filter, "stackTrace": sentences.join("\n") },
     }))
 }
 
@@ -256,9 +256,10 @@ fn completions(e: &Exploration, args: &Args) -> Value {
 
 fn set_breakpoints(debuggee: &mut Debuggee, args: &Args) -> Value {
     let path = args.source.path.clone().or_else(|| args.source.name.clone()).unwrap_or_default();
-    let old: Vec<Wish> = args.lines.iter().map(|line| Wish { line: *line, ..Wish::default() }).collect();
-    let wishes = if args.breakpoints.is_empty() { &old } else { &args.breakpoints };
-    json!({ "breakpoints": debuggee.points.set_lines(&debuggee.e, &path, wishes) })
+    let old: Vec<BreakpointRequest> =
+        args.lines.iter().map(|line| BreakpointRequest { line: *line, ..BreakpointRequest::default() }).collect();
+    let requests = if args.breakpoints.is_empty() { &old } else { &args.breakpoints };
+    json!({ "breakpoints": debuggee.points.set_lines(&debuggee.e, &path, requests) })
 }
 
 /// Whether a variable can be watched, and under which name.

@@ -2,7 +2,7 @@
 
 use crate::launch::Launch;
 use crate::points::Points;
-use crate::show::{self, Wrong};
+use crate::show::{self, ErrorSeen};
 use crate::values::References;
 use fabius_explore::{Exploration, NodeId, RunLimits, Stop, Way, is_of_claim, sentence};
 use fabius_witness::Step;
@@ -16,7 +16,7 @@ pub(crate) struct Debuggee {
     pub way: Way,
     pub references: References,
     /// The error at which the run has stopped.
-    pub wrong: Option<Wrong>,
+    pub error: Option<ErrorSeen>,
 }
 
 /// What became of one step.
@@ -35,7 +35,7 @@ const CLAIM_MOVES_MAX: usize = 1_000;
 
 impl Debuggee {
     pub(crate) fn new(e: Exploration, launch: Launch, points: Points, way: Way) -> Self {
-        Self { e, launch, points, way, references: References::default(), wrong: None }
+        Self { e, launch, points, way, references: References::default(), error: None }
     }
 
     /// The way of the next move: a walk at random draws anew at each step.
@@ -131,8 +131,8 @@ impl Debuggee {
     }
 
     /// The error in the present state, if somebody wants to stop there.
-    pub(crate) fn error(&self) -> Option<Wrong> {
-        show::wrong(&self.e).filter(|wrong| self.points.stops_at(wrong.filter))
+    pub(crate) fn error(&self) -> Option<ErrorSeen> {
+        show::error(&self.e).filter(|error| self.points.stops_at(error.filter))
     }
 
     /// The node after this many steps of the system on the line.

@@ -18,7 +18,7 @@ pub(crate) fn hover(debuggee: &mut Debuggee, args: &Args, pid: u8) -> Option<Res
     }
     let Debuggee { e, references, .. } = debuggee;
     let name = args.expression.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-    let stopped = e.snapshot().processes.into_iter().find(|standing| standing.pid == pid);
+    let stopped = e.snapshot().processes.into_iter().find(|status| status.pid == pid);
     let file = args.source.path.as_deref().or(args.source.name.as_deref());
     let Some((file, line)) = file.zip(args.line) else {
         let shared = stopped.filter(|_| e.is_shared_name(pid, name))?;
@@ -27,15 +27,15 @@ pub(crate) fn hover(debuggee: &mut Debuggee, args: &Args, pid: u8) -> Option<Res
     };
     let column = args.column.and_then(|column| u32::try_from(column).ok()).unwrap_or(1);
     let owner = e.owner_at(file, (line, column), name)?.to_owned();
-    if stopped.is_some_and(|standing| standing.process == owner) {
+    if stopped.is_some_and(|status| status.process == owner) {
         return None;
     }
-    let processes = e.snapshot().processes.into_iter().filter(|standing| standing.process == owner);
+    let processes = e.snapshot().processes.into_iter().filter(|status| status.process == owner);
     let told: Vec<String> = processes
         .take(PROCESSES_MAX)
-        .filter_map(|standing| {
-            let value = value_of(e, references, &args.expression, standing.pid).ok()?;
-            Some(format!("{value} ({})", standing.name))
+        .filter_map(|status| {
+            let value = value_of(e, references, &args.expression, status.pid).ok()?;
+            Some(format!("{value} ({})", status.name))
         })
         .collect();
     Some(match told.as_slice() {

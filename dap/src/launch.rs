@@ -3,7 +3,7 @@
 use crate::Read;
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
-use fabius_engine::{Fairness, Loaded, Outcome, Settings, Surroundings, Verdict, check, load, suited, unreadable};
+use fabius_engine::{CheckContext, Fairness, Loaded, Outcome, Settings, Verdict, check, load, suited, unreadable};
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
 use fabius_supervise::memory::default_bytes;
 use fabius_supervise::{Task, Unfinished, Voice, begin};
@@ -176,8 +176,8 @@ impl Launch {
         let began = Instant::now();
         let now = || began.elapsed();
         let mut observe = |_| {};
-        let mut around = Surroundings { cancel, now: &now, observe: &mut observe, controls: None };
-        let outcome = check(loaded, &settings, &mut around);
+        let mut context = CheckContext { cancel, now: &now, observe: &mut observe, controls: None };
+        let outcome = check(loaded, &settings, &mut context);
         let wanted = self.counterexample.unwrap_or(0);
         match outcome.counterexamples.get(wanted) {
             Some(example) => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// A breakpoint as a client says it; what does not belong to its kind is missing.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Wish {
+pub(crate) struct BreakpointRequest {
     pub line: u32,
     pub name: String,
     pub data_id: String,
@@ -128,54 +128,60 @@ impl Points {
     }
 
     /// Replaces the breakpoints of a file.
-    pub(crate) fn set_lines(&mut self, e: &Exploration, file: &str, wishes: &[Wish]) -> Vec<Value> {
+    pub(crate) fn set_lines(&mut self, e: &Exploration, file: &str, requests: &[BreakpointRequest]) -> Vec<Value> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Line(_)) || point.file != file);
-        let trigger = |wish: &Wish| {
-            let place = e.place(file, wish.line).ok_or("no process ever stops on this line or after it")?;
+        let trigger = |request: &BreakpointRequest| {
+            let place = e.place(file, request.line).ok_or("no process ever stops on this line or after it")?;
             Ok((json!({ "line": place.line, "source": { "path": file } }), Trigger::Line(place)))
         };
-        wishes.iter().map(|wish| self.add(e, file, wish, trigger(wish))).collect()
+        requests.iter().map(|request| self.add(e, file, request, trigger(request))).collect()
     }
 
     /// Replaces those on process types.
-    pub(crate) fn set_types(&mut self, e: &Exploration, wishes: &[Wish]) -> Vec<Value> {
+    pub(crate) fn set_types(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Value> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Begins(_)));
-        let trigger = |wish: &Wish| {
-            if e.process_types().any(|name| name == wish.name) {
-                return Ok((json!({}), Trigger::Begins(wish.name.clone())));
+        let trigger = |request: &BreakpointRequest| {
+            if e.process_types().any(|name| name == request.name) {
+                return Ok((json!({}), Trigger::Begins(request.name.clone())));
             }
             let known: Vec<&str> = e.process_types().collect();
-            Err(format!("unknown process type `{}` (known: {})", wish.name, known.join(", ")))
+            Err(format!("unknown process type `{}` (known: {})", request.name, known.join(", ")))
         };
-        wishes.iter().map(|wish| self.add(e, "", wish, trigger(wish))).collect()
+        requests.iter().map(|request| self.add(e, "", request, trigger(request))).collect()
     }
 
     /// Replaces those on variables and channels.
-    pub(crate) fn set_data(&mut self, e: &Exploration, wishes: &[Wish]) -> Vec<Value> {
+    pub(crate) fn set_data(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Value> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Changes(_)));
-        let trigger = |wish: &Wish| match wish.data_id.trim() {
+        let trigger = |request: &BreakpointRequest| match request.data_id.trim() {
             "" => Err("this cannot be watched".to_owned()),
             name => Ok((json!({}), Trigger::Changes(name.to_owned()))),
         };
-        wishes.iter().map(|wish| self.add(e, "", wish, trigger(wish))).collect()
+        requests.iter().map(|request| self.add(e, "", request, trigger(request))).collect()
     }
 
     /// Adds a breakpoint if everything about it makes sense; says what became of it.
-    fn add(&mut self, e: &Exploration, file: &str, wish: &Wish, trigger: Result<(Value, Trigger), String>) -> Value {
+    fn add(
+        &mut self,
+        e: &Exploration,
+        file: &str,
+        request: &BreakpointRequest,
+        trigger: Result<(Value, Trigger), String>,
+    ) -> Value {
         self.last_id += 1;
         let id = self.last_id;
         let made = trigger.and_then(|(told, trigger)| {
             let text = |text: &Option<String>| {
                 text.as_ref().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
             };
-            let condition = text(&wish.condition).map(|text| e.condition(&text)).transpose()?;
-            let hits = match text(&wish.hit_condition) {
+            let condition = text(&request.condition).map(|text| e.condition(&text)).transpose()?;
+            let hits = match text(&request.hit_condition) {
                 None => Hits::All,
                 Some(hits) => {
                     Hits::read(&hits).ok_or_else(|| format!("invalid hit count `{hits}` (expected 3, == 3 or % 3)"))?
                 }
             };
-            let log = text(&wish.log_message);
+            let log = text(&request.log_message);
             Ok((told, Point { id, file: file.to_owned(), trigger, condition, hits, log, count: 0 }))
         });
         match made {

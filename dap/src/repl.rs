@@ -3,7 +3,7 @@
 use crate::debuggee::Debuggee;
 use crate::show;
 use fabius_base::{Cancel, Limits};
-use fabius_engine::{SchedulerChoice, Scheduling, Settings, Surroundings, nearest};
+use fabius_engine::{CheckContext, SchedulerChoice, Scheduling, Settings, nearest};
 use fabius_explore::{Exploration, NodeId, Seal, Until, sentence};
 use std::time::{Duration, Instant};
 
@@ -126,16 +126,16 @@ fn changed(done: bool, yes: &str, no: &str) -> Result<Done, String> {
 pub(crate) fn process(e: &Exploration, name: &str) -> Result<u8, String> {
     let processes = e.snapshot().processes;
     let number = name.parse::<u8>().ok();
-    let fits = |standing: &&fabius_witness::Standing| standing.name == name || Some(standing.pid) == number;
+    let fits = |status: &&fabius_witness::ProcessStatus| status.name == name || Some(status.pid) == number;
     if let Some(found) = processes.iter().find(fits) {
         return Ok(found.pid);
     }
-    let mut of_type = processes.iter().filter(|standing| standing.process == name);
+    let mut of_type = processes.iter().filter(|status| status.process == name);
     match (of_type.next(), of_type.next()) {
         (Some(only), None) => Ok(only.pid),
         (Some(_), Some(_)) => Err(format!("there are several {name}: say {name}[0] or the like")),
         (None, _) => {
-            let names: Vec<&str> = processes.iter().map(|standing| standing.name.as_str()).collect();
+            let names: Vec<&str> = processes.iter().map(|status| status.name.as_str()).collect();
             Err(format!("there is no process {name}; there are {}", names.join(", ")))
         }
     }
@@ -188,9 +188,9 @@ fn search(e: &mut Exploration) -> Result<Done, String> {
             cancel.time_out();
         }
     };
-    let mut around = Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
+    let mut context = CheckContext { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
     let limits = Limits { states_max: Some(SEARCH_STATES_MAX), ..Limits::default() };
-    let answer = e.search_request().run(&Settings { limits, ..Settings::default() }, &mut around)?;
+    let answer = e.search_request().run(&Settings { limits, ..Settings::default() }, &mut context)?;
     let text = answer.sentence();
     let found = e.learn_answer(answer)?;
     found.map(|tip| e.follow(tip));
@@ -238,19 +238,19 @@ fn take(debuggee: &mut Debuggee, number: &str) -> Result<Done, String> {
 
 /// Why a process cannot move.
 fn why(e: &Exploration, pid: u8) -> Result<Done, String> {
-    let scene = e.processes().into_iter().find(|scene| scene.standing.pid == pid);
-    let scene = scene.ok_or_else(|| "no such process".to_owned())?;
-    let name = &scene.standing.name;
+    let view = e.processes().into_iter().find(|view| view.status.pid == pid);
+    let view = view.ok_or_else(|| "no such process".to_owned())?;
+    let name = &view.status.name;
     let names = |pid| e.process_name(pid);
-    let mut lines = match scene.role {
+    let mut lines = match view.role {
         fabius_explore::Role::Enabled => vec![format!("{name} can move")],
         fabius_explore::Role::Excluded(other) => {
             vec![format!("{name} could move, but {} is inside an atomic sequence", e.process_name(other))]
         }
         fabius_explore::Role::Ended => vec![format!("{name} has ended")],
-        fabius_explore::Role::Blocked => scene.sentences(&names),
+        fabius_explore::Role::Blocked => view.sentences(&names),
     };
-    if scene.held.is_some() {
+    if view.held.is_some() {
         lines.push(format!("{name} is held"));
     }
     told(lines.join("\n"))
@@ -306,7 +306,7 @@ pub(crate) fn completions(e: &Exploration, text: &str) -> Vec<String> {
         None => (*usage).to_owned(),
     };
     let commands = COMMANDS.iter().filter(|_| start == 0).map(command);
-    let processes = e.snapshot().processes.into_iter().map(|standing| standing.name);
+    let processes = e.snapshot().processes.into_iter().map(|status| status.name);
     let variables = e.variables().into_iter().map(|value| show::full_name(e, &value));
     commands.chain(processes).chain(variables).filter(|word| word.starts_with(stem)).take(100).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::debuggee::{Debuggee, Moved};
 use crate::points::Hit;
-use crate::show::{self, Wrong};
+use crate::show::{self, ErrorSeen};
 use fabius_base::Span;
 use fabius_explore::Stop;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ pub(crate) struct Told {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Halt {
     Hit(Hit),
-    Wrong(Wrong),
+    ErrorSeen(ErrorSeen),
     /// Nothing more can be done, or what was waited for has come.
     End(Stop),
 }
@@ -74,8 +74,8 @@ impl Run {
     fn step(&mut self, debuggee: &mut Debuggee, told: &mut Vec<Told>) -> Option<Halt> {
         let moved = if self.forward { debuggee.forward() } else { debuggee.back() };
         if let Moved::No(stop) = moved {
-            let wrong = debuggee.error().filter(|_| self.forward);
-            return Some(wrong.map_or(Halt::End(stop), Halt::Wrong));
+            let error = debuggee.error().filter(|_| self.forward);
+            return Some(error.map_or(Halt::End(stop), Halt::ErrorSeen));
         }
         if self.forward {
             self.tell(debuggee, told);
@@ -84,9 +84,9 @@ impl Run {
         let hit = debuggee.points.look(&debuggee.e, &mut log);
         told.extend(log.into_iter().map(|text| Told { category: "console", text, span: None }));
         if self.forward
-            && let Some(wrong) = debuggee.error()
+            && let Some(error) = debuggee.error()
         {
-            return Some(Halt::Wrong(wrong));
+            return Some(Halt::ErrorSeen(error));
         }
         if let Some(hit) = hit {
             return Some(Halt::Hit(hit));

@@ -1,8 +1,8 @@
 //! What a client sees of a state: threads, frames, scopes, variables.
 
 use fabius_base::{SourceMap, Span};
-use fabius_explore::{Exploration, ProcessScene, Role, Stop, Value as Shown};
-use fabius_witness::Standing;
+use fabius_explore::{Exploration, ProcessView, Role, Stop, Value as Shown};
+use fabius_witness::ProcessStatus;
 use serde_json::{Value, json};
 
 /// The scopes by their references; locals of process `pid` are `LOCALS + pid`, arrays and structures come from `GROUPS` on.
@@ -39,17 +39,17 @@ pub(crate) fn focus(e: &Exploration) -> u8 {
 
 /// All processes.
 pub(crate) fn threads(e: &Exploration) -> Value {
-    let thread = |scene: &ProcessScene| {
-        let mut name = scene.standing.name.clone();
-        match scene.role {
+    let thread = |view: &ProcessView| {
+        let mut name = view.status.name.clone();
+        match view.role {
             Role::Ended => name.push_str(" (ended)"),
             Role::Blocked => name.push_str(" (blocked)"),
             Role::Enabled | Role::Excluded(_) => {}
         }
-        if scene.held.is_some() {
+        if view.held.is_some() {
             name.push_str(" ⏸ held");
         }
-        json!({ "id": thread_of(scene.standing.pid), "name": name })
+        json!({ "id": thread_of(view.status.pid), "name": name })
     };
     let mut threads: Vec<Value> = e.processes().iter().map(thread).collect();
     if threads.is_empty() {
@@ -59,8 +59,8 @@ pub(crate) fn threads(e: &Exploration) -> Value {
 }
 
 /// The statement that a process will execute next, or has failed to execute.
-fn place_of(e: &Exploration, standing: &Standing) -> Span {
-    let pid = standing.pid;
+fn place_of(e: &Exploration, status: &ProcessStatus) -> Span {
+    let pid = status.pid;
     if let Some(step) = e.step_to(e.here()).filter(|step| step.fault.is_some() && step.actor.pid == pid) {
         return step.fault_span;
     }
@@ -71,14 +71,14 @@ fn place_of(e: &Exploration, standing: &Standing) -> Span {
             return actor.span;
         }
     }
-    standing.waiting.first().map_or(standing.span, |waiting| waiting.span)
+    status.waiting.first().map_or(status.span, |waiting| waiting.span)
 }
 
 /// The frames of a process: the inlines it is in, the innermost one first, then the process itself.
 pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<Value>, String> {
     let snapshot = e.snapshot();
-    let standing = snapshot.processes.iter().find(|standing| standing.pid == pid);
-    let Some(standing) = standing else {
+    let status = snapshot.processes.iter().find(|status| status.pid == pid);
+    let Some(status) = status else {
         return if snapshot.processes.is_empty() {
             Ok(Vec::new())
         } else {
@@ -86,12 +86,12 @@ pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<Value>, String> {
         };
     };
     let map = &e.loaded().map;
-    let mut span = map.user_span(place_of(e, standing));
+    let mut span = map.user_span(place_of(e, status));
     let mut frames = Vec::new();
     loop {
         let id = thread_of(pid) * FRAMES + frames.len() as i64;
         let inline = map.expansion(span.via);
-        let name = inline.map_or_else(|| standing.name.clone(), |inline| inline.name.to_string());
+        let name = inline.map_or_else(|| status.name.clone(), |inline| inline.name.to_string());
         let mut frame = range(map, span);
         frame["id"] = json!(id);
         frame["name"] = json!(name);
@@ -155,7 +155,7 @@ pub(crate) fn full_name(e: &Exploration, value: &Shown) -> String {
 
 /// What went wrong where one is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct ErrorSeen {
     /// The filter that it belongs to.
     pub filter: &'static str,
     pub headline: String,
@@ -164,7 +164,7 @@ pub(crate) struct Wrong {
 }
 
 /// What is wrong in the present state, if anything is.
-pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
+pub(crate) fn error(e: &Exploration) -> Option<ErrorSeen> {
     if let Some(fault) = e.fault(e.here()) {
         let step = e.step_to(e.here())?;
         let text = fault.to_string();
@@ -174,34 +174,34 @@ pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
             _ => "fault",
         };
         let headline = match filter {
-            "acceptance" => format!("`{}` is violated", e.ground().property),
+            "acceptance" => format!("`{}` is violated", e.target().property),
             "assertion" => format!("the assertion `{}` does not hold", step.actor.text),
             _ => text,
         };
         let pid = step.claim.is_none().then_some(step.actor.pid);
-        return Some(Wrong { filter, headline, pid, sentences: vec![fabius_explore::sentence(&step)] });
+        return Some(ErrorSeen { filter, headline, pid, sentences: vec![fabius_explore::sentence(&step)] });
     }
     if e.why_no_step() == Some(Stop::Deadlock) {
         let names = |pid| e.process_name(pid);
         let processes = e.processes();
-        let stuck = processes.iter().filter(|scene| scene.role == Role::Blocked && !scene.standing.end);
-        let sentences = stuck.clone().flat_map(|scene| {
-            let name = scene.standing.name.clone();
-            scene.sentences(&names).into_iter().map(move |sentence| format!("{name} is stuck at {sentence}"))
+        let stuck = processes.iter().filter(|view| view.role == Role::Blocked && !view.status.end);
+        let sentences = stuck.clone().flat_map(|view| {
+            let name = view.status.name.clone();
+            view.sentences(&names).into_iter().map(move |sentence| format!("{name} is stuck at {sentence}"))
         });
         let headline = "deadlock: nothing can move, and not every process is where it may stop".to_owned();
-        let pid = stuck.clone().map(|scene| scene.standing.pid).next();
-        return Some(Wrong { filter: "deadlock", headline, pid, sentences: sentences.collect() });
+        let pid = stuck.clone().map(|view| view.status.pid).next();
+        return Some(ErrorSeen { filter: "deadlock", headline, pid, sentences: sentences.collect() });
     }
     let lasso = e.lasso().filter(|lasso| lasso.end == e.here())?;
     let steps = e.number(lasso.end).saturating_sub(e.number(lasso.start));
-    let watch = e.ground().watch;
+    let watch = e.target().watch;
     let (filter, what) = match (watch.progress, watch.claim.is_some() || watch.acceptance) {
         (Some(_), _) => ("livelock", "livelock (non-progress cycle)".to_owned()),
         (None, true) if 0 < steps => {
-            ("acceptance", format!("`{}` is violated by an acceptance cycle", e.ground().property))
+            ("acceptance", format!("`{}` is violated by an acceptance cycle", e.target().property))
         }
-        (None, true) => ("acceptance", format!("`{}` is violated", e.ground().property)),
+        (None, true) => ("acceptance", format!("`{}` is violated", e.target().property)),
         // A trail does not say what is wrong with its loop.
         (None, false) => ("livelock", "the run never ends".to_owned()),
     };
@@ -210,5 +210,5 @@ pub(crate) fn wrong(e: &Exploration) -> Option<Wrong> {
         1 => format!("{what}: the loop of 1 step starts again"),
         steps => format!("{what}: the loop of {steps} steps starts again"),
     };
-    Some(Wrong { filter, headline, pid: None, sentences: e.loop_sentences() })
+    Some(ErrorSeen { filter, headline, pid: None, sentences: e.loop_sentences() })
 }

@@ -143,14 +143,14 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
 /// Where the processes are that did not fail, a line for each.
 fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
     let failed = trace.last_taken().map(|step| step.actor.pid);
-    let standings =
-        trace.last.processes.iter().filter(|standing| !standing.has_ended() && Some(standing.pid) != failed);
+    let process_statuses =
+        trace.last.processes.iter().filter(|status| !status.has_ended() && Some(status.pid) != failed);
     let mut text = String::new();
-    for standing in standings.take(PROCESSES_SHOWN_MAX) {
-        let next = standing.waiting.first();
-        let line = map.position(next.map_or(standing.span, |waiting| waiting.span)).line;
+    for status in process_statuses.take(PROCESSES_SHOWN_MAX) {
+        let next = status.waiting.first();
+        let line = map.position(next.map_or(status.span, |waiting| waiting.span)).line;
         let statement = next.map(|waiting| format!(": {}", waiting.text)).unwrap_or_default();
-        let _ = writeln!(text, "  {} is at line {line}{statement}", paint(STRONG, &standing.name));
+        let _ = writeln!(text, "  {} is at line {line}{statement}", paint(STRONG, &status.name));
     }
     text
 }
@@ -159,8 +159,8 @@ fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
 fn values(trace: &Trace, layout: Layout) -> Vec<trace::Line> {
     let last = Snapshot { processes: Vec::new(), ..trace.last.clone() };
     let (claim, start, propositions) = (trace.claim, last.clone(), trace.propositions.clone());
-    let (steps, cycle_start, explanation, endless) = (Steps::default(), None, None, None);
-    let still = Trace { claim, steps, start, last, cycle_start, explanation, endless, propositions };
+    let (steps, cycle_start, explanation, infinite) = (Steps::default(), None, None, None);
+    let still = Trace { claim, steps, start, last, cycle_start, explanation, infinite, propositions };
     let mut lines = trace::ending(&still, &SourceMap::new(), layout);
     // The first line says what is wrong, which the last step says already.
     lines.drain(..lines.len().min(1));

@@ -124,8 +124,8 @@ impl Folders {
     }
 
     fn is_heard(&self, folder: &Path, mode: RecursiveMode) -> bool {
-        let around = |folder: &Path| self.heard.get(folder) == Some(&RecursiveMode::Recursive);
-        self.heard.get(folder) == Some(&mode) || folder.ancestors().any(around)
+        let context = |folder: &Path| self.heard.get(folder) == Some(&RecursiveMode::Recursive);
+        self.heard.get(folder) == Some(&mode) || folder.ancestors().any(context)
     }
 }
 

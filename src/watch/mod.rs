@@ -15,7 +15,7 @@ use anstream::println;
 use disk::{Content, Folders, Unsettled};
 use fabius_engine::PropertyReport;
 use fabius_engine::words::counted;
-use fabius_lsp::session::checker::News;
+use fabius_lsp::session::checker::CheckEvent;
 use fabius_lsp::session::config::{self, definition};
 use fabius_lsp::session::edits::Edit;
 use fabius_lsp::session::files::beside;
@@ -39,7 +39,7 @@ enum Woken {
     /// Something happened in the file system.
     Files,
     /// A check tells something.
-    News(Box<News>),
+    CheckEvent(Box<CheckEvent>),
 }
 
 /// Watches until somebody stops it, or with `--once` until everything is checked.
@@ -49,7 +49,7 @@ pub fn run(args: &Watch) -> u8 {
         return exit::FAULTY;
     }
     let (wake, woken) = mpsc::channel();
-    let news = wake.clone();
+    let events = wake.clone();
     let watcher = notify::recommended_watcher(move |event| {
         if is_of_interest(&event) {
             drop(wake.send(Woken::Files));
@@ -69,9 +69,9 @@ pub fn run(args: &Watch) -> u8 {
     if !args.once {
         eprintln!("fabius: watching {}; Ctrl-C ends", counted(models(&args.paths).len() as u64, "model"));
     }
-    let outlet = Arc::new(move |told| drop(news.send(Woken::News(Box::new(told)))));
+    let event_sink = Arc::new(move |told| drop(events.send(Woken::CheckEvent(Box::new(told)))));
     let flags = args.clone();
-    let session = Session::new(Box::new(move |options| chosen(&flags, options)), outlet);
+    let session = Session::new(Box::new(move |options| chosen(&flags, options)), event_sink);
     let mut seen = Seen::new(session, args.paths.clone(), folders);
     seen.go_on(&woken, args.once);
     seen.looks.values().map(|look| look.code).reduce(exit::worse).unwrap_or(0)
@@ -158,7 +158,7 @@ impl Seen {
                 None => woken.recv().map_err(RecvTimeoutError::from),
             };
             match next {
-                Ok(Woken::News(news)) => self.hear(*news),
+                Ok(Woken::CheckEvent(events)) => self.handle(*events),
                 Ok(Woken::Files) => self.look_at(Instant::now() + PAUSE),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -365,8 +365,8 @@ impl Seen {
         true
     }
 
-    fn hear(&mut self, news: News) {
-        for notice in self.session.hear(news) {
+    fn handle(&mut self, events: CheckEvent) {
+        for notice in self.session.handle(events) {
             match notice {
                 Notice::Decided(name, property) => self.show(&name, &property, true),
                 Notice::Settled(name) => self.show_rest(&name),

@@ -2,7 +2,7 @@
 
 use fabius_base::Limits;
 use fabius_engine::{Settings, load};
-use fabius_tui::{Start, Theme, Wish, run};
+use fabius_tui::{LaunchOptions, Start, Theme, run};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn main() -> std::io::Result<()> {
         load(&file.display().to_string(), text, &[], &mut |_, _| None, &wanted)
     };
     run(Start {
-        wish: Wish { path, settings, trail: None, check: true },
+        launch: LaunchOptions { path, settings, trail: None, check: true },
         read: Arc::new(read),
         theme: Theme::default(),
         mouse: true,

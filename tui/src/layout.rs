@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// From this size on all panels are shown.
 pub const FULL: (u16, u16) = (80, 24);
-/// Columns before the text of a remark.
+/// Columns before the text of a status line.
 pub const REMARK_MARGIN: usize = 2;
 /// From this width on there are three columns.
 const WIDE: u16 = 120;
@@ -23,7 +23,7 @@ pub struct Layout {
     /// The whole middle.
     pub body: Rect,
     /// The line for remarks, if there is room.
-    pub remark: Option<Rect>,
+    pub status_line: Option<Rect>,
     /// The line with keys, if there is room.
     pub footer: Option<Rect>,
 }
@@ -49,11 +49,11 @@ impl Layout {
         }
         if body.height >= 6 {
             body.height -= 1;
-            layout.remark = Some(Rect { y: body.bottom(), height: 1, ..body });
+            layout.status_line = Some(Rect { y: body.bottom(), height: 1, ..body });
             // What does not fit in a line gets a second one where there is room for it.
-            if FULL.1 - 3 <= body.height && usize::from(width) < REMARK_MARGIN + model.remark.text.width() {
+            if FULL.1 - 3 <= body.height && usize::from(width) < REMARK_MARGIN + model.status_line.text.width() {
                 body.height -= 1;
-                layout.remark = Some(Rect { y: body.bottom(), height: 2, ..body });
+                layout.status_line = Some(Rect { y: body.bottom(), height: 2, ..body });
             }
         }
         layout.body = body;

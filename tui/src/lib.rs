@@ -18,11 +18,11 @@
 //!
 //! Nothing in here computes a verdict: the walk is [`fabius_explore`]'s, searches are the engine's.
 
+pub mod background_run;
 pub mod keys;
 pub mod layout;
 pub mod message;
 pub mod model;
-pub mod ride;
 pub mod run;
 pub mod session;
 pub mod theme;
@@ -33,7 +33,7 @@ pub mod watch;
 mod terminal;
 mod work;
 
-pub use model::Wish;
+pub use model::LaunchOptions;
 pub use run::{Reader, Start, run};
 pub use terminal::{columns, give_back};
 pub use theme::Theme;

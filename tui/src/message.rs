@@ -1,8 +1,8 @@
 //! What the outside tells the explorer, and what it asks of the outside.
 
-use crate::ride::Ride;
-use fabius_engine::{Chart, Counterexample, Event, Loaded, Outcome};
-use fabius_explore::{Charting, Elsewhere, Exploration, LocalAnswer, Other, Stop};
+use crate::background_run::RunRequest;
+use fabius_engine::{Counterexample, Event, Loaded, LocalStateGraph, Outcome};
+use fabius_explore::{Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, Stop};
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ pub enum Message {
     /// A search from a state is over.
     Searched(u64, Box<Result<LocalAnswer, String>>),
     /// A search for another run to the error is over; which one was wanted.
-    Found(u64, Other, Box<Result<Option<Counterexample>, String>>),
+    Found(u64, Alternative, Box<Result<Option<Counterexample>, String>>),
     /// A chart of what is ahead is drawn; its number.
-    Charted(u64, Box<Result<Chart, String>>),
+    Charted(u64, Box<Result<LocalStateGraph, String>>),
     /// A run has gone this many steps; the number is that of the run.
     Rides(u64, usize),
     /// A run is over: where it led and why it ended, or why it came to nothing.
@@ -71,11 +71,11 @@ pub enum Effect {
     /// Search from a state.
     Search(u64, Box<fabius_explore::SearchRequest>),
     /// Look for another run to the error.
-    Seek(u64, Box<Elsewhere>),
+    Seek(u64, Box<AlternativeSearch>),
     /// Draw a chart of what is ahead, with this number.
-    Chart(u64, Box<Charting>),
+    LocalStateGraph(u64, Box<GraphRequest>),
     /// Run; the number is that of the run.
-    Ride(u64, Box<Ride>),
+    RunRequest(u64, Box<RunRequest>),
     /// Stop the run.
     StopRide,
     /// Stop what runs.

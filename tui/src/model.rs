@@ -6,7 +6,7 @@ use crate::theme::Theme;
 use crate::watch::Watch;
 use fabius_engine::settings::Settings;
 use fabius_engine::{Counterexample, Loaded, Look, Outcome, Scheduling};
-use fabius_explore::Other;
+use fabius_explore::Alternative;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ pub enum Overlay {
     /// A question with a line to type the answer.
     Prompt(Prompt),
     /// Something to read.
-    Card(Card),
+    Popup(Popup),
 }
 
 /// A question.
@@ -176,7 +176,7 @@ pub enum Question {
 
 /// Something to read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Card {
+pub struct Popup {
     /// Its title.
     pub title: String,
     /// Its lines; where enter leads, if a line leads anywhere.
@@ -185,7 +185,7 @@ pub struct Card {
     pub cursor: Cursor,
 }
 
-/// How a remark is meant.
+/// How a status line is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tone {
     /// For information.
@@ -199,7 +199,7 @@ pub enum Tone {
 
 /// Something to say at the top.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Remark {
+pub struct StatusLine {
     /// What.
     pub text: String,
     /// How it is meant.
@@ -208,7 +208,7 @@ pub struct Remark {
 
 /// A run that is under way.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Riding {
+pub struct BackgroundRun {
     /// What it goes on for, in words.
     pub what: String,
     /// The number of the step that it started after.
@@ -230,7 +230,7 @@ pub struct Frozen {
 
 /// What a person asked for on the command line.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct LaunchOptions {
     /// The file of the model.
     pub path: PathBuf,
     /// How it is to be checked.
@@ -241,7 +241,7 @@ pub struct Wish {
     pub check: bool,
 }
 
-impl Wish {
+impl LaunchOptions {
     /// The settings for a check of these properties; of those that were asked for if there are none.
     pub fn asking(&self, properties: Vec<String>) -> Settings {
         let mut settings = self.settings.clone();
@@ -278,7 +278,7 @@ pub struct Model {
     /// How it is drawn.
     pub theme: Theme,
     /// What was asked for.
-    pub wish: Wish,
+    pub launch: LaunchOptions,
     /// The screen that is shown.
     pub screen: Screen,
     /// The panel that keys go to.
@@ -304,7 +304,7 @@ pub struct Model {
     /// What lies over the screen.
     pub overlay: Option<Overlay>,
     /// Something to say.
-    pub remark: Remark,
+    pub status_line: StatusLine,
     /// The model that was read.
     pub loaded: Option<Arc<Loaded>>,
     /// Its text.
@@ -326,15 +326,15 @@ pub struct Model {
     /// The number of the last check of the model that was begun; what it found is of interest even if it was stopped.
     pub check: u64,
     /// The run that is under way.
-    pub ride: Option<Riding>,
+    pub background_run: Option<BackgroundRun>,
     /// The number of the run that is under way, or was last.
-    pub rides: u64,
+    pub background_runs: u64,
     /// The number of the chart that was asked for last.
     pub charts: u64,
     /// What came while a run was under way and has to wait for it.
     pub later: Vec<Message>,
     /// The other run to the error that is looked for.
-    pub seeking: Option<Other>,
+    pub seeking: Option<Alternative>,
     /// The other run that is looked for next.
     pub next_other: usize,
     /// Who chooses, where a scheduler does.
@@ -347,15 +347,15 @@ pub struct Model {
 
 impl Model {
     /// Before anything was read.
-    pub fn new(wish: Wish, theme: Theme, size: (u16, u16)) -> Self {
-        let name = wish.path.display().to_string();
-        let asked = wish.settings.delaying.clone().unwrap_or_default();
-        let marks_delays = wish.settings.delaying.is_some();
+    pub fn new(launch: LaunchOptions, theme: Theme, size: (u16, u16)) -> Self {
+        let name = launch.path.display().to_string();
+        let asked = launch.settings.delaying.clone().unwrap_or_default();
+        let marks_delays = launch.settings.delaying.is_some();
         let scheduling = Scheduling { scheduler: asked.scheduler, seed: asked.seed.unwrap_or_default() };
         Self {
             size,
             theme,
-            wish,
+            launch,
             screen: Screen::Drive,
             panel: Panel::default(),
             zoom: false,
@@ -368,7 +368,7 @@ impl Model {
             marks_delays,
             changed_only: false,
             overlay: None,
-            remark: Remark { text: "reading the model".to_owned(), tone: Tone::Plain },
+            status_line: StatusLine { text: "reading the model".to_owned(), tone: Tone::Plain },
             loaded: None,
             source: Source { name, lines: Vec::new() },
             session: None,
@@ -379,8 +379,8 @@ impl Model {
             mouse: true,
             work: 0,
             check: 0,
-            ride: None,
-            rides: 0,
+            background_run: None,
+            background_runs: 0,
             charts: 0,
             later: Vec::new(),
             seeking: None,
@@ -393,7 +393,7 @@ impl Model {
 
     /// Says something.
     pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
-        self.remark = Remark { text: text.into(), tone };
+        self.status_line = StatusLine { text: text.into(), tone };
     }
 
     /// The mark of a panel.

@@ -2,7 +2,7 @@
 //! thirty times a second, and not at all while nothing happens.
 
 use crate::message::{Effect, Message};
-use crate::model::{Model, Wish};
+use crate::model::{LaunchOptions, Model};
 use crate::terminal::{self, Guard};
 use crate::theme::Theme;
 use crate::update::update;
@@ -32,7 +32,7 @@ pub type Reader = Arc<dyn Fn(&Cancel) -> Loaded + Send + Sync>;
 /// What the explorer is started with.
 pub struct Start {
     /// What a person asked for.
-    pub wish: Wish,
+    pub launch: LaunchOptions,
     /// Reads the model, now and whenever its file is written.
     pub read: Reader,
     /// How it is drawn.
@@ -54,13 +54,13 @@ pub fn run(start: Start) -> io::Result<()> {
     let mut screen = terminal::take(start.mouse)?;
     let guard = Guard;
     let size = screen.size()?;
-    let mut model = Model::new(start.wish, start.theme, (size.width, size.height));
+    let mut model = Model::new(start.launch, start.theme, (size.width, size.height));
     model.mouse = start.mouse;
     // The first picture comes before anything is read.
     terminal::draw(&mut screen, |frame| view(&model, frame))?;
     listen_to_signals(&send)?;
     input.listen(&send, start.panic_key);
-    let files = watch_file(&model.wish.path, &send);
+    let files = watch_file(&model.launch.path, &send);
     let mut outside = Outside { send: send.clone(), read: start.read, work: Work::new(send), input };
     outside.load();
     let ended = pictures(&mut model, &mut screen, &receive, &mut outside);
@@ -136,18 +136,18 @@ impl Outside {
             Effect::Load => self.load(),
             Effect::Check { work, properties, resume } => {
                 if let Some(loaded) = &model.loaded {
-                    self.work.check(work, Arc::clone(loaded), model.wish.asking(properties), resume);
+                    self.work.check(work, Arc::clone(loaded), model.launch.asking(properties), resume);
                 }
             }
-            Effect::Search(number, request) => self.work.search(number, *request, model.wish.settings.clone()),
-            Effect::Seek(number, search) => self.work.seek(number, *search, model.wish.settings.clone()),
-            Effect::Chart(number, charting) => self.work.chart(number, *charting, &model.wish.settings),
-            Effect::Ride(number, ride) => self.work.ride(number, *ride),
+            Effect::Search(number, request) => self.work.search(number, *request, model.launch.settings.clone()),
+            Effect::Seek(number, search) => self.work.seek(number, *search, model.launch.settings.clone()),
+            Effect::LocalStateGraph(number, charting) => self.work.chart(number, *charting, &model.launch.settings),
+            Effect::RunRequest(number, background_run) => self.work.background_run(number, *background_run),
             Effect::StopRide => self.work.stop_ride(),
             Effect::Cancel => self.work.cancel(),
             Effect::Pause(paused) => self.work.controls().pause(paused),
             Effect::Raise { memory_bytes_max, states_max, delays } => {
-                let limits = fabius_base::Limits { memory_bytes_max, states_max, ..model.wish.settings.limits };
+                let limits = fabius_base::Limits { memory_bytes_max, states_max, ..model.launch.settings.limits };
                 self.work.controls().set_limits(limits);
                 self.work.controls().raise_bound(delays);
             }

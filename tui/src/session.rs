@@ -2,7 +2,7 @@
 //! drawing is nothing but drawing.
 
 use fabius_engine::Scheduling;
-use fabius_explore::{Arrow, Choice, Exploration, Lasso, NodeId, ProcessScene, Stop, Value};
+use fabius_explore::{Arrow, Choice, Exploration, Lasso, NodeId, ProcessView, Stop, Value};
 use fabius_witness::{HeldBack, Snapshot, Step, snapshot};
 
 /// A walk, and what is shown of it.
@@ -11,7 +11,7 @@ pub struct Session {
     /// The walk.
     pub walk: Exploration,
     /// The processes.
-    pub processes: Vec<ProcessScene>,
+    pub processes: Vec<ProcessView>,
     /// Variables and channels.
     pub values: Vec<Value>,
     /// What can be done next.
@@ -105,7 +105,7 @@ impl Session {
     /// Leaves out the moves of a claim, unless they are to be rows of their own.
     fn fold(&mut self) {
         self.folded = None;
-        if self.claim_moves || self.walk.ground().watch.claim.is_none() {
+        if self.claim_moves || self.walk.target().watch.claim.is_none() {
             return;
         }
         let rows = self.rows();
@@ -274,7 +274,7 @@ impl Session {
         self.unchanged.clear();
         let Some(lasso) = lasso else { return };
         let (from, to) = (self.walk.depth(lasso.start), self.walk.depth(lasso.end));
-        let program = &self.walk.ground().program;
+        let program = &self.walk.target().program;
         for (index, node) in self.walk.line()[from..=to].iter().enumerate().take(LOOP_STEPS_MAX) {
             let values = all_values(&snapshot(program, &self.walk.state_at(*node)));
             if index == 0 {
@@ -301,7 +301,7 @@ impl Session {
     }
 
     /// The process of a row of the panel of processes.
-    pub fn process(&self, index: usize) -> Option<&ProcessScene> {
+    pub fn process(&self, index: usize) -> Option<&ProcessView> {
         self.processes.get(index)
     }
 }

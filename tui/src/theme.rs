@@ -53,7 +53,7 @@ pub enum Sign {
     /// There is more.
     More,
     /// A bookmark.
-    Mark,
+    SuccessorHint,
     /// Between two things.
     Dot,
     /// A choice that branches off.
@@ -81,7 +81,7 @@ impl Theme {
             Sign::Down => ("│", "|"),
             Sign::Becomes => ("→", "->"),
             Sign::More => ("…", "~"),
-            Sign::Mark => ("◆", "^"),
+            Sign::SuccessorHint => ("◆", "^"),
             Sign::Dot => ("·", "-"),
             Sign::Branch => ("├", "|"),
             Sign::BranchEnd => ("└", "`"),

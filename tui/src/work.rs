@@ -1,12 +1,12 @@
 //! Searches on threads of their own.
 
+use crate::background_run::RunRequest;
 use crate::message::Message;
-use crate::ride::Ride;
 use crate::run::{Reader, SEARCH_THREAD};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
-use fabius_engine::{Controls, Event, Loaded, Surroundings, check, suited};
-use fabius_explore::{Charting, Elsewhere, SearchRequest};
+use fabius_engine::{CheckContext, Controls, Event, Loaded, check, suited};
+use fabius_explore::{AlternativeSearch, GraphRequest, SearchRequest};
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
@@ -28,7 +28,7 @@ pub(crate) struct Work {
     cancel: Cancel,
     controls: Controls,
     /// Stops the run that is under way.
-    riding: Cancel,
+    background_run: Cancel,
     /// Stops the chart that is being drawn.
     charting: Cancel,
     /// Stops what reads the model.
@@ -39,8 +39,8 @@ pub(crate) struct Work {
 
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
-        let [cancel, riding, charting, reading] = std::array::from_fn(|_| Cancel::new());
-        Self { send, cancel, controls: Controls::new(), riding, charting, reading, kept: Arc::default() }
+        let [cancel, background_run, charting, reading] = std::array::from_fn(|_| Cancel::new());
+        Self { send, cancel, controls: Controls::new(), background_run, charting, reading, kept: Arc::default() }
     }
 
     /// What can be done to the search that runs.
@@ -59,33 +59,33 @@ impl Work {
         let from = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| resume);
         if can_be_resumed(&settings) {
             let kept = Arc::clone(&self.kept);
-            settings.keeper.resume = from.map(|bytes| ("the search before".to_owned(), bytes));
-            settings.keeper.save = Some(Arc::new(move |bytes: &[u8]| {
+            settings.checkpoint_files.resume = from.map(|bytes| ("the search before".to_owned(), bytes));
+            settings.checkpoint_files.save = Some(Arc::new(move |bytes: &[u8]| {
                 *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes.into());
             }));
         }
         // What was asked for all properties may suit others than these.
         let settings = suited(&loaded, &settings);
-        self.begin(number, move |around| Message::Checked(number, Box::new(check(&loaded, &settings, around))));
+        self.begin(number, move |context| Message::Checked(number, Box::new(check(&loaded, &settings, context))));
     }
 
     /// Searches from a state.
     pub(crate) fn search(&mut self, number: u64, request: SearchRequest, settings: Settings) {
-        self.begin(number, move |around| Message::Searched(number, Box::new(request.run(&settings, around))));
+        self.begin(number, move |context| Message::Searched(number, Box::new(request.run(&settings, context))));
     }
 
     /// Looks for another run to an error. What it is at is not told.
-    pub(crate) fn seek(&mut self, number: u64, search: Elsewhere, settings: Settings) {
-        self.begin_for(0, number, move |around| {
-            Message::Found(number, search.which(), Box::new(search.run(&settings, around)))
+    pub(crate) fn seek(&mut self, number: u64, search: AlternativeSearch, settings: Settings) {
+        self.begin_for(0, number, move |context| {
+            Message::Found(number, search.which(), Box::new(search.run(&settings, context)))
         });
     }
 
     /// Runs.
-    pub(crate) fn ride(&mut self, number: u64, ride: Ride) {
-        self.riding.cancel();
-        self.riding = Cancel::new();
-        let (send, stop) = (self.send.clone(), self.riding.clone());
+    pub(crate) fn background_run(&mut self, number: u64, background_run: RunRequest) {
+        self.background_run.cancel();
+        self.background_run = Cancel::new();
+        let (send, stop) = (self.send.clone(), self.background_run.clone());
         let running = move |voice: &Voice| {
             let mut told = Instant::now();
             let mut tell = |steps: usize| {
@@ -94,14 +94,14 @@ impl Work {
                     let _ = send.send(Message::Rides(number, steps));
                 }
             };
-            Some(Message::Ran(number, Box::new(Ok(ride.run(&stop, &mut tell)))))
+            Some(Message::Ran(number, Box::new(Ok(background_run.run(&stop, &mut tell)))))
         };
         let failed = move |why| Some(Message::Ran(number, Box::new(Err(why))));
-        Job { what: "the run", cancel: self.riding.clone() }.hand_out(&self.send, running, failed);
+        Job { what: "the run", cancel: self.background_run.clone() }.hand_out(&self.send, running, failed);
     }
 
     /// Draws a chart of what is ahead. A search that begins stops it; what is drawn by then is true all the same.
-    pub(crate) fn chart(&mut self, number: u64, charting: Charting, settings: &Settings) {
+    pub(crate) fn chart(&mut self, number: u64, charting: GraphRequest, settings: &Settings) {
         self.charting.cancel();
         self.charting = Cancel::new();
         let cancel = self.charting.clone();
@@ -137,11 +137,11 @@ impl Work {
 
     /// Stops the run.
     pub(crate) fn stop_ride(&self) {
-        self.riding.cancel();
+        self.background_run.cancel();
     }
 
     /// Stops what runs, and does something else on a thread of its own.
-    fn begin(&mut self, number: u64, act: impl FnOnce(&mut Surroundings<'_>) -> Message + Send + 'static) {
+    fn begin(&mut self, number: u64, act: impl FnOnce(&mut CheckContext<'_>) -> Message + Send + 'static) {
         self.begin_for(number, number, act);
     }
 
@@ -150,7 +150,7 @@ impl Work {
         &mut self,
         told_as: u64,
         number: u64,
-        act: impl FnOnce(&mut Surroundings<'_>) -> Message + Send + 'static,
+        act: impl FnOnce(&mut CheckContext<'_>) -> Message + Send + 'static,
     ) {
         self.cancel();
         self.charting.cancel();
@@ -168,7 +168,7 @@ impl Work {
                     teller.tell(event)
                 }
             };
-            Some(act(&mut Surroundings { cancel: &stop, now: &now, observe: &mut observe, controls: Some(&controls) }))
+            Some(act(&mut CheckContext { cancel: &stop, now: &now, observe: &mut observe, controls: Some(&controls) }))
         };
         let failed = move |why| Some(Message::Crashed(number, why));
         Job { what: "the search", cancel }.hand_out(&self.send, searching, failed);

@@ -3,7 +3,7 @@
 mod support;
 
 use fabius_engine::{Event, Look, Settings, Verdict};
-use fabius_explore::Mark;
+use fabius_explore::SuccessorHint;
 use fabius_testkit::models::{RACE, TALK};
 use fabius_tui::Theme;
 use fabius_tui::message::{Effect, Message};
@@ -132,7 +132,7 @@ fn going_back_and_choosing_otherwise_makes_a_branch() {
 #[test]
 fn a_livelock_is_a_ring() {
     let mut player = Player::open(POLITE, FULL);
-    player.model.wish.settings.properties = vec!["progress".to_owned()];
+    player.model.launch.settings.properties = vec!["progress".to_owned()];
     player.keys("S [ l l l");
     insta::assert_snapshot!("ring_80", player.screen());
     player.keys("f2");
@@ -173,7 +173,7 @@ fn a_process_can_be_delayed_by_steps_of_others() {
     let mut player = Player::open(RACE, FULL);
     player.keys("d enter");
     let session = player.model.session.as_ref().expect("a walk");
-    assert_eq!(session.walk.held(), [0], "{}", player.model.remark.text);
+    assert_eq!(session.walk.held(), [0], "{}", player.model.status_line.text);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_run_is_saved_and_opened_again() {
     let mut other = Player::open(RACE, FULL);
     other.send(Message::Read(path, Ok(text)));
     let session = other.model.session.as_ref().expect("a walk");
-    assert_eq!(session.walk.number(session.walk.here()), 2, "{}", other.model.remark.text);
+    assert_eq!(session.walk.number(session.walk.here()), 2, "{}", other.model.status_line.text);
     assert_eq!(session.walk.held().len(), 1);
     other.send(Message::Read("broken".into(), Ok("{ no".to_owned())));
     other.said("no saved run");
@@ -222,7 +222,7 @@ fn other_runs_to_an_error_that_was_reached_by_hand_are_found() {
     player.said("goes wrong");
     for which in ["the shortest", "the fewest changes of process", "the fewest delays"] {
         player.keys("t");
-        let said = player.model.remark.text.clone();
+        let said = player.model.status_line.text.clone();
         assert!(said.starts_with(which) && !said.contains("no such run"), "{said}");
         let session = player.model.session.as_ref().expect("a walk");
         assert!(session.walk.error_of_line().is_some_and(|error| error.contains("assert")), "{said}");
@@ -237,24 +237,28 @@ const FORK: &str = "byte x; active proctype P() { if :: x = 1 :: x = 2 fi; skip;
 
 #[test]
 fn once_a_search_is_over_marks_say_what_can_still_go_wrong() {
-    let marks = |player: &Player| -> Vec<Mark> {
+    let marks = |player: &Player| -> Vec<SuccessorHint> {
         let session = player.model.session.as_ref().expect("a walk");
         session.choices.iter().map(|choice| choice.mark).collect()
     };
     let mut player = Player::open(FORK, FULL);
-    assert_eq!(marks(&player), [Mark::New, Mark::New], "nobody has searched");
+    assert_eq!(marks(&player), [SuccessorHint::New, SuccessorHint::New], "nobody has searched");
     player.keys("S");
-    assert_eq!(marks(&player), [Mark::CanFail { steps: Some(3) }, Mark::CannotFail]);
+    assert_eq!(marks(&player), [SuccessorHint::CanFail { steps: Some(3) }, SuccessorHint::CannotFail]);
     insta::assert_snapshot!("marks_80", player.screen());
     player.keys("2 n");
-    assert_eq!(marks(&player), [Mark::CannotFail]);
+    assert_eq!(marks(&player), [SuccessorHint::CannotFail]);
     player.keys("u u ctrl-r");
-    assert_eq!(marks(&player), [Mark::CannotFail], "what is known is not taken back");
+    assert_eq!(marks(&player), [SuccessorHint::CannotFail], "what is known is not taken back");
     player.keys("u");
     // Another model is another story; where all is well, marks say what was seen.
     player.write(&FORK.replace("x = 1", "x = 2"));
     player.said("holds");
-    assert!(marks(&player).iter().all(|mark| matches!(mark, Mark::New | Mark::Known)), "{:?}", marks(&player));
+    assert!(
+        marks(&player).iter().all(|mark| matches!(mark, SuccessorHint::New | SuccessorHint::Known)),
+        "{:?}",
+        marks(&player)
+    );
 }
 
 #[test]
@@ -271,7 +275,7 @@ fn what_is_said_is_not_cut() {
 #[test]
 fn why_cycles_were_rejected_is_not_cut() {
     let mut player = Player::open(POLITE, FULL);
-    player.model.wish.settings.properties = vec!["progress".to_owned()];
+    player.model.launch.settings.properties = vec!["progress".to_owned()];
     player.keys("S f2");
     let why = "passes the progress label `progress_that_is_made` at line 1042";
     player.model.watch.reasons = vec![(why.to_owned(), 3)];
@@ -297,7 +301,7 @@ fn a_path_is_entered_as_soon_as_all_of_it_is_known() {
 fn nobody_is_called_blocked_while_the_claim_moves() {
     let text = "byte x; active proctype P() { do :: x = 1 - x od } ltl low { [] (x < 1) }";
     let mut player = Player::open(text, FULL);
-    player.model.wish.settings.properties = vec!["low".to_owned()];
+    player.model.launch.settings.properties = vec!["low".to_owned()];
     player.keys("S");
     let session = player.model.session.as_ref().expect("a walk");
     assert!(session.walk.is_claims_turn(), "{}", player.screen());
@@ -321,7 +325,7 @@ fn a_delay_that_makes_something_else_go_wrong_is_no_good_news() {
     player.keys("1 2");
     player.said("goes wrong");
     player.keys("p D");
-    let (said, tone) = (player.said("goes wrong").to_owned(), player.model.remark.tone);
+    let (said, tone) = (player.said("goes wrong").to_owned(), player.model.status_line.tone);
     assert_eq!(tone, Tone::Bad, "{said}");
 }
 
@@ -334,7 +338,7 @@ fn only_the_essential_steps_are_shown() {
     let session = player.model.session.as_ref().expect("a walk");
     assert!(session.row_count() <= session.walk.line().len());
     player.keys("e");
-    assert_eq!(player.model.remark.text, "all steps are shown");
+    assert_eq!(player.model.status_line.text, "all steps are shown");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn main() {
 type Maker = fn(&Models) -> String;
 /// The pages, and their tables by name.
 const PAGES: [(&str, &[(&str, Maker)]); 2] = [
-    ("delaying.md", &[("scheduler", scheduler_states), ("errors", until_the_error), ("cycles", endless)]),
+    ("delaying.md", &[("scheduler", scheduler_states), ("errors", until_the_error), ("cycles", infinite)]),
     ("depth.md", &[("budget", within_a_budget), ("revisits", revisits), ("replays", replays)]),
 ];
 
@@ -117,7 +117,7 @@ impl Models {
 
     fn progress(&self, model: Named, version: &str) -> SearchedMachine {
         let watch = Watch { progress: Some(ProgressOn::States), ..Watch::NOTHING };
-        SearchedMachine::endless(self.program(model, version), watch).expect("it can be run")
+        SearchedMachine::infinite(self.program(model, version), watch).expect("it can be run")
     }
 }
 
@@ -248,7 +248,7 @@ fn by_depth<O: DelayObserver<Move, Fault>>(
 }
 
 /// Table 3: cycles.
-fn endless(models: &Models) -> String {
+fn infinite(models: &Models) -> String {
     let mut table = Table::new(
         "Table 3: livelocks",
         "States (and seconds) under the random scheduler. *NDFS* has no bound; the others start with 0 delays. The last column \

@@ -22,7 +22,7 @@ use std::time::Instant;
 #[derive(Clone)]
 struct Searched {
     machine: Machine,
-    endless: bool,
+    infinite: bool,
 }
 
 impl Model for Searched {
@@ -48,10 +48,10 @@ impl Model for Searched {
         loop {
             return match self.machine.next(state, cursor, successor) {
                 Step::Successor { label, transient, fault, marks } => {
-                    let fault = fault.filter(|_| !self.endless);
+                    let fault = fault.filter(|_| !self.infinite);
                     Next::Successor { label, transient, fault, marks: as_marks(marks) }
                 }
-                Step::Broken { .. } if self.endless => continue,
+                Step::Broken { .. } if self.infinite => continue,
                 Step::Broken { label, fault } => Next::Broken { label, fault },
                 Step::Done(_) => Next::Done(Ending::Moves),
             };
@@ -138,7 +138,7 @@ fn main() {
         Ok(machine) => machine,
         Err(why) => return println!("{path}: {why}"),
     };
-    let model = Searched { machine, endless: search != "safety" };
+    let model = Searched { machine, infinite: search != "safety" };
     let settings = Settings { stop_at: StopAt::Never, limits: Limits::default(), ..Settings::default() };
     let only = arguments.get(4).is_some_and(|text| text == "only");
     if only {

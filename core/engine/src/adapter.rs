@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct SearchedMachine {
     machine: Machine,
     /// Only what the claim does wrong counts.
-    endless: bool,
+    infinite: bool,
     /// Where runs begin, if not in the initial state.
     start: Option<Arc<[u32]>>,
     /// These processes do not move, whatever they could do.
@@ -46,14 +46,14 @@ impl SearchedMachine {
     ///
     /// # Errors
     /// If the machine cannot run it.
-    pub fn endless(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
+    pub fn infinite(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
         Self::made(program, watch, true)
     }
 
-    fn made(program: Arc<Program>, watch: Watch, endless: bool) -> Result<Self, Refusal> {
+    fn made(program: Arc<Program>, watch: Watch, infinite: bool) -> Result<Self, Refusal> {
         let machine = Machine::watching(program, watch)?;
         let cut = Arc::default();
-        Ok(Self { machine, endless, start: None, held: ProcessSet::EMPTY, holds: false, cut })
+        Ok(Self { machine, infinite, start: None, held: ProcessSet::EMPTY, holds: false, cut })
     }
 
     /// The same machine, whose runs begin after this path, and in which the processes of a set do not move; `None` if
@@ -190,10 +190,10 @@ impl Model for SearchedMachine {
                     continue;
                 }
                 Step::Successor { label, transient, fault, marks } => {
-                    let counts = !self.endless || label.is_some_and(|label| label.pid == CLAIM_PID);
+                    let counts = !self.infinite || label.is_some_and(|label| label.pid == CLAIM_PID);
                     Next::Successor { label, transient, fault: fault.filter(|_| counts), marks: as_marks(marks) }
                 }
-                Step::Broken { label, fault } if self.endless && label.pid != CLAIM_PID => {
+                Step::Broken { label, fault } if self.infinite && label.pid != CLAIM_PID => {
                     self.cut.note(label.edge, Some(fault));
                     continue;
                 }

@@ -10,8 +10,8 @@
 //! probability of at most n² / 2⁶⁴: one in 70 million for half a million states.
 
 use crate::adapter::SearchedMachine;
-use crate::ground::Ground;
 use crate::plan::SAFETY;
+use crate::target::ExplorationTarget;
 use fabius_base::Limits;
 use fabius_machine::View;
 use fabius_program::{CLAIM_PID, Move, ProcessId, Program, Variable, VariableId, Watch};
@@ -32,7 +32,7 @@ const OPEN: u32 = u32::MAX - 1;
 
 /// What is known of the runs that go on from a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ahead {
+pub enum Forecast {
     /// One of them violates the property, after this many steps of the system.
     Error(u32),
     /// None of them does.
@@ -43,7 +43,7 @@ pub enum Ahead {
 
 /// What is known of the states around one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Chart {
+pub struct LocalStateGraph {
     /// Fingerprints in ascending order, each with the steps to the next error, [`SAFE`] or [`OPEN`].
     states: Vec<(u64, u32)>,
     whole: bool,
@@ -51,7 +51,7 @@ pub struct Chart {
 
 /// What counts as an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hunt {
+enum SearchGoal {
     /// Faults, and ends that are no valid ones.
     Safety,
     /// Cycles with a transition that is accepted.
@@ -73,7 +73,7 @@ struct Way {
 struct Draft {
     machine: SearchedMachine,
     watch: Watch,
-    hunt: Hunt,
+    search: SearchGoal,
     /// The number of each state, by a hash of the machine's words.
     numbers: HashMap<u64, u32>,
     /// The states that were not looked at yet, in the order of their numbers.
@@ -89,16 +89,16 @@ struct Draft {
     words: u64,
 }
 
-impl Chart {
+impl LocalStateGraph {
     /// What is known of a state of the program that the chart is of, after whatever follows without a step; `None` for one
     /// that is not on it.
-    pub fn ahead(&self, program: &Program, state: &State) -> Option<Ahead> {
+    pub fn ahead(&self, program: &Program, state: &State) -> Option<Forecast> {
         let wanted = fingerprint(program, state.visible(program));
         let index = self.states.binary_search_by_key(&wanted, |(fingerprint, _)| *fingerprint).ok()?;
         Some(match self.states[index].1 {
-            SAFE => Ahead::Safe,
-            OPEN => Ahead::Open,
-            steps => Ahead::Error(steps),
+            SAFE => Forecast::Safe,
+            OPEN => Forecast::Open,
+            steps => Forecast::Error(steps),
         })
     }
 
@@ -125,29 +125,29 @@ impl Chart {
 /// # Errors
 /// If the machine cannot run the program, or the path is not possible, in a sentence.
 pub fn chart(
-    ground: &Ground,
+    target: &ExplorationTarget,
     path: &[Move],
     limits: &Limits,
     fair: bool,
     stop: &dyn Fn() -> bool,
-) -> Result<Chart, String> {
-    let mut draft = Draft::begin(ground, path)?;
+) -> Result<LocalStateGraph, String> {
+    let mut draft = Draft::begin(target, path)?;
     draft.spread(limits, stop);
     Ok(draft.judge(fair))
 }
 
 impl Draft {
-    fn begin(ground: &Ground, path: &[Move]) -> Result<Self, String> {
-        let hunt = match ground.watch {
-            _ if ground.property == SAFETY => Hunt::Safety,
-            Watch { acceptance: true, .. } => Hunt::Acceptance,
-            Watch { progress: Some(_), .. } => Hunt::Livelock,
-            _ => return Err(format!("of {} no chart can be drawn", ground.property)),
+    fn begin(target: &ExplorationTarget, path: &[Move]) -> Result<Self, String> {
+        let search = match target.watch {
+            _ if target.property == SAFETY => SearchGoal::Safety,
+            Watch { acceptance: true, .. } => SearchGoal::Acceptance,
+            Watch { progress: Some(_), .. } => SearchGoal::Livelock,
+            _ => return Err(format!("of {} no chart can be drawn", target.property)),
         };
-        let program = Arc::clone(&ground.program);
-        let machine = match hunt {
-            Hunt::Safety => SearchedMachine::new(program, ground.watch),
-            Hunt::Acceptance | Hunt::Livelock => SearchedMachine::endless(program, ground.watch),
+        let program = Arc::clone(&target.program);
+        let machine = match search {
+            SearchGoal::Safety => SearchedMachine::new(program, target.watch),
+            SearchGoal::Acceptance | SearchGoal::Livelock => SearchedMachine::infinite(program, target.watch),
         };
         let machine = machine.map_err(|refusal| refusal.to_string())?;
         let mut machine =
@@ -156,8 +156,8 @@ impl Draft {
         machine.initial(&mut first).map_err(|fault| format!("there is no initial state: {fault}"))?;
         let mut draft = Self {
             machine,
-            watch: ground.watch,
-            hunt,
+            watch: target.watch,
+            search,
             numbers: HashMap::new(),
             open: VecDeque::new(),
             fingerprints: Vec::new(),
@@ -216,7 +216,7 @@ impl Draft {
                     }
                     Next::Broken { label, .. } => self.errors.push((from, steps_of(&label))),
                     Next::Done(ending) => {
-                        let is_error = self.hunt == Hunt::Safety && ending == Ending::InvalidEnd;
+                        let is_error = self.search == SearchGoal::Safety && ending == Ending::InvalidEnd;
                         self.errors.extend(is_error.then_some((from, 0)));
                         break;
                     }
@@ -229,7 +229,7 @@ impl Draft {
     }
 
     /// Works out what is ahead of each state.
-    fn judge(mut self, fair: bool) -> Chart {
+    fn judge(mut self, fair: bool) -> LocalStateGraph {
         let count = self.fingerprints.len();
         let looked_at = count - self.open.len();
         let mut unknown: Vec<u32> = (looked_at as u32..count as u32).chain(self.cut.iter().copied()).collect();
@@ -256,7 +256,7 @@ impl Draft {
             }
             same
         });
-        Chart { states, whole: looked_at == count }
+        LocalStateGraph { states, whole: looked_at == count }
     }
 
     /// By number: the fewest steps to an error, or [`OPEN`] if none is known.
@@ -292,15 +292,15 @@ impl Draft {
 
     /// The states on cycles that are looked for.
     fn on_bad_cycles(&self) -> Vec<u32> {
-        let counts = |way: &Way| self.hunt == Hunt::Acceptance || !way.marks.has(Marks::PROGRESS);
-        if self.hunt == Hunt::Safety {
+        let counts = |way: &Way| self.search == SearchGoal::Acceptance || !way.marks.has(Marks::PROGRESS);
+        if self.search == SearchGoal::Safety {
             return Vec::new();
         }
         let component = self.components(&counts);
         let mut is_bad = vec![false; component.len()];
         for way in self.ways.iter().filter(|way| counts(way)) {
             let inside = component[way.from as usize];
-            let is_one = self.hunt == Hunt::Livelock || way.marks.has(Marks::ACCEPTING);
+            let is_one = self.search == SearchGoal::Livelock || way.marks.has(Marks::ACCEPTING);
             if is_one && inside == component[way.to as usize] {
                 is_bad[inside as usize] = true;
             }

@@ -9,7 +9,7 @@
 use crate::cut_runs::CutRuns;
 use crate::meaning::meaning;
 use crate::plan::{Planned, Question};
-use crate::settings::{Keeper, Settings};
+use crate::settings::{CheckpointFiles, Settings};
 use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
 use fabius_program::{EdgeId, Program};
@@ -27,21 +27,24 @@ const SUM_BYTES: usize = 8;
 const CUT: &str = "runtime error at";
 
 /// How a search is kept, if at all.
-pub(crate) struct Kept<'a> {
-    asked: Option<(Belonging, &'a Keeper)>,
+pub(crate) struct Checkpointing<'a> {
+    asked: Option<(CheckpointKey, &'a CheckpointFiles)>,
     /// Where a runtime error ended a run: what was found out before must be known afterwards.
     cut: Arc<CutRuns>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> Checkpointing<'a> {
     /// A search that is not kept.
     pub fn not() -> Self {
         Self { asked: None, cut: Arc::default() }
     }
 
     /// As it was asked for; what the search is, is told only then.
-    pub fn as_asked(keeper: &'a Keeper, belonging: impl FnOnce() -> Belonging) -> Self {
-        Self { asked: keeper.is_asked_for().then(|| (belonging(), keeper)), cut: Arc::default() }
+    pub fn as_asked(checkpoint_files: &'a CheckpointFiles, checkpoint_key: impl FnOnce() -> CheckpointKey) -> Self {
+        Self {
+            asked: checkpoint_files.is_asked_for().then(|| (checkpoint_key(), checkpoint_files)),
+            cut: Arc::default(),
+        }
     }
 
     /// The same, of a search that does not follow runs behind runtime errors.
@@ -57,21 +60,21 @@ impl<'a> Kept<'a> {
         &self,
         search: impl FnOnce(CheckpointPolicy<'_, S>) -> Result<R, Unusable>,
     ) -> Result<R, Box<Finding>> {
-        let Some((belonging, keeper)) = &self.asked else {
-            return search(CheckpointPolicy::none()).map_err(|Unusable| Box::new(foreign(&Keeper::default())));
+        let Some((checkpoint_key, checkpoint_files)) = &self.asked else {
+            return search(CheckpointPolicy::none()).map_err(|Unusable| Box::new(foreign(&CheckpointFiles::default())));
         };
-        let from = keeper.resume.as_ref().map(|(_, bytes)| belonging.read::<S>(bytes, &self.cut));
-        let from = from.transpose().map_err(|why| Box::new(unusable(keeper, &why)))?;
-        let write = |snapshot: S| belonging.write(&snapshot, &self.cut);
-        let mut keep = keeper.save.as_ref().map(|save| move |snapshot: S| save(&write(snapshot)));
+        let from = checkpoint_files.resume.as_ref().map(|(_, bytes)| checkpoint_key.read::<S>(bytes, &self.cut));
+        let from = from.transpose().map_err(|why| Box::new(unusable(checkpoint_files, &why)))?;
+        let write = |snapshot: S| checkpoint_key.write(&snapshot, &self.cut);
+        let mut keep = checkpoint_files.save.as_ref().map(|save| move |snapshot: S| save(&write(snapshot)));
         let keep = keep.as_mut().map(|keep| keep as &mut dyn FnMut(S));
-        search(CheckpointPolicy { from: from.as_ref(), keep }).map_err(|Unusable| Box::new(foreign(keeper)))
+        search(CheckpointPolicy { from: from.as_ref(), keep }).map_err(|Unusable| Box::new(foreign(checkpoint_files)))
     }
 }
 
 /// What must be the same, in the words of those who read of it. What a person is most likely to have changed comes first:
 /// it is told, and what follows from it is not.
-pub(crate) struct Belonging(Vec<Same>);
+pub(crate) struct CheckpointKey(Vec<Same>);
 
 /// One thing that must be the same.
 struct Same {
@@ -81,7 +84,7 @@ struct Same {
     is_told: bool,
 }
 
-impl Belonging {
+impl CheckpointKey {
     /// Of a search of a certain kind for what violates a property.
     pub fn new(kind: &str, program: &Program, property: &str, settings: &Settings) -> Self {
         Self(Vec::new())
@@ -183,7 +186,7 @@ pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, 
     let by_rounds = choice.is_kept();
     let name = &planned.name;
     let why = match planned.question {
-        _ if !settings.keeper.is_asked_for() => return None,
+        _ if !settings.checkpoint_files.is_asked_for() => return None,
         _ if !by_rounds => "only searches with --delay or --depth-bound and without fairness can be saved".to_owned(),
         Question::Safety => return None,
         _ if properties == 1 => return None,
@@ -194,8 +197,8 @@ pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, 
 }
 
 /// Says that there is no file to go on from, where one was asked for: the search ended in its first round.
-pub(crate) fn nothing_kept(settings: &Settings, reach: Coverage, is_found: bool) -> Option<Finding> {
-    let Keeper { resume, save } = &settings.keeper;
+pub(crate) fn no_checkpoint(settings: &Settings, reach: Coverage, is_found: bool) -> Option<Finding> {
+    let CheckpointFiles { resume, save } = &settings.checkpoint_files;
     if save.is_none() || resume.is_some() || is_found || reach != Coverage::Ended(None) {
         return None;
     }
@@ -205,15 +208,15 @@ pub(crate) fn nothing_kept(settings: &Settings, reach: Coverage, is_found: bool)
 }
 
 /// A checkpoint that cannot be used.
-fn unusable(keeper: &Keeper, why: &str) -> Finding {
-    let name = keeper.resume.as_ref().map_or("the checkpoint", |(name, _)| name.as_str());
+fn unusable(checkpoint_files: &CheckpointFiles, why: &str) -> Finding {
+    let name = checkpoint_files.resume.as_ref().map_or("the checkpoint", |(name, _)| name.as_str());
     Finding::new(Code::Checkpoint, format!("cannot resume from {name}: {why}"))
         .help("check the same file with the same flags, or leave out `--resume` to start anew")
 }
 
 /// A checkpoint whose states are not those of this model.
-fn foreign(keeper: &Keeper) -> Finding {
-    unusable(keeper, "its states are not those of this model")
+fn foreign(checkpoint_files: &CheckpointFiles) -> Finding {
+    unusable(checkpoint_files, "its states are not those of this model")
 }
 
 #[cfg(test)]
@@ -221,33 +224,36 @@ mod tests {
     use super::*;
     use fabius_search::delay_bounded::FastSnapshot;
 
-    fn belonging(model: &str) -> Belonging {
-        Belonging(Vec::new()).with_untold("the model", model).with("the seed", 0)
+    fn checkpoint_key(model: &str) -> CheckpointKey {
+        CheckpointKey(Vec::new()).with_untold("the model", model).with("the seed", 0)
     }
 
     #[test]
     fn what_is_read_is_what_was_written() {
-        let bytes = belonging("a").write(&FastSnapshot::default(), &CutRuns::default());
-        assert_eq!(belonging("a").read(&bytes, &CutRuns::default()), Ok::<FastSnapshot, _>(FastSnapshot::default()));
+        let bytes = checkpoint_key("a").write(&FastSnapshot::default(), &CutRuns::default());
+        assert_eq!(
+            checkpoint_key("a").read(&bytes, &CutRuns::default()),
+            Ok::<FastSnapshot, _>(FastSnapshot::default())
+        );
     }
 
     #[test]
     fn damage_is_noticed_wherever_it_is() {
-        let bytes = belonging("a").write(&FastSnapshot::default(), &CutRuns::default());
+        let bytes = checkpoint_key("a").write(&FastSnapshot::default(), &CutRuns::default());
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
-            assert!(belonging("a").read::<FastSnapshot>(&damaged, &CutRuns::default()).is_err(), "{at}");
-            assert!(belonging("a").read::<FastSnapshot>(&bytes[..at], &CutRuns::default()).is_err(), "{at}");
+            assert!(checkpoint_key("a").read::<FastSnapshot>(&damaged, &CutRuns::default()).is_err(), "{at}");
+            assert!(checkpoint_key("a").read::<FastSnapshot>(&bytes[..at], &CutRuns::default()).is_err(), "{at}");
         }
     }
 
     #[test]
     fn what_belongs_elsewhere_is_refused_and_it_says_why() {
-        let bytes = belonging("a").write(&FastSnapshot::default(), &CutRuns::default());
-        let refusal = belonging("b").read::<FastSnapshot>(&bytes, &CutRuns::default()).expect_err("another model");
+        let bytes = checkpoint_key("a").write(&FastSnapshot::default(), &CutRuns::default());
+        let refusal = checkpoint_key("b").read::<FastSnapshot>(&bytes, &CutRuns::default()).expect_err("another model");
         assert!(refusal.contains("the model"), "{refusal}");
-        let refusal = belonging("a")
+        let refusal = checkpoint_key("a")
             .read::<FastSnapshot>(b"active proctype p() { skip }\n\n", &CutRuns::default())
             .expect_err("no checkpoint");
         assert!(refusal.contains("not a checkpoint"), "{refusal}");

@@ -13,7 +13,8 @@ use fabius_search::ViolationKind;
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::release::Prospect;
 use fabius_witness::{
-    Claim, Endless, InLoop, Role, RunFairness, Shows, Standing, Trace, confirm_watching as walk, propositions, shorten,
+    Claim, CycleClaim, InLoop, InfiniteRun, ProcessStatus, Role, RunFairness, Trace, confirm_watching as walk,
+    propositions, shorten,
 };
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ const MAY_BE_SHORTER: &str = "A shorter run may exist: the search for one was cu
 
 /// What a search found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wrong {
+pub(crate) enum ErrorKind {
     /// The path ends in an invalid end state.
     InvalidEnd,
     /// The last step of the path is faulty.
@@ -44,7 +45,7 @@ pub(crate) enum Wrong {
     Loop(usize, ViolationClass),
 }
 
-impl From<ViolationKind<Fault>> for Wrong {
+impl From<ViolationKind<Fault>> for ErrorKind {
     fn from(kind: ViolationKind<Fault>) -> Self {
         match kind {
             ViolationKind::InvalidEnd => Self::InvalidEnd,
@@ -53,7 +54,7 @@ impl From<ViolationKind<Fault>> for Wrong {
     }
 }
 
-impl Wrong {
+impl ErrorKind {
     /// What went wrong, without its place.
     pub(crate) fn sentence(self) -> String {
         match (self, self.class()) {
@@ -77,7 +78,7 @@ impl Wrong {
 
 impl Found {
     /// A path that goes wrong, found once: whoever runs it need not be fair, and calmer and shorter ones may be told instead.
-    pub(crate) fn new(wrong: Wrong, path: Vec<Move>, watch: Watch) -> Self {
+    pub(crate) fn new(wrong: ErrorKind, path: Vec<Move>, watch: Watch) -> Self {
         Self {
             wrong,
             path,
@@ -95,13 +96,13 @@ impl Found {
     /// What the reference interpreter is to confirm.
     fn claim(&self) -> Claim {
         match self.wrong {
-            Wrong::InvalidEnd => Claim::InvalidEnd,
-            Wrong::Fault(fault) => Claim::Fault(fault),
-            Wrong::Loop(start, class) => {
+            ErrorKind::InvalidEnd => Claim::InvalidEnd,
+            ErrorKind::Fault(fault) => Claim::Fault(fault),
+            ErrorKind::Loop(start, class) => {
                 let no_progress = class == ViolationClass::NonProgressCycle;
                 // A claim that waits for a livelock accepts it.
                 let no_progress = no_progress && self.watch.progress.is_some();
-                let shows = Shows { no_progress, acceptance: self.watch.acceptance, fairness: self.fairness };
+                let shows = CycleClaim { no_progress, acceptance: self.watch.acceptance, fairness: self.fairness };
                 Claim::Cycle { start, shows }
             }
         }
@@ -134,7 +135,7 @@ pub(crate) enum FairRuns {
 #[derive(Clone)]
 pub(crate) struct Found {
     /// What is wrong with it.
-    pub wrong: Wrong,
+    pub wrong: ErrorKind,
     /// The path.
     pub path: Vec<Move>,
     /// What was watched beside the processes.
@@ -176,7 +177,7 @@ pub struct Counterexample {
 
 impl Counterexample {
     /// Whether it violates a property of infinite runs: one with a loop, or what already violates a formula or claim.
-    pub fn is_endless(&self) -> bool {
+    pub fn is_infinite(&self) -> bool {
         self.loop_start.is_some() || self.report.kind == ViolationClass::ClaimCompleted
     }
 
@@ -185,7 +186,7 @@ impl Counterexample {
     /// [`ViolationReport::shortest`].
     pub fn counts_as_searched(&self) -> bool {
         let searched = self.path.iter().filter(|step| step.pid != CLAIM_PID).count();
-        let atomic = !self.is_endless() && self.trace.steps.holds();
+        let atomic = !self.is_infinite() && self.trace.steps.holds();
         searched == self.trace.len() && !atomic
     }
 
@@ -210,9 +211,9 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found)
     })?;
     let (told, watch, mut trace) =
         as_written(loaded, program, &found).unwrap_or_else(|| (Arc::clone(program), found.watch, trace));
-    match (&mut trace.endless, found.fair_runs) {
-        (Some(endless), FairRuns::Known(fairness)) => endless.tell_of_fair_runs(fairness),
-        (Some(endless), FairRuns::CutShort) => endless.tell_of_no_fair_runs(),
+    match (&mut trace.infinite, found.fair_runs) {
+        (Some(infinite), FairRuns::Known(fairness)) => infinite.set_fair_runs(fairness),
+        (Some(infinite), FairRuns::CutShort) => infinite.set_fair_runs_unknown(),
         _ => {}
     }
     trace.propositions =
@@ -220,7 +221,7 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found)
     let finding = finding(&loaded.map, &found, &trace);
     let report = report(loaded, &found, &trace, &finding);
     let loop_start = match found.wrong {
-        Wrong::Loop(start, _) => Some(start),
+        ErrorKind::Loop(start, _) => Some(start),
         _ => None,
     };
     Ok(Counterexample { finding, trace, path: found.path, loop_start, told, watch, report })
@@ -279,15 +280,15 @@ fn paste(path: &[Move]) -> String {
 
 fn finding(map: &SourceMap, found: &Found, trace: &Trace) -> Finding {
     match found.wrong {
-        Wrong::InvalidEnd => stuck(map, trace),
-        Wrong::Fault(Fault::ClaimCompleted) => completed(found.property.as_ref(), trace),
-        Wrong::Fault(fault) => faulty(fault, trace),
-        Wrong::Loop(_, class) => endless(class, found.property.as_ref(), trace),
+        ErrorKind::InvalidEnd => stuck(map, trace),
+        ErrorKind::Fault(Fault::ClaimCompleted) => completed(found.property.as_ref(), trace),
+        ErrorKind::Fault(fault) => faulty(fault, trace),
+        ErrorKind::Loop(_, class) => infinite(class, found.property.as_ref(), trace),
     }
 }
 
 /// A run that never ends: the first step of its loop, and the property that it violates.
-fn endless(class: ViolationClass, property: Option<&(String, Option<Span>)>, trace: &Trace) -> Finding {
+fn infinite(class: ViolationClass, property: Option<&(String, Option<Span>)>, trace: &Trace) -> Finding {
     let start = trace.cycle_start.unwrap_or(1);
     let steps = trace.len() + 1 - start;
     let (code, headline) = match (class, property) {
@@ -353,18 +354,18 @@ fn faulty(fault: Fault, trace: &Trace) -> Finding {
 
 /// A state in which nothing can move.
 fn stuck(map: &SourceMap, trace: &Trace) -> Finding {
-    let waiting: Vec<&Standing> = trace.last.processes.iter().filter(|standing| !standing.end).collect();
+    let waiting: Vec<&ProcessStatus> = trace.last.processes.iter().filter(|status| !status.end).collect();
     let headline = match trace.len() {
         0 => "deadlock in the initial state".to_owned(),
         steps => format!("deadlock after {}", counted(steps as u64, "step")),
     };
     let mut finding = Finding::new(Code::InvalidEndState, headline);
-    let mut places: Vec<(Span, Vec<&Standing>)> = Vec::new();
-    for standing in waiting.iter().copied() {
-        let span = map.user_span(standing.waiting.first().map_or(standing.span, |waiting| waiting.span));
+    let mut places: Vec<(Span, Vec<&ProcessStatus>)> = Vec::new();
+    for status in waiting.iter().copied() {
+        let span = map.user_span(status.waiting.first().map_or(status.span, |waiting| waiting.span));
         match places.iter_mut().find(|(known, _)| (known.file, known.start) == (span.file, span.start)) {
-            Some((_, there)) => there.push(standing),
-            None => places.push((span, vec![standing])),
+            Some((_, there)) => there.push(status),
+            None => places.push((span, vec![status])),
         }
     }
     for (span, there) in places.iter().take(PLACES_SHOWN_MAX) {
@@ -380,15 +381,15 @@ fn stuck(map: &SourceMap, trace: &Trace) -> Finding {
 }
 
 /// Who waits at a place, and why if one reason says it.
-fn waits_here(standings: &[&Standing]) -> String {
-    if let [only] = standings {
+fn waits_here(process_statuses: &[&ProcessStatus]) -> String {
+    if let [only] = process_statuses {
         return match only.waiting.as_slice() {
             [waiting] => format!("{} waits here: {}", only.name, waiting.reason.sentence()),
             _ => format!("{} waits here", only.name),
         };
     }
-    let names: Vec<&str> = standings.iter().take(NAMES_SHOWN_MAX).map(|standing| standing.name.as_str()).collect();
-    match standings.len().checked_sub(NAMES_SHOWN_MAX + 1) {
+    let names: Vec<&str> = process_statuses.iter().take(NAMES_SHOWN_MAX).map(|status| status.name.as_str()).collect();
+    match process_statuses.len().checked_sub(NAMES_SHOWN_MAX + 1) {
         None => format!("{} wait here", names.join(", ")),
         Some(more) => format!("{} and {} more wait here", names.join(", "), more + 1),
     }
@@ -397,9 +398,9 @@ fn waits_here(standings: &[&Standing]) -> String {
 fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> ViolationReport {
     let place = finding.span().map(|span| loaded.map.position(span));
     let explanation = trace.explanation.as_ref();
-    let endless = trace.endless.as_ref();
-    let sentences = explanation.map(|why| &why.sentences).or(endless.map(|endless| &endless.sentences));
-    let advice = explanation.map(|why| &why.suggestion).or(endless.map(|endless| &endless.suggestion));
+    let infinite = trace.infinite.as_ref();
+    let sentences = explanation.map(|why| &why.sentences).or(infinite.map(|infinite| &infinite.sentences));
+    let advice = explanation.map(|why| &why.suggestion).or(infinite.map(|infinite| &infinite.suggestion));
     let (records, left_out) = json::steps_at_ends(trace, &loaded.map);
     ViolationReport {
         kind: found.wrong.class(),
@@ -413,7 +414,7 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
         trace: Arc::new(records),
         steps_left_out: left_out as u64,
         loop_start: trace.cycle_start.map(|start| start as u64),
-        endless: trace.endless.as_ref().map(|endless| in_loop(&loaded.map, endless, trace)),
+        infinite: trace.infinite.as_ref().map(|infinite| in_loop(&loaded.map, infinite, trace)),
         delays: None,
         fewest_delays: None,
         blocked: match explanation {
@@ -428,7 +429,7 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
 }
 
 /// What happens in the loop of a run that never ends.
-fn in_loop(map: &SourceMap, endless: &Endless, trace: &Trace) -> LoopReport {
+fn in_loop(map: &SourceMap, infinite: &InfiniteRun, trace: &Trace) -> LoopReport {
     let process = |process: &InLoop| {
         let place = map.position(process.span);
         let (role, reasons, waits_for) = match &process.role {
@@ -451,13 +452,13 @@ fn in_loop(map: &SourceMap, endless: &Endless, trace: &Trace) -> LoopReport {
     };
     LoopReport {
         steps: trace.cycle_start.map_or(0, |start| trace.len() + 1 - start) as u64,
-        fairness: match endless.fairness {
+        fairness: match infinite.fairness {
             RunFairness::Unfair => "none",
             RunFairness::Weak => "weak",
             RunFairness::Strong => "strong",
         },
-        processes: endless.processes.iter().map(process).collect(),
-        unchanged: endless
+        processes: infinite.processes.iter().map(process).collect(),
+        unchanged: infinite
             .unchanged
             .iter()
             .map(|(name, value)| ValueReport { name: name.clone(), value: value.clone() })
@@ -473,12 +474,12 @@ fn released_by(prospect: &Prospect) -> Vec<u8> {
     }
 }
 
-fn message(wrong: Wrong, trace: &Trace) -> String {
+fn message(wrong: ErrorKind, trace: &Trace) -> String {
     let text = trace.last_taken().map_or_else(|| "the initial state".to_owned(), |step| step.actor.text);
     match wrong {
-        Wrong::InvalidEnd => "invalid end state".to_owned(),
-        Wrong::Fault(fault) => format!("{fault}: {text}"),
-        Wrong::Loop(_, ViolationClass::NonProgressCycle) => "non-progress cycle".to_owned(),
-        Wrong::Loop(..) => "acceptance cycle".to_owned(),
+        ErrorKind::InvalidEnd => "invalid end state".to_owned(),
+        ErrorKind::Fault(fault) => format!("{fault}: {text}"),
+        ErrorKind::Loop(_, ViolationClass::NonProgressCycle) => "non-progress cycle".to_owned(),
+        ErrorKind::Loop(..) => "acceptance cycle".to_owned(),
     }
 }

@@ -1,21 +1,21 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
 use crate::adapter::SearchedMachine;
-use crate::checkpoint::{Belonging, Kept, nothing_kept};
-use crate::counterexample::{Found, Wrong};
+use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
+use crate::counterexample::{ErrorKind, Found};
 use crate::delayed::{in_figures, what_runs_do};
+use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::liveness::{Inquiry, pose};
+use crate::liveness::{LivenessQuery, prepare};
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict};
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::safety::{event_trace, shortest};
 use crate::settings::{DepthBounding, Settings};
 use crate::shortest::add_shortest;
 use crate::strategy::CycleSearch;
 use crate::task::{Checked, Task, limit_reached, refused};
-use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::StopReason;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
@@ -32,7 +32,7 @@ pub(crate) fn check(
     planned: &Planned,
     settings: &Settings,
     depth: &DepthBounding,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Checked {
     let task = Task { loaded, program, property: &planned.name, settings };
     let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
@@ -40,25 +40,27 @@ pub(crate) fn check(
         Ok(machine) => machine,
         Err(refusal) => return refused(planned, program, refusal),
     };
-    let began = (around.now)();
-    let mut watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
+    let began = (context.now)();
+    let mut engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let search_settings = search::Settings { limits: settings.limits, stop_at, cancel: watcher.around.cancel.clone() };
+    let search_settings =
+        search::Settings { limits: settings.limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
     let kept = kept("depth-bounded", program, planned, settings, depth);
-    let found = kept.run(|checkpoint| depth_bounded(&mut machine, &mut watcher, &search_settings, &bounds, checkpoint));
+    let found =
+        kept.run(|checkpoint| depth_bounded(&mut machine, &mut engine_observer, &search_settings, &bounds, checkpoint));
     let found = match found {
         Ok(found) => found,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
-    let keys = watcher.keys;
-    let seconds = ((around.now)() - began).as_secs_f64();
+    let keys = engine_observer.keys;
+    let seconds = ((context.now)() - began).as_secs_f64();
     let mut checked = Checked::of(describe(planned, settings, &found, seconds));
     for (violation, key) in found.violations.iter().zip(keys) {
         let found = Found::new(violation.kind.into(), violation.path.clone(), watch);
         let found = Found { count: violation.count, ..found };
-        let either = shortest(&task, &mut machine, found, key, around);
-        checked.confirm_either(loaded, program, planned, either, around);
+        let either = shortest(&task, &mut machine, found, key, context);
+        checked.confirm_either(loaded, program, planned, either, context);
     }
     checked
 }
@@ -70,35 +72,35 @@ pub(crate) fn check_cycles(
     planned: &Planned,
     settings: &Settings,
     depth: &DepthBounding,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Checked {
-    let (inquiry, mut machine) = match pose(program, planned, settings, CycleSearch::Components) {
+    let (query, mut machine) = match prepare(program, planned, settings, CycleSearch::Components) {
         Ok(posed) => posed,
         Err(checked) => return *checked,
     };
-    let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
-    let began = (around.now)();
-    let mut watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
-    let cancel = watcher.around.cancel.clone();
+    let task = Task { loaded, program: &query.program, property: &planned.name, settings };
+    let began = (context.now)();
+    let mut engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
+    let cancel = engine_observer.context.cancel.clone();
     let search_settings = search::Settings { limits: settings.limits, stop_at: StopAt::First, cancel };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
-    let kept = kept("depth-bounded-scc", &inquiry.program, planned, settings, depth).cutting(machine.cut_runs());
+    let kept = kept("depth-bounded-scc", &query.program, planned, settings, depth).cutting(machine.cut_runs());
     let found = kept.run(|checkpoint| {
-        depth_bounded_cycles(&mut machine, &mut watcher, &search_settings, &bounds, inquiry.goal, checkpoint)
+        depth_bounded_cycles(&mut machine, &mut engine_observer, &search_settings, &bounds, query.goal, checkpoint)
     });
     let found = match found {
         Ok(found) => found,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
-    let seconds = ((around.now)() - began).as_secs_f64();
-    let reason = endless_reason(&inquiry, &found, settings);
+    let seconds = ((context.now)() - began).as_secs_f64();
+    let reason = infinite_reason(&query, &found, settings);
     let mut checked = Checked {
-        findings: nothing_kept(settings, found.coverage, found.first().is_some()).into_iter().collect(),
+        findings: no_checkpoint(settings, found.coverage, found.first().is_some()).into_iter().collect(),
         ..Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds))
     };
-    machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
+    machine.cut_runs().qualify(&mut checked.report, &query.program, &loaded.map);
     if let Some(found) = found.into_first() {
-        add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked);
+        add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
     }
     checked
 }
@@ -110,17 +112,17 @@ fn kept<'a>(
     planned: &Planned,
     settings: &'a Settings,
     depth: &DepthBounding,
-) -> Kept<'a> {
-    Kept::as_asked(&settings.keeper, || {
-        Belonging::new(kind, program, &planned.name, settings)
+) -> Checkpointing<'a> {
+    Checkpointing::as_asked(&settings.checkpoint_files, || {
+        CheckpointKey::new(kind, program, &planned.name, settings)
             .with("what counts as progress", format!("{:?}", settings.progress))
             .with("`--depth-increment`", depth.increment)
     })
 }
 
 /// One sentence that says what a verdict on infinite runs rests on.
-fn endless_reason(inquiry: &Inquiry, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> String {
-    let what = what_runs_do(inquiry);
+fn infinite_reason(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> String {
+    let what = what_runs_do(query);
     let searched = format!("searched {}", counted(found.statistics.states, "state"));
     let steps = |bound: u32| counted(u64::from(bound), "step");
     if found.first().is_some() {
@@ -191,7 +193,7 @@ fn reason(outcome: &Outcome<Move, Fault>, settings: &Settings) -> String {
     let within = outcome.rounds.last().map(|round| counted(u64::from(round.bound), "step"));
     match (outcome.violations.first(), outcome.completeness, within) {
         (Some(violation), _, _) => {
-            let what = Wrong::from(violation.kind).sentence();
+            let what = ErrorKind::from(violation.kind).sentence();
             let stop = if settings.keep_going { "" } else { "; stopped at the first violation" };
             format!("{what}{stop}")
         }

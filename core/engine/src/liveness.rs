@@ -1,18 +1,18 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{FairRuns, Found, Shorter, Wrong};
+use crate::counterexample::{ErrorKind, FairRuns, Found, Shorter};
+use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question};
 use crate::reduction::{self, Preserve, Reduced, WhyNot};
 use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict, ViolationClass};
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::settings::{Fairness, Progress, Settings};
 use crate::shortest::add_shortest;
 use crate::strategy::CycleSearch;
 use crate::task::{Checked, Task, limit_reached, refused};
-use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::{Finding, Span};
 use fabius_program::meaning::Fault;
@@ -29,7 +29,7 @@ const LIVELOCK: &str = "np_";
 const SEED: u64 = 0;
 
 /// A question in the form in which a search answers it.
-pub(crate) struct Inquiry {
+pub(crate) struct LivenessQuery {
     /// The program, with the claim if there is one.
     pub(crate) program: Arc<Program>,
     pub(crate) watch: Watch,
@@ -65,29 +65,31 @@ pub(crate) fn check(
     planned: &Planned,
     settings: &Settings,
     (search, threads): (CycleSearch, usize),
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Checked {
-    let (inquiry, mut machine) = match pose(program, planned, settings, search) {
+    let (query, mut machine) = match prepare(program, planned, settings, search) {
         Ok(posed) => posed,
         Err(checked) => return *checked,
     };
-    let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
-    let began = (around.now)();
-    let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
-    let reduction = reduction(&inquiry, settings);
+    let task = Task { loaded, program: &query.program, property: &planned.name, settings };
+    let began = (context.now)();
+    let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
+    let reduction = reduction(&query, settings);
     let (outcome, store_bytes) = match &reduction {
-        Ok(Some(plan)) => explore(&task, &inquiry, threads, &mut Reduced::of(machine.clone(), plan.clone()), watcher),
-        _ => explore(&task, &inquiry, threads, &mut machine, watcher),
+        Ok(Some(plan)) => {
+            explore(&task, &query, threads, &mut Reduced::of(machine.clone(), plan.clone()), engine_observer)
+        }
+        _ => explore(&task, &query, threads, &mut machine, engine_observer),
     };
-    let seconds = ((around.now)() - began).as_secs_f64();
+    let seconds = ((context.now)() - began).as_secs_f64();
     let mut checked = Checked::of(PropertyReport {
         reduction: told(&reduction),
-        ..describe(planned, settings, &inquiry, &outcome, store_bytes, seconds)
+        ..describe(planned, settings, &query, &outcome, store_bytes, seconds)
     });
     checked.report.search = word(search, threads);
-    machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
+    machine.cut_runs().qualify(&mut checked.report, &query.program, &loaded.map);
     if let Some(found) = outcome.into_first() {
-        add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked);
+        add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
     }
     checked
 }
@@ -96,31 +98,31 @@ pub(crate) fn check(
 ///
 /// # Errors
 /// What is to be reported instead, if the question makes no sense or no machine can run the model.
-pub(crate) fn pose(
+pub(crate) fn prepare(
     program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
     search: CycleSearch,
-) -> Result<(Inquiry, SearchedMachine), Box<Checked>> {
-    let inquiry =
-        inquire(program, planned, settings, search).map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
-    let machine = SearchedMachine::endless(Arc::clone(&inquiry.program), inquiry.watch)
+) -> Result<(LivenessQuery, SearchedMachine), Box<Checked>> {
+    let query = liveness_query(program, planned, settings, search)
+        .map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
+    let machine = SearchedMachine::infinite(Arc::clone(&query.program), query.watch)
         .map_err(|refusal| Box::new(refused(planned, program, refusal)))?;
-    Ok((inquiry, machine))
+    Ok((query, machine))
 }
 
 /// Puts a question into the form in which a search answers it.
-pub(crate) fn inquire(
+pub(crate) fn liveness_query(
     program: &Arc<Program>,
     planned: &Planned,
     settings: &Settings,
     search: CycleSearch,
-) -> Result<Inquiry, Box<Finding>> {
+) -> Result<LivenessQuery, Box<Finding>> {
     let progress = match settings.progress {
         Progress::States => ProgressOn::States,
         Progress::Transitions => ProgressOn::Transitions,
     };
-    let plain = |watch, goal, class| Inquiry {
+    let plain = |watch, goal, class| LivenessQuery {
         program: Arc::clone(program),
         watch,
         goal,
@@ -130,7 +132,7 @@ pub(crate) fn inquire(
         search,
         fairness: settings.fairness,
     };
-    let inquiry = match planned.question {
+    let query = match planned.question {
         // Nested depth-first search looks for acceptance cycles only, so a claim waits for the livelock.
         Question::Progress if search == CycleSearch::NestedDfs => livelock_claim(program, planned)?,
         Question::Progress => {
@@ -143,11 +145,11 @@ pub(crate) fn inquire(
             plain(watch, cycle::Goal::AcceptanceCycle, ViolationClass::AcceptanceCycle)
         }
     };
-    Ok(Inquiry { search, fairness: settings.fairness, ..inquiry })
+    Ok(LivenessQuery { search, fairness: settings.fairness, ..query })
 }
 
 /// A formula or a claim.
-fn claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> {
+fn claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Finding>> {
     let (mut program, claim) = program.with_claim(&planned.name).map_err(|why| Box::new(why.finding()))?;
     let property = program.properties.iter().find(|property| property.name == planned.name);
     let formula = property.and_then(|property| match &property.kind {
@@ -162,7 +164,7 @@ fn claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> 
         let processes = program.processes.iter_mut().filter(|process| process.kind == ProcessKind::Process);
         processes.flat_map(|process| &mut process.locations).for_each(|location| location.accept = false);
     }
-    Ok(Inquiry {
+    Ok(LivenessQuery {
         program: Arc::new(program),
         watch: Watch { claim: Some(claim), acceptance: true, ..Watch::NOTHING },
         goal: cycle::Goal::AcceptanceCycle,
@@ -188,7 +190,7 @@ fn has_next(formula: &Formula) -> bool {
 }
 
 /// A livelock as what a claim waits for: from some time on there is no progress.
-fn livelock_claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<Finding>> {
+fn livelock_claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Finding>> {
     let mut program = program.clone();
     let progress = Formula::Not(Box::new(Formula::Proposition(Expr::NonProgress)));
     let again_and_again = Formula::Always(Box::new(Formula::Eventually(Box::new(progress))));
@@ -199,10 +201,10 @@ fn livelock_claim(program: &Program, planned: &Planned) -> Result<Inquiry, Box<F
     });
     program.uses.non_progress = true;
     let planned = Planned { name: LIVELOCK.to_owned(), ..planned.clone() };
-    Ok(Inquiry { class: ViolationClass::NonProgressCycle, property: None, ..claim(&program, &planned)? })
+    Ok(LivenessQuery { class: ViolationClass::NonProgressCycle, property: None, ..claim(&program, &planned)? })
 }
 
-impl Inquiry {
+impl LivenessQuery {
     /// The same question about the program as written, if a claim is part of it.
     pub(crate) fn as_written(
         &self,
@@ -211,7 +213,7 @@ impl Inquiry {
         settings: &Settings,
     ) -> Option<(Arc<Program>, Watch)> {
         self.watch.claim?;
-        let written = inquire(&loaded.as_written()?, planned, settings, self.search).ok()?;
+        let written = liveness_query(&loaded.as_written()?, planned, settings, self.search).ok()?;
         Some((written.program, written.watch))
     }
 
@@ -219,9 +221,9 @@ impl Inquiry {
     pub(crate) fn describe(&self, found: cycle::Found<Move, Fault>, written: Option<(Arc<Program>, Watch)>) -> Found {
         let (wrong, path) = match found {
             cycle::Found::Lasso { stem, cycle } => {
-                (Wrong::Loop(stem.len(), self.class), stem.into_iter().chain(cycle).collect())
+                (ErrorKind::Loop(stem.len(), self.class), stem.into_iter().chain(cycle).collect())
             }
-            cycle::Found::Fault { path, fault } => (Wrong::Fault(fault), path),
+            cycle::Found::Fault { path, fault } => (ErrorKind::Fault(fault), path),
         };
         let fairness = match self.fairness {
             Fairness::None => RunFairness::Unfair,
@@ -244,22 +246,22 @@ impl Inquiry {
 }
 
 /// How the model is to be reduced for the search; `None` if nobody wants that.
-fn reduction(inquiry: &Inquiry, settings: &Settings) -> Result<Option<reduction::Plan>, WhyNot> {
+fn reduction(query: &LivenessQuery, settings: &Settings) -> Result<Option<reduction::Plan>, WhyNot> {
     // As it is written means: every step of it.
     if !settings.reduction || !settings.optimize {
         return Ok(None);
     }
-    let preserve = match inquiry.search {
-        CycleSearch::Components if inquiry.fairness == Fairness::None => return Ok(None),
+    let preserve = match query.search {
+        CycleSearch::Components if query.fairness == Fairness::None => return Ok(None),
         CycleSearch::Components => return Err(WhyNot::Fairness),
-        CycleSearch::DfsFifo => Preserve::Livelocks(inquiry.watch.progress.unwrap_or(ProgressOn::States)),
-        CycleSearch::NestedDfs => match inquiry.watch.claim {
+        CycleSearch::DfsFifo => Preserve::Livelocks(query.watch.progress.unwrap_or(ProgressOn::States)),
+        CycleSearch::NestedDfs => match query.watch.claim {
             None => Preserve::Acceptance,
-            Some(claim) if inquiry.stutters => Preserve::Formula(propositions(&inquiry.program, claim)),
+            Some(claim) if query.stutters => Preserve::Formula(propositions(&query.program, claim)),
             Some(_) => return Err(WhyNot::NextTime),
         },
     };
-    reduction::prepare(&inquiry.program, preserve).map(Some)
+    reduction::prepare(&query.program, preserve).map(Some)
 }
 
 /// What a claim looks at.
@@ -280,15 +282,15 @@ fn told(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> String {
 /// Runs the search; the outcome, and the memory of its store.
 pub(crate) fn explore<M>(
     task: &Task<'_>,
-    inquiry: &Inquiry,
+    query: &LivenessQuery,
     threads: usize,
     machine: &mut M,
-    mut watcher: Watcher<'_, '_>,
+    mut engine_observer: EngineObserver<'_, '_>,
 ) -> (CycleFound, u64)
 where
     M: Processes<Label = Move, Fault = Fault> + Clone + Send,
 {
-    let cancel = watcher.around.cancel.clone();
+    let cancel = engine_observer.context.cancel.clone();
     let settings = search::Settings { limits: task.settings.limits, stop_at: search::StopAt::First, cancel };
     macro_rules! with_store {
         ($store:ident => $outcome:expr) => {{
@@ -297,33 +299,33 @@ where
             (outcome, search::Store::memory_bytes(&$store))
         }};
     }
-    if 1 < threads && inquiry.search != CycleSearch::Components {
+    if 1 < threads && query.search != CycleSearch::Components {
         let mut team = vec![machine.clone(); threads];
-        let outcome = match inquiry.search {
+        let outcome = match query.search {
             CycleSearch::DfsFifo => {
-                parallel::dfs_fifo(&mut team, &mut watcher, &settings, parallel::Levels::Free, SEED)
+                parallel::dfs_fifo(&mut team, &mut engine_observer, &settings, parallel::Levels::Free, SEED)
             }
-            _ => parallel::cndfs(&mut team, &mut watcher, &settings, SEED),
+            _ => parallel::cndfs(&mut team, &mut engine_observer, &settings, SEED),
         };
         let memory_bytes = outcome.statistics.memory_bytes;
         return (outcome, memory_bytes);
     }
-    match inquiry.search {
+    match query.search {
         CycleSearch::DfsFifo => {
-            with_store!(store => cycle::dfs_fifo(machine, &mut store, &mut watcher, &settings, cycle::Order::Strict))
+            with_store!(store => cycle::dfs_fifo(machine, &mut store, &mut engine_observer, &settings, cycle::Order::Strict))
         }
         CycleSearch::NestedDfs => {
-            with_store!(store => cycle::nested_dfs(machine, &mut store, &mut watcher, &settings, cycle::NoReduction))
+            with_store!(store => cycle::nested_dfs(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction))
         }
         CycleSearch::Components => {
-            let fairness = match inquiry.fairness {
+            let fairness = match query.fairness {
                 Fairness::None => cycle::Fairness::None,
                 Fairness::Weak => cycle::Fairness::Weak,
                 Fairness::Strong => cycle::Fairness::Strong,
             };
-            let question = (inquiry.goal, fairness);
+            let question = (query.goal, fairness);
             with_store!(store => {
-                cycle::components(machine, &mut store, &mut watcher, &settings, cycle::NoReduction, question)
+                cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question)
             })
         }
     }
@@ -333,7 +335,7 @@ where
 fn describe(
     planned: &Planned,
     settings: &Settings,
-    inquiry: &Inquiry,
+    query: &LivenessQuery,
     outcome: &CycleFound,
     store_bytes: u64,
     seconds: f64,
@@ -352,7 +354,7 @@ fn describe(
     PropertyReport {
         verdict,
         exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
-        reason: reason(inquiry, outcome, settings),
+        reason: reason(query, outcome, settings),
         stopped,
         store: "tree",
         states: statistics.states,
@@ -368,13 +370,13 @@ fn describe(
 }
 
 /// One sentence that says what the verdict rests on.
-fn reason(inquiry: &Inquiry, outcome: &CycleFound, settings: &Settings) -> String {
+fn reason(query: &LivenessQuery, outcome: &CycleFound, settings: &Settings) -> String {
     let fair = match settings.fairness {
         Fairness::None => "",
         Fairness::Weak => "weakly fair ",
         Fairness::Strong => "strongly fair ",
     };
-    let run = match (inquiry.class, &inquiry.property) {
+    let run = match (query.class, &query.property) {
         (ViolationClass::NonProgressCycle, _) => format!("{fair}run goes on for ever without progress"),
         (_, Some(_)) => format!("{fair}run violates it"),
         (_, None) => format!("{fair}run passes acceptance labels for ever"),

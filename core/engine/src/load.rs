@@ -83,13 +83,13 @@ impl Loaded {
     /// The verdict that the text says to expect of a property; where it says nothing, the project.
     pub fn expected(&self, property: &str) -> Option<Verdict> {
         let written = self.expectation(property);
-        let written = written.map(|wish| if wish.holds { Verdict::Holds } else { Verdict::Violated });
+        let written = written.map(|expectation| if expectation.holds { Verdict::Holds } else { Verdict::Violated });
         written.or_else(|| self.project.as_ref()?.expected.get(property).copied())
     }
 
     /// Where the text says what to expect of a property.
     pub fn expectation(&self, property: &str) -> Option<&Expectation> {
-        self.expectations.iter().find(|wish| wish.property.as_deref().unwrap_or(SAFETY) == property)
+        self.expectations.iter().find(|expectation| expectation.property.as_deref().unwrap_or(SAFETY) == property)
     }
 
     /// The syntax tree, as far as the text can be read; `None` if there is no text.
@@ -181,7 +181,7 @@ fn read(
     }
 }
 
-/// The verdicts that the text says to expect, and what is wrong with these wishes.
+/// The verdicts that the text says to expect, and what is wrong with these expectations.
 fn expected_verdicts(
     map: &SourceMap,
     inactive: &[Span],
@@ -191,12 +191,12 @@ fn expected_verdicts(
     let declared = properties.iter().filter_map(|property| Some((property.name.as_str(), property.span?)));
     let (expected, mut complaints) = expectations(map, inactive, declared);
     let plan = program.and_then(|program| plan(program, &[]).ok());
-    for wish in &expected {
-        let (Some(name), Some(plan)) = (&wish.property, &plan) else { continue };
+    for expectation in &expected {
+        let (Some(name), Some(plan)) = (&expectation.property, &plan) else { continue };
         let planned = &plan.properties;
         if !planned.iter().any(|property| property.name == *name) {
             let names: Vec<&str> = planned.iter().map(|property| property.name.as_str()).collect();
-            let complaint = expectation_complaint(wish.span, &format!("this model has no property `{name}`"));
+            let complaint = expectation_complaint(expectation.span, &format!("this model has no property `{name}`"));
             complaints.push(complaint.help(format!("the properties of this model: {}", names.join(", "))));
         }
     }

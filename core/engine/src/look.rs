@@ -224,8 +224,8 @@ impl Reader<'_> {
             let process = self.program.process(edge.process);
             [edge.target, edge.source].map(|location| &process.locations[location.0 as usize])
         });
-        let standing = self.places.locations(&rejected.state);
-        own.chain(standing).find(|location| location.progress).map(|location| {
+        let status = self.places.locations(&rejected.state);
+        own.chain(status).find(|location| location.progress).map(|location| {
             let label = location.labels.iter().find(|label| label.starts_with("progress"));
             let line = self.map.position(location.span).line;
             (label.cloned().unwrap_or_else(|| "progress".to_owned()), line)

@@ -5,8 +5,8 @@
 //! statements included, since traces show them. A part of [`Program`] that somebody adds goes in without
 //! being asked: what is forgotten here makes texts differ that mean the same, never the other way round.
 
+use crate::dead_code::runs_in_action;
 use crate::load::Loaded;
-use crate::unreached::runs_in_action;
 use fabius_base::Span;
 use fabius_program::{Action, Process, ProcessId, ProcessKind, Program, PropertyKind};
 use std::collections::{BTreeSet, HashMap};
@@ -17,9 +17,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// What a model or a property means, as a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Meaning(pub u128);
+pub struct SemanticDigest(pub u128);
 
-impl Display for Meaning {
+impl Display for SemanticDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
@@ -27,12 +27,12 @@ impl Display for Meaning {
 
 /// A model as it is written, before any optimisation: the same statements whatever else asks for them.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct SourceProgram {
     program: Arc<Program>,
-    base: Meaning,
+    base: SemanticDigest,
 }
 
-impl Written {
+impl SourceProgram {
     /// The model as it is written; `None` if the text is faulty.
     pub fn of(loaded: &Loaded) -> Option<Self> {
         loaded.checkable()?;
@@ -47,12 +47,12 @@ impl Written {
     }
 
     /// What everything but the formulas means. The body of a process type that nobody creates does not matter.
-    pub fn base(&self) -> Meaning {
+    pub fn base(&self) -> SemanticDigest {
         self.base
     }
 
     /// What a property means, asked of this model.
-    pub fn property(&self, name: &str) -> Meaning {
+    pub fn property(&self, name: &str) -> SemanticDigest {
         let property = self.program.properties.iter().find(|property| property.name == name);
         let formula = property.filter(|property| matches!(property.kind, PropertyKind::Ltl(_)));
         digest(&(self.base, formula.map(|property| &property.kind)))
@@ -89,13 +89,13 @@ impl Written {
 }
 
 /// The meaning of a program as it is searched, with all its properties and optimisations.
-pub fn meaning(program: &Program) -> Meaning {
+pub fn meaning(program: &Program) -> SemanticDigest {
     let mut placeless = program.clone();
     remove_places(&mut placeless);
     digest(&placeless)
 }
 
-fn base(program: &Program) -> Meaning {
+fn base(program: &Program) -> SemanticDigest {
     let mut placeless = program.clone();
     placeless.properties.retain(|property| !matches!(property.kind, PropertyKind::Ltl(_)));
     remove_places(&mut placeless);
@@ -118,7 +118,7 @@ fn base(program: &Program) -> Meaning {
         process.locations.iter_mut().for_each(|location| location.edges = 0..0);
         digest(&(process, leaving))
     });
-    let bodies: Vec<Meaning> = bodies.collect();
+    let bodies: Vec<SemanticDigest> = bodies.collect();
     digest(&(placeless, bodies))
 }
 
@@ -162,10 +162,10 @@ fn process_places(process: &Process) -> Vec<Span> {
     places
 }
 
-fn digest(value: &impl Hash) -> Meaning {
+fn digest(value: &impl Hash) -> SemanticDigest {
     let mut hasher = Xxh3::new();
     value.hash(&mut hasher);
-    Meaning(hasher.digest128())
+    SemanticDigest(hasher.digest128())
 }
 
 fn remove_places(program: &mut Program) {

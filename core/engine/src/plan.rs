@@ -47,15 +47,15 @@ pub struct Planned {
 /// The properties to be looked at, in the order of reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// All that were asked for; without a wish, all that the model has.
+    /// All that were asked for; without a selector, all that the model has.
     pub properties: Vec<Planned>,
 }
 
-/// A wish that no property of the model fits.
+/// A selector that no property of the model fits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownProperty {
-    /// The wish.
-    pub wish: String,
+    /// The selector.
+    pub selector: String,
     /// What there is.
     pub available: Vec<String>,
 }
@@ -65,25 +65,25 @@ pub struct UnknownProperty {
 /// it is the word for a kind too.
 ///
 /// # Errors
-/// If a wish is neither a kind nor the name of a property of this program.
-pub fn plan(program: &Program, wishes: &[String]) -> Result<Plan, UnknownProperty> {
+/// If a selector is neither a kind nor the name of a property of this program.
+pub fn plan(program: &Program, selectors: &[String]) -> Result<Plan, UnknownProperty> {
     let mut properties = vec![planned(SAFETY, PropertyClass::Safety, Question::Safety)];
     let is_safety = |property: &&Property| matches!(property.kind, PropertyKind::Safety | PropertyKind::Trace(_));
     let declared = program.properties.iter().filter(|property| !is_safety(property));
     properties.extend(declared.map(|property| planned(&property.name, class_of(property), question_of(property))));
-    for wish in wishes {
-        let is_name = properties.iter().any(|property| property.name == *wish);
-        let fits = |property: &Planned| property.name == *wish || (!is_name && property.kind.as_str() == wish);
-        let is_kind = ["safety", "progress", "acceptance", "ltl"].contains(&wish.as_str());
+    for selector in selectors {
+        let is_name = properties.iter().any(|property| property.name == *selector);
+        let fits = |property: &Planned| property.name == *selector || (!is_name && property.kind.as_str() == selector);
+        let is_kind = ["safety", "progress", "acceptance", "ltl"].contains(&selector.as_str());
         if !is_kind && !properties.iter().any(fits) {
             let available = properties.iter().map(|property| property.name.clone()).collect();
-            return Err(UnknownProperty { wish: wish.clone(), available });
+            return Err(UnknownProperty { selector: selector.clone(), available });
         }
         for property in properties.iter_mut().filter(|property| fits(property)) {
             property.asked = true;
         }
     }
-    if !wishes.is_empty() {
+    if !selectors.is_empty() {
         properties.retain(|property| property.asked);
     }
     Ok(Plan { properties })
@@ -127,26 +127,26 @@ mod tests {
         }
     }
 
-    fn names(wishes: &[&str]) -> Result<Vec<String>, UnknownProperty> {
-        let wishes: Vec<String> = wishes.iter().map(|&wish| wish.to_owned()).collect();
-        plan(&program(), &wishes).map(|plan| plan.properties.into_iter().map(|property| property.name).collect())
+    fn names(selectors: &[&str]) -> Result<Vec<String>, UnknownProperty> {
+        let selectors: Vec<String> = selectors.iter().map(|&selector| selector.to_owned()).collect();
+        plan(&program(), &selectors).map(|plan| plan.properties.into_iter().map(|property| property.name).collect())
     }
 
     #[test]
-    fn without_a_wish_everything_is_listed() {
+    fn without_a_selector_everything_is_listed() {
         assert_eq!(names(&[]), Ok(vec!["safety".into(), "progress".into(), "fair".into()]));
     }
 
     #[test]
-    fn a_wish_is_a_name_or_a_kind() {
+    fn a_selector_is_a_name_or_a_kind() {
         assert_eq!(names(&["fair"]), Ok(vec!["fair".into()]));
         assert_eq!(names(&["ltl", "safety"]), Ok(vec!["safety".into(), "fair".into()]));
         assert_eq!(names(&["acceptance"]), Ok(vec![]));
     }
 
     #[test]
-    fn a_wish_that_nothing_fits_is_refused_with_what_there_is() {
+    fn a_selector_that_nothing_fits_is_refused_with_what_there_is() {
         let available = vec!["safety".to_owned(), "progress".to_owned(), "fair".to_owned()];
-        assert_eq!(names(&["fare"]), Err(UnknownProperty { wish: "fare".to_owned(), available }));
+        assert_eq!(names(&["fare"]), Err(UnknownProperty { selector: "fare".to_owned(), available }));
     }
 }

@@ -5,17 +5,17 @@
 //! statements with this wording it is. Where both models are there, that is found by comparing the sequences of their
 //! statements. Lines do not matter. Statements that the old model did not have
 //! are passed through when their process comes to them; statements that are gone are left out.
-//! Runs that end in a loop, and runs that a formula or claim watches, are the business of [`endless`].
+//! Runs that end in a loop, and runs that a formula or claim watches, are the business of [`infinite`].
 
 mod alignment;
-mod endless;
+mod infinite;
 
-use crate::meaning::Written;
+use crate::meaning::SourceProgram;
 use crate::safety::event_trace;
 use fabius_base::Span;
 use fabius_program::{EdgeId, Move, Process, Program, Watch, meaning::Fault};
 use fabius_witness::{
-    Claim, Outcome, Reason, State, Step, Trace, confirm_watching, moves, settled, show::process_name, standings,
+    Claim, Outcome, Reason, State, Step, Trace, confirm_watching, moves, process_statuses, settled, show::process_name,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl<'a> Retracing<'a> {
         let is_known = |identity: &Identity| self.known.contains(identity);
         let present = Arc::clone(&self.present);
         let program = self.program;
-        let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), endless: false, broken };
+        let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), infinite: false, broken };
         let (mut after, mut gone, mut blocked) = (Vec::new(), Vec::new(), None);
         for (index, step) in steps.iter().enumerate() {
             if !walk.present.all.contains_key(&step.statement) {
@@ -156,14 +156,14 @@ impl<'a> Retracing<'a> {
     }
 }
 
-impl Written {
+impl SourceProgram {
     /// Walks a run of the model `old`, which violates a property, through this one.
     pub fn replay(&self, old: &Self, property: &str, run: &Trace) -> Replay {
         if STEPS_MAX < run.steps.len() {
             return Replay::Unknown;
         }
         if matches!(run.claim, Claim::Cycle { .. } | Claim::Fault(Fault::ClaimCompleted)) {
-            return endless::replay(self, old, property, run);
+            return infinite::replay(self, old, property, run);
         }
         let watch = Watch { trace: event_trace(self.program()), ..Watch::NOTHING };
         let known = identities(old.program());
@@ -260,7 +260,7 @@ struct Walk<'a> {
     state: State,
     path: Vec<Move>,
     /// The run goes on behind an assertion that fails.
-    endless: bool,
+    infinite: bool,
     /// The last step is faulty; nothing follows it.
     broken: bool,
 }
@@ -273,7 +273,7 @@ impl<'a> Walk<'a> {
         present: Identities,
     ) -> Option<Self> {
         let (state, present) = (State::watching(program, watch).ok()?, Arc::new(present));
-        Some(Self { program, is_known, present, state, path: Vec::new(), endless: false, broken: false })
+        Some(Self { program, is_known, present, state, path: Vec::new(), infinite: false, broken: false })
     }
 
     /// Takes a step of a run, whose model has these statements; an error says what became of the run if that is not
@@ -341,7 +341,7 @@ impl<'a> Walk<'a> {
         match outcome {
             Outcome::Reaches { state, assertion_failed, .. } => {
                 self.state = state;
-                self.broken = assertion_failed && !self.endless;
+                self.broken = assertion_failed && !self.infinite;
             }
             Outcome::Broken { .. } => self.broken = true,
         }
@@ -356,25 +356,25 @@ impl<'a> Walk<'a> {
 
     /// Why a process cannot take a step of the old run.
     fn blocked(&self, step: usize, pid: u8, process: &str, text: &str) -> Blocked {
-        let standing = standings(self.program, &self.state).into_iter().find(|standing| standing.pid == pid);
-        let waiting = standing.as_ref().and_then(|standing| {
-            standing.waiting.iter().find(|waiting| waiting.text == text).or(standing.waiting.first())
-        });
-        let reason = match (waiting, &standing) {
+        let status = process_statuses(self.program, &self.state).into_iter().find(|status| status.pid == pid);
+        let waiting = status
+            .as_ref()
+            .and_then(|status| status.waiting.iter().find(|waiting| waiting.text == text).or(status.waiting.first()));
+        let reason = match (waiting, &status) {
             (Some(waiting), _) if waiting.reason == Reason::Executable && waiting.text == text => self.passed_over(pid),
             (Some(waiting), _) if waiting.text == text => waiting.reason.sentence(),
             (Some(waiting), _) => format!("{process} is at `{}` instead", waiting.text),
             (None, Some(_)) => format!("{process} is somewhere else"),
             (None, None) => format!("there is no process {process}"),
         };
-        let span = waiting.map(|waiting| waiting.span).or(standing.as_ref().map(|standing| standing.span));
+        let span = waiting.map(|waiting| waiting.span).or(status.as_ref().map(|status| status.span));
         Blocked { step, process: process.to_owned(), text: text.to_owned(), reason, span }
     }
 
     /// Why a process does not take a step of the old run although a statement with its wording can be executed.
     fn passed_over(&self, pid: u8) -> String {
         let holder = self.state.holder.filter(|holder| *holder != pid);
-        let name = |pid: u8| standings(self.program, &self.state).into_iter().find(|standing| standing.pid == pid);
+        let name = |pid: u8| process_statuses(self.program, &self.state).into_iter().find(|status| status.pid == pid);
         match holder.and_then(name) {
             _ if self.broken => "the run ends in an error before it".to_owned(),
             Some(holder) => format!("{} is inside an atomic sequence", holder.name),

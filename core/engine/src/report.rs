@@ -3,7 +3,7 @@
 //! The keys are described by `docs/schema/report.schema.json`; keys may be added, never renamed.
 
 use fabius_base::{Finding, SourceMap, Span, StopReason};
-use fabius_witness::format::json::{StandingRecord, StepRecord};
+use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -299,7 +299,7 @@ pub struct ViolationReport {
     pub loop_start: Option<u64>,
     /// For a run that never ends: what happens in its loop.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
-    pub endless: Option<LoopReport>,
+    pub infinite: Option<LoopReport>,
     /// In a search in the order of delays: who was held back on the way, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<Vec<DelayReport>>,
@@ -307,7 +307,7 @@ pub struct ViolationReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fewest_delays: Option<bool>,
     /// For a run that ends where nothing can move: the processes that wait where they may not stop, and for what.
-    pub blocked: Vec<StandingRecord>,
+    pub blocked: Vec<ProcessStatusRecord>,
     /// Why, in sentences.
     pub explanation: Vec<String>,
     /// What may be done about it.

@@ -11,7 +11,7 @@ use crate::look::Controls;
 use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
-use crate::settings::{Keeper, Settings};
+use crate::settings::{CheckpointFiles, Settings};
 use crate::starvation;
 use crate::strategy::{self, Asked, Choice, Strategy, choose};
 use crate::task::Checked;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What a check needs from outside: it has no clock, and nobody to talk to, of its own.
-pub struct Surroundings<'a> {
+pub struct CheckContext<'a> {
     /// Whoever raises this stops the check.
     pub cancel: &'a Cancel,
     /// Time since some moment before the check.
@@ -47,10 +47,10 @@ pub struct Outcome {
 }
 
 /// Checks a model as the settings say.
-pub fn check(loaded: &Loaded, settings: &Settings, around: &mut Surroundings<'_>) -> Outcome {
-    (around.observe)(Event::Started { tool: TOOL, version: VERSION, file: loaded.name.clone() });
+pub fn check(loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_>) -> Outcome {
+    (context.observe)(Event::Started { tool: TOOL, version: VERSION, file: loaded.name.clone() });
     for finding in &loaded.findings {
-        (around.observe)(Event::Finding { finding: FindingReport::new(&loaded.map, finding) });
+        (context.observe)(Event::Finding { finding: FindingReport::new(&loaded.map, finding) });
     }
     let mut outcome = match loaded.checkable() {
         None => faulty(loaded, None),
@@ -58,12 +58,12 @@ pub fn check(loaded: &Loaded, settings: &Settings, around: &mut Surroundings<'_>
             Err(unknown) => faulty(loaded, Some(unknown_property(&unknown))),
             Ok(plan) => match strategy::refusal(&plan, settings) {
                 Some(finding) => faulty(loaded, Some(finding)),
-                None => check_all(loaded, program, &plan, settings, around),
+                None => check_all(loaded, program, &plan, settings, context),
             },
         },
     };
     outcome.report.project = loaded.project.as_ref().map(|project| project.report.clone());
-    (around.observe)(Event::Done { report: outcome.report.clone() });
+    (context.observe)(Event::Done { report: outcome.report.clone() });
     outcome
 }
 
@@ -93,10 +93,10 @@ fn choices_free(settings: &Settings, planned: &Planned) -> Option<Finding> {
     })
 }
 
-/// Says which wishes no search for what violates a property heeds, and which search runs instead.
+/// Says which options no search for what violates a property supports, and which search runs instead.
 fn without_effect(choice: &Choice, planned: &Planned) -> Option<Finding> {
-    let missed = choice.set_aside.iter().filter(|wish| wish.feature.concerns(planned.question));
-    let missed: Vec<String> = missed.map(|wish| format!("`{}`", wish.flag)).collect();
+    let missed = choice.set_aside.iter().filter(|option| option.feature.concerns(planned.question));
+    let missed: Vec<String> = missed.map(|option| format!("`{}`", option.flag)).collect();
     let headline = format!("no effect on the search for violations of `{}`: {}", planned.name, missed.join(", "));
     let finding = || Finding::new(Code::WithoutEffect, headline);
     (!missed.is_empty()).then(|| finding().help(format!("the search for these is {}", choice.name())))
@@ -107,7 +107,7 @@ fn check_all(
     program: &Arc<Program>,
     plan: &Plan,
     settings: &Settings,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Outcome {
     let mut outcome = Outcome {
         report: report(&loaded.name, Verdict::Undecided, false, String::new()),
@@ -116,26 +116,26 @@ fn check_all(
         failure: None,
     };
     for (index, planned) in plan.properties.iter().enumerate() {
-        let settings = with_share(settings, plan.properties.len() - index, (around.now)());
+        let settings = with_share(settings, plan.properties.len() - index, (context.now)());
         let Some(mut choice) = choose(&Asked::of(planned, &settings), &settings) else { continue };
         if let Some(note) = checkpoint::not_kept(&settings, &choice, planned, plan.properties.len()) {
-            choice.settings.keeper = Keeper::default();
+            choice.settings.checkpoint_files = CheckpointFiles::default();
             outcome.findings.push(note);
         }
         outcome.findings.extend(choices_free(&settings, planned));
         outcome.findings.extend(without_effect(&choice, planned));
-        let found = search(loaded, program, planned, &choice, around);
+        let found = search(loaded, program, planned, &choice, context);
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
         outcome.failure = outcome.failure.or(found.failure);
         let ran = !found.report.search.is_empty();
         let strategy = ran.then(|| choice.report(program, planned.question));
         let property = PropertyReport { expected: loaded.expected(&planned.name), strategy, ..found.report };
-        (around.observe)(Event::PropertyDone { property: property.clone() });
+        (context.observe)(Event::PropertyDone { property: property.clone() });
         outcome.report.properties.push(property);
     }
     if settings.hints && outcome.failure.is_none() {
-        let hints = starvation::hints(program, settings, around.cancel);
+        let hints = starvation::hints(program, settings, context.cancel);
         outcome.failure.clone_from(&hints.failure);
         outcome.findings.extend(hints.into_findings());
     }
@@ -152,30 +152,30 @@ fn search(
     program: &Arc<Program>,
     planned: &Planned,
     choice: &Choice,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Checked {
     let settings = &choice.settings;
     match &choice.strategy {
         Strategy::Exhaustive { order, store, threads } => {
             let how = safety::How { order: *order, store: *store, threads: *threads };
-            safety::check(loaded, program, planned, settings, how, around)
+            safety::check(loaded, program, planned, settings, how, context)
         }
         Strategy::Delays { delaying, store } => {
             let how = delayed::How::Search(*store);
-            delayed::check(loaded, program, planned, settings, (delaying, how), around)
+            delayed::check(loaded, program, planned, settings, (delaying, how), context)
         }
         Strategy::Samples { delaying, kind } => {
             let how = delayed::How::Sample(*kind);
-            delayed::check(loaded, program, planned, settings, (delaying, how), around)
+            delayed::check(loaded, program, planned, settings, (delaying, how), context)
         }
-        Strategy::Depth(depth) => deepening::check(loaded, program, planned, settings, depth, around),
+        Strategy::Depth(depth) => deepening::check(loaded, program, planned, settings, depth, context),
         Strategy::Cycles { search, threads, .. } => {
-            liveness::check(loaded, program, planned, settings, (*search, *threads), around)
+            liveness::check(loaded, program, planned, settings, (*search, *threads), context)
         }
         Strategy::DelayedCycles { delaying, search, threads } => {
-            delayed::check_cycles(loaded, program, planned, settings, (delaying, *search, *threads), around)
+            delayed::check_cycles(loaded, program, planned, settings, (delaying, *search, *threads), context)
         }
-        Strategy::DeepCycles(depth) => deepening::check_cycles(loaded, program, planned, settings, depth, around),
+        Strategy::DeepCycles(depth) => deepening::check_cycles(loaded, program, planned, settings, depth, context),
     }
 }
 
@@ -204,7 +204,7 @@ fn conclude(report: &mut Report) {
 }
 
 pub(crate) fn unknown_property(unknown: &UnknownProperty) -> Finding {
-    Finding::new(Code::UnknownProperty, format!("this model has no property `{}`", unknown.wish))
+    Finding::new(Code::UnknownProperty, format!("this model has no property `{}`", unknown.selector))
         .help(format!("the properties of this model: {}", unknown.available.join(", ")))
         .help("or name a kind: safety, progress, acceptance, ltl")
 }

@@ -2,17 +2,17 @@
 
 use crate::adapter::SearchedMachine;
 use crate::budget::Budget;
-use crate::counterexample::{Found, Shorter, Wrong};
+use crate::counterexample::{ErrorKind, Found, Shorter};
+use crate::dead_code::dead_code;
+use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
 use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict};
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::settings::{Order, Settings, Storage};
 use crate::task::{Checked, Task, limit_reached, missed, refused, times};
-use crate::unreached::unreached;
-use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::{Limits, StopReason};
 use fabius_program::{Move, ProcessId, Program, PropertyKind, Watch, meaning::Fault};
@@ -57,7 +57,7 @@ pub(crate) fn check(
     planned: &Planned,
     settings: &Settings,
     how: How,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Checked {
     let task = Task { loaded, program, property: &planned.name, settings };
     let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
@@ -65,10 +65,10 @@ pub(crate) fn check(
         Ok(machine) => machine,
         Err(refusal) => return refused(planned, program, refusal),
     };
-    let began = (around.now)();
+    let began = (context.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let (explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, how, stop_at, around);
-    let seconds = ((around.now)() - began).as_secs_f64();
+    let (explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, how, stop_at, context);
+    let seconds = ((context.now)() - began).as_secs_f64();
     let outcome = &explored.outcome;
     let mut checked = Checked::of(PropertyReport {
         reduction,
@@ -78,7 +78,7 @@ pub(crate) fn check(
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON {
-        checked.findings = unreached(program, &loaded.map, &|edge| machine.reached(edge));
+        checked.findings = dead_code(program, &loaded.map, &|edge| machine.reached(edge));
     }
     // A store that is not exact may have left out what is nearer.
     let first_is_shortest = how.order == Order::BreadthFirst && outcome.exactness.is_exact();
@@ -89,8 +89,8 @@ pub(crate) fn check(
             count: violation.count,
             ..Found::new(violation.kind.into(), violation.path.clone(), watch)
         };
-        let (other, as_found) = shortest(&task, &mut machine, found, key, around);
-        checked.confirm_either(loaded, program, planned, (other, as_found), around);
+        let (other, as_found) = shortest(&task, &mut machine, found, key, context);
+        checked.confirm_either(loaded, program, planned, (other, as_found), context);
     }
     checked
 }
@@ -110,7 +110,7 @@ fn explore_or_reduce(
     machine: &mut SearchedMachine,
     how: How,
     stop_at: StopAt,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> (Explored, (String, u64)) {
     let settings = task.settings;
     let limits = settings.limits;
@@ -119,22 +119,22 @@ fn explore_or_reduce(
     let states_max = limits.states_max.unwrap_or(u64::MAX);
     let first = if may_reduce { states_max.min(settings.whole_states_max) } else { states_max };
     let first_limits = Limits { states_max: (first < u64::MAX).then_some(first), ..limits };
-    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let explored = explore(machine, watcher, how, first_limits, stop_at);
+    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let explored = explore(machine, engine_observer, how, first_limits, stop_at);
     let more = first < states_max && explored.outcome.completeness == Completeness::Stopped(StopReason::States);
     if !more {
         return (explored, (OFF.to_owned(), 0));
     }
     let before = explored.outcome.statistics.states;
     drop(explored);
-    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
+    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     match reduced(task, machine) {
         Ok(mut reduced) => {
-            let cancel = watcher.around.cancel.clone();
+            let cancel = engine_observer.context.cancel.clone();
             let settings = search::Settings { limits, stop_at, cancel };
-            (run(&mut reduced, TreeStore::new(), watcher, &settings, false), (ON.to_owned(), before))
+            (run(&mut reduced, TreeStore::new(), engine_observer, &settings, false), (ON.to_owned(), before))
         }
-        Err(why) => (explore(machine, watcher, how, limits, stop_at), (why.to_string(), before)),
+        Err(why) => (explore(machine, engine_observer, how, limits, stop_at), (why.to_string(), before)),
     }
 }
 
@@ -150,23 +150,23 @@ fn reduced(task: &Task<'_>, machine: &SearchedMachine) -> Result<OffStack<Reduce
 /// Runs one search in the order and with the store that were asked for.
 fn explore(
     machine: &mut SearchedMachine,
-    watcher: Watcher<'_, '_>,
+    engine_observer: EngineObserver<'_, '_>,
     how: How,
     limits: Limits,
     stop_at: StopAt,
 ) -> Explored {
-    let cancel = watcher.around.cancel.clone();
+    let cancel = engine_observer.context.cancel.clone();
     let settings = search::Settings { limits, stop_at, cancel };
     let breadth = how.order == Order::BreadthFirst;
     if 1 < how.threads {
-        return together(machine, how.threads, watcher, &settings);
+        return together(machine, how.threads, engine_observer, &settings);
     }
     match how.store {
-        Storage::Tree => run(machine, TreeStore::new(), watcher, &settings, breadth),
-        Storage::Hash => run(machine, FingerprintStore::new(SEED), watcher, &settings, breadth),
+        Storage::Tree => run(machine, TreeStore::new(), engine_observer, &settings, breadth),
+        Storage::Hash => run(machine, FingerprintStore::new(SEED), engine_observer, &settings, breadth),
         Storage::Bitstate => {
             let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / BITSTATE_SHARE);
-            run(machine, BitstateStore::new(bytes, BITS_PER_STATE, SEED), watcher, &settings, breadth)
+            run(machine, BitstateStore::new(bytes, BITS_PER_STATE, SEED), engine_observer, &settings, breadth)
         }
     }
 }
@@ -174,30 +174,30 @@ fn explore(
 fn run<M: Model<Label = Move, Fault = Fault>, S: search::Store>(
     machine: &mut M,
     mut store: S,
-    mut watcher: Watcher<'_, '_>,
+    mut engine_observer: EngineObserver<'_, '_>,
     settings: &search::Settings,
     breadth: bool,
 ) -> Explored {
     let outcome = if breadth {
-        search::breadth_first(machine, &mut store, &mut watcher, settings)
+        search::breadth_first(machine, &mut store, &mut engine_observer, settings)
     } else {
-        search::depth_first(machine, &mut store, &mut watcher, settings)
+        search::depth_first(machine, &mut store, &mut engine_observer, settings)
     };
-    Explored { outcome, store_bytes: store.memory_bytes(), keys: watcher.keys }
+    Explored { outcome, store_bytes: store.memory_bytes(), keys: engine_observer.keys }
 }
 
 /// Searches with several threads.
 fn together(
     machine: &mut SearchedMachine,
     threads: usize,
-    mut watcher: Watcher<'_, '_>,
+    mut engine_observer: EngineObserver<'_, '_>,
     settings: &search::Settings,
 ) -> Explored {
     let mut team = machine.team(threads);
-    let outcome = search::parallel::reach(&mut team, &mut watcher, settings, SEED);
+    let outcome = search::parallel::reach(&mut team, &mut engine_observer, settings, SEED);
     team.iter().for_each(|clone| machine.learn(clone));
     let store_bytes = outcome.statistics.memory_bytes;
-    Explored { outcome, store_bytes, keys: watcher.keys }
+    Explored { outcome, store_bytes, keys: engine_observer.keys }
 }
 
 /// Looks for the shortest run to a violation that was found, as far as a budget goes: such a run if there is one, and the one
@@ -207,7 +207,7 @@ pub(crate) fn shortest(
     machine: &mut SearchedMachine,
     found: Found,
     key: u64,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> (Option<Found>, Found) {
     if task.settings.search != Order::DepthFirstThenShorten || task.settings.keep_going {
         return (None, found);
@@ -217,9 +217,10 @@ pub(crate) fn shortest(
     }
     let limits = Limits { depth_max: None, ..task.settings.limits };
     let budget = Budget::new(task.settings.clarify_transitions_max, machine);
-    let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
-    let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: watcher.around.cancel.clone() };
-    let explored = run(machine, TreeStore::new(), watcher, &settings, true);
+    let engine_observer =
+        EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
+    let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: engine_observer.context.cancel.clone() };
+    let explored = run(machine, TreeStore::new(), engine_observer, &settings, true);
     let same = explored.keys.iter().position(|&other| other == key);
     match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
         Some(nearest) => {
@@ -278,7 +279,7 @@ fn reason(outcome: &SearchOutcome, limits: &Limits) -> String {
             format!("no error found in {states}; this is not a proof: {limit}")
         }
         (_, Completeness::FirstViolation) => {
-            let what = outcome.violations.first().map(|violation| Wrong::from(violation.kind).sentence());
+            let what = outcome.violations.first().map(|violation| ErrorKind::from(violation.kind).sentence());
             let what = what.unwrap_or_default();
             format!("{what}; stopped at the first violation")
         }

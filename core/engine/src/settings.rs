@@ -49,7 +49,7 @@ pub struct Settings {
     /// Search in the order of depth, if at all.
     pub depth_bounding: Option<DepthBounding>,
     /// Where a search in the order of delays or of depth is kept, and where it goes on.
-    pub keeper: Keeper,
+    pub checkpoint_files: CheckpointFiles,
     /// This many threads may search.
     pub threads: usize,
     /// How much a search may use.
@@ -57,7 +57,7 @@ pub struct Settings {
     /// How many transitions may be listed to find a shorter run to a violation, and as many again to find out whether fair
     /// runs do the same. Those of large states count more than once.
     pub clarify_transitions_max: u64,
-    /// When to stop, by the clock of [`crate::Surroundings`]; the properties share the time until then.
+    /// When to stop, by the clock of [`crate::CheckContext`]; the properties share the time until then.
     pub until: Option<Duration>,
 }
 
@@ -78,7 +78,7 @@ impl Default for Settings {
             progress: Progress::default(),
             delaying: None,
             depth_bounding: None,
-            keeper: Keeper::default(),
+            checkpoint_files: CheckpointFiles::default(),
             threads: 1,
             limits: Limits::default(),
             clarify_transitions_max: CLARIFY_TRANSITIONS_MAX,
@@ -232,7 +232,7 @@ pub struct Delaying {
     /// At most this many delays; without it, until nothing is left.
     pub delays_max: Option<u32>,
     /// At most this many choices inside processes: alternatives other than the first one listed. For searches for violations of
-    /// safety; samples and searches for infinite runs do not heed it.
+    /// safety; samples and searches for infinite runs do not support it.
     pub choices_max: Option<u32>,
     /// Of the random scheduler, and of samples; 0 if nobody chose.
     pub seed: Option<u64>,
@@ -250,7 +250,7 @@ impl Delaying {
 
 /// Whoever keeps a search, so that another can go on where it ended.
 #[derive(Clone, Default)]
-pub struct Keeper {
+pub struct CheckpointFiles {
     /// A checkpoint to go on from, and its name.
     pub resume: Option<(String, Arc<[u8]>)>,
     /// Is given a checkpoint now and then; the last one counts.
@@ -260,14 +260,14 @@ pub struct Keeper {
 /// Puts the bytes of a checkpoint somewhere safe.
 pub type Save = dyn Fn(&[u8]) + Send + Sync;
 
-impl Keeper {
+impl CheckpointFiles {
     /// Whether there is anything to do.
     pub fn is_asked_for(&self) -> bool {
         self.resume.is_some() || self.save.is_some()
     }
 }
 
-impl PartialEq for Keeper {
+impl PartialEq for CheckpointFiles {
     fn eq(&self, other: &Self) -> bool {
         let same = |one: &Arc<Save>, other: &Arc<Save>| Arc::ptr_eq(one, other);
         let save = match (&self.save, &other.save) {
@@ -278,10 +278,10 @@ impl PartialEq for Keeper {
     }
 }
 
-impl Eq for Keeper {}
+impl Eq for CheckpointFiles {}
 
 /// Where a search is kept does not change what it finds.
-impl std::fmt::Debug for Keeper {
+impl std::fmt::Debug for CheckpointFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Keeper")
     }

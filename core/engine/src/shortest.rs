@@ -3,13 +3,13 @@
 use crate::adapter::SearchedMachine;
 use crate::budget::{Budget, listed};
 use crate::counterexample::{FairRuns, Found, Shorter};
+use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::liveness::Inquiry;
+use crate::liveness::LivenessQuery;
 use crate::plan::Planned;
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::settings::{Fairness, Order};
 use crate::task::{Checked, Task};
-use crate::watcher::Watcher;
 use fabius_base::Limits;
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_search::cycle::{self, Found as FoundCycle};
@@ -31,20 +31,20 @@ type Run = FoundCycle<Move, Fault>;
 pub(crate) fn add_shortest(
     task: &Task<'_>,
     planned: &Planned,
-    inquiry: &Inquiry,
+    query: &LivenessQuery,
     machine: &mut SearchedMachine,
     found: Run,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
     checked: &mut Checked,
 ) -> bool {
-    let fair_runs = fair_runs(task, inquiry, machine, around);
-    let (other, shorter) = shortest(task, inquiry.goal, machine, &found, around);
-    let written = inquiry.as_written(task.loaded, planned, task.settings);
-    let described = |run, shorter| Found { fair_runs, shorter, ..inquiry.describe(run, written.clone()) };
+    let fair_runs = fair_runs(task, query, machine, context);
+    let (other, shorter) = shortest(task, query.goal, machine, &found, context);
+    let written = query.as_written(task.loaded, planned, task.settings);
+    let described = |run, shorter| Found { fair_runs, shorter, ..query.describe(run, written.clone()) };
     let is_other = other.is_some();
     let as_found = described(found, if is_other { Shorter::NotAsked } else { shorter });
     let other = other.map(|run| described(run, shorter));
-    checked.confirm_either(task.loaded, &inquiry.program, planned, (other, as_found), around);
+    checked.confirm_either(task.loaded, &query.program, planned, (other, as_found), context);
     is_other
 }
 
@@ -57,7 +57,7 @@ fn shortest(
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
     found: &Run,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> (Option<Run>, Shorter) {
     let steps = length(found);
     if task.settings.search == Order::DepthFirst {
@@ -67,7 +67,7 @@ fn shortest(
         return (None, Shorter::None);
     }
     let budget = Budget::new(task.settings.clarify_transitions_max, machine);
-    let mut shortening = Shortening { task, goal, machine, around, budget, best: steps, found: None };
+    let mut shortening = Shortening { task, goal, machine, context, budget, best: steps, found: None };
     let proved = shortening.look(&ProcessSet::EMPTY, steps + 1, Some(STATES_SOON)) || {
         shortening.look_without_some(processes(found));
         shortening.look(&ProcessSet::EMPTY, shortening.best + 1, None)
@@ -80,7 +80,7 @@ struct Shortening<'s, 'a, 'b> {
     task: &'s Task<'a>,
     goal: cycle::Goal,
     machine: &'s mut SearchedMachine,
-    around: &'s mut Surroundings<'b>,
+    context: &'s mut CheckContext<'b>,
     budget: Budget,
     /// Steps of the shortest run that is known.
     best: u64,
@@ -115,11 +115,12 @@ impl Shortening<'_, '_, '_> {
         let limits = self.task.settings.limits;
         let states_max = [limits.states_max, states_max].into_iter().flatten().min();
         let limits = Limits { states_max, depth_max: None, ..limits };
-        let settings = search::Settings { limits, stop_at: StopAt::First, cancel: self.around.cancel.clone() };
-        let mut watcher = Watcher::new(self.task, self.around, Goal::ShorterRun, self.machine.places(), None);
+        let settings = search::Settings { limits, stop_at: StopAt::First, cancel: self.context.cancel.clone() };
+        let mut engine_observer =
+            EngineObserver::new(self.task, self.context, Goal::ShorterRun, self.machine.places(), None);
         let question = (self.goal, fairness(self.task));
         let bounds = (bound, self.budget.transitions());
-        let shortest = cycle::shortest(self.machine, &mut watcher, &settings, question, resting, bounds);
+        let shortest = cycle::shortest(self.machine, &mut engine_observer, &settings, question, resting, bounds);
         self.budget.spend(shortest.work);
         if let Some(found) = shortest.found {
             self.best = length(&found);
@@ -142,23 +143,25 @@ fn fairness(task: &Task<'_>) -> cycle::Fairness {
 /// enough to find out.
 fn fair_runs(
     task: &Task<'_>,
-    inquiry: &Inquiry,
+    query: &LivenessQuery,
     machine: &mut SearchedMachine,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> FairRuns {
     if task.settings.fairness != Fairness::None {
         return FairRuns::NotAsked;
     }
     let mut budget = Budget::new(task.settings.clarify_transitions_max, machine);
     let limits = Limits { depth_max: None, ..task.settings.limits };
-    let settings = search::Settings { limits, stop_at: StopAt::First, cancel: around.cancel.clone() };
+    let settings = search::Settings { limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
     for (fairness, satisfied) in
         [(cycle::Fairness::Strong, RunFairness::Strong), (cycle::Fairness::Weak, RunFairness::Weak)]
     {
-        let mut watcher = Watcher::new(task, around, Goal::FairRun, machine.places(), None).within(&budget);
-        let question = (inquiry.goal, fairness);
+        let mut engine_observer =
+            EngineObserver::new(task, context, Goal::FairRun, machine.places(), None).within(&budget);
+        let question = (query.goal, fairness);
         let mut store = TreeStore::default();
-        let outcome = cycle::components(machine, &mut store, &mut watcher, &settings, cycle::NoReduction, question);
+        let outcome =
+            cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question);
         budget.spend(listed(&outcome.statistics));
         match (outcome.first(), outcome.completeness) {
             (Some(_), _) => return FairRuns::Known(satisfied),

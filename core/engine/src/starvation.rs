@@ -15,7 +15,7 @@ use fabius_program::{
 };
 use fabius_search::cycle::{self, Found};
 use fabius_search::{Completeness, Observer, Statistics, StopAt, TreeStore};
-use fabius_witness::{Claim, Endless, Role, RunFairness, Shows, confirm};
+use fabius_witness::{Claim, CycleClaim, InfiniteRun, Role, RunFairness, confirm};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -78,8 +78,8 @@ pub(crate) fn hints(program: &Arc<Program>, settings: &Settings, cancel: &Cancel
             let limits = Limits { states_max: Some(STATES_MAX), ..settings.limits };
             let search = fabius_search::Settings { limits, stop_at: StopAt::First, cancel: cancel.clone() };
             match starved(program, (pid, index), &mut left, &search) {
-                Starved::Yes(endless) => {
-                    hints.findings.extend(hint(program, location, &endless, pid as u8));
+                Starved::Yes(infinite) => {
+                    hints.findings.extend(hint(program, location, &infinite, pid as u8));
                     told.insert((instance.process, index));
                 }
                 Starved::No => {}
@@ -112,7 +112,7 @@ fn is_conditional(action: &Action) -> bool {
 
 /// Whether a process can starve at a place.
 enum Starved {
-    Yes(Box<Endless>),
+    Yes(Box<InfiniteRun>),
     No,
     Unknown,
     /// The reference interpreter does not confirm the run that was found.
@@ -129,12 +129,13 @@ fn starved(
 ) -> Starved {
     let (marked, copied_from) = marked(program, pid, location);
     let watch = Watch { progress: Some(ProgressOn::States), ..Watch::NOTHING };
-    let Ok(mut machine) = SearchedMachine::endless(Arc::new(marked), watch) else { return Starved::Unknown };
+    let Ok(mut machine) = SearchedMachine::infinite(Arc::new(marked), watch) else { return Starved::Unknown };
     let mut budget = Budget::new(*left, &mut machine);
-    let mut watcher = UpTo(budget.transitions());
+    let mut engine_observer = UpTo(budget.transitions());
     let question = (cycle::Goal::Livelock, cycle::Fairness::Strong);
     let mut store = TreeStore::default();
-    let outcome = cycle::components(&mut machine, &mut store, &mut watcher, settings, cycle::NoReduction, question);
+    let outcome =
+        cycle::components(&mut machine, &mut store, &mut engine_observer, settings, cycle::NoReduction, question);
     budget.spend(listed(&outcome.statistics));
     *left = budget.left();
     let (stem, cycle) = match (outcome.completeness, outcome.into_first()) {
@@ -155,9 +156,9 @@ fn starved(
             ..*step
         })
         .collect();
-    let shows = Shows { fairness: RunFairness::Strong, ..Shows::NOTHING };
+    let shows = CycleClaim { fairness: RunFairness::Strong, ..CycleClaim::NOTHING };
     match confirm(program, &path, Claim::Cycle { start: stem.len(), shows }) {
-        Ok(trace) => trace.endless.map_or(Starved::No, |endless| Starved::Yes(Box::new(endless))),
+        Ok(trace) => trace.infinite.map_or(Starved::No, |infinite| Starved::Yes(Box::new(infinite))),
         Err(why) => Starved::Refused(internal_error(&format!("the starvation found is none: {why}"))),
     }
 }
@@ -187,11 +188,11 @@ fn marked(program: &Program, pid: usize, location: usize) -> (Program, Vec<EdgeI
     (marked, copied_from)
 }
 
-fn hint(program: &Program, location: &Location, endless: &Endless, pid: u8) -> Option<Finding> {
-    let waiting = endless.processes.iter().find(|process| process.pid == pid)?;
+fn hint(program: &Program, location: &Location, infinite: &InfiniteRun, pid: u8) -> Option<Finding> {
+    let waiting = infinite.processes.iter().find(|process| process.pid == pid)?;
     let Role::Blocked { reasons, .. } = &waiting.role else { return None };
     let moving: Vec<&str> =
-        endless.processes.iter().filter(|p| p.role == Role::Moves).map(|process| process.name.as_str()).collect();
+        infinite.processes.iter().filter(|p| p.role == Role::Moves).map(|process| process.name.as_str()).collect();
     let span = program.edges_of(location).next().map_or(location.span, |(id, _)| program.span_of(id));
     let headline = format!("{} can wait here for ever while others go on", waiting.name);
     let mut finding = Finding::new(Code::Starvation, headline).at(span, reasons.join(", and "));

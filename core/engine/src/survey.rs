@@ -5,8 +5,8 @@
 //! gathered by a wrapper around the model, not by the search.
 
 use crate::adapter::SearchedMachine;
+use crate::dead_code::worth_telling;
 use crate::load::Loaded;
-use crate::unreached::worth_telling;
 use fabius_base::{Cancel, FileId, Limits};
 use fabius_machine::{Cursor, View};
 use fabius_program::{EdgeId, Initial, Kind, Move, ProcessKind, Program, VariableId, Watch, meaning::Fault};

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Verdict};
-use crate::run::{Surroundings, internal_error};
+use crate::run::{CheckContext, internal_error};
 use crate::settings::Settings;
 use crate::words::{counted, grouped, memory};
 use fabius_base::{Code, Finding, Limits, StopReason};
@@ -54,10 +54,10 @@ impl Checked {
         program: &Arc<Program>,
         planned: &Planned,
         found: Found,
-        around: &mut Surroundings<'_>,
+        context: &mut CheckContext<'_>,
     ) {
         match confirm(loaded, program, found) {
-            Ok(counterexample) => self.add(planned, counterexample, around),
+            Ok(counterexample) => self.add(planned, counterexample, context),
             Err(failure) => self.failure = self.failure.take().or(Some(failure)),
         }
     }
@@ -70,21 +70,21 @@ impl Checked {
         program: &Arc<Program>,
         planned: &Planned,
         (other, as_found): (Option<Found>, Found),
-        around: &mut Surroundings<'_>,
+        context: &mut CheckContext<'_>,
     ) {
         match other.map(|other| confirm(loaded, program, other)) {
-            Some(Ok(counterexample)) => self.add(planned, counterexample, around),
+            Some(Ok(counterexample)) => self.add(planned, counterexample, context),
             refused => {
                 self.failure = self.failure.take().or(refused.and_then(Result::err));
-                self.confirm(loaded, program, planned, as_found, around);
+                self.confirm(loaded, program, planned, as_found, context);
             }
         }
     }
 
     /// Adds a counterexample, and tells of it.
-    pub(crate) fn add(&mut self, planned: &Planned, counterexample: Counterexample, around: &mut Surroundings<'_>) {
+    pub(crate) fn add(&mut self, planned: &Planned, counterexample: Counterexample, context: &mut CheckContext<'_>) {
         let violation = counterexample.report.clone();
-        (around.observe)(Event::Violation { property: planned.name.clone(), violation: violation.clone() });
+        (context.observe)(Event::Violation { property: planned.name.clone(), violation: violation.clone() });
         self.report.violations.push(violation);
         self.counterexamples.push(counterexample);
     }
@@ -175,7 +175,7 @@ pub(crate) fn missed(exactness: Exactness) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counterexample::Wrong;
+    use crate::counterexample::ErrorKind;
     use crate::load::load;
     use crate::plan::plan;
     use fabius_base::Cancel;
@@ -188,13 +188,13 @@ mod tests {
         let loaded = load("model.pml", text, &[], &mut |_, _| None, &Settings::default());
         let program = loaded.checkable().expect("a model");
         let planned = plan(program, &[]).expect("a plan").properties.remove(0);
-        let wrong = Wrong::Fault(Fault::AssertionFailed);
+        let wrong = ErrorKind::Fault(Fault::AssertionFailed);
         let as_found = Found::new(wrong, vec![Move { pid: 0, edge: EdgeId(0), partner: None }], Watch::NOTHING);
         let other = Found { path: Vec::new(), ..as_found.clone() };
-        let mut around =
-            Surroundings { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+        let mut context =
+            CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
         let mut checked = Checked::of(PropertyReport::unchecked(&planned.name, planned.kind, ""));
-        checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut around);
+        checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut context);
         assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
         assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));
     }

@@ -3,7 +3,7 @@
 use fabius_base::{Cancel, Code};
 use fabius_engine::report::{Stopped, ViolationClass};
 use fabius_engine::settings::DepthBounding;
-use fabius_engine::{Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Surroundings, Verdict, check, load};
+use fabius_engine::{CheckContext, Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn run_with(text: &str, settings: &Settings, cancel: &Cancel, tick: Duration) ->
     let mut events = Vec::new();
     let mut observe = |event| events.push(event);
     let outcome =
-        check(&loaded, settings, &mut Surroundings { cancel, now: &now, observe: &mut observe, controls: None });
+        check(&loaded, settings, &mut CheckContext { cancel, now: &now, observe: &mut observe, controls: None });
     (outcome, events)
 }
 
@@ -167,15 +167,15 @@ fn an_unknown_property_and_embedded_c_are_faulty() {
 
 #[test]
 fn a_bound_on_anything_is_kept() {
-    let endless = "int x; active proctype p() { do :: x++ :: x = x - 3 od }";
+    let infinite = "int x; active proctype p() { do :: x++ :: x = x - 3 od }";
     let mut settings = Settings::default();
     settings.limits.states_max = Some(100);
-    let report = run(endless, &settings).report;
+    let report = run(infinite, &settings).report;
     assert_eq!((report.verdict, report.properties[0].states), (Verdict::Undecided, 100));
     assert!(report.reason.contains("100 states"), "{}", report.reason);
     let mut settings = Settings::default();
     settings.limits.depth_max = Some(50);
-    let report = run(endless, &settings).report;
+    let report = run(infinite, &settings).report;
     assert_eq!(report.properties[0].stopped, Some(Stopped::Depth));
     assert!(report.properties[0].depth <= 50);
 }

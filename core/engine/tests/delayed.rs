@@ -6,7 +6,7 @@ use fabius_base::Cancel;
 use fabius_engine::settings::{
     DelayMode, Delaying, DepthBounding, OwnScheduler, SampleKind, SchedulerBase, SchedulerChoice,
 };
-use fabius_engine::{Cycles, Event, Outcome, Settings, Surroundings, Verdict, check, load};
+use fabius_engine::{CheckContext, Cycles, Event, Outcome, Settings, Verdict, check, load};
 use fabius_testkit::corpus::Corpus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
     let outcome = check(
         &loaded,
         settings,
-        &mut Surroundings { cancel: &cancel, now: &now, observe: &mut observe, controls: None },
+        &mut CheckContext { cancel: &cancel, now: &now, observe: &mut observe, controls: None },
     );
     assert_eq!(outcome.failure, None);
     (outcome, events)

@@ -5,7 +5,7 @@
 use fabius_base::{Cancel, Limits};
 use fabius_engine::executions::{ExecutionsReport, ExecutionsRequest, NotCounted, executions};
 use fabius_engine::report::ViolationClass;
-use fabius_engine::{Loaded, Outcome, SAFETY, Settings, Surroundings, check, load};
+use fabius_engine::{CheckContext, Loaded, Outcome, SAFETY, Settings, check, load};
 use fabius_testkit::corpus::Corpus;
 use fabius_testkit::generate;
 use std::time::Duration;
@@ -37,7 +37,7 @@ fn count(loaded: &Loaded, reduction: bool) -> Option<ExecutionsReport> {
 fn checked(loaded: &Loaded) -> Outcome {
     let cancel = Cancel::new();
     let (now, observe) = (|| Duration::ZERO, &mut |_| {});
-    check(loaded, &settings(), &mut Surroundings { cancel: &cancel, now: &now, observe, controls: None })
+    check(loaded, &settings(), &mut CheckContext { cancel: &cancel, now: &now, observe, controls: None })
 }
 
 /// Whether the numbers of a model could be compared.

@@ -2,7 +2,7 @@
 //! text; here they are only read and begun, at a size at which a pass that compares all with all would be noticed.
 
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_engine::{Loaded, Settings, Surroundings, check, load, load_until};
+use fabius_engine::{CheckContext, Loaded, Settings, check, load, load_until};
 use std::cell::Cell;
 use std::fmt::Write;
 use std::time::Duration;
@@ -65,9 +65,9 @@ fn models_with_many_of_everything_are_read_and_begun() {
         let loaded = read(&text);
         assert!(loaded.checkable().is_some(), "{what}: {:?}", loaded.findings.first());
         let cancel = Cancel::new();
-        let mut around =
-            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-        let outcome = check(&loaded, &settings, &mut around);
+        let mut context =
+            CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+        let outcome = check(&loaded, &settings, &mut context);
         assert!(outcome.failure.is_none() && !outcome.report.properties.is_empty(), "{what}: {:?}", outcome.report);
     }
 }

@@ -2,7 +2,7 @@
 
 use fabius_base::Cancel;
 use fabius_engine::settings::{DelayMode, Delaying, DepthBounding};
-use fabius_engine::{Controls, Cycles, Event, Fairness, Look, Order, Outcome, Settings, Surroundings, check, load};
+use fabius_engine::{CheckContext, Controls, Cycles, Event, Fairness, Look, Order, Outcome, Settings, check, load};
 use fabius_program::CLAIM_PID;
 use fabius_witness::states_along;
 use std::time::Duration;
@@ -36,9 +36,9 @@ fn watch(text: &str, settings: &Settings, whole: bool) -> Seen {
         _ => {}
     };
     let cancel = Cancel::new();
-    let mut around =
-        Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
-    let outcome = check(&loaded, settings, &mut around);
+    let mut context =
+        CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
+    let outcome = check(&loaded, settings, &mut context);
     for look in &looks {
         // A path beside a claim is no run of the system alone.
         let Some(moves) = look.moves.as_ref().filter(|moves| moves.iter().all(|step| step.pid != CLAIM_PID)) else {
@@ -115,8 +115,8 @@ fn looking_changes_nothing() {
     let mut observe = |_| {};
     let loaded = load("model.pml", COUNTERS.to_owned(), &[], &mut |_, _| None, &plain());
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
-    let alone = check(&loaded, &plain(), &mut around);
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+    let alone = check(&loaded, &plain(), &mut context);
     let watched = watch(COUNTERS, &plain(), true);
     let figures = |outcome: &Outcome| {
         let property = &outcome.report.properties[0];
@@ -138,9 +138,9 @@ fn limits_can_be_raised_and_lowered_while_a_search_runs() {
     };
     let loaded = load("model.pml", COUNTERS.to_owned(), &[], &mut |_, _| None, &settings);
     let cancel = Cancel::new();
-    let mut around =
-        Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut stop, controls: Some(&controls) };
-    let outcome = check(&loaded, &settings, &mut around);
+    let mut context =
+        CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut stop, controls: Some(&controls) };
+    let outcome = check(&loaded, &settings, &mut context);
     assert_eq!(outcome.report.properties[0].states, 10_000);
 }
 
@@ -158,9 +158,9 @@ fn several_threads_may_be_allowed_more_while_they_run() {
         };
         let loaded = load("model.pml", COUNTERS.to_owned(), &[], &mut |_, _| None, &settings);
         let cancel = Cancel::new();
-        let mut around =
-            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut raise, controls: Some(&controls) };
-        check(&loaded, &settings, &mut around).report.properties[0].states
+        let mut context =
+            CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut raise, controls: Some(&controls) };
+        check(&loaded, &settings, &mut context).report.properties[0].states
     };
     assert_eq!(states(None), 6_000);
     assert_eq!(states(Some(9_000)), 9_000);
@@ -182,9 +182,9 @@ fn a_paused_search_waits_and_can_be_cancelled() {
             stop.cancel();
         });
         let mut observe = |event: Event| seen += u32::from(matches!(event, Event::Progress { .. }));
-        let mut around =
-            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
-        check(&loaded, &settings, &mut around)
+        let mut context =
+            CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
+        check(&loaded, &settings, &mut context)
     });
     assert!(outcome.report.properties[0].reason.contains("interrupted"), "{}", outcome.report.reason);
     assert!(seen <= 2, "it went on {seen} times while paused");

@@ -2,7 +2,7 @@
 
 use crate::Exploration;
 use crate::tree::{NodeId, rest};
-use fabius_engine::Ahead;
+use fabius_engine::Forecast;
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_witness::{Ending, Outcome, Step, describe, ending, step};
 use std::borrow::Cow;
@@ -20,13 +20,13 @@ pub struct Choice {
     /// Where it leads, if it was tried before.
     pub node: Option<NodeId>,
     /// What is known of where it leads.
-    pub mark: Mark,
+    pub mark: SuccessorHint,
 }
 
 /// What is known of where a step leads. Nothing is claimed that is not known: where nothing is known of the runs that go on
 /// from there, the mark says only whether the state was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Mark {
+pub enum SuccessorHint {
     /// It goes wrong at once.
     Error,
     /// Nothing can move there, and some process may not stop where it is.
@@ -46,7 +46,7 @@ pub enum Mark {
     New,
 }
 
-impl Mark {
+impl SuccessorHint {
     /// One sign for it, and one that needs no more than ASCII.
     pub fn sign(self) -> (&'static str, char) {
         match self {
@@ -86,7 +86,7 @@ impl Exploration {
     }
 
     fn describe_choice(&self, wanted: Move, outcome: &Outcome) -> Option<Choice> {
-        let program = &self.ground().program;
+        let program = &self.target().program;
         let before = &self.situation(self.here()).state;
         let taken = step(program, before, wanted).ok()?;
         let number = self.number(self.here()) + 1;
@@ -99,26 +99,26 @@ impl Exploration {
         })
     }
 
-    fn mark(&self, wanted: Move, outcome: &Outcome) -> Mark {
-        let program = &self.ground().program;
-        let Some(state) = outcome.state().filter(|_| outcome.fault().is_none()) else { return Mark::Error };
+    fn mark(&self, wanted: Move, outcome: &Outcome) -> SuccessorHint {
+        let program = &self.target().program;
+        let Some(state) = outcome.state().filter(|_| outcome.fault().is_none()) else { return SuccessorHint::Error };
         let reached = rest(program, state);
         if ending(program, &reached) == Ending::Invalid {
-            return Mark::DeadlockNext;
+            return SuccessorHint::DeadlockNext;
         }
         if let Some(earlier) = self.tree.earlier_same(state, self.here()).filter(|node| self.has(*node)) {
-            return Mark::EntersCycle(earlier);
+            return SuccessorHint::EntersCycle(earlier);
         }
         let tried = self.tree.known(state, self.view.size);
         match (self.charts.ahead(program, &reached), tried) {
-            (Some(Ahead::Error(steps)), _) => {
+            (Some(Forecast::Error(steps)), _) => {
                 let own = u32::from(!is_of_claim(&wanted));
-                Mark::CanFail { steps: Some(steps.saturating_add(own).max(1)) }
+                SuccessorHint::CanFail { steps: Some(steps.saturating_add(own).max(1)) }
             }
-            (_, Some(node)) if self.tree.leads_to_error(node, self.view.size) => Mark::CanFail { steps: None },
-            (Some(Ahead::Safe), _) => Mark::CannotFail,
-            (Some(Ahead::Open), _) | (_, Some(_)) => Mark::Known,
-            (None, None) => Mark::New,
+            (_, Some(node)) if self.tree.leads_to_error(node, self.view.size) => SuccessorHint::CanFail { steps: None },
+            (Some(Forecast::Safe), _) => SuccessorHint::CannotFail,
+            (Some(Forecast::Open), _) | (_, Some(_)) => SuccessorHint::Known,
+            (None, None) => SuccessorHint::New,
         }
     }
 

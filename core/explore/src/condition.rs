@@ -20,7 +20,7 @@ impl Exploration {
     /// # Errors
     /// What is wrong with it, in a sentence.
     pub fn condition(&self, text: &str) -> Result<Condition, String> {
-        let expr = fabius_engine::condition(self.loaded(), &self.ground().program, text)?;
+        let expr = fabius_engine::condition(self.loaded(), &self.target().program, text)?;
         Ok(Condition { text: text.trim().to_owned(), expr })
     }
 
@@ -37,7 +37,7 @@ impl Exploration {
     /// # Errors
     /// Why it has none.
     pub fn value_of(&self, condition: &Condition) -> Result<i32, String> {
-        let value = value_of(&self.ground().program, &self.state(), &condition.expr);
+        let value = value_of(&self.target().program, &self.state(), &condition.expr);
         value.map_err(|why| format!("`{}` has no value: {why}", condition.text))
     }
 
@@ -47,7 +47,7 @@ impl Exploration {
     /// What is wrong with it, in a sentence.
     pub fn evaluate(&self, text: &str, pid: Option<u8>) -> Result<String, String> {
         let text = text.trim();
-        let owner = pid.and_then(|pid| self.scene_of(pid));
+        let owner = pid.and_then(|pid| self.status_of(pid));
         if let Some(owner) = &owner
             && let Some((_, value)) = owner.variables.iter().find(|(name, _)| name == text)
         {
@@ -74,7 +74,7 @@ impl Exploration {
     /// # Errors
     /// Why it has none.
     pub fn shown_at(&self, condition: &Condition, node: NodeId) -> Result<String, String> {
-        let (program, state) = (&self.ground().program, self.state_at(node));
+        let (program, state) = (&self.target().program, self.state_at(node));
         let value = value_of(program, &state, &condition.expr);
         let value = value.map_err(|why| format!("`{}` has no value: {why}", condition.text))?;
         Ok(match self.kind_of(&condition.expr) {
@@ -99,7 +99,7 @@ impl Exploration {
     /// What the value of an expression stands for, if that is more than a number.
     fn kind_of(&self, expr: &Expr) -> Option<fabius_program::Kind> {
         use fabius_program::{BinaryOp, Kind, Slot, UnaryOp};
-        let program = &self.ground().program;
+        let program = &self.target().program;
         Some(match expr {
             Expr::Load(place) => match place.slot {
                 Slot::Global(id) => program.globals.get(id.0 as usize)?.ty.kind,

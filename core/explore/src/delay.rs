@@ -4,7 +4,7 @@ use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
 use fabius_engine::{DelayPoint, RunEnd, SAFETY, ScheduledRun, Scheduling, delays_of, rerun};
-use fabius_witness::{HeldBack, standings};
+use fabius_witness::{HeldBack, process_statuses};
 
 /// A run under other delays may be so much longer than the one it is like.
 const LONGER_MAX: usize = 10_000;
@@ -58,22 +58,22 @@ impl Exploration {
     /// # Errors
     /// If delays cannot be counted here, in a sentence.
     pub fn delays(&self, scheduling: &Scheduling) -> Result<Delays, String> {
-        let run = delays_of(self.loaded(), self.ground(), &self.path(self.tip()), scheduling)?;
+        let run = delays_of(self.loaded(), self.target(), &self.path(self.tip()), scheduling)?;
         let step = |point: &DelayPoint| {
             let before = self.line().get(point.before).copied().unwrap_or(NodeId::ROOT);
             self.number(before) + 1
         };
         let steps = run.delays.iter().map(step).collect();
-        Ok(Delays { scheduler: scheduling.name(self.ground()), points: run.delays, steps, end: run.end })
+        Ok(Delays { scheduler: scheduling.name(self.target()), points: run.delays, steps, end: run.end })
     }
 
     /// Who is held back before which steps of the line: the node that the step leads to, and the process.
     pub fn held_back(&self, delays: &Delays) -> Vec<(NodeId, HeldBack)> {
         let held = |point: &DelayPoint| {
             let (before, after) = (*self.line().get(point.before)?, *self.line().get(point.before + 1)?);
-            let standings = standings(&self.ground().program, &self.state_at(before));
-            let standing = standings.into_iter().find(|standing| standing.pid == point.process)?;
-            Some((after, HeldBack { pid: point.process, name: standing.name, span: standing.span }))
+            let process_statuses = process_statuses(&self.target().program, &self.state_at(before));
+            let status = process_statuses.into_iter().find(|status| status.pid == point.process)?;
+            Some((after, HeldBack { pid: point.process, name: status.name, span: status.span }))
         };
         delays.points.iter().filter_map(held).collect()
     }
@@ -85,7 +85,7 @@ impl Exploration {
     /// If that is not possible, in a sentence.
     pub fn with_delays(&mut self, scheduling: &Scheduling, points: &[DelayPoint]) -> Result<Rerun, String> {
         let like = self.path(self.tip());
-        let before = delays_of(self.loaded(), self.ground(), &like, scheduling)?;
+        let before = delays_of(self.loaded(), self.target(), &like, scheduling)?;
         let run = self.again(&like, scheduling, points)?;
         let still = run.end.same(before.end);
         let (was_wrong, wrong) = (goes_wrong(before.end), goes_wrong(run.end));
@@ -102,7 +102,7 @@ impl Exploration {
         let tip = self.acting(|this| {
             let tip = this.adopt(&run.path)?;
             // Of another property than safety, the end of a run is no violation.
-            if wrong && this.ground().property == SAFETY {
+            if wrong && this.target().property == SAFETY {
                 this.mark_error(tip);
             }
             Ok::<_, String>(tip)
@@ -117,7 +117,7 @@ impl Exploration {
         points: &[DelayPoint],
     ) -> Result<ScheduledRun, String> {
         let steps_max = like.len().saturating_mul(2).saturating_add(100).min(like.len() + LONGER_MAX);
-        rerun(self.loaded(), self.ground(), like, scheduling, points, steps_max)
+        rerun(self.loaded(), self.target(), like, scheduling, points, steps_max)
     }
 
     /// Takes away the delay of a process before a step of the line (the number of the step), or puts one there, and runs
@@ -134,7 +134,7 @@ impl Exploration {
                 let before = self.line().iter().position(|node| self.number(*node) + 1 == step);
                 let before = before.ok_or_else(|| format!("the run has no step {step}"))?;
                 let to_here: Vec<_> = self.path(self.tip()).into_iter().take(before).collect();
-                let turn = delays_of(self.loaded(), self.ground(), &to_here, scheduling)?.turns_of(process);
+                let turn = delays_of(self.loaded(), self.target(), &to_here, scheduling)?.turns_of(process);
                 delays.points.push(DelayPoint { process, turn, before });
             }
         }
@@ -194,9 +194,9 @@ impl Exploration {
     /// If that is not possible, in a sentence.
     pub fn let_choose(&mut self, scheduling: &Scheduling, moves_max: usize) -> Result<NodeId, String> {
         let like = self.path(self.here());
-        let before = delays_of(self.loaded(), self.ground(), &like, scheduling)?;
+        let before = delays_of(self.loaded(), self.target(), &like, scheduling)?;
         let steps_max = like.len().saturating_add(moves_max);
-        let run = rerun(self.loaded(), self.ground(), &like, scheduling, &before.delays, steps_max)?;
+        let run = rerun(self.loaded(), self.target(), &like, scheduling, &before.delays, steps_max)?;
         self.acting(|this| {
             let tip = this.adopt(&run.path)?;
             this.follow(tip);

@@ -229,7 +229,7 @@ impl Exploration {
     }
 
     /// Goes round the loop at the end of the line once: to its end, from wherever one is. False if there is none.
-    pub fn around(&mut self) -> bool {
+    pub fn go_round(&mut self) -> bool {
         let Some(lasso) = self.lasso() else { return false };
         self.acting(|this| {
             if this.here() == lasso.end {
@@ -243,7 +243,7 @@ impl Exploration {
     /// The places of a line, or of the next line after it at which a process can stop; `None` if there is none.
     pub fn place(&self, file: &str, line: u32) -> Option<Place> {
         let map = &self.loaded().map;
-        let program = &self.ground().program;
+        let program = &self.target().program;
         let mut found: Option<Place> = None;
         for (at, process) in program.processes.iter().enumerate() {
             for (number, location) in process.locations.iter().enumerate() {
@@ -295,7 +295,7 @@ impl Exploration {
     /// The processes that begin in the present state: those that the last move created, in the initial state all; with
     /// the names of their types.
     pub fn begun(&self) -> Vec<(u8, String)> {
-        let program = &self.ground().program;
+        let program = &self.target().program;
         let state = &self.situation(self.here()).state;
         let before = self.parent(self.here()).map_or(0, |parent| self.situation(parent).state.processes.len());
         let processes = state.processes.iter().enumerate().skip(before);
@@ -304,14 +304,14 @@ impl Exploration {
 
     /// The names of the process types.
     pub fn process_types(&self) -> impl Iterator<Item = &str> {
-        let processes = self.ground().program.processes.iter();
+        let processes = self.target().program.processes.iter();
         processes.filter(|process| process.kind == ProcessKind::Process).map(|process| process.name.as_str())
     }
 
     /// The lines of a file at which a process can stop, in order.
     pub fn lines(&self, file: &str) -> BTreeSet<u32> {
         let map = &self.loaded().map;
-        let program = &self.ground().program;
+        let program = &self.target().program;
         let edges =
             program.edges.iter().map(|edge| program.process(edge.process).statements[edge.statement.0 as usize].span);
         edges.map(|span| line_of(map, span)).filter(|(name, _)| *name == file).map(|(_, line)| line).collect()

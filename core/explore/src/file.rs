@@ -7,7 +7,7 @@ use crate::Exploration;
 use crate::hold::{Hold, Seal, Until};
 use crate::tree::NodeId;
 use fabius_engine::{
-    Ground, Identity, Loaded, NamedStep, Retraced, Retracing, SAFETY, Settings, name_steps, statements,
+    ExplorationTarget, Identity, Loaded, NamedStep, Retraced, Retracing, SAFETY, Settings, name_steps, statements,
 };
 use fabius_witness::{Ending, ending};
 use serde::{Deserialize, Serialize};
@@ -171,7 +171,7 @@ impl TraceFile {
 impl Exploration {
     /// The numbers of all nodes in a file, and what branches off from the line.
     fn branches(&self) -> (Vec<usize>, Vec<BranchFile>) {
-        let program = &self.ground().program;
+        let program = &self.target().program;
         let mut numbers = vec![usize::MAX; self.size()];
         for (number, node) in self.line().iter().enumerate() {
             numbers[node.0 as usize] = number;
@@ -245,10 +245,10 @@ impl Exploration {
 
     /// Says of every branch that ends where it may not that it goes wrong there.
     fn mark_dead_ends(&mut self) {
-        if self.ground().property != SAFETY {
+        if self.target().property != SAFETY {
             return;
         }
-        let program = Arc::clone(&self.ground().program);
+        let program = Arc::clone(&self.target().program);
         for node in (0..self.size()).filter_map(|node| u32::try_from(node).ok()).map(NodeId) {
             let is_end = self.children(node).is_empty() && !self.tree.is_broken(node);
             if is_end && ending(&program, &self.state_at(node)) == Ending::Invalid {
@@ -259,7 +259,7 @@ impl Exploration {
 
     /// The line as a file, with what else was tried, where one is, holds and names.
     pub fn save(&self) -> TraceFile {
-        let program = &self.ground().program;
+        let program = &self.target().program;
         let tip = self.line().last().copied().unwrap_or(NodeId::ROOT);
         let hold = |hold: &Hold| {
             let (others, condition) = match &hold.until {
@@ -277,7 +277,7 @@ impl Exploration {
         TraceFile {
             fabius_trace: VERSION,
             model: self.loaded().name.clone(),
-            property: self.ground().property.clone(),
+            property: self.target().property.clone(),
             steps: name_steps(program, &self.path(tip)).into_iter().map(StepFile::new).collect(),
             here: self.depth(self.here()),
             loop_start: self.lasso().map(|lasso| self.depth(lasso.start)),
@@ -298,13 +298,13 @@ impl Exploration {
     /// If the model cannot be walked at all, in a sentence.
     pub fn reopen(loaded: Arc<Loaded>, file: &TraceFile) -> Result<(Self, Reopened), String> {
         let mut remarks = Vec::new();
-        let ground = Ground::of(&loaded, Some(&file.property), &Settings::default()).or_else(|finding| {
+        let target = ExplorationTarget::of(&loaded, Some(&file.property), &Settings::default()).or_else(|finding| {
             remarks.push(finding.headline);
-            Ground::of(&loaded, None, &Settings::default()).map_err(|finding| finding.headline)
+            ExplorationTarget::of(&loaded, None, &Settings::default()).map_err(|finding| finding.headline)
         })?;
-        let mut new = Self::open(loaded, ground)?;
+        let mut new = Self::open(loaded, target)?;
         let known: Vec<Identity> = file.statements.iter().map(StatementFile::identity).collect();
-        let program = Arc::clone(&new.ground().program);
+        let program = Arc::clone(&new.target().program);
         let retracing = match file.fabius_trace {
             UNORDERED => Retracing::unordered(&program, &known),
             _ => Retracing::new(&program, &known),
@@ -366,7 +366,7 @@ impl Exploration {
 
     /// Whether the states of two nodes are the same.
     fn same_state(&self, a: NodeId, b: NodeId) -> bool {
-        let program = &self.ground().program;
+        let program = &self.target().program;
         self.state_at(a).visible(program) == self.state_at(b).visible(program)
     }
 }

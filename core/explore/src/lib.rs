@@ -18,7 +18,7 @@
 //! * **What is there** : [`Exploration::choices`], [`Exploration::processes`] (enabled, or blocked with the reason and
 //!   who could change it), [`Exploration::variables`] (with the value before the last step), [`Exploration::arrows`]
 //!   (messages from the step that sent them), [`sentence`] (a step in words).
-//! * **What lies ahead**: [`Exploration::charting`] says what is worth drawing, [`Charting::run`] draws it (on whatever
+//! * **What lies ahead**: [`Exploration::charting`] says what is worth drawing, [`GraphRequest::run`] draws it (on whatever
 //!   thread), [`Exploration::learn_chart`] takes it over; [`Choice::mark`] says then what can still go wrong, and how soon.
 //! * **Driving**: [`Exploration::run`] forward and [`Exploration::run_back`] until anything; [`Exploration::run_until`] a
 //!   [`Condition`] in the model's own words, [`Exploration::run_to`] a [`Place`] (a line), at random with a seed.
@@ -31,35 +31,35 @@
 //! * **Delays** under a scheduler: [`Exploration::delays`] (where the line delays it), [`Exploration::toggle_delay`] (does
 //!   the error still happen?), [`Exploration::needed_delays`] (which ones it needs), [`Exploration::let_choose`].
 //! * **Understanding**: [`Exploration::essential`] (*6 of 37*), [`Exploration::writers`] (who wrote a value, back through
-//!   messages), [`Exploration::explain_loop`], [`Exploration::explain_deadlock`], [`Exploration::elsewhere`] (other runs to the same error).
+//!   messages), [`Exploration::explain_loop`], [`Exploration::explain_deadlock`], [`Exploration::alternative`] (other runs to the same error).
 //! * **Files**: [`Exploration::save`] and [`Exploration::reopen`], also onto a model that was edited since;
 //!   [`Exploration::of_trail`] for Spin's trails.
 
+mod analysis;
 mod choice;
 mod condition;
 mod delay;
 mod drive;
 mod file;
+mod forecast;
 mod hold;
-mod insight;
 mod local;
-mod outlook;
+mod narrative;
 mod owner;
-mod scene;
 mod session;
-mod story;
 mod tree;
+mod view;
 
-pub use choice::{Choice, Mark, is_assertion, is_of_claim};
+pub use analysis::{Alternative, AlternativeSearch, Essential, Write};
+pub use choice::{Choice, SuccessorHint, is_assertion, is_of_claim};
 pub use condition::Condition;
 pub use delay::{Delays, Needed, Rerun};
 pub use drive::{Place, RunLimits, Stop, Way};
 pub use file::{Reopened, TraceFile};
+pub use forecast::GraphRequest;
 pub use hold::{Hold, Seal, Until};
-pub use insight::{Elsewhere, Essential, Other, Write};
 pub use local::{Local, LocalAnswer, Scope, SearchRequest};
-pub use outlook::Charting;
-pub use scene::{Arrow, ProcessScene, Role, Value};
+pub use narrative::sentence;
 pub use session::{Exploration, Lasso};
-pub use story::sentence;
 pub use tree::NodeId;
+pub use view::{Arrow, ProcessView, Role, Value};

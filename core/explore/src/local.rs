@@ -6,7 +6,9 @@
 
 use crate::Exploration;
 use crate::tree::NodeId;
-use fabius_engine::{Counterexample, Fairness, Ground, Loaded, Onward, Settings, Surroundings, onward};
+use fabius_engine::{
+    CheckContext, Counterexample, ExplorationTarget, Fairness, Loaded, SearchedFrom, Settings, search_from,
+};
 use fabius_program::Move;
 use fabius_witness::{Claim, State};
 use std::sync::Arc;
@@ -18,7 +20,7 @@ const ANSWERS_MAX: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Scope {
     loaded: Arc<Loaded>,
-    ground: Ground,
+    target: ExplorationTarget,
     path: Vec<Move>,
     /// The state after the path, as far as it matters for what follows.
     state: State,
@@ -38,7 +40,7 @@ pub struct SearchRequest {
 pub struct LocalAnswer {
     scope: Scope,
     fairness: Fairness,
-    onward: Onward,
+    search_from: SearchedFrom,
 }
 
 /// What is known of the runs within a scope.
@@ -55,7 +57,7 @@ pub enum Local {
 impl Scope {
     /// The property that was asked about.
     pub fn property(&self) -> &str {
-        &self.ground.property
+        &self.target.property
     }
 
     /// The number of the step after which was searched; 0 is the initial state.
@@ -84,9 +86,9 @@ impl Scope {
     /// Whether this is about what is walked through.
     fn is_of(&self, walk: &Exploration) -> bool {
         Arc::ptr_eq(&self.loaded, walk.loaded())
-            && self.ground.property == walk.ground().property
-            && self.ground.watch == walk.ground().watch
-            && Arc::ptr_eq(&self.ground.program, &walk.ground().program)
+            && self.target.property == walk.target().property
+            && self.target.watch == walk.target().watch
+            && Arc::ptr_eq(&self.target.program, &walk.target().program)
     }
 }
 
@@ -100,12 +102,12 @@ impl SearchRequest {
     ///
     /// # Errors
     /// If it cannot be searched, in a sentence.
-    pub fn run(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<LocalAnswer, String> {
-        let Scope { loaded, ground, path, held, .. } = &self.scope;
-        let onward = onward(loaded, ground, path, held, settings, around)?;
-        let safety = ground.property == fabius_engine::SAFETY;
+    pub fn run(&self, settings: &Settings, context: &mut CheckContext<'_>) -> Result<LocalAnswer, String> {
+        let Scope { loaded, target, path, held, .. } = &self.scope;
+        let search_from = search_from(loaded, target, path, held, settings, context)?;
+        let safety = target.property == fabius_engine::SAFETY;
         let fairness = if safety { Fairness::None } else { settings.fairness };
-        Ok(LocalAnswer { scope: self.scope.clone(), fairness, onward })
+        Ok(LocalAnswer { scope: self.scope.clone(), fairness, search_from })
     }
 }
 
@@ -117,7 +119,7 @@ impl LocalAnswer {
 
     /// What is known now.
     pub fn local(&self) -> Local {
-        match (&self.onward.found, self.onward.exhaustive) {
+        match (&self.search_from.found, self.search_from.exhaustive) {
             (Some(_), _) => Local::Violation,
             (None, true) => Local::NoViolation,
             (None, false) => Local::Unknown,
@@ -126,12 +128,12 @@ impl LocalAnswer {
 
     /// The run that was found: from the initial state, through the state from which was searched.
     pub fn found(&self) -> Option<&Counterexample> {
-        self.onward.found.as_ref()
+        self.search_from.found.as_ref()
     }
 
     /// Number of states looked at.
     pub fn states(&self) -> u64 {
-        self.onward.states
+        self.search_from.states
     }
 
     /// What was found, with all that it is true of, in a sentence.
@@ -141,7 +143,7 @@ impl LocalAnswer {
             Fairness::Weak => ", under weak fairness",
             Fairness::Strong => ", under strong fairness",
         };
-        format!("{}{fair}: {}", self.scope.words(), self.onward.sentence)
+        format!("{}{fair}: {}", self.scope.words(), self.search_from.sentence)
     }
 
     /// Whether the run that was found violates the property for the model as a whole, too. A loop in which a process is held
@@ -159,9 +161,9 @@ impl Exploration {
         SearchRequest {
             scope: Scope {
                 loaded: Arc::clone(self.loaded()),
-                ground: self.ground().clone(),
+                target: self.target().clone(),
                 path: self.path(self.here()),
-                state: self.state().visible(&self.ground().program),
+                state: self.state().visible(&self.target().program),
                 number: self.number(self.here()),
                 names: held.iter().map(|pid| self.process_name(*pid)).collect(),
                 held,
@@ -202,7 +204,7 @@ impl Exploration {
         if self.answers.is_empty() {
             return None;
         }
-        let (state, held) = (self.state().visible(&self.ground().program), self.held());
+        let (state, held) = (self.state().visible(&self.target().program), self.held());
         self.answers.iter().rev().find(|answer| answer.scope.held == held && answer.scope.state == state)
     }
 }

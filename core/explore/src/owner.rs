@@ -8,7 +8,7 @@ impl Exploration {
     /// of statements tell: the text of a type ends with its last statement, and what stands before its first one and behind
     /// those of the type before are its declarations.
     pub fn owner_at(&self, file: &str, place: (u32, u32), name: &str) -> Option<&str> {
-        let (map, program) = (&self.loaded().map, &self.ground().program);
+        let (map, program) = (&self.loaded().map, &self.target().program);
         let end = |process: &Process| {
             let spans = process.statements.iter().map(|statement| map.user_span(statement.span));
             let spans = spans.filter(|span| *map.file(span.file).name == *file);
@@ -22,9 +22,9 @@ impl Exploration {
 
     /// Whether processes of another type than that of a process have a variable of a name.
     pub fn is_shared_name(&self, pid: u8, name: &str) -> bool {
-        let own = self.snapshot().processes.into_iter().find(|standing| standing.pid == pid);
-        let own = own.map_or_else(String::new, |standing| standing.process);
-        let types = self.ground().program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
+        let own = self.snapshot().processes.into_iter().find(|status| status.pid == pid);
+        let own = own.map_or_else(String::new, |status| status.process);
+        let types = self.target().program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
         types.filter(|process| has(process, name)).any(|process| process.name != own)
     }
 }

@@ -1,14 +1,15 @@
 //! The session: where one is in the tree, and everything that one can do and take back.
 
 use crate::choice::Choice;
+use crate::forecast::LocalStateGraphs;
 use crate::hold::{Hold, Seal};
 use crate::local::LocalAnswer;
-use crate::outlook::Charts;
 use crate::tree::{NodeId, Situation, Tree, rest};
-use fabius_engine::{Counterexample, Ground, Loaded, Settings};
+use fabius_engine::{Counterexample, ExplorationTarget, Loaded, Settings};
 use fabius_program::{Move, Program};
 use fabius_witness::{
-    Claim, Ending, Outcome, Snapshot, Standing, State, Step, describe, ending, moves, snapshot, standings, step,
+    Claim, Ending, Outcome, ProcessStatus, Snapshot, State, Step, describe, ending, moves, process_statuses, snapshot,
+    step,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,11 +22,11 @@ const UNDO_MAX: usize = 10_000;
 #[derive(Clone, Debug)]
 pub struct Exploration {
     loaded: Arc<Loaded>,
-    ground: Ground,
+    target: ExplorationTarget,
     pub(crate) tree: Tree,
     pub(crate) view: View,
     /// What was found out beside the walk; it is never taken back.
-    pub(crate) charts: Charts,
+    pub(crate) charts: LocalStateGraphs,
     /// What searches from states found, each with what it is true of; it is never taken back either.
     pub(crate) answers: Vec<Arc<LocalAnswer>>,
     /// The nodes from the root to the tip of the line.
@@ -61,12 +62,12 @@ pub struct Lasso {
 }
 
 impl Exploration {
-    /// Opens a model for a walk from its initial state. `ground` says in which form, and what is watched.
+    /// Opens a model for a walk from its initial state. `target` says in which form, and what is watched.
     ///
     /// # Errors
     /// If the initial state cannot be computed, in a sentence.
-    pub fn open(loaded: Arc<Loaded>, ground: Ground) -> Result<Self, String> {
-        let tree = Tree::new(Arc::clone(&ground.program), ground.watch)
+    pub fn open(loaded: Arc<Loaded>, target: ExplorationTarget) -> Result<Self, String> {
+        let tree = Tree::new(Arc::clone(&target.program), target.watch)
             .map_err(|fault| format!("the initial state cannot be computed: {fault}"))?;
         let view = View {
             here: NodeId::ROOT,
@@ -77,17 +78,18 @@ impl Exploration {
             names: Arc::default(),
             loops: Arc::default(),
         };
-        let (undo, redo, charts, answers) = (VecDeque::new(), Vec::new(), Charts::default(), Vec::new());
-        Ok(Self { loaded, ground, tree, view, charts, answers, line: vec![NodeId::ROOT], undo, redo, acting: false })
+        let (undo, redo, charts, answers) = (VecDeque::new(), Vec::new(), LocalStateGraphs::default(), Vec::new());
+        Ok(Self { loaded, target, tree, view, charts, answers, line: vec![NodeId::ROOT], undo, redo, acting: false })
     }
 
-    /// Opens a model as it is written; `property` as in [`Ground::of`].
+    /// Opens a model as it is written; `property` as in [`ExplorationTarget::of`].
     ///
     /// # Errors
     /// What is wrong with the model, in a sentence.
     pub fn of_model(loaded: Arc<Loaded>, property: Option<&str>) -> Result<Self, String> {
-        let ground = Ground::of(&loaded, property, &Settings::default()).map_err(|finding| finding.headline)?;
-        Self::open(loaded, ground)
+        let target =
+            ExplorationTarget::of(&loaded, property, &Settings::default()).map_err(|finding| finding.headline)?;
+        Self::open(loaded, target)
     }
 
     /// Opens a model on a counterexample: its run is the line, and one stands at its beginning.
@@ -95,7 +97,7 @@ impl Exploration {
     /// # Errors
     /// If the run is not possible, in a sentence.
     pub fn of_counterexample(loaded: Arc<Loaded>, example: &Counterexample, property: &str) -> Result<Self, String> {
-        let mut new = Self::open(loaded, Ground::under(example, property))?;
+        let mut new = Self::open(loaded, ExplorationTarget::under(example, property))?;
         let path = example.trace.steps.moves().to_vec();
         let loop_start = match example.trace.claim {
             Claim::Cycle { start, .. } => Some(start),
@@ -111,8 +113,8 @@ impl Exploration {
     /// # Errors
     /// What is wrong with the model, or the first line that cannot be followed, in a sentence.
     pub fn of_trail(loaded: Arc<Loaded>, property: Option<&str>, text: &str) -> Result<Self, String> {
-        let (ground, run) = fabius_engine::read_trail(&loaded, property, text)?;
-        let mut new = Self::open(loaded, ground)?;
+        let (target, run) = fabius_engine::read_trail(&loaded, property, text)?;
+        let mut new = Self::open(loaded, target)?;
         new.begin_with(&run.path, run.loop_start.filter(|start| *start < run.path.len()))?;
         Ok(new)
     }
@@ -135,8 +137,8 @@ impl Exploration {
     }
 
     /// The program, and what is watched.
-    pub fn ground(&self) -> &Ground {
-        &self.ground
+    pub fn target(&self) -> &ExplorationTarget {
+        &self.target
     }
 
     // ---- the tree ----
@@ -227,17 +229,17 @@ impl Exploration {
     pub fn state_at(&self, node: NodeId) -> State {
         let node = if self.has(node) { node } else { NodeId::ROOT };
         let state = &self.situation(node).state;
-        if self.tree.is_broken(node) { state.clone() } else { rest(&self.ground.program, state) }
+        if self.tree.is_broken(node) { state.clone() } else { rest(&self.target.program, state) }
     }
 
     /// The present state as a person reads it.
     pub fn snapshot(&self) -> Snapshot {
-        snapshot(&self.ground.program, &self.state())
+        snapshot(&self.target.program, &self.state())
     }
 
     /// Where a process stands.
-    pub(crate) fn scene_of(&self, pid: u8) -> Option<Standing> {
-        standings(&self.ground.program, &self.state()).into_iter().find(|standing| standing.pid == pid)
+    pub(crate) fn status_of(&self, pid: u8) -> Option<ProcessStatus> {
+        process_statuses(&self.target.program, &self.state()).into_iter().find(|status| status.pid == pid)
     }
 
     /// What is known of the present state. After a step that could not be computed nothing follows.
@@ -245,7 +247,7 @@ impl Exploration {
         if self.tree.is_broken(self.here()) {
             return Ending::Valid;
         }
-        ending(&self.ground.program, &self.state())
+        ending(&self.target.program, &self.state())
     }
 
     /// What is wrong with the step that leads to a node.
@@ -258,9 +260,9 @@ impl Exploration {
         let parent = self.parent(node)?;
         let wanted = self.tree.step(node)?;
         let before = &self.situation(parent).state;
-        let taken = step(&self.ground.program, before, wanted).ok()?;
+        let taken = step(&self.target.program, before, wanted).ok()?;
         let number = self.tree.taken(parent) + 1;
-        Some(describe(&self.ground.program, number, before, wanted, &taken))
+        Some(describe(&self.target.program, number, before, wanted, &taken))
     }
 
     /// The moves that are possible now, in the order in which a search explores them.
@@ -268,7 +270,7 @@ impl Exploration {
         if self.tree.is_broken(self.here()) {
             return Vec::new();
         }
-        moves(&self.ground.program, &self.state()).successors
+        moves(&self.target.program, &self.state()).successors
     }
 
     // ---- moving ----
@@ -302,7 +304,7 @@ impl Exploration {
             return Err("nothing follows a step that cannot be computed".to_owned());
         }
         let before = self.situation(node);
-        let taken = step(&self.ground.program, &before.state, wanted)
+        let taken = step(&self.target.program, &before.state, wanted)
             .map_err(|refusal| format!("this step is not possible here ({refusal:?})"))?;
         Ok(self.add(node, wanted, &taken.outcome))
     }
@@ -470,7 +472,7 @@ impl Exploration {
     /// Puts the run of a counterexample into the tree, and says that it goes wrong.
     ///
     /// # Errors
-    /// If its run is not one of this ground, in a sentence.
+    /// If its run is not one of this exploration target, in a sentence.
     pub fn adopt_counterexample(&mut self, example: &Counterexample) -> Result<NodeId, String> {
         self.adopt_run(example, true)
     }
@@ -510,7 +512,7 @@ impl Exploration {
             program.hash(&mut hasher);
             hasher.finish()
         };
-        example.watch == self.ground.watch && hash(&example.told) == hash(&self.ground.program)
+        example.watch == self.target.watch && hash(&example.told) == hash(&self.target.program)
     }
 
     /// Says that something is wrong at a node: the marks of choices that lead there will say so.

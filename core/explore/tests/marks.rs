@@ -1,8 +1,8 @@
 //! Marks say nothing that is not true: on models made at random, against all that the reference interpreter can reach.
 
 use fabius_base::Limits;
-use fabius_engine::{Chart, Ground, Loaded, Settings, load};
-use fabius_explore::{Exploration, Mark, is_of_claim};
+use fabius_engine::{ExplorationTarget, Loaded, LocalStateGraph, Settings, load};
+use fabius_explore::{Exploration, SuccessorHint, is_of_claim};
 use fabius_program::{Program, StepMarks, Watch};
 use fabius_testkit::generate::claim::model_with_claim;
 use fabius_testkit::generate::{Dice, model};
@@ -49,10 +49,10 @@ fn at_rest(program: &Program, state: &State) -> State {
 }
 
 impl Truth {
-    fn of(ground: &Ground) -> Option<Self> {
-        let (program, watch) = (&*ground.program, ground.watch);
+    fn of(target: &ExplorationTarget) -> Option<Self> {
+        let (program, watch) = (&*target.program, target.watch);
         let first = at_rest(program, &State::watching(program, watch).ok()?);
-        let safety = ground.property == "safety";
+        let safety = target.property == "safety";
         let mut truth = Self { numbers: HashMap::from([(first.clone(), 0)]), ways: Vec::new(), far: Vec::new() };
         let mut open = VecDeque::from([first]);
         while let Some(state) = open.pop_front() {
@@ -162,8 +162,8 @@ struct Seen {
 /// Walks at random, with charts of all sizes, and looks at every mark on the way.
 fn walk(loaded: &Arc<Loaded>, property: &str, dice: &mut Dice, seen: &mut Seen) {
     let Ok(mut e) = Exploration::of_model(Arc::clone(loaded), Some(property)) else { return };
-    let Some(truth) = Truth::of(e.ground()) else { return };
-    let program = Arc::clone(&e.ground().program);
+    let Some(truth) = Truth::of(e.target()) else { return };
+    let program = Arc::clone(&e.target().program);
     let mut walked = HashSet::new();
     for _ in 0..STEPS {
         walked.insert(e.state());
@@ -172,7 +172,7 @@ fn walk(loaded: &Arc<Loaded>, property: &str, dice: &mut Dice, seen: &mut Seen) 
             && let Some(charting) = e.charting()
         {
             let limits = Limits { states_max: Some(states_max as u64), ..Limits::default() };
-            let chart: Chart = charting.run(&limits, false, &|| false).expect("a chart can be drawn");
+            let chart: LocalStateGraph = charting.run(&limits, false, &|| false).expect("a chart can be drawn");
             e.learn_chart(Arc::new(chart));
         }
         let choices = e.choices();
@@ -182,21 +182,24 @@ fn walk(loaded: &Arc<Loaded>, property: &str, dice: &mut Dice, seen: &mut Seen) 
             let own = u32::from(!is_of_claim(&choice.step));
             let far = || truth.far[truth.numbers[&there.state().visible(&program)]];
             match choice.mark {
-                Mark::CanFail { steps: Some(steps) } => {
+                SuccessorHint::CanFail { steps: Some(steps) } => {
                     seen.can_fail += 1;
                     let least = far().expect("an error can be reached") + own;
                     assert!(least.max(1) <= steps, "{property}: {least} steps are needed, and {steps} are said to do");
                 }
-                Mark::CannotFail => {
+                SuccessorHint::CannotFail => {
                     seen.cannot_fail += 1;
                     assert_eq!(far(), None, "{property}: an error can be reached from {:?}", there.state());
                 }
-                Mark::New => {
+                SuccessorHint::New => {
                     seen.open += 1;
                     assert!(!walked.contains(&there.state()), "{property}: {:?} is not new", there.state());
                 }
-                Mark::Known => seen.open += 1,
-                Mark::Error | Mark::DeadlockNext | Mark::EntersCycle(_) | Mark::CanFail { steps: None } => {}
+                SuccessorHint::Known => seen.open += 1,
+                SuccessorHint::Error
+                | SuccessorHint::DeadlockNext
+                | SuccessorHint::EntersCycle(_)
+                | SuccessorHint::CanFail { steps: None } => {}
             }
         }
         if choices.is_empty() {

@@ -2,10 +2,10 @@
 
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{
-    Counterexample, DelayMode, Delaying, Loaded, Outcome, RunEnd, SchedulerChoice, Scheduling, Settings, Surroundings,
+    CheckContext, Counterexample, DelayMode, Delaying, Loaded, Outcome, RunEnd, SchedulerChoice, Scheduling, Settings,
     check, load,
 };
-use fabius_explore::{Exploration, NodeId, Other, RunLimits, Seal, Stop, TraceFile, Until, Way};
+use fabius_explore::{Alternative, Exploration, NodeId, RunLimits, Seal, Stop, TraceFile, Until, Way};
 use fabius_witness::{Claim, confirm_watching};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ fn read(text: &str) -> Arc<Loaded> {
 
 fn checked(loaded: &Loaded, settings: &Settings) -> Outcome {
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-    check(loaded, settings, &mut around)
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    check(loaded, settings, &mut context)
 }
 
 fn safety() -> Settings {
@@ -129,7 +129,7 @@ fn the_essential_steps_show_the_same() {
     assert_eq!((essential.nodes.len(), essential.of), (2, 5));
     let path: Vec<_> = essential.nodes.iter().filter_map(|node| e.path(*node).last().copied()).collect();
     let fault = e.fault(e.here()).expect("the assertion fails");
-    assert!(confirm_watching(&e.ground().program, e.ground().watch, &path, Claim::Fault(fault)).is_ok());
+    assert!(confirm_watching(&e.target().program, e.target().watch, &path, Claim::Fault(fault)).is_ok());
 }
 
 #[test]
@@ -157,11 +157,11 @@ fn other_runs_to_the_same_error_are_found() {
     let (steps, switches) = (e.number(tip(&e)), e.switches());
     let limits = Limits { states_max: Some(100_000), ..Limits::default() };
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-    for which in [Other::Shortest, Other::FewestSwitches, Other::FewestDelays] {
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    for which in [Alternative::Shortest, Alternative::FewestSwitches, Alternative::FewestDelays] {
         let settings = Settings { limits, ..Settings::default() };
         let other =
-            e.elsewhere(which).and_then(|search| search.run(&settings, &mut around)).expect("it can be searched");
+            e.alternative(which).and_then(|search| search.run(&settings, &mut context)).expect("it can be searched");
         let other = other.expect("there is one");
         assert_eq!(other.finding.span(), example.finding.span());
         let path: Vec<_> = other.trace.steps.iter().map(|step| step.taken).collect();
@@ -169,9 +169,9 @@ fn other_runs_to_the_same_error_are_found() {
         let kept = tip(&e);
         e.follow(end);
         match which {
-            Other::Shortest => assert!(e.number(end) <= steps),
-            Other::FewestSwitches => assert!(e.switches() <= switches.min(2), "{}", e.switches()),
-            Other::FewestDelays => assert!(other.report.delays.is_some()),
+            Alternative::Shortest => assert!(e.number(end) <= steps),
+            Alternative::FewestSwitches => assert!(e.switches() <= switches.min(2), "{}", e.switches()),
+            Alternative::FewestDelays => assert!(other.report.delays.is_some()),
         }
         e.follow(kept);
     }
@@ -182,14 +182,14 @@ fn other_runs_are_found_to_an_error_that_was_reached_by_hand() {
     let (loaded, example) = deep_example();
     let example = &example;
     let mut e = Exploration::of_model(loaded, None).expect("it can be walked");
-    assert!(e.elsewhere(Other::Shortest).is_err_and(|why| why.contains("does not end in an error")));
+    assert!(e.alternative(Alternative::Shortest).is_err_and(|why| why.contains("does not end in an error")));
     for step in &example.trace.steps {
         e.take(step.taken).expect("it is a step of this model");
     }
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-    let search = e.elsewhere(Other::Shortest).expect("it ends in an error");
-    let other = search.run(&Settings::default(), &mut around).expect("it can be searched").expect("there is one");
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    let search = e.alternative(Alternative::Shortest).expect("it ends in an error");
+    let other = search.run(&Settings::default(), &mut context).expect("it can be searched").expect("there is one");
     let end = e.adopt_counterexample(&other).expect("it is told of the same program");
     assert!(e.number(end) <= e.number(e.here()) && e.leads_to_error(end));
 }
@@ -205,12 +205,12 @@ fn a_shorter_run_is_found_where_one_never_ends() {
         };
         let example = checked(&loaded, &deep).counterexamples.into_iter().next().expect("it is violated");
         let mut e = Exploration::of_counterexample(Arc::clone(&loaded), &example, property).expect("it can be walked");
-        assert!(e.elsewhere(Other::FewestSwitches).is_err_and(|why| why.contains("safety only")));
-        let search = e.elsewhere(Other::Shortest).expect("it violates the property");
+        assert!(e.alternative(Alternative::FewestSwitches).is_err_and(|why| why.contains("safety only")));
+        let search = e.alternative(Alternative::Shortest).expect("it violates the property");
         let cancel = Cancel::new();
-        let mut around =
-            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-        let other = search.run(&Settings::default(), &mut around).expect("it can be searched").expect("there is one");
+        let mut context =
+            CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+        let other = search.run(&Settings::default(), &mut context).expect("it can be searched").expect("there is one");
         assert!(other.report.shortest && other.report.steps <= example.report.steps, "{property}");
         let end = e.adopt_counterexample(&other).expect("it is told of the same program");
         e.follow(end);

@@ -1,9 +1,10 @@
 //! Walks through models: the tree, taking back, holds, conditions, searches from here.
 
 use fabius_base::{Cancel, Limits};
-use fabius_engine::{Loaded, Outcome, Settings, Surroundings, check, load};
+use fabius_engine::{CheckContext, Loaded, Outcome, Settings, check, load};
 use fabius_explore::{
-    Exploration, Hold, Local, LocalAnswer, Mark, NodeId, Role, RunLimits, SearchRequest, Stop, Until, Way, sentence,
+    Exploration, Hold, Local, LocalAnswer, NodeId, Role, RunLimits, SearchRequest, Stop, SuccessorHint, Until, Way,
+    sentence,
 };
 use fabius_program::Watch;
 use fabius_witness::{Claim, confirm_watching};
@@ -36,15 +37,15 @@ fn open(text: &str) -> Exploration {
 fn checked(loaded: &Loaded, property: &str) -> Outcome {
     let settings = Settings { properties: vec![property.to_owned()], ..Settings::default() };
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-    check(loaded, &settings, &mut around)
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    check(loaded, &settings, &mut context)
 }
 
 fn search(request: &SearchRequest) -> LocalAnswer {
     let cancel = Cancel::new();
-    let mut around = Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     let limits = Limits { states_max: Some(100_000), ..Limits::default() };
-    request.run(&Settings { limits, ..Settings::default() }, &mut around).expect("it can be searched")
+    request.run(&Settings { limits, ..Settings::default() }, &mut context).expect("it can be searched")
 }
 
 /// Takes the first choice of a process.
@@ -58,7 +59,7 @@ fn seen(e: &Exploration) -> impl PartialEq + std::fmt::Debug + use<> {
     let tree: Vec<_> =
         (0..e.size()).map(|node| (e.children(NodeId(node as u32)), e.path(NodeId(node as u32)))).collect();
     let names: Vec<(NodeId, String)> = e.names().map(|(node, name)| (node, name.to_owned())).collect();
-    let marks: Vec<Mark> = e.choices().iter().map(|choice| choice.mark).collect();
+    let marks: Vec<SuccessorHint> = e.choices().iter().map(|choice| choice.mark).collect();
     (e.here(), e.line().to_vec(), e.state(), e.all_holds().to_vec(), (e.sealed(), e.lasso()), names, tree, marks)
 }
 
@@ -69,7 +70,11 @@ fn the_effect_of_a_choice_is_what_happens() {
     let mut e = open(RACE);
     let choices = e.choices();
     assert_eq!(choices.len(), 2);
-    assert!(choices.iter().all(|choice| choice.mark == Mark::New && choice.held.is_none() && choice.node.is_none()));
+    assert!(
+        choices
+            .iter()
+            .all(|choice| choice.mark == SuccessorHint::New && choice.held.is_none() && choice.node.is_none())
+    );
     step_of(&mut e, 0);
     step_of(&mut e, 0);
     let next = e.choices().into_iter().find(|choice| choice.step.pid == 0).expect("it can move");
@@ -98,7 +103,7 @@ fn going_back_and_choosing_otherwise_makes_a_branch() {
     assert!(e.go(other));
     // P[0]'s step after P[1]'s leads to the same state as the other order.
     let choice = e.choices().into_iter().find(|choice| choice.step.pid == 0).expect("it can move");
-    assert!(choice.mark == Mark::Known, "{:?} {known:?}", choice.mark);
+    assert!(choice.mark == SuccessorHint::Known, "{:?} {known:?}", choice.mark);
 }
 
 #[test]
@@ -225,11 +230,11 @@ fn marks_tell_what_is_ahead() {
     );
     step_of(&mut e, 0);
     let choice = e.choices().into_iter().find(|choice| choice.step.pid == 0).expect("it can move");
-    assert_eq!(choice.mark, Mark::EntersCycle(NodeId::ROOT));
+    assert_eq!(choice.mark, SuccessorHint::EntersCycle(NodeId::ROOT));
     let e = open("active proctype P() { assert(false) }");
-    assert_eq!(e.choices()[0].mark, Mark::Error);
+    assert_eq!(e.choices()[0].mark, SuccessorHint::Error);
     let e = open("active proctype P() { skip; false }");
-    assert_eq!(e.choices()[0].mark, Mark::DeadlockNext);
+    assert_eq!(e.choices()[0].mark, SuccessorHint::DeadlockNext);
 }
 
 #[test]
@@ -242,7 +247,7 @@ fn a_counterexample_is_a_line_that_leads_to_the_error() {
     assert!(
         e.choices()
             .iter()
-            .any(|choice| choice.node == e.next_on_line() && choice.mark == Mark::CanFail { steps: None })
+            .any(|choice| choice.node == e.next_on_line() && choice.mark == SuccessorHint::CanFail { steps: None })
     );
     assert_eq!(e.run(Way::Line, &RunLimits::default(), |_| false), Stop::Fault);
     assert_eq!(e.number(e.here()), example.trace.len());
@@ -260,13 +265,13 @@ fn a_livelock_is_a_ring() {
     let mut e = Exploration::of_counterexample(Arc::clone(&loaded), example, "progress").expect("it can be walked");
     let lasso = e.lasso().expect("it runs into a loop");
     assert_eq!(
-        e.state_at(lasso.start).visible(&e.ground().program),
-        e.state_at(lasso.end).visible(&e.ground().program)
+        e.state_at(lasso.start).visible(&e.target().program),
+        e.state_at(lasso.end).visible(&e.target().program)
     );
     assert_eq!(e.run(Way::Line, &RunLimits::default(), |_| false), Stop::LoopClosed);
     assert!(e.here() == lasso.end && e.forward());
     assert_eq!(e.parent(e.here()), Some(lasso.start));
-    assert!(e.around() && e.here() == lasso.end);
+    assert!(e.go_round() && e.here() == lasso.end);
     assert_eq!(e.run(Way::Line, &RunLimits::default(), |_| false), Stop::LoopClosed);
 }
 
@@ -438,7 +443,7 @@ proptest! {
         }
         for node in (0..e.size()).map(|node| NodeId(node as u32)) {
             let claim = e.fault(node).map_or(Claim::Reaches, Claim::Fault);
-            let told = confirm_watching(&e.ground().program, Watch::NOTHING, &e.path(node), claim);
+            let told = confirm_watching(&e.target().program, Watch::NOTHING, &e.path(node), claim);
             prop_assert!(told.is_ok(), "{:?}", told.err());
         }
     }

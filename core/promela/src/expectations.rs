@@ -36,12 +36,12 @@ pub fn expectations<'a>(
     for (file, source) in map.files() {
         let mut cut: Option<Vec<Piece>> = None;
         for Pragma { span, words } in pragmas(file, &source.text, inactive) {
-            let Some(wish) =
+            let Some(expectation) =
                 words.trim().strip_prefix("expect").filter(|rest| !rest.starts_with(char::is_alphanumeric))
             else {
                 continue;
             };
-            let Some((name, holds)) = read(wish) else {
+            let Some((name, holds)) = read(expectation) else {
                 findings.push(complaint(span, "write `@ expect: violated`, `@ expect: holds` or `@ expect NAME: …`"));
                 continue;
             };
@@ -67,8 +67,8 @@ pub fn complaint(span: Span, why: &str) -> Finding {
 }
 
 /// `NAME: VERDICT`: the name, which may be missing, and whether the property is to hold.
-fn read(wish: &str) -> Option<(&str, bool)> {
-    let (name, verdict) = wish.split_once(':')?;
+fn read(expectation: &str) -> Option<(&str, bool)> {
+    let (name, verdict) = expectation.split_once(':')?;
     let holds = match verdict.trim() {
         "holds" => true,
         "violated" => false,

@@ -5,7 +5,7 @@
 //! in the order in which Spin's parser reduces, and linked by its rules: [`Flow::add`] is the end of a
 //! step, [`Flow::open`] and [`Flow::close`] are the ends of a sequence.
 
-pub(crate) mod hunt;
+pub(crate) mod find_start;
 mod label_table;
 mod labels;
 mod reports;

@@ -26,7 +26,7 @@ pub(crate) fn optimise(flow: &mut Flow, names: &Names, facts: &Facts, body: Seq,
     if what.merge {
         merge::merge_steps(flow, facts, &graph);
         let first = flow.first(body);
-        let entry: El = flow.hunt(first, flow.el(first).status, None, names);
+        let entry: El = flow.find_start(first, flow.el(first).status, None, names);
         flow.el_mut(entry).merge.entered = 1;
     }
 }

@@ -700,16 +700,16 @@ fn livelocks_through_the_state_a_search_starts_from() {
 
 #[test]
 fn cycles_of_transient_states_alone_are_found() {
-    let endless = graph(&[1, 2], &[(0, 1, P), (1, 2, A), (2, 1, N)]);
+    let infinite = graph(&[1, 2], &[(0, 1, P), (1, 2, A), (2, 1, N)]);
     for goal in [Goal::AcceptanceCycle, Goal::Livelock] {
-        for (name, outcome) in outcomes(&endless, &Settings::default(), goal, Fairness::None) {
+        for (name, outcome) in outcomes(&infinite, &Settings::default(), goal, Fairness::None) {
             assert!(outcome.first().is_some(), "{name}");
-            check_found(&endless, &outcome, goal, Fairness::None);
+            check_found(&infinite, &outcome, goal, Fairness::None);
         }
     }
     // Nobody else moves meanwhile, so no such run is fair.
     for fairness in [Fairness::Weak, Fairness::Strong] {
-        assert!(by_components(&endless, &Settings::default(), Goal::Livelock, fairness).proves_absence());
+        assert!(by_components(&infinite, &Settings::default(), Goal::Livelock, fairness).proves_absence());
     }
     let harmless = graph(&[1, 2], &[(0, 1, A), (1, 2, P), (2, 1, N)]);
     for goal in [Goal::AcceptanceCycle, Goal::Livelock] {

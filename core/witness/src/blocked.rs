@@ -5,14 +5,14 @@ use fabius_base::Span;
 use fabius_program::{Action, BinaryOp, Edge, EdgeId, Expr, Program, Receive, Send, meaning::Fault};
 
 use crate::evaluate::Evaluation;
-use crate::interpret::{Trial, ending};
+use crate::interpret::{StepEvaluator, ending};
 use crate::show::{Names, Writer, statement_text};
 use crate::state::State;
 use crate::{Ending, Outcome};
 
 /// Where a process stands in a state, and what it waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct ProcessStatus {
     /// Number of the process.
     pub pid: u8,
     /// Name of its type.
@@ -33,7 +33,7 @@ pub struct Standing {
     pub variables: Vec<(String, String)>,
 }
 
-impl Standing {
+impl ProcessStatus {
     /// It is past its last statement and only waits for younger processes to end.
     pub fn has_ended(&self) -> bool {
         self.end && self.waiting.iter().all(|w| matches!(w.reason, Reason::NotYoungest { .. }))
@@ -190,14 +190,16 @@ fn is_same_text(one: &str, other: &str) -> bool {
 }
 
 /// Where every process stands in a state, and why it does not move.
-pub fn standings(program: &Program, state: &State) -> Vec<Standing> {
+pub fn process_statuses(program: &Program, state: &State) -> Vec<ProcessStatus> {
     let timed_out = matches!(ending(program, state), Ending::Valid | Ending::Invalid);
     let names = Names::of(program, state);
-    (0..state.processes.len()).map(|pid| Inquiry { program, state, names: &names, pid, timed_out }.standing()).collect()
+    (0..state.processes.len())
+        .map(|pid| StatusQuery { program, state, names: &names, pid, timed_out }.status())
+        .collect()
 }
 
 /// The question why one process does not move.
-struct Inquiry<'a> {
+struct StatusQuery<'a> {
     program: &'a Program,
     state: &'a State,
     names: &'a Names<'a>,
@@ -206,13 +208,13 @@ struct Inquiry<'a> {
     timed_out: bool,
 }
 
-impl<'a> Inquiry<'a> {
-    fn standing(&self) -> Standing {
+impl<'a> StatusQuery<'a> {
+    fn status(&self) -> ProcessStatus {
         let process = &self.state.processes[self.pid];
         let data = self.program.process(process.process);
         let location = &data.locations[process.location.0 as usize];
         let edges: Vec<_> = self.program.edges_of(location).collect();
-        Standing {
+        ProcessStatus {
             pid: self.pid as u8,
             process: data.name.clone(),
             name: self.names.process(self.pid as u8),
@@ -225,8 +227,8 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn trial(&self) -> Trial<'a> {
-        Trial::asking(self.program, self.state, self.timed_out, &[])
+    fn trial(&self) -> StepEvaluator<'a> {
+        StepEvaluator::asking(self.program, self.state, self.timed_out, &[])
     }
 
     fn evaluation(&self) -> Evaluation<'a> {

@@ -4,8 +4,8 @@ use fabius_program::{CLAIM_PID, Move, Program, ProgressOn, Watch, meaning::Fault
 use std::fmt;
 use std::sync::Arc;
 
-use crate::endless::{Endless, RunFairness, explain_summary, fake_progress};
 use crate::explain::{Explanation, explain, explain_stop};
+use crate::infinite::{InfiniteRun, RunFairness, explain_summary, fake_progress};
 use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take, stops_accepting};
 use crate::loop_summary::LoopSummary;
 use crate::round::Round;
@@ -28,13 +28,13 @@ pub enum Claim {
         /// This many steps.
         start: usize,
         /// What is said of it.
-        shows: Shows,
+        shows: CycleClaim,
     },
 }
 
 /// What a cycle is said to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shows {
+pub struct CycleClaim {
     /// Its steps make no progress, in the sense that is watched.
     pub no_progress: bool,
     /// One of its steps is accepting.
@@ -43,7 +43,7 @@ pub struct Shows {
     pub fairness: RunFairness,
 }
 
-impl Shows {
+impl CycleClaim {
     /// Nothing but that it closes.
     pub const NOTHING: Self = Self { no_progress: false, acceptance: false, fairness: RunFairness::Unfair };
 }
@@ -229,7 +229,7 @@ impl Walk<'_> {
         let steps = std::mem::replace(&mut self.steps, Recorder::new(&Arc::default())).finish();
         let mut explanation = None;
         let mut cycle_start = None;
-        let mut endless = None;
+        let mut infinite = None;
         match claim {
             Claim::InvalidEnd => {
                 let found = ending(self.program, &self.state);
@@ -253,16 +253,16 @@ impl Walk<'_> {
                 }
                 cycle_start = Some(taken + 1 - self.summary.steps);
                 let (explained, stop) = self.explain(shows, &steps);
-                (endless, explanation) = (Some(explained), stop);
+                (infinite, explanation) = (Some(explained), stop);
             }
             Claim::Fault(_) | Claim::Reaches => {}
         }
         let (start, last) = (snapshot(self.program, initial), snapshot(self.program, &self.state));
-        Ok(Trace { claim, steps, start, last, cycle_start, explanation, endless, propositions: Vec::new() })
+        Ok(Trace { claim, steps, start, last, cycle_start, explanation, infinite, propositions: Vec::new() })
     }
 
     /// Explains a cycle that closes; one in which the system does not move, as the state that it is.
-    fn explain(&mut self, shows: Shows, steps: &Steps) -> (Endless, Option<Explanation>) {
+    fn explain(&mut self, shows: CycleClaim, steps: &Steps) -> (InfiniteRun, Option<Explanation>) {
         if self.summary.first.is_none() {
             self.summary.add(self.program, &bare(&self.state), None);
         }
@@ -291,7 +291,7 @@ fn stillborn(claim: Claim) -> Trace {
         last: nothing,
         cycle_start: None,
         explanation: None,
-        endless: None,
+        infinite: None,
         propositions: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use fabius_program::{
     Receive, Slot, UnaryOp, Variable, VariableId, meaning::Fault,
 };
 
-use crate::interpret::Trial;
+use crate::interpret::StepEvaluator;
 use crate::state::{Birth, CLAIM, NOBODY, ProcessState, State, Turn};
 
 /// Why an expression that belongs to no process has no value.
@@ -305,7 +305,7 @@ impl<'a> Evaluation<'a> {
         if self.asked.contains(&pid) {
             return Err(Fault::EnabledOfSelf);
         }
-        Ok(Trial::asking(self.program, self.state, self.timeout, &self.asked).enabled(pid))
+        Ok(StepEvaluator::asking(self.program, self.state, self.timeout, &self.asked).enabled(pid))
     }
 
     fn process_numbered(&mut self, pid: &Expr) -> Result<Option<&'a ProcessState>, Fault> {

@@ -7,7 +7,7 @@ use fabius_program::{
 };
 
 use crate::evaluate::Evaluation;
-use crate::interpret::Trial;
+use crate::interpret::StepEvaluator;
 use crate::observe::{Kind, observe};
 use crate::state::{CLAIM, State, Turn};
 
@@ -342,7 +342,7 @@ impl<'a> Execution<'a> {
 
     /// Whether an action is executable in the middle of a step, where there is no rendezvous.
     fn executable_inside(&self, action: &Action, else_holds: bool) -> Result<bool, Fault> {
-        let trial = Trial::asking(self.program, &self.state, self.timeout, &[]);
+        let trial = StepEvaluator::asking(self.program, &self.state, self.timeout, &[]);
         Ok(trial.executable(self.pid, action, else_holds)? && !trial.is_rendezvous(self.pid, action)?)
     }
 }

@@ -4,9 +4,9 @@ use fabius_program::{Action, Edge, EdgeId, LocationId, Program};
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, HashMap};
 
-use crate::blocked::{Reason, Standing, Waiting, standings};
+use crate::blocked::{ProcessStatus, Reason, Waiting, process_statuses};
 use crate::effects::{Doer, Effects};
-use crate::release::{self, Ahead};
+use crate::release::{self, Forecast};
 use crate::show::statement_text;
 use crate::state::State;
 use crate::trace::{Actor, Step, last_changes};
@@ -69,7 +69,7 @@ pub struct WaitsFor {
     /// What it waits for.
     pub need: Needed,
     /// Statements that other processes may still come to and that touch what it waits for.
-    pub ahead: Vec<Ahead>,
+    pub ahead: Vec<Forecast>,
     /// What it waits for may also change in other ways, such as by where a process stands.
     pub beyond: bool,
     /// In a dead state: processes that would let it go on if they could go on themselves; see [`crate::release`].
@@ -98,7 +98,7 @@ impl WaitsFor {
     }
 
     /// What statements ahead of other processes would do about it, in half a sentence that follows on why it waits.
-    pub fn outlook(&self, name: &dyn Fn(u8) -> String) -> Option<String> {
+    pub fn forecast(&self, name: &dyn Fn(u8) -> String) -> Option<String> {
         let (statements, enough) = self.statements_ahead(name)?;
         let would = match enough {
             Some(true) => "would change that",
@@ -137,24 +137,24 @@ pub enum Needed {
 
 /// Explains an invalid end state, to which steps led: `backwards` are these, the last one first.
 pub fn explain(program: &Program, state: &State, backwards: impl Iterator<Item = Step>) -> Explanation {
-    let standings = standings(program, state);
-    let changes = last_changes(standings.iter().flat_map(operands).collect(), backwards);
-    let inquiry = Inquiry::new(program, state, TRIES_MAX);
-    let mut waits: Vec<_> = standings.iter().flat_map(|standing| inquiry.waits_of(standing)).collect();
+    let process_statuses = process_statuses(program, state);
+    let changes = last_changes(process_statuses.iter().flat_map(operands).collect(), backwards);
+    let analysis = WaitAnalysis::new(program, state, TRIES_MAX);
+    let mut waits: Vec<_> = process_statuses.iter().flat_map(|status| analysis.waits_of(status)).collect();
     release::Waiting { program, state }.find_releases(&mut waits);
-    waits.retain(|wait| !standings[usize::from(wait.pid)].end);
-    let stuck_ones = || standings.iter().filter(|standing| !standing.end);
-    for standing in stuck_ones() {
+    waits.retain(|wait| !process_statuses[usize::from(wait.pid)].end);
+    let stuck_ones = || process_statuses.iter().filter(|status| !status.end);
+    for status in stuck_ones() {
         // Who made the condition false is the first one to ask.
-        let blamed = last_writers(standing, &changes);
-        for wait in waits.iter_mut().filter(|wait| wait.pid == standing.pid) {
+        let blamed = last_writers(status, &changes);
+        for wait in waits.iter_mut().filter(|wait| wait.pid == status.pid) {
             wait.on.sort_by_key(|pid| blamed.iter().position(|blamed| blamed == pid).unwrap_or(usize::MAX));
         }
     }
     let stuck: Vec<u8> = stuck_ones().map(|s| s.pid).collect();
     let circle = circle(&waits);
-    let kind = inquiry.cause(&stuck, &waits, !circle.is_empty());
-    let name = |pid: u8| standings[usize::from(pid)].name.clone();
+    let kind = analysis.cause(&stuck, &waits, !circle.is_empty());
+    let name = |pid: u8| process_statuses[usize::from(pid)].name.clone();
     let relations = relations(&waits, &circle, &name);
     let sentences = stuck_ones().map(sentence).chain(relations.iter().cloned()).collect();
     let suggestion = suggestion(kind, &stuck.iter().map(|pid| name(*pid)).collect::<Vec<_>>().join(", "));
@@ -165,8 +165,8 @@ pub fn explain(program: &Program, state: &State, backwards: impl Iterator<Item =
 /// first): a property of infinite runs is violated there.
 pub fn explain_stop(program: &Program, state: &State, backwards: impl Iterator<Item = Step>) -> Explanation {
     let mut explanation = explain(program, state, backwards);
-    let standings = standings(program, state);
-    let waiting = standings.iter().filter(|standing| !standing.has_ended());
+    let process_statuses = process_statuses(program, state);
+    let waiting = process_statuses.iter().filter(|status| !status.has_ended());
     let stop = if waiting.clone().next().is_none() { "Every process has ended" } else { "Nothing can move any more" };
     let stop = format!("{stop}; the last state lasts for ever.");
     let told = std::iter::once(stop).chain(waiting.map(sentence));
@@ -198,33 +198,33 @@ fn relations(waits: &[WaitsFor], circle: &[u8], name: &dyn Fn(u8) -> String) -> 
 }
 
 /// What the false conditions of a process are made of: the process's name, and the variable's or channel's.
-pub(crate) fn operands(standing: &Standing) -> impl Iterator<Item = (&str, &str)> {
-    let operands = standing.waiting.iter().filter_map(|waiting| match &waiting.reason {
+pub(crate) fn operands(status: &ProcessStatus) -> impl Iterator<Item = (&str, &str)> {
+    let operands = status.waiting.iter().filter_map(|waiting| match &waiting.reason {
         Reason::ConditionFalse { operands, .. } => Some(operands),
         _ => None,
     });
-    operands.flatten().map(|(name, _)| (standing.name.as_str(), name.as_str()))
+    operands.flatten().map(|(name, _)| (status.name.as_str(), name.as_str()))
 }
 
 /// The processes that last changed what a process's false conditions are made of, the latest first.
-fn last_writers(standing: &Standing, changes: &HashMap<(&str, &str), (usize, Actor)>) -> Vec<u8> {
-    let writes = operands(standing).filter_map(|operand| changes.get(&operand));
+fn last_writers(status: &ProcessStatus, changes: &HashMap<(&str, &str), (usize, Actor)>) -> Vec<u8> {
+    let writes = operands(status).filter_map(|operand| changes.get(&operand));
     let mut writes: Vec<(usize, u8)> = writes.map(|(number, actor)| (*number, actor.pid)).collect();
     writes.sort_unstable();
-    writes.into_iter().rev().map(|(_, pid)| pid).filter(|pid| *pid != standing.pid).collect()
+    writes.into_iter().rev().map(|(_, pid)| pid).filter(|pid| *pid != status.pid).collect()
 }
 
 /// What a process waits for in a state, and who could bring it about.
-pub fn waits_for(program: &Program, state: &State, standing: &Standing) -> Vec<WaitsFor> {
-    Inquiry::new(program, state, TRIES_OF_ONE_MAX).waits_of(standing)
+pub fn waits_for(program: &Program, state: &State, status: &ProcessStatus) -> Vec<WaitsFor> {
+    WaitAnalysis::new(program, state, TRIES_OF_ONE_MAX).waits_of(status)
 }
 
-fn sentence(standing: &Standing) -> String {
-    let reasons: Vec<_> = standing.waiting.iter().map(Waiting::sentence).collect();
+fn sentence(status: &ProcessStatus) -> String {
+    let reasons: Vec<_> = status.waiting.iter().map(Waiting::sentence).collect();
     if reasons.is_empty() {
-        return format!("{} is where no statement follows.", standing.name);
+        return format!("{} is where no statement follows.", status.name);
     }
-    format!("{} waits {}.", standing.name, reasons.join(", and "))
+    format!("{} waits {}.", status.name, reasons.join(", and "))
 }
 
 fn suggestion(kind: Cause, names: &str) -> String {
@@ -263,7 +263,7 @@ fn next_in_circle(waits: &[WaitsFor], waiting: &BTreeSet<u8>, pid: u8) -> Option
     waits.iter().filter(|w| w.pid == pid).flat_map(|w| &w.on).copied().find(|on| waiting.contains(on) && *on != pid)
 }
 
-struct Inquiry<'a> {
+struct WaitAnalysis<'a> {
     program: &'a Program,
     state: &'a State,
     /// What each process may still do, worked out when it is asked for.
@@ -272,7 +272,7 @@ struct Inquiry<'a> {
     tries_left: Cell<usize>,
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> WaitAnalysis<'a> {
     fn new(program: &'a Program, state: &'a State, tries: usize) -> Self {
         let ahead = state.processes.iter().map(|_| OnceCell::new()).collect();
         Self { program, state, ahead, tries_left: Cell::new(tries) }
@@ -304,9 +304,9 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn waits_of(&self, standing: &Standing) -> Vec<WaitsFor> {
-        let pid = usize::from(standing.pid);
-        let mut edges: Vec<EdgeId> = standing.waiting.iter().map(|w| w.edge).collect();
+    fn waits_of(&self, status: &ProcessStatus) -> Vec<WaitsFor> {
+        let pid = usize::from(status.pid);
+        let mut edges: Vec<EdgeId> = status.waiting.iter().map(|w| w.edge).collect();
         edges.dedup();
         let edges = edges.into_iter().flat_map(|edge| {
             let action = &self.program.statement(self.program.process_of(edge), edge).action;
@@ -335,13 +335,13 @@ impl<'a> Inquiry<'a> {
     }
 
     /// The statements that a process may come to and that touch what another one depends on.
-    fn touching(&self, other: usize, read: &Effects, waiting: (u8, EdgeId)) -> Vec<Ahead> {
+    fn touching(&self, other: usize, read: &Effects, waiting: (u8, EdgeId)) -> Vec<Forecast> {
         let ahead = self.ahead[other].get_or_init(|| self.effects_ahead(other));
         let touching = ahead.iter().filter(|(_, effects)| effects.touch(read)).map(|&(edge, _)| {
             let statement = self.program.statement(self.program.process_of(edge), edge);
             let text = statement_text(statement).to_owned();
             let enough = self.is_enough(waiting, (other as u8, edge));
-            Ahead { pid: other as u8, edge, span: statement.span, text, enough }
+            Forecast { pid: other as u8, edge, span: statement.span, text, enough }
         });
         touching.collect()
     }

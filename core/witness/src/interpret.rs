@@ -100,12 +100,12 @@ pub fn moves(program: &Program, state: &State) -> Moves {
         return moves_of_claim(program, state);
     }
     if let Some(holder) = state.holder {
-        let successors = Trial::ordinary(program, state).steps_of(usize::from(holder));
+        let successors = StepEvaluator::ordinary(program, state).steps_of(usize::from(holder));
         let ending = if successors.is_empty() { Ending::LosesControl } else { Ending::Moves };
         return Moves { successors, ending, timeout: false };
     }
     for timeout in [false, true] {
-        let trial = Trial::asking(program, state, timeout, &[]);
+        let trial = StepEvaluator::asking(program, state, timeout, &[]);
         let successors: Vec<_> = (0..state.processes.len()).rev().flat_map(|pid| trial.steps_of(pid)).collect();
         if !successors.is_empty() {
             return Moves { successors, ending: Ending::Moves, timeout };
@@ -116,7 +116,7 @@ pub fn moves(program: &Program, state: &State) -> Moves {
 
 /// All steps of the claim that is watched, in its turn.
 fn moves_of_claim(program: &Program, state: &State) -> Moves {
-    let successors = Trial::of_claim(program, state).executable_edges(CLAIM);
+    let successors = StepEvaluator::of_claim(program, state).executable_edges(CLAIM);
     let ending = if successors.is_empty() { Ending::Valid } else { Ending::Moves };
     Moves { successors, ending, timeout: false }
 }
@@ -135,7 +135,7 @@ fn end(program: &Program, state: &State) -> Ending {
 pub fn enabled(program: &Program, state: &State) -> Vec<u8> {
     let state = in_systems_turn(state);
     for timeout in [false, true] {
-        let trial = Trial::asking(program, &state, timeout, &[]);
+        let trial = StepEvaluator::asking(program, &state, timeout, &[]);
         let may_move = |pid: &usize| trial.provided(*pid) == Ok(true) && !trial.steps_of(*pid).is_empty();
         let found: Vec<u8> = (0..state.processes.len()).filter(may_move).map(|pid| pid as u8).collect();
         if !found.is_empty() {
@@ -204,7 +204,7 @@ pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Taken, Ref
         return Err(Refusal::Elsewhere);
     }
     let Some(holder) = state.holder else { return step_of_any(program, state, wanted) };
-    let steps = Trial::ordinary(program, state).steps_of(usize::from(holder));
+    let steps = StepEvaluator::ordinary(program, state).steps_of(usize::from(holder));
     if steps.is_empty() {
         if state.claim.is_some() {
             return Err(Refusal::NotItsTurn);
@@ -220,12 +220,12 @@ pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Taken, Ref
 
 /// Takes one step from a state in which nobody holds control.
 fn step_of_any(program: &Program, state: &State, wanted: Move) -> Result<Taken, Refusal> {
-    let ordinary = Trial::ordinary(program, state);
+    let ordinary = StepEvaluator::ordinary(program, state);
     let found = pick(ordinary.steps_of(usize::from(wanted.pid)), wanted);
     if found.is_ok() || ordinary.something_moves() {
         return Ok(Taken::of(found?));
     }
-    let last_resort = Trial::asking(program, state, true, &[]).steps_of(usize::from(wanted.pid));
+    let last_resort = StepEvaluator::asking(program, state, true, &[]).steps_of(usize::from(wanted.pid));
     Ok(Taken { timeout: true, ..Taken::of(pick(last_resort, wanted)?) })
 }
 
@@ -263,10 +263,11 @@ pub fn ending(program: &Program, state: &State) -> Ending {
         return moves_of_claim(program, state).ending;
     }
     if let Some(holder) = state.holder {
-        let moves = !Trial::ordinary(program, state).steps_of(usize::from(holder)).is_empty();
+        let moves = !StepEvaluator::ordinary(program, state).steps_of(usize::from(holder)).is_empty();
         return if moves { Ending::Moves } else { Ending::LosesControl };
     }
-    let moves = [false, true].iter().any(|&timeout| Trial::asking(program, state, timeout, &[]).something_moves());
+    let moves =
+        [false, true].iter().any(|&timeout| StepEvaluator::asking(program, state, timeout, &[]).something_moves());
     if moves { Ending::Moves } else { end(program, state) }
 }
 
@@ -319,7 +320,7 @@ fn may_stop(program: &Program, state: &State) -> bool {
 }
 
 /// An attempt to find steps of processes in one state.
-pub(crate) struct Trial<'a> {
+pub(crate) struct StepEvaluator<'a> {
     program: &'a Program,
     state: &'a State,
     /// The value of `Timeout`.
@@ -328,7 +329,7 @@ pub(crate) struct Trial<'a> {
     asked: Vec<usize>,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> StepEvaluator<'a> {
     /// A trial in which nothing has timed out.
     pub(crate) fn ordinary(program: &'a Program, state: &'a State) -> Self {
         Self::asking(program, state, false, &[])
@@ -337,7 +338,7 @@ impl<'a> Trial<'a> {
     /// A trial of a claim's edges.
     fn of_claim(program: &'a Program, state: &'a State) -> Self {
         let system = in_systems_turn(state);
-        let timeout = program.uses.timeout && !Trial::ordinary(program, &system).something_moves();
+        let timeout = program.uses.timeout && !StepEvaluator::ordinary(program, &system).something_moves();
         Self::asking(program, state, timeout, &[])
     }
 
@@ -537,7 +538,7 @@ impl<'a> Trial<'a> {
 
     /// The edges along which a process takes the message that a sender offers.
     fn taking(&self, partner: usize, sender: &Execution<'a>, offer: &Offer) -> Vec<(EdgeId, Outcome)> {
-        let trial = Trial::asking(self.program, &sender.state, self.timeout, &self.asked);
+        let trial = StepEvaluator::asking(self.program, &sender.state, self.timeout, &self.asked);
         let mut found = Vec::new();
         if trial.provided(partner) != Ok(true) {
             return found;

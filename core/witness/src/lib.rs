@@ -5,9 +5,9 @@
 
 pub mod blocked;
 pub mod confirm;
-pub mod endless;
 pub mod explain;
 pub mod format;
+pub mod infinite;
 pub mod interpret;
 pub mod release;
 pub mod shorten;
@@ -26,12 +26,12 @@ mod reads;
 mod round;
 mod values;
 
-pub use blocked::{Reason, Standing, Waiting, standings};
-pub use confirm::{Claim, Disagreement, Shows, confirm, confirm_watching, states_along};
-pub use endless::{Endless, InLoop, Role, RunFairness, explain_loop};
+pub use blocked::{ProcessStatus, Reason, Waiting, process_statuses};
+pub use confirm::{Claim, CycleClaim, Disagreement, confirm, confirm_watching, states_along};
 pub use evaluate::{Unreadable, value_of};
 pub use execute::{Event, Happening};
 pub use explain::{Cause, Explanation, explain};
+pub use infinite::{InLoop, InfiniteRun, Role, RunFairness, explain_loop};
 pub use interpret::{
     Ending, Moves, Outcome, Refusal, Taken, enabled, ending, marks, moves, released, settled, step, stops_accepting,
     stuttered,

@@ -12,7 +12,7 @@ use fabius_program::{EdgeId, Move, Program};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use crate::explain::WaitsFor;
-use crate::interpret::{Ending, Outcome, Trial, moves, released};
+use crate::interpret::{Ending, Outcome, StepEvaluator, moves, released};
 use crate::state::State;
 use crate::values::Values;
 
@@ -29,7 +29,7 @@ const SUPPOSED_MAX: usize = 8;
 
 /// A statement that a process may still come to and that touches what another one waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ahead {
+pub struct Forecast {
     /// The process.
     pub pid: u8,
     /// The edge that would execute the statement.
@@ -223,7 +223,7 @@ impl Waiting<'_> {
 
     /// Every step of every process, whoever holds control.
     fn steps(&self, state: &State) -> Vec<(Move, Outcome)> {
-        let trial = Trial::ordinary(self.program, state);
+        let trial = StepEvaluator::ordinary(self.program, state);
         (0..state.processes.len()).flat_map(|pid| trial.steps_of(pid)).collect()
     }
 }

@@ -3,8 +3,8 @@
 use fabius_program::{CLAIM_PID, Move, Program, StepMarks, Watch};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::confirm::{Disagreement, Shows};
-use crate::endless::RunFairness;
+use crate::confirm::{CycleClaim, Disagreement};
+use crate::infinite::RunFairness;
 use crate::interpret::{enabled, marks, settled};
 use crate::state::State;
 
@@ -51,7 +51,7 @@ impl Round {
     }
 
     /// Whether the cycle shows what is claimed.
-    pub(crate) fn check(&self, shows: Shows) -> Result<(), Box<Disagreement>> {
+    pub(crate) fn check(&self, shows: CycleClaim) -> Result<(), Box<Disagreement>> {
         match (shows.no_progress, self.progress) {
             (true, Some(number)) => return Err(Box::new(Disagreement::Progress { number })),
             _ if shows.acceptance && !self.accepting => return Err(Box::new(Disagreement::NotAccepting)),

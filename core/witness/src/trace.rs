@@ -4,11 +4,11 @@ use fabius_base::Span;
 use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, Variable, indices_of, meaning::Fault};
 use std::collections::HashMap;
 
-use crate::blocked::{Reason, Standing};
+use crate::blocked::{ProcessStatus, Reason};
 use crate::confirm::Claim;
-use crate::endless::{Endless, Role};
 use crate::execute::{Event, Happening};
 use crate::explain::Explanation;
+use crate::infinite::{InfiniteRun, Role};
 use crate::interpret::Outcome;
 use crate::show::{Names, process_name, statement_text};
 use crate::state::State;
@@ -32,7 +32,7 @@ pub struct Trace {
     /// For a run that ends where nothing can move: who waits for whom, and what may be done.
     pub explanation: Option<Explanation>,
     /// For a path that runs into a cycle: what happens there.
-    pub endless: Option<Endless>,
+    pub infinite: Option<InfiniteRun>,
     /// For a formula: what its propositions are in the loop or in the last state, in sentences.
     pub propositions: Vec<String>,
 }
@@ -45,7 +45,7 @@ pub struct Snapshot {
     /// Channels: names and contents.
     pub channels: Vec<(String, String)>,
     /// Where each process stands.
-    pub processes: Vec<Standing>,
+    pub processes: Vec<ProcessStatus>,
 }
 
 /// A process and the statement it executes.
@@ -229,13 +229,13 @@ impl Trace {
 
     /// The processes that are stuck at the end where they may not stop: in a loop, those that never move in it and never
     /// can; else those that cannot move in the last state.
-    pub fn stuck(&self) -> impl Iterator<Item = &Standing> {
-        let role = |pid: u8| self.endless.as_ref()?.processes.iter().find(|process| process.pid == pid);
-        let never_moves = move |standing: &&Standing| match role(standing.pid) {
+    pub fn stuck(&self) -> impl Iterator<Item = &ProcessStatus> {
+        let role = |pid: u8| self.infinite.as_ref()?.processes.iter().find(|process| process.pid == pid);
+        let never_moves = move |status: &&ProcessStatus| match role(status.pid) {
             Some(process) => matches!(process.role, Role::Blocked { .. }),
-            None => standing.waiting.iter().all(|waiting| waiting.reason != Reason::Executable),
+            None => status.waiting.iter().all(|waiting| waiting.reason != Reason::Executable),
         };
-        self.last.processes.iter().filter(|standing| !standing.end).filter(never_moves)
+        self.last.processes.iter().filter(|status| !status.end).filter(never_moves)
     }
 }
 
@@ -268,9 +268,9 @@ pub(crate) fn last_changes<'n>(
 impl Snapshot {
     /// Every place becomes another one.
     pub fn move_places(&mut self, place: &dyn Fn(&mut Span)) {
-        for standing in &mut self.processes {
-            place(&mut standing.span);
-            standing.waiting.iter_mut().for_each(|waiting| place(&mut waiting.span));
+        for status in &mut self.processes {
+            place(&mut status.span);
+            status.waiting.iter_mut().for_each(|waiting| place(&mut waiting.span));
         }
     }
 }
@@ -283,7 +283,7 @@ pub fn snapshot(program: &Program, state: &State) -> Snapshot {
     Snapshot {
         variables: variables_of(&names, &program.globals, &state.globals, ""),
         channels: channels.collect(),
-        processes: crate::blocked::standings(program, state),
+        processes: crate::blocked::process_statuses(program, state),
     }
 }
 

@@ -4,7 +4,7 @@ use fabius_base::SourceMap;
 use fabius_program::{Move, Program};
 use fabius_promela::{NoLoader, Options, lower, parse};
 use fabius_witness::release::Prospect;
-use fabius_witness::{Cause, Claim, Endless, Explanation, Outcome, Role, Shows, State, confirm, moves};
+use fabius_witness::{Cause, Claim, CycleClaim, Explanation, InfiniteRun, Outcome, Role, State, confirm, moves};
 use std::sync::Arc;
 
 fn program(text: &str) -> Arc<Program> {
@@ -28,11 +28,11 @@ fn run(program: &Program, pids: &[u8]) -> Vec<Move> {
     path
 }
 
-fn looping(text: &str, pids: &[u8], start: usize) -> Endless {
+fn looping(text: &str, pids: &[u8], start: usize) -> InfiniteRun {
     let program = program(text);
-    let claim = Claim::Cycle { start, shows: Shows::NOTHING };
+    let claim = Claim::Cycle { start, shows: CycleClaim::NOTHING };
     let trace = confirm(&program, &run(&program, pids), claim).expect("the loop closes");
-    trace.endless.expect("a loop is explained")
+    trace.infinite.expect("a loop is explained")
 }
 
 fn dead(text: &str, pids: &[u8]) -> Explanation {
@@ -41,8 +41,8 @@ fn dead(text: &str, pids: &[u8]) -> Explanation {
     trace.explanation.expect("an invalid end state is explained")
 }
 
-fn prospect(endless: &Endless, pid: usize) -> &Prospect {
-    let Role::Blocked { prospect, .. } = &endless.processes[pid].role else { panic!("process {pid} is not blocked") };
+fn prospect(infinite: &InfiniteRun, pid: usize) -> &Prospect {
+    let Role::Blocked { prospect, .. } = &infinite.processes[pid].role else { panic!("process {pid} is not blocked") };
     prospect
 }
 
@@ -53,19 +53,19 @@ fn a_writer_whose_own_guard_never_holds_cannot_help() {
     let text = format!(
         "{TOGGLE} active proctype Setter() {{ n > 5; q = 7 }} active proctype Three() {{ end: do :: n > 5 -> q = 3 od }}"
     );
-    let endless = looping(&text, &[1, 1], 0);
-    assert!((0..4).filter(|pid| *pid != 1).all(|pid| *prospect(&endless, pid) == Prospect::Never { states: 2 }));
+    let infinite = looping(&text, &[1, 1], 0);
+    assert!((0..4).filter(|pid| *pid != 1).all(|pid| *prospect(&infinite, pid) == Prospect::Never { states: 2 }));
     let told = "Waiter[0] waits all the time at `q == 7`, which is false: q is 0; no run from here lets it go on (2 states, exhaustive).";
-    assert_eq!(endless.sentences[1], told);
-    assert!(!endless.suggestion.contains("make way"), "{}", endless.suggestion);
+    assert_eq!(infinite.sentences[1], told);
+    assert!(!infinite.suggestion.contains("make way"), "{}", infinite.suggestion);
 }
 
 #[test]
 fn who_lets_a_process_go_on_is_found_by_a_run() {
-    let endless = looping(&format!("{TOGGLE} active proctype Setter() {{ n == 1; q = 7 }}"), &[1, 1], 0);
-    assert_eq!(*prospect(&endless, 0), Prospect::Released { by: 2, steps: 3 });
+    let infinite = looping(&format!("{TOGGLE} active proctype Setter() {{ n == 1; q = 7 }}"), &[1, 1], 0);
+    assert_eq!(*prospect(&infinite, 0), Prospect::Released { by: 2, steps: 3 });
     let told = "; a run of 3 steps from here, the last by Setter[2], lets it go on.";
-    assert!(endless.sentences.iter().any(|sentence| sentence.ends_with(told)), "{:?}", endless.sentences);
+    assert!(infinite.sentences.iter().any(|sentence| sentence.ends_with(told)), "{:?}", infinite.sentences);
 }
 
 #[test]
@@ -73,10 +73,10 @@ fn what_a_search_does_not_decide_is_said_to_be_unknown() {
     let text = "byte n, q; int k; active proctype Waiter() { q == 7 }\n\
                 active proctype Toggle() { do :: n = 1 - n :: k++ od }\n\
                 active proctype Setter() { k == 100000; q = 7 }";
-    let endless = looping(text, &[1, 1], 0);
-    assert_eq!(*prospect(&endless, 0), Prospect::Unknown);
+    let infinite = looping(text, &[1, 1], 0);
+    assert_eq!(*prospect(&infinite, 0), Prospect::Unknown);
     let told = "; `q = 7` of Setter[2] would change that; whether it can ever go on is not known.";
-    assert!(endless.sentences[1].ends_with(told), "{:?}", endless.sentences);
+    assert!(infinite.sentences[1].ends_with(told), "{:?}", infinite.sentences);
 }
 
 #[test]
@@ -134,11 +134,11 @@ fn a_process_that_moves_in_the_loop_is_not_stuck() {
                 active proctype B() { do :: turn == 1; turn = 0 od }\n\
                 active proctype C() { turn == 2 }";
     let program = program(text);
-    let claim = Claim::Cycle { start: 0, shows: Shows::NOTHING };
+    let claim = Claim::Cycle { start: 0, shows: CycleClaim::NOTHING };
     let trace = confirm(&program, &run(&program, &[0, 0, 1, 1]), claim).expect("the loop closes");
-    assert_eq!(trace.stuck().map(|standing| standing.name.as_str()).collect::<Vec<_>>(), ["C[2]"]);
+    assert_eq!(trace.stuck().map(|status| status.name.as_str()).collect::<Vec<_>>(), ["C[2]"]);
     let halfway = confirm(&program, &run(&program, &[0]), Claim::Reaches).expect("it is possible");
-    assert_eq!(halfway.stuck().map(|standing| standing.pid).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(halfway.stuck().map(|status| status.pid).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[test]

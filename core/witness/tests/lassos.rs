@@ -5,7 +5,8 @@ use fabius_base::SourceMap;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, Watch, meaning::Fault};
 use fabius_promela::{NoLoader, Options, lower, parse};
 use fabius_witness::{
-    Claim, Disagreement, Ending, Outcome, RunFairness, Shows, State, confirm_watching, moves, settled, stops_accepting,
+    Claim, CycleClaim, Disagreement, Ending, Outcome, RunFairness, State, confirm_watching, moves, settled,
+    stops_accepting,
 };
 use std::sync::Arc;
 
@@ -37,12 +38,12 @@ fn run(program: &Program, watch: Watch, choices: &[usize]) -> Vec<Move> {
     path
 }
 
-fn loops(start: usize, shows: Shows) -> Claim {
+fn loops(start: usize, shows: CycleClaim) -> Claim {
     Claim::Cycle { start, shows }
 }
 
-const ACCEPTED: Shows = Shows { acceptance: true, ..Shows::NOTHING };
-const LIVELOCK: Shows = Shows { no_progress: true, ..Shows::NOTHING };
+const ACCEPTED: CycleClaim = CycleClaim { acceptance: true, ..CycleClaim::NOTHING };
+const LIVELOCK: CycleClaim = CycleClaim { no_progress: true, ..CycleClaim::NOTHING };
 
 #[test]
 fn a_livelock_makes_no_progress_in_the_sense_that_is_watched() {
@@ -81,7 +82,7 @@ fn a_loop_is_as_fair_as_is_claimed() {
     let path = run(&program, Watch::NOTHING, &[0, 0]);
     assert!(path.iter().all(|step| step.pid == 2), "{path:?}");
     let judged = |fairness: RunFairness| {
-        let claim = loops(0, Shows { fairness, ..Shows::NOTHING });
+        let claim = loops(0, CycleClaim { fairness, ..CycleClaim::NOTHING });
         confirm_watching(&program, Watch::NOTHING, &path, claim).map(|_| ()).map_err(|why| *why)
     };
     assert_eq!(judged(RunFairness::Unfair), Ok(()));
@@ -93,7 +94,7 @@ fn a_loop_is_as_fair_as_is_claimed() {
 fn a_process_that_always_could_is_neglected() {
     let program = program("bit x; active proctype Q() { skip } active proctype P() { do :: x = 1 - x od }");
     let path = run(&program, Watch::NOTHING, &[0, 0]);
-    let claim = loops(0, Shows { fairness: RunFairness::Weak, ..Shows::NOTHING });
+    let claim = loops(0, CycleClaim { fairness: RunFairness::Weak, ..CycleClaim::NOTHING });
     let why = confirm_watching(&program, Watch::NOTHING, &path, claim).map(|_| ()).map_err(|why| *why);
     assert_eq!(why, Err(Disagreement::Unfair(0)));
 }

@@ -89,13 +89,13 @@ fn replay(folder: &Path, model: &Path, trace: &Trace, text: &str) -> Result<(), 
 /// Compares where the processes stand at the end.
 fn compare_end(output: &str, trace: &Trace) -> Result<(), String> {
     let (_, end) = output.rsplit_once("#processes:").ok_or("Spin does not come to the end")?;
-    for standing in &trace.last.processes {
-        let head = format!("proc {:2} (", standing.pid);
+    for status in &trace.last.processes {
+        let head = format!("proc {:2} (", status.pid);
         let line = end.lines().find(|line| line.contains(&head));
-        let line = line.ok_or_else(|| format!("Spin has no process {}", standing.pid))?;
+        let line = line.ok_or_else(|| format!("Spin has no process {}", status.pid))?;
         let number = line.split("(state ").nth(1).and_then(|rest| rest.split(')').next());
-        if number.and_then(|n| n.parse().ok()) != Some(standing.location) {
-            return Err(format!("process {} is in state {}, Spin has `{line}`", standing.pid, standing.location));
+        if number.and_then(|n| n.parse().ok()) != Some(status.location) {
+            return Err(format!("process {} is in state {}, Spin has `{line}`", status.pid, status.location));
         }
     }
     Ok(())

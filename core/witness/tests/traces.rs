@@ -6,7 +6,7 @@ use fabius_program::meaning::Fault;
 use fabius_program::{Action, BinaryOp, EnumId, Enumeration, Expr, Kind, Pattern, PrintPiece, ProcessId, Type, Watch};
 use fabius_witness::format::text::{self, Layout, Line};
 use fabius_witness::format::{chart, json, trail};
-use fabius_witness::{Cause, Claim, Disagreement, Reason, Refusal, Shows, Trace, confirm, shorten};
+use fabius_witness::{Cause, Claim, CycleClaim, Disagreement, Reason, Refusal, Trace, confirm, shorten};
 use std::sync::Arc;
 use support::*;
 
@@ -49,7 +49,7 @@ fn a_true_claim_is_confirmed_and_others_are_not() {
     );
     assert!(matches!(refused(&b, &[at(1, 1)], Claim::InvalidEnd), Disagreement::NotAnInvalidEnd(_)));
     assert!(matches!(refused(&b, &[], violated), Disagreement::Initial { .. }));
-    assert_eq!(refused(&b, &[at(0, 0)], Claim::Cycle { start: 0, shows: Shows::NOTHING }), Disagreement::NoCycle);
+    assert_eq!(refused(&b, &[at(0, 0)], Claim::Cycle { start: 0, shows: CycleClaim::NOTHING }), Disagreement::NoCycle);
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn a_cycle_is_confirmed_where_it_closes() {
         p.edge(2, "x = 1", set(x, num(1)), 1);
     });
     let path = [at(0, 0), at(0, 1), at(0, 2)];
-    assert_eq!(confirmed(&b, &path, Claim::Cycle { start: 1, shows: Shows::NOTHING }).cycle_start, Some(2));
-    assert_eq!(refused(&b, &path, Claim::Cycle { start: 0, shows: Shows::NOTHING }), Disagreement::NoCycle);
-    assert_eq!(refused(&b, &path, Claim::Cycle { start: 3, shows: Shows::NOTHING }), Disagreement::NoCycle);
+    assert_eq!(confirmed(&b, &path, Claim::Cycle { start: 1, shows: CycleClaim::NOTHING }).cycle_start, Some(2));
+    assert_eq!(refused(&b, &path, Claim::Cycle { start: 0, shows: CycleClaim::NOTHING }), Disagreement::NoCycle);
+    assert_eq!(refused(&b, &path, Claim::Cycle { start: 3, shows: CycleClaim::NOTHING }), Disagreement::NoCycle);
 }
 
 /// Three processes that show nearly everything a step can show.

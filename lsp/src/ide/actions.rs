@@ -3,15 +3,15 @@
 
 use super::place::View;
 use crate::session::Document;
+use crate::session::fix_validations::FixValidation;
 use crate::session::reading::Reading;
 use crate::session::results::Known;
-use crate::session::trials::Trial;
 use fabius_base::{Finding, Span};
 use fabius_engine::report::ViolationClass;
 use fabius_engine::{Counterexample, Fairness};
 use fabius_promela::query::tokens::{Piece, PieceKind};
 use fabius_promela::query::{Stretch, SymbolKind};
-use fabius_witness::{Reason, RunFairness, Standing, Step, Trace};
+use fabius_witness::{ProcessStatus, Reason, RunFairness, Step, Trace};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -83,18 +83,18 @@ pub fn actions(name: &str, document: &Document, reading: &Reading, range: &Range
         if let Some(why) = action.weakens {
             action.title = format!("{} — {why}", action.title);
         }
-        let Some(trial) = document.trials.of(&text) else { continue };
+        let Some(validation) = document.fix_validations.of(&text) else { continue };
         // What is known not to mend the property is not offered.
-        action.fails = match trial {
-            Some(Trial::Fails(_, _, violated)) => {
+        action.fails = match validation {
+            Some(FixValidation::Fails(_, _, violated)) => {
                 action.mends.as_ref().is_none_or(|property| violated.contains(property))
             }
-            Some(Trial::Faulty) => true,
-            Some(Trial::Holds(_) | Trial::Undecided(_)) | None => false,
+            Some(FixValidation::Faulty) => true,
+            Some(FixValidation::Holds(_) | FixValidation::Undecided(_)) | None => false,
         };
-        let words = trial.as_ref().map_or_else(|| "being tried".to_owned(), Trial::words);
+        let words = validation.as_ref().map_or_else(|| "being tried".to_owned(), FixValidation::words);
         action.title = format!("{} — {words}", action.title);
-        action.preferred = matches!(trial, Some(Trial::Holds(_))) && action.weakens.is_none();
+        action.preferred = matches!(validation, Some(FixValidation::Holds(_))) && action.weakens.is_none();
     }
     found.retain(|action| !action.fails);
     found.sort_by_key(|action| (!action.preferred, action.weakens.is_some()));
@@ -182,7 +182,7 @@ fn told(title: String, command: Command, place: &Range<usize>) -> Action {
 
 /// Where a stronger fairness excludes the run that was found, others may still violate the property: a check tells.
 fn check_fairly(known: &Known, example: &Counterexample, place: &Range<usize>) -> Option<Action> {
-    let fairness = match example.trace.endless.as_ref()?.fairness {
+    let fairness = match example.trace.infinite.as_ref()?.fairness {
         RunFairness::Unfair => Fairness::Weak,
         RunFairness::Weak => Fairness::Strong,
         RunFairness::Strong => return None,
@@ -205,12 +205,12 @@ fn mend(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Vec<A
     let mut found = Vec::new();
     match example.report.kind {
         ViolationClass::InvalidEndState => {
-            let stuck: Vec<&Standing> = example.trace.last.processes.iter().filter(|standing| !standing.end).collect();
+            let stuck: Vec<&ProcessStatus> = example.trace.last.processes.iter().filter(|status| !status.end).collect();
             found.extend(all_wait_for_ever(view, &stuck, place));
-            for standing in stuck.into_iter().take(STUCK_MAX) {
-                found.extend(wait_for_ever(view, standing, place));
-                found.extend(more_room(view, standing, place));
-                found.extend(else_skip(view, standing, place));
+            for status in stuck.into_iter().take(STUCK_MAX) {
+                found.extend(wait_for_ever(view, status, place));
+                found.extend(more_room(view, status, place));
+                found.extend(else_skip(view, status, place));
             }
         }
         ViolationClass::Assertion | ViolationClass::Evaluation => {}
@@ -283,15 +283,15 @@ fn labelled(view: View<'_>, prefix: &str, at: usize, title: String, place: &Rang
 }
 
 /// Where a process stands that waits.
-fn waits_at(view: View<'_>, standing: &Standing) -> Option<usize> {
-    let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
+fn waits_at(view: View<'_>, status: &ProcessStatus) -> Option<usize> {
+    let span = status.waiting.first().map_or(status.span, |waiting| waiting.span);
     Some(own(view, span)?.start)
 }
 
 /// That all may wait where they are is often what was meant: the work is done.
-fn all_wait_for_ever(view: View<'_>, stuck: &[&Standing], place: &Range<usize>) -> Option<Action> {
+fn all_wait_for_ever(view: View<'_>, stuck: &[&ProcessStatus], place: &Range<usize>) -> Option<Action> {
     let places: Option<BTreeSet<usize>> =
-        stuck.iter().map(|standing| Some(label_place(view, waits_at(view, standing)?))).collect();
+        stuck.iter().map(|status| Some(label_place(view, waits_at(view, status)?))).collect();
     let places = places.filter(|places| 1 < places.len())?;
     let mut taken = Vec::new();
     let mut edits = Vec::new();
@@ -304,9 +304,9 @@ fn all_wait_for_ever(view: View<'_>, stuck: &[&Standing], place: &Range<usize>) 
     Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..action(title, place, edits) })
 }
 
-fn wait_for_ever(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
-    let at = waits_at(view, standing)?;
-    let title = format!("Let {} wait here for ever (`end:`)", standing.process);
+fn wait_for_ever(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Option<Action> {
+    let at = waits_at(view, status)?;
+    let title = format!("Let {} wait here for ever (`end:`)", status.process);
     Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..labelled(view, "end", at, title, place) })
 }
 
@@ -318,8 +318,8 @@ fn progress(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> O
     Some(Action { weakens: Some(LOOP_ALLOWED), ..labelled(view, "progress", at, title, place) })
 }
 
-fn more_room(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
-    let channel = standing.waiting.iter().find_map(|waiting| match &waiting.reason {
+fn more_room(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Option<Action> {
+    let channel = status.waiting.iter().find_map(|waiting| match &waiting.reason {
         Reason::ChannelFull { channel, .. } | Reason::NoReceiver { channel } => Some(channel),
         _ => None,
     })?;
@@ -339,8 +339,8 @@ fn more_room(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Optio
     (symbol.definition.file == view.file).then(|| action(title, place, vec![(number.range.clone(), more.to_string())]))
 }
 
-fn else_skip(view: View<'_>, standing: &Standing, place: &Range<usize>) -> Option<Action> {
-    let at = own(view, standing.waiting.first()?.span)?.start;
+fn else_skip(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Option<Action> {
+    let at = own(view, status.waiting.first()?.span)?.start;
     before(view, at).filter(|piece| piece.text(view.text()) == "::")?;
     let choice = choice_around(view, at)?;
     let text = view.text();
@@ -365,11 +365,11 @@ fn wrap_races(view: View<'_>, trace: &Trace, place: &Range<usize>) -> Vec<Action
     for (at, step) in steps.iter().enumerate().rev() {
         let pid = step.actor.pid;
         let later = steps[at + 1..].iter().position(|later| later.actor.pid == pid);
-        let standing = || trace.last.processes.iter().find(|standing| standing.pid == pid);
+        let status = || trace.last.processes.iter().find(|status| status.pid == pid);
         let next = match later {
             Some(between) => (0 < between).then(|| steps[at + 1 + between].actor.span),
             None if at + 1 == steps.len() => None,
-            None => standing().and_then(|standing| standing.waiting.first()).map(|waiting| waiting.span),
+            None => status().and_then(|status| status.waiting.first()).map(|waiting| waiting.span),
         };
         let Some(next) = next.filter(|_| !step.holds) else { continue };
         let ranges = own(view, step.actor.span).zip(own(view, next));
@@ -406,7 +406,7 @@ fn wrap(view: View<'_>, range: Range<usize>) -> Option<Vec<(Range<usize>, String
     let stretches: Vec<&Stretch> = view.index().stretches.iter().filter(|stretch| stretch.file == view.file).collect();
     let holds = |stretch: &&&Stretch| (stretch.start as usize) <= range.start && range.end <= stretch.end as usize;
     // The smallest stretch around both: what begins inside of it at the first byte, and ends at the last.
-    let around = stretches.iter().filter(holds).min_by_key(|stretch| stretch.end - stretch.start)?;
+    let context = stretches.iter().filter(holds).min_by_key(|stretch| stretch.end - stretch.start)?;
     let text = view.text().get(range.clone())?;
     let balanced = |open: char, close: char| {
         let mut depth = 0_i32;
@@ -420,7 +420,7 @@ fn wrap(view: View<'_>, range: Range<usize>) -> Option<Vec<(Range<usize>, String
     let whole = balanced('{', '}') && balanced('(', ')') && words("if") == words("fi") && words("do") == words("od");
     let one_sequence = !text.contains("::") || words("if") + words("do") > 0;
     let already = view.text()[..range.start].trim_end().ends_with("atomic {");
-    let large = around.start as usize == 0 && around.end as usize == view.text().len();
+    let large = context.start as usize == 0 && context.end as usize == view.text().len();
     if !whole || !one_sequence || already || large || range.is_empty() {
         return None;
     }

@@ -79,11 +79,11 @@ fn as_expected(mut diagnostic: Diagnostic, expected: Option<Verdict>) -> Diagnos
 
 /// A property that holds although it was expected not to.
 fn unexpected(name: &str, reading: &Reading, property: &str) -> Diagnostic {
-    let wish = reading.loaded.expectation(property);
+    let expectation = reading.loaded.expectation(property);
     let whole = Place { file: name.to_owned(), start: 0, end: 0 };
-    let who = if wish.is_some() { "this comment" } else { "fabius.toml" };
+    let who = if expectation.is_some() { "this comment" } else { "fabius.toml" };
     Diagnostic {
-        place: wish.map_or(whole, |wish| Place::of(reading.map(), wish.span)),
+        place: expectation.map_or(whole, |expectation| Place::of(reading.map(), expectation.span)),
         level: Level::Warning,
         code: Code::BadExpectation.as_str(),
         message: format!("{property} holds, although {who} expects that it is violated"),
@@ -201,7 +201,7 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
         lines.extend(trace.propositions.iter().cloned());
         lines.extend(fairness(known, trace));
         // What other runs do that are fairer.
-        lines.extend(trace.endless.iter().flat_map(|endless| endless.fair.iter().skip(1).cloned()));
+        lines.extend(trace.infinite.iter().flat_map(|infinite| infinite.fair.iter().skip(1).cloned()));
         lines.extend(trace.explanation.iter().flat_map(|explanation| explanation.sentences.iter().cloned()));
         lines.extend(example.finding.notes.iter().cloned());
         lines.extend(example.finding.help.iter().map(|help| format!("help: {help}")));
@@ -223,7 +223,7 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
 
 /// Which fairness excludes an infinite run, or which it was found under.
 fn fairness(known: &Known, trace: &Trace) -> Option<String> {
-    match (known.fairness, trace.endless.as_ref()?.fairness) {
+    match (known.fairness, trace.infinite.as_ref()?.fairness) {
         (_, RunFairness::Unfair) => Some("Unfair run: excluded under weak fairness.".to_owned()),
         (_, RunFairness::Weak) => Some("Weakly fair run: excluded under strong fairness.".to_owned()),
         (Fairness::None, RunFairness::Strong) => None,

@@ -115,9 +115,9 @@ fn header(input: &mut impl BufRead) -> Option<Option<u64>> {
 }
 
 impl AsyncRead for Messages {
-    fn poll_read(mut self: Pin<&mut Self>, around: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.present.0.len() <= self.present.1 {
-            match ready!(self.queue.poll_next_unpin(around)) {
+            match ready!(self.queue.poll_next_unpin(context)) {
                 Some(message) => self.present = (message, 0),
                 None => return Poll::Ready(Ok(())),
             }

@@ -50,12 +50,12 @@ pub fn lines(server: &MainLoop, name: &str) -> Value {
                     "stale": known.stale,
                 }));
             }
-            for standing in example.trace.stuck() {
-                let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
+            for status in example.trace.stuck() {
+                let span = status.waiting.first().map_or(status.span, |waiting| waiting.span);
                 let (file, range) = known.place(span, name);
                 if file == name {
-                    let why = standing.waiting.first().map(|waiting| waiting.reason.sentence());
-                    let mark = json!({ "kind": "stuck", "process": standing.name, "why": why, "stale": known.stale });
+                    let why = status.waiting.first().map(|waiting| waiting.reason.sentence());
+                    let mark = json!({ "kind": "stuck", "process": status.name, "why": why, "stale": known.stale });
                     marks.entry(line_of(range.start)).or_default().push(mark);
                 }
             }
@@ -105,7 +105,7 @@ pub fn coverage(document: &Document) -> Option<(&Survey, Statements, &Arc<Readin
 
 /// Where the statements of a text are in one that means the same; `None` if it means something else.
 fn moves(old: &Reading, new: &Reading) -> Option<HashMap<Span, Span>> {
-    let same = |property: &String| old.meaning_of(property) == new.meaning_of(property);
+    let same = |property: &String| old.digest_of(property) == new.digest_of(property);
     let names = new.properties();
     if old.properties() != names || !names.iter().all(same) {
         return None;

@@ -16,7 +16,7 @@ use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::status::{self, ProgressBars};
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
-use crate::session::checker::{Outlet, RunId, said};
+use crate::session::checker::{EventSink, RunId, said};
 use crate::session::{Notice, Session};
 use futures::channel::mpsc::UnboundedSender;
 use serde::de::DeserializeOwned;
@@ -88,13 +88,13 @@ impl MainLoop {
     pub fn new(
         asking: UnboundedSender<Request>,
         pending: Pending,
-        news: Sender<Incoming>,
+        events: Sender<Incoming>,
         inbox: Receiver<Incoming>,
     ) -> Self {
         // Nobody reads the inbox any more while the server ends.
-        let outlet: Outlet = Arc::new(move |told| drop(news.send(Incoming::News(Box::new(told)))));
+        let event_sink: EventSink = Arc::new(move |told| drop(events.send(Incoming::CheckEvent(Box::new(told)))));
         Self {
-            session: Session::new(Box::new(|options| options), outlet),
+            session: Session::new(Box::new(|options| options), event_sink),
             encoding: Encoding::default(),
             able: Abilities::default(),
             client: Client::new(asking),
@@ -148,8 +148,8 @@ impl MainLoop {
                     self.answered(expected, &value);
                 }
             }
-            Incoming::News(news) => {
-                let notices = self.session.hear(*news);
+            Incoming::CheckEvent(events) => {
+                let notices = self.session.handle(*events);
                 self.show(notices);
             }
         }

@@ -9,11 +9,11 @@ use super::service::error;
 use crate::session::Notice;
 use crate::session::checker::{RunId, Tier};
 use crate::session::config::fairness_named;
-use fabius_engine::{Counterexample, Line, Loaded, Meeting};
+use fabius_engine::{CoReachability, Counterexample, Line, Loaded};
 use fabius_explore::Exploration;
 use fabius_witness::format::json::{step_record, stuck};
 use fabius_witness::format::text;
-use fabius_witness::{Snapshot, Standing};
+use fabius_witness::{ProcessStatus, Snapshot};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -234,9 +234,9 @@ fn step(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     let processes: Vec<Value> = snapshot
         .processes
         .iter()
-        .map(|standing| {
-            let (file, range) = known.place(standing.span, name);
-            let mut told = told_standing(standing);
+        .map(|status| {
+            let (file, range) = known.place(status.span, name);
+            let mut told = told_standing(status);
             told["uri"] = json!(uri_of(&file));
             told["range"] = json!(converter.range(&file, range.start, range.end));
             told
@@ -250,19 +250,19 @@ fn step(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     }))
 }
 
-fn told_standing(standing: &Standing) -> Value {
-    let waiting: Vec<Value> = standing
+fn told_standing(status: &ProcessStatus) -> Value {
+    let waiting: Vec<Value> = status
         .waiting
         .iter()
         .map(|waiting| json!({ "statement": waiting.text, "why": waiting.reason.sentence() }))
         .collect();
     let variables: Vec<Value> =
-        standing.variables.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+        status.variables.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
     json!({
-        "pid": standing.pid,
-        "name": standing.name,
-        "labels": standing.labels,
-        "end": standing.end,
+        "pid": status.pid,
+        "name": status.name,
+        "labels": status.labels,
+        "end": status.end,
         "statements": waiting,
         "variables": variables,
     })
@@ -271,7 +271,7 @@ fn told_standing(standing: &Standing) -> Value {
 /// Why a process can or cannot go on after a step.
 fn why(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     let snapshot = state(server, name, about)?;
-    let wanted = snapshot.processes.iter().filter(|standing| about.pid.is_none_or(|pid| pid == standing.pid));
+    let wanted = snapshot.processes.iter().filter(|status| about.pid.is_none_or(|pid| pid == status.pid));
     Ok(json!({ "step": about.step, "processes": wanted.map(told_standing).collect::<Vec<_>>() }))
 }
 
@@ -284,24 +284,24 @@ pub fn ask_meet(server: &mut MainLoop, params: lsp::LSPAny) -> Result<Option<Run
         return Err(error(ErrorCode::InvalidParams, "one line or two"));
     }
     let model = server.session.model_of(&name);
-    Ok(server.session.meet(&model, lines))
+    Ok(server.session.co_reachable(&model, lines))
 }
 
 /// The answer to that.
-pub fn met(found: Option<Meeting>, loaded: &Loaded) -> Value {
+pub fn met(found: Option<CoReachability>, loaded: &Loaded) -> Value {
     match found {
         None => json!({ "answer": "unknown", "sentence": "the model cannot be run" }),
-        Some(Meeting::Failed(why)) => json!({ "answer": "unknown", "sentence": why }),
-        Some(Meeting::NoSuchPlace) => {
+        Some(CoReachability::Failed(why)) => json!({ "answer": "unknown", "sentence": why }),
+        Some(CoReachability::NoSuchPlace) => {
             json!({ "answer": "unknown", "sentence": "no process can stop at one of these lines" })
         }
-        Some(Meeting::Never(states)) => {
+        Some(CoReachability::Never(states)) => {
             json!({ "answer": "never", "states": states, "sentence": format!("never ({states} states, exhaustive)") })
         }
-        Some(Meeting::NotSeen(states)) => {
+        Some(CoReachability::NotSeen(states)) => {
             json!({ "answer": "unknown", "states": states, "sentence": format!("not in the {states} states explored; not exhaustive") })
         }
-        Some(Meeting::Possible(trace)) => {
+        Some(CoReachability::Possible(trace)) => {
             let steps: Vec<Value> =
                 trace.steps.iter().take(PAGE_STEPS).map(|step| json(step_record(&step, &loaded.map))).collect();
             let count = trace.steps.len();

@@ -5,7 +5,7 @@
 //! channel of its own. Cancelling closes that channel at once, and the work behind it is not done.
 
 use super::transport::Reply;
-use crate::session::checker::News;
+use crate::session::checker::CheckEvent;
 use futures::FutureExt;
 use futures::channel::oneshot;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub enum Incoming {
     /// The client's answer to a request of the server.
     Answer(Response),
     /// News of a check.
-    News(Box<News>),
+    CheckEvent(Box<CheckEvent>),
 }
 
 /// Requests that wait for an answer.

@@ -4,7 +4,7 @@
 use fabius_base::{Code, Finding};
 use fabius_engine::report::{FindingReport, PropertyReport};
 use fabius_engine::strategy::refusal;
-use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, Written, crashed, meaning, plan};
+use fabius_engine::{Loaded, Outcome, Report, Settings, SourceProgram, VERSION, Verdict, crashed, meaning, plan};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -153,13 +153,13 @@ struct Keys {
     common: String,
     planned: Vec<String>,
     kinds: BTreeMap<String, fabius_engine::report::PropertyClass>,
-    written: Written,
+    written: SourceProgram,
 }
 
 impl Keys {
     fn of(loaded: &Loaded, settings: &Settings) -> Option<Self> {
         let program = loaded.checkable()?;
-        let written = Written::of(loaded)?;
+        let written = SourceProgram::of(loaded)?;
         let plan = plan(program, &settings.properties).ok()?;
         // What is refused is refused whatever is known.
         if refusal(&plan, settings).is_some() {
@@ -280,7 +280,7 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
 }
 
 /// A finding about a statement, with its place as a number.
-fn told(finding: &Finding, written: &Written) -> Option<Value> {
+fn told(finding: &Finding, written: &SourceProgram) -> Option<Value> {
     let anchors: Option<Vec<Value>> = finding
         .labels
         .iter()
@@ -289,7 +289,7 @@ fn told(finding: &Finding, written: &Written) -> Option<Value> {
     Some(json!({ "headline": finding.headline, "labels": anchors? }))
 }
 
-fn finding(entry: &Value, written: &Written) -> Option<Finding> {
+fn finding(entry: &Value, written: &SourceProgram) -> Option<Finding> {
     let mut finding = Finding::new(Code::Unreached, entry["headline"].as_str()?);
     for label in entry["labels"].as_array()? {
         let anchor = usize::try_from(label["anchor"].as_u64()?).ok()?;

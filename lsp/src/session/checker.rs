@@ -1,6 +1,6 @@
 //! Checks on threads of their own: started, watched, superseded.
 //!
-//! The session never waits for a check. A check tells what happens as [`News`], and stops within
+//! The session never waits for a check. A check tells what happens as [`CheckEvent`], and stops within
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
 use super::cache::Cache;
@@ -8,8 +8,8 @@ use fabius_base::{Cancel, Finding, Limits};
 use fabius_engine::report::{PropertyReport, Stopped};
 use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
 use fabius_engine::{
-    Event, Fairness, Goal, Line, Loaded, Meeting, Outcome, Planned, Report, SAFETY, Settings, Surroundings, Survey,
-    Verdict, crashed, plan,
+    CheckContext, CoReachability, Event, Fairness, Goal, Line, Loaded, Outcome, Planned, Report, SAFETY, Settings,
+    Survey, Verdict, crashed, plan,
 };
 use fabius_supervise::{Task, Unfinished, Voice, begin, memory};
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ pub enum Work {
     /// Looks at what can be seen in the reachable states.
     Survey,
     /// Checks whether an edit that somebody may want to make mends the model; the number names it.
-    Trial(u64),
+    FixValidation(u64),
     /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
     Meet(Vec<Line>),
 }
@@ -52,7 +52,7 @@ impl Work {
             Self::Meet(_) => Lane::Question,
             Self::Check(Tier::Quick, _) => Lane::Look,
             Self::Check(..) => Lane::Search,
-            Self::Survey | Self::Trial(_) => Lane::Aside,
+            Self::Survey | Self::FixValidation(_) => Lane::Background,
         }
     }
 }
@@ -67,7 +67,7 @@ enum Lane {
     /// It may take its whole budget.
     Search,
     /// It is short, and nobody waits at the screen for it: it goes beside searches, but not beside looks.
-    Aside,
+    Background,
 }
 
 /// This many questions that somebody waits for are looked into at the same time.
@@ -84,11 +84,11 @@ pub enum Tier {
     /// is found first.
     Quick,
     /// Ever more delays, as long as the states are so few that a search of another kind would not be quicker.
-    Rising,
+    DelayDeepening,
     /// Everything, to the end or to the end of the budget; what shows nothing new is left out.
     Deep,
     /// Safety only, where the states are too many to see all: ever more delays, to the end of the budget.
-    Farther,
+    Extended,
 }
 
 impl Tier {
@@ -96,21 +96,21 @@ impl Tier {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Quick => "quick",
-            Self::Rising => "rising",
+            Self::DelayDeepening => "rising",
             Self::Deep => "deep",
-            Self::Farther => "farther",
+            Self::Extended => "farther",
         }
     }
 
     /// The tier that is for what this one left undecided about a property, after this many states.
     pub fn next(self, loaded: &Loaded, question: (&str, Fairness), states: u64) -> Option<Self> {
         match self {
-            Self::Quick if goes_by_delays(Self::Rising, loaded, question) && states < WHOLE_STATES_MAX => {
-                Some(Self::Rising)
+            Self::Quick if goes_by_delays(Self::DelayDeepening, loaded, question) && states < WHOLE_STATES_MAX => {
+                Some(Self::DelayDeepening)
             }
-            Self::Quick | Self::Rising => Some(Self::Deep),
-            Self::Deep if goes_by_delays(Self::Farther, loaded, question) => Some(Self::Farther),
-            Self::Deep | Self::Farther => None,
+            Self::Quick | Self::DelayDeepening => Some(Self::Deep),
+            Self::Deep if goes_by_delays(Self::Extended, loaded, question) => Some(Self::Extended),
+            Self::Deep | Self::Extended => None,
         }
     }
 }
@@ -120,8 +120,8 @@ impl Tier {
 /// order know of fairness.
 fn goes_by_delays(tier: Tier, loaded: &Loaded, (property, fairness): (&str, Fairness)) -> bool {
     let by_delays = match tier {
-        Tier::Quick | Tier::Farther => property == SAFETY,
-        Tier::Rising => true,
+        Tier::Quick | Tier::Extended => property == SAFETY,
+        Tier::DelayDeepening => true,
         Tier::Deep => false,
     };
     by_delays && fairness == Fairness::None && !loaded.is_sealed()
@@ -176,7 +176,7 @@ pub struct Job {
 
 /// What a run tells.
 #[derive(Debug)]
-pub struct News {
+pub struct CheckEvent {
     /// Which run.
     pub run: RunId,
     /// What happened.
@@ -193,7 +193,7 @@ pub enum Told {
     /// A survey is over: what was seen, and hints at what could go better.
     Surveyed(Box<Option<(Survey, Vec<Finding>)>>),
     /// It is known whether two places can be reached at once, if anything is.
-    Met(Box<Option<Meeting>>),
+    Met(Box<Option<CoReachability>>),
 }
 
 impl Told {
@@ -202,7 +202,7 @@ impl Told {
         match work {
             Work::Survey => Self::Surveyed(Box::new(None)),
             Work::Meet(_) => Self::Met(Box::new(None)),
-            Work::Check(..) | Work::Trial(_) => Self::Finished(Box::new(Err(said))),
+            Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Err(said))),
         }
     }
 
@@ -211,14 +211,14 @@ impl Told {
         match &job.work {
             Work::Survey => Self::Surveyed(Box::new(None)),
             Work::Meet(_) => Self::Met(Box::new(None)),
-            Work::Check(..) | Work::Trial(_) => Self::Finished(Box::new(Ok(undecided(job, why)))),
+            Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Ok(undecided(job, why)))),
         }
     }
 }
 
 /// What is known after a check that did not come to its end: nothing, and why.
 fn undecided(job: &Job, why: Unfinished) -> Outcome {
-    let wishes: Vec<String> = match &job.work {
+    let selectors: Vec<String> = match &job.work {
         Work::Check(_, property) => vec![property.clone()],
         _ => Vec::new(),
     };
@@ -227,7 +227,7 @@ fn undecided(job: &Job, why: Unfinished) -> Outcome {
         Unfinished::Crowded => Stopped::Cancelled,
     };
     let reason = format!("not checked: {}", why.sentence());
-    let plan = job.loaded.checkable().and_then(|program| plan(program, &wishes).ok());
+    let plan = job.loaded.checkable().and_then(|program| plan(program, &selectors).ok());
     let of = |planned: Planned| PropertyReport {
         stopped: Some(stopped),
         expected: job.loaded.expected(&planned.name),
@@ -241,11 +241,11 @@ fn undecided(job: &Job, why: Unfinished) -> Outcome {
 }
 
 /// Who is told; called on the thread of a check.
-pub type Outlet = Arc<dyn Fn(News) + Send + Sync>;
+pub type EventSink = Arc<dyn Fn(CheckEvent) + Send + Sync>;
 
 /// The checks that run and wait.
 pub struct Checker {
-    outlet: Outlet,
+    event_sink: EventSink,
     at_once_max: usize,
     next: u64,
     running: Vec<Going>,
@@ -272,7 +272,7 @@ impl Going {
         self.gave_way = false;
     }
 
-    fn give_way(&mut self) {
+    fn preempt(&mut self) {
         self.cancel.cancel();
         self.gave_way = true;
     }
@@ -289,8 +289,8 @@ pub enum Ended {
 
 impl Checker {
     /// A checker that runs this many checks at the same time.
-    pub fn new(outlet: Outlet, at_once_max: usize) -> Self {
-        Self { outlet, at_once_max: at_once_max.max(1), next: 0, running: Vec::new(), waiting: VecDeque::new() }
+    pub fn new(event_sink: EventSink, at_once_max: usize) -> Self {
+        Self { event_sink, at_once_max: at_once_max.max(1), next: 0, running: Vec::new(), waiting: VecDeque::new() }
     }
 
     /// Starts work as soon as there is room for it. A search for the document that was last looked at goes before those for
@@ -300,13 +300,13 @@ impl Checker {
         let run = RunId(self.next);
         self.drop_outdated_by(&job);
         match job.work.lane() {
-            Lane::Aside => self.waiting.push_back((run, job)),
+            Lane::Background => self.waiting.push_back((run, job)),
             lane => {
                 if lane == Lane::Search && !self.has_room(lane) {
                     self.make_way(&job);
                 }
                 if lane != Lane::Search {
-                    self.going_in(Lane::Aside).for_each(Going::give_way);
+                    self.going_in(Lane::Background).for_each(Going::preempt);
                 }
                 self.waiting.push_front((run, job));
             }
@@ -318,7 +318,7 @@ impl Checker {
     /// A new survey takes the place of the one before; a check of a document, that of trials of what it was.
     fn drop_outdated_by(&mut self, job: &Job) {
         let outdated = |old: &Job| match (&job.work, &old.work) {
-            (Work::Survey, Work::Survey) | (Work::Check(..), Work::Trial(_)) => old.document == job.document,
+            (Work::Survey, Work::Survey) | (Work::Check(..), Work::FixValidation(_)) => old.document == job.document,
             _ => false,
         };
         self.running.iter_mut().filter(|going| outdated(&going.job)).for_each(Going::stop);
@@ -342,7 +342,7 @@ impl Checker {
     /// Interrupts the oldest search for another document.
     fn make_way(&mut self, job: &Job) {
         if let Some(going) = self.going_in(Lane::Search).find(|going| going.job.document != job.document) {
-            going.give_way();
+            going.preempt();
         }
     }
 
@@ -370,7 +370,7 @@ impl Checker {
         let Some(at) = self.running.iter().position(|going| going.run == run) else { return Ended::Done(None) };
         let Going { job, gave_way, .. } = self.running.remove(at);
         let ended = if gave_way {
-            let first = self.waiting.iter().position(|(_, job)| job.work.lane() == Lane::Aside);
+            let first = self.waiting.iter().position(|(_, job)| job.work.lane() == Lane::Background);
             self.waiting.insert(first.unwrap_or(self.waiting.len()), (run, job));
             Ended::GaveWay
         } else {
@@ -402,38 +402,40 @@ impl Checker {
         match lane {
             Lane::Question => going(lane) < QUESTIONS_MAX,
             Lane::Look | Lane::Search => going(lane) < self.at_once_max,
-            Lane::Aside => going(Lane::Question) + going(Lane::Look) + going(Lane::Aside) == 0,
+            Lane::Background => going(Lane::Question) + going(Lane::Look) + going(Lane::Background) == 0,
         }
     }
 
     /// Starts work on a thread of its own.
     fn run(&mut self, run: RunId, job: Job) {
         let (cancel, voice) = (Cancel::new(), Voice::default());
-        let outlet = Arc::clone(&self.outlet);
+        let event_sink = Arc::clone(&self.event_sink);
         let (theirs, stop, alive) = (job.clone(), cancel.clone(), voice.clone());
         // What was left alone has nothing to say any more.
-        let heard: Outlet = Arc::new(move |news| {
+        let heard: EventSink = Arc::new(move |events| {
             if !alive.is_lost() {
-                outlet(news)
+                event_sink(events)
             }
         });
         let work = move || {
             let done = panic::catch_unwind(AssertUnwindSafe(|| match &theirs.work {
                 Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
-                Work::Check(..) | Work::Trial(_) => Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard)))),
-                Work::Meet(lines) => Told::Met(Box::new(meet(&theirs, lines, &stop))),
+                Work::Check(..) | Work::FixValidation(_) => {
+                    Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard))))
+                }
+                Work::Meet(lines) => Told::Met(Box::new(co_reachable(&theirs, lines, &stop))),
             }));
             done.unwrap_or_else(|panic| Told::failed(&theirs.work, said(&*panic)))
         };
         // Whatever happens, it is told that the work is over: what nobody knows to be over keeps its place for ever.
-        let (outlet, unfinished) = (Arc::clone(&self.outlet), job.clone());
+        let (event_sink, unfinished) = (Arc::clone(&self.event_sink), job.clone());
         let tell = move |done: Result<Told, Unfinished>| {
             let what = done.unwrap_or_else(|why| Told::unfinished(&unfinished, why));
             drop(unfinished);
-            outlet(News { run, what });
+            event_sink(CheckEvent { run, what });
         };
         let allowed = match job.work {
-            Work::Check(..) | Work::Trial(_) => time_for(&job),
+            Work::Check(..) | Work::FixValidation(_) => time_for(&job),
             Work::Survey | Work::Meet(_) => job.budget.deep,
         };
         let task = Task { name: "check", cancel: cancel.clone(), voice, allowed: Some(allowed) };
@@ -441,13 +443,13 @@ impl Checker {
         self.running.push(Going { run, job, cancel, gave_way: false });
         if let Err(error) = started {
             let outcome = Err(format!("no thread could be started: {error}"));
-            (self.outlet)(News { run, what: Told::Finished(Box::new(outcome)) });
+            (self.event_sink)(CheckEvent { run, what: Told::Finished(Box::new(outcome)) });
         }
     }
 }
 
 /// Runs a check to its end.
-fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Outcome {
+fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outcome {
     let started = Instant::now();
     let mut allowed = time_for(job);
     let mut next_progress = Duration::ZERO;
@@ -476,7 +478,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Outcome {
             (next_round, untold_round) = (now + ROUND_PAUSE, None);
         }
         if !matches!(event, Event::Finding { .. } | Event::Started { .. } | Event::Done { .. }) {
-            outlet(News { run, what: Told::Event(Box::new(event)) });
+            event_sink(CheckEvent { run, what: Told::Event(Box::new(event)) });
         }
     };
     let settings = fabius_engine::suited(&job.loaded, &settings(job));
@@ -486,13 +488,13 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, outlet: &Outlet) -> Outcome {
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&job.loaded, &proved)) {
         return known;
     }
-    let mut around = Surroundings { cancel, now: &|| started.elapsed(), observe: &mut observe, controls: None };
-    let outcome = fabius_engine::check(&job.loaded, &settings, &mut around);
+    let mut context = CheckContext { cancel, now: &|| started.elapsed(), observe: &mut observe, controls: None };
+    let outcome = fabius_engine::check(&job.loaded, &settings, &mut context);
     if let Some(cache) = &cache {
         cache.remember(&job.loaded, &proved, &outcome);
     }
     if let Some(round) = untold_round {
-        outlet(News { run, what: Told::Event(Box::new(round)) });
+        event_sink(CheckEvent { run, what: Told::Event(Box::new(round)) });
     }
     outcome
 }
@@ -502,14 +504,14 @@ fn time_for(job: &Job) -> Duration {
     let Budget { quick, deep, background, .. } = job.budget;
     match &job.work {
         Work::Check(Tier::Quick, _) => quick,
-        Work::Check(Tier::Rising, property) if property == SAFETY => deep / RISING_SHARE,
-        Work::Check(Tier::Rising, _) => deep / RISING_LOOPS_SHARE,
-        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Farther, &job.loaded, (property, job.fairness)) => {
+        Work::Check(Tier::DelayDeepening, property) if property == SAFETY => deep / RISING_SHARE,
+        Work::Check(Tier::DelayDeepening, _) => deep / RISING_LOOPS_SHARE,
+        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Extended, &job.loaded, (property, job.fairness)) => {
             deep - deep / FARTHER_SHARE
         }
         Work::Check(Tier::Deep, _) => deep,
-        Work::Check(Tier::Farther, _) => deep / FARTHER_SHARE,
-        Work::Survey | Work::Trial(_) | Work::Meet(_) => background,
+        Work::Check(Tier::Extended, _) => deep / FARTHER_SHARE,
+        Work::Survey | Work::FixValidation(_) | Work::Meet(_) => background,
     }
 }
 
@@ -522,9 +524,9 @@ fn settings(job: &Job) -> Settings {
         shows_shortest: true,
         ..Delaying::default()
     });
-    let states_max = (*tier == Tier::Rising).then_some(WHOLE_STATES_MAX);
+    let states_max = (*tier == Tier::DelayDeepening).then_some(WHOLE_STATES_MAX);
     // Without the reduction it would see no more than the tier before.
-    let by_delays_before = goes_by_delays(Tier::Farther, &job.loaded, (property, fairness));
+    let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, (property, fairness));
     let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
     let limits = Limits { states_max, ..limits };
@@ -539,8 +541,8 @@ fn look_around(job: &Job, cancel: &Cancel) -> Option<(Survey, Vec<Finding>)> {
 }
 
 /// Looks whether places can be reached at once.
-fn meet(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<Meeting> {
-    fabius_engine::meet(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel)
+fn co_reachable(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<CoReachability> {
+    fabius_engine::co_reachable(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel)
 }
 
 fn limits(job: &Job, states_max: u64) -> Limits {
@@ -593,9 +595,9 @@ mod tests {
             tiers
         };
         let (few, many) = (10, WHOLE_STATES_MAX);
-        assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::Rising, Tier::Deep, Tier::Farther]);
-        assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Farther]);
-        assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::Rising, Tier::Deep]);
+        assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep, Tier::Extended]);
+        assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Extended]);
+        assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep]);
         // Searches in the order of delays do not know of fairness.
         assert_eq!(Tier::Quick.next(&plain, ("p", Fairness::Weak), few), Some(Tier::Deep));
         assert_eq!(settings(&Job { fairness: Fairness::Weak, ..job("a", Work::Survey) }).fairness, Fairness::Weak);
@@ -604,19 +606,19 @@ mod tests {
         }
         // Loops are looked for by the searches for loops first, and last.
         let delays = |tier| settings(&job("a", Work::Check(tier, "p".to_owned()))).delaying.is_some();
-        assert_eq!([Tier::Quick, Tier::Rising, Tier::Deep].map(delays), [false, true, false]);
+        assert_eq!([Tier::Quick, Tier::DelayDeepening, Tier::Deep].map(delays), [false, true, false]);
     }
 
     #[test]
     fn a_survey_that_gives_way_is_begun_again() {
-        let (sender, news) = mpsc::channel();
+        let (sender, events) = mpsc::channel();
         let mut checker = Checker::new(Arc::new(move |told| drop(sender.send(told))), 1);
         let survey = checker.start(job("a", Work::Survey));
         let look = checker.start(job("b", Work::Check(Tier::Quick, SAFETY.to_owned())));
         assert!(checker.is_surveying("a") && !checker.is_surveying("b"));
         let mut over = Vec::new();
         while !checker.is_idle() {
-            let News { run, what } = news.recv().unwrap();
+            let CheckEvent { run, what } = events.recv().unwrap();
             if matches!(what, Told::Event(_)) || matches!(checker.finished(run), Ended::GaveWay) {
                 continue;
             }
@@ -632,12 +634,12 @@ mod tests {
 
     #[test]
     fn a_new_survey_takes_the_place_of_the_one_before() {
-        let (sender, news) = mpsc::channel();
+        let (sender, events) = mpsc::channel();
         let mut checker = Checker::new(Arc::new(move |told| drop(sender.send(told))), 1);
         let runs: Vec<RunId> = (0..3).map(|_| checker.start(job("a", Work::Survey))).collect();
         let mut found = Vec::new();
         while !checker.is_idle() {
-            let News { run, what } = news.recv().unwrap();
+            let CheckEvent { run, what } = events.recv().unwrap();
             if let (Ended::Done(_), Told::Surveyed(survey)) = (checker.finished(run), what) {
                 found.extend(survey.map(|_| run));
             }

@@ -18,7 +18,7 @@ impl Edit {
     /// Small edits that make one text out of another when they are made in this order. Lines that occur once in each
     /// text, in the same order, stay where they are; between them, what is alike at both ends stays.
     pub fn between(old: &str, new: &str) -> Vec<Self> {
-        let whole = Self::around(old, new, 0);
+        let whole = Self::context(old, new, 0);
         // Cut at lines, so that the rest of a line is not taken for a line.
         let start = old[..floor(old, whole.start)].rfind('\n').map_or(0, |at| at + 1);
         let tail = old.len() - whole.start - whole.removed;
@@ -31,7 +31,7 @@ impl Edit {
         let (mut old_at, mut new_at) = (0, 0);
         let ends = std::iter::once((old_middle.len(), new_middle.len(), 0));
         for (old_line, new_line, length) in anchors(old_middle, new_middle).into_iter().chain(ends) {
-            let edit = Self::around(&old_middle[old_at..old_line], &new_middle[new_at..new_line], start + old_at);
+            let edit = Self::context(&old_middle[old_at..old_line], &new_middle[new_at..new_line], start + old_at);
             edits.extend((edit.removed + edit.inserted > 0).then_some(edit));
             (old_at, new_at) = (old_line + length, new_line + length);
         }
@@ -41,7 +41,7 @@ impl Edit {
     }
 
     /// The smallest single edit that makes one text, which begins at a byte, out of another.
-    fn around(old: &str, new: &str, at: usize) -> Self {
+    fn context(old: &str, new: &str, at: usize) -> Self {
         let (old, new) = (old.as_bytes(), new.as_bytes());
         let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let most = old.len().min(new.len()) - start;

@@ -1,7 +1,7 @@
 //! A session: the models that somebody works on, what is known about them, and the checks that run.
 //!
 //! It knows no protocol and no screen. Somebody tells it what happens to texts ([`Session::open`],
-//! [`Session::change`], [`Session::save`]) and passes on what checks tell ([`Session::hear`]); it says
+//! [`Session::change`], [`Session::save`]) and passes on what checks tell ([`Session::handle`]); it says
 //! which documents there is something new about. The language server and `fabius watch` are two faces of
 //! it. Checks run on threads of their own; everything else happens where it is called, in order.
 
@@ -10,23 +10,23 @@ pub mod checker;
 pub mod config;
 pub mod edits;
 pub mod files;
+pub mod fix_validations;
 pub mod reading;
 pub mod replay;
 pub mod results;
-pub mod trials;
 
-use checker::{Budget, Checker, Ended, Job, News, Outlet, RunId, Tier, Told, Work};
+use checker::{Budget, CheckEvent, Checker, Ended, EventSink, Job, RunId, Tier, Told, Work};
 use edits::Edit;
 use fabius_base::Finding;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{Event, Fairness, Goal, Line, Loaded, Meeting, SAFETY, Settings, Survey, Verdict};
+use fabius_engine::{CoReachability, Event, Fairness, Goal, Line, Loaded, SAFETY, Settings, Survey, Verdict};
+use fix_validations::FixValidations;
 use reading::Reading;
 use results::Results;
 use ropey::Rope;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
-use trials::Trials;
 
 /// When checks start by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -97,7 +97,7 @@ pub struct Document {
     /// The check that is for it now.
     pub run: Option<Running>,
     /// What checks found out about edits that somebody may want to make.
-    pub trials: Trials,
+    pub fix_validations: FixValidations,
     /// What is wrong with the file in which a project chooses.
     pub wrong_config: Option<String>,
     /// By property, the fairness that somebody asked for instead of the chosen one.
@@ -141,8 +141,8 @@ pub enum Notice {
     Progress(String),
     /// There is something new to show beside the text of a document.
     Hints(String),
-    /// The answer to [`Session::meet`], and the model that it speaks of.
-    Met(RunId, Box<Option<Meeting>>, Arc<Loaded>),
+    /// The answer to [`Session::co_reachable`], and the model that it speaks of.
+    Met(RunId, Box<Option<CoReachability>>, Arc<Loaded>),
     /// What this look finds out about a property of a document is known.
     Decided(String, String),
     /// The last check of a document is over, to the end or to the end of its budget.
@@ -164,15 +164,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session without documents. `outlet` is called on other threads with what checks tell, which
-    /// has to come back through [`Self::hear`].
-    pub fn new(overlay: Overlay, outlet: Outlet) -> Self {
+    /// A session without documents. `event_sink` is called on other threads with what checks tell, which
+    /// has to come back through [`Self::handle`].
+    pub fn new(overlay: Overlay, event_sink: EventSink) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             overlay,
             documents: BTreeMap::new(),
             fresh: BTreeSet::new(),
-            checker: Checker::new(outlet, cores.saturating_sub(1)),
+            checker: Checker::new(event_sink, cores.saturating_sub(1)),
         }
     }
 
@@ -233,7 +233,7 @@ impl Session {
             version,
             results: Results::default(),
             run: None,
-            trials: Trials::default(),
+            fix_validations: FixValidations::default(),
             asked_fairness: BTreeMap::new(),
             on_disk: None,
             reading: None,
@@ -277,7 +277,9 @@ impl Session {
             self.choose_again();
         }
         match self.documents.get_mut(name) {
-            Some(document) => document.on_disk = files::read(Path::new(name)).map(|text| trials::number_of(&text)),
+            Some(document) => {
+                document.on_disk = files::read(Path::new(name)).map(|text| fix_validations::number_of(&text))
+            }
             None => self.forget_readings_with(name),
         }
     }
@@ -287,7 +289,7 @@ impl Session {
         let mut saved = Vec::new();
         for (name, document) in &mut self.documents {
             let Some(on_disk) = document.on_disk else { continue };
-            if trials::number_of(&document.text.to_string()) == on_disk {
+            if fix_validations::number_of(&document.text.to_string()) == on_disk {
                 document.on_disk = None;
                 saved.push(name.clone());
             }
@@ -387,7 +389,7 @@ impl Session {
         let (Some(running), Some(reading)) = (&document.run, &document.reading) else { return };
         let names = running.reading.properties();
         let same = names == reading.properties()
-            && names.iter().all(|name| running.reading.meaning_of(name) == reading.meaning_of(name));
+            && names.iter().all(|name| running.reading.digest_of(name) == reading.digest_of(name));
         if !same {
             self.stop(name);
         }
@@ -513,30 +515,30 @@ impl Session {
     }
 
     /// Takes in what a check tells. News of a check that was overtaken by an edit is forgotten.
-    pub fn hear(&mut self, news: News) -> Vec<Notice> {
-        let job = match news.what {
+    pub fn handle(&mut self, events: CheckEvent) -> Vec<Notice> {
+        let job = match events.what {
             Told::Event(_) => None,
-            _ => match self.checker.finished(news.run) {
+            _ => match self.checker.finished(events.run) {
                 Ended::Done(job) => job,
                 Ended::GaveWay => return Vec::new(),
             },
         };
-        if let Told::Met(meeting) = news.what {
+        if let Told::Met(meeting) = events.what {
             let loaded = job.map(|job| job.loaded);
-            return loaded.map(|loaded| Notice::Met(news.run, meeting, loaded)).into_iter().collect();
+            return loaded.map(|loaded| Notice::Met(events.run, meeting, loaded)).into_iter().collect();
         }
         if let Some(job) = job.as_ref().filter(|job| !matches!(job.work, Work::Check(..))) {
-            return self.background_done(job, news.what);
+            return self.background_done(job, events.what);
         }
-        let ours = |document: &Document| document.run.as_ref().is_some_and(|running| running.run == news.run);
+        let ours = |document: &Document| document.run.as_ref().is_some_and(|running| running.run == events.run);
         let Some((name, document)) = self.documents.iter_mut().find(|(_, document)| ours(document)) else {
             return Vec::new();
         };
         let name = name.clone();
-        match news.what {
+        match events.what {
             Told::Event(event) => {
                 let Some(running) = document.run.as_mut() else { return Vec::new() };
-                let notice = running.hear(&name, *event);
+                let notice = running.handle(&name, *event);
                 if let Some(bound) = running.bound {
                     document.results.rise(&running.property, bound);
                 }
@@ -606,7 +608,7 @@ impl Session {
     }
 
     /// Looks whether lines of a document can be reached at once; [`Notice::Met`] brings the answer.
-    pub fn meet(&mut self, name: &str, lines: Vec<Line>) -> Option<RunId> {
+    pub fn co_reachable(&mut self, name: &str, lines: Vec<Line>) -> Option<RunId> {
         let loaded = Arc::clone(&self.reading(name)?.loaded);
         self.start_beside(name, loaded, Work::Meet(lines))
     }
@@ -621,9 +623,9 @@ impl Session {
         let name = &job.document;
         match (what, &job.work) {
             (Told::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
-            (Told::Finished(outcome), Work::Trial(number)) => {
+            (Told::Finished(outcome), Work::FixValidation(number)) => {
                 if let Some(document) = self.documents.get_mut(name) {
-                    document.trials.finished(*number, outcome.ok(), job);
+                    document.fix_validations.finished(*number, outcome.ok(), job);
                 }
                 Vec::new()
             }
@@ -661,15 +663,15 @@ impl Session {
 
     /// Checks another text of a document in the background, unless that was done or is being done.
     pub fn try_text(&mut self, name: &str, text: String) {
-        let number = trials::number_of(&text);
-        if self.documents.get(name).is_none_or(|document| document.trials.is_known(number)) {
+        let number = fix_validations::number_of(&text);
+        if self.documents.get(name).is_none_or(|document| document.fix_validations.is_known(number)) {
             return;
         }
         let loaded = Arc::new(self.read(name, text, true, &mut BTreeSet::new()));
         let Some(document) = self.documents.get_mut(name) else { return };
-        document.trials.begin(number, loaded.checkable().is_some());
+        document.fix_validations.begin(number, loaded.checkable().is_some());
         if loaded.checkable().is_some() {
-            self.start_beside(name, loaded, Work::Trial(number));
+            self.start_beside(name, loaded, Work::FixValidation(number));
         }
     }
 }
@@ -713,7 +715,7 @@ fn fairness_of(asked: &BTreeMap<String, Fairness>, options: &Options, property: 
 
 impl Running {
     /// Takes in what the engine tells.
-    fn hear(&mut self, name: &str, event: Event) -> Option<Notice> {
+    fn handle(&mut self, name: &str, event: Event) -> Option<Notice> {
         match event {
             Event::Searching { property, goal } => {
                 (self.property, self.goal) = (property, goal);

@@ -1,7 +1,7 @@
 //! A text as it was read: what it means, and what there is to say about it.
 
 use fabius_base::{FileId, SourceMap, Span};
-use fabius_engine::{Loaded, Meaning, Written};
+use fabius_engine::{Loaded, SemanticDigest, SourceProgram};
 use fabius_promela::query::{Index, Symbol, SymbolKind};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ pub struct Reading {
     pub loaded: Arc<Loaded>,
     /// The files that the text asks for, whether they were there or not.
     asked: BTreeSet<String>,
-    written: OnceLock<Option<Written>>,
+    written: OnceLock<Option<SourceProgram>>,
     index: OnceLock<Index>,
 }
 
@@ -24,8 +24,8 @@ impl Reading {
     }
 
     /// The model as it is written; `None` if the text is too wrong to be checked.
-    pub fn written(&self) -> Option<&Written> {
-        self.written.get_or_init(|| Written::of(&self.loaded)).as_ref()
+    pub fn written(&self) -> Option<&SourceProgram> {
+        self.written.get_or_init(|| SourceProgram::of(&self.loaded)).as_ref()
     }
 
     /// What the names in the text mean.
@@ -49,7 +49,7 @@ impl Reading {
     }
 
     /// What a property of this model means.
-    pub fn meaning_of(&self, property: &str) -> Option<Meaning> {
+    pub fn digest_of(&self, property: &str) -> Option<SemanticDigest> {
         self.written().map(|written| written.property(property))
     }
 
@@ -58,10 +58,10 @@ impl Reading {
         self.asked_for(&[])
     }
 
-    /// The names of the properties that fit wishes, names or kinds; all without a wish.
-    pub fn asked_for(&self, wishes: &[String]) -> Vec<String> {
+    /// The names of the properties that fit selectors, names or kinds; all without a selector.
+    pub fn asked_for(&self, selectors: &[String]) -> Vec<String> {
         let Some(program) = self.loaded.checkable() else { return Vec::new() };
-        let planned = fabius_engine::plan(program, wishes).map(|plan| plan.properties).unwrap_or_default();
+        let planned = fabius_engine::plan(program, selectors).map(|plan| plan.properties).unwrap_or_default();
         planned.into_iter().map(|property| property.name).collect()
     }
 

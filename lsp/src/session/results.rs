@@ -10,7 +10,7 @@ use super::replay::Replayed;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Fairness, Meaning, Outcome, Survey, Verdict};
+use fabius_engine::{Counterexample, Fairness, Outcome, SemanticDigest, Survey, Verdict};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Known {
     /// The model that the result speaks of.
     pub reading: Arc<Reading>,
     /// What the property means there.
-    pub meaning: Meaning,
+    pub meaning: SemanticDigest,
     /// The figures and the verdict.
     pub report: PropertyReport,
     /// Why it does not hold.
@@ -114,7 +114,7 @@ impl Results {
         let mut counterexamples = outcome.counterexamples.into_iter();
         let mut findings = outcome.findings;
         for report in outcome.report.properties {
-            let Some(meaning) = reading.meaning_of(&report.name) else { continue };
+            let Some(meaning) = reading.digest_of(&report.name) else { continue };
             let own = counterexamples.by_ref().take(report.violations.len()).collect();
             let safety = report.kind == PropertyClass::Safety;
             let known = Known {
@@ -178,7 +178,7 @@ impl Results {
         let mut maps: HashMap<*const Reading, HashMap<Span, Span>> = HashMap::new();
         let mut staled = false;
         for known in &mut self.known {
-            let same = reading.meaning_of(&known.report.name) == Some(known.meaning);
+            let same = reading.digest_of(&known.report.name) == Some(known.meaning);
             if !same {
                 staled |= !std::mem::replace(&mut known.stale, true);
                 known.edits.extend_from_slice(edit);

@@ -23,7 +23,7 @@
 
 use crate::Kind;
 use crate::compare::Expected;
-use crate::spin::Endless;
+use crate::spin::InfiniteRun;
 use crate::workspace;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub struct Expect {
     /// States of the model as it stands.
     pub states: Option<u64>,
     /// What is known of infinite runs.
-    pub endless: Vec<(Asked, bool)>,
+    pub infinite: Vec<(Asked, bool)>,
     /// Why Spin is not asked.
     pub spin: Option<String>,
 }
@@ -71,11 +71,11 @@ pub struct Asked {
 
 impl Asked {
     /// The question, as Spin is asked.
-    pub fn endless(&self) -> Endless<'_> {
+    pub fn infinite(&self) -> InfiniteRun<'_> {
         match self.what.strip_prefix("claim ") {
-            Some(name) => Endless::Claim(name),
-            None if self.what == "progress" => Endless::Progress,
-            None => Endless::Acceptance,
+            Some(name) => InfiniteRun::Claim(name),
+            None if self.what == "progress" => InfiniteRun::Progress,
+            None => InfiniteRun::Acceptance,
         }
     }
 
@@ -155,7 +155,7 @@ impl Expect {
         if let Some(states) = self.states {
             let _ = writeln!(text, "states: {states}");
         }
-        for (Asked { fair, what }, holds) in &self.endless {
+        for (Asked { fair, what }, holds) in &self.infinite {
             let _ = writeln!(text, "{}{what}: {}", if *fair { "fair " } else { "" }, answer(*holds));
         }
         if let Some(why) = &self.spin {
@@ -179,8 +179,8 @@ impl Expect {
                 "states" => expect.states = Some(value.parse().map_err(|_| format!("`{value}` is not a number"))?),
                 "spin" => expect.spin = Some(value.to_owned()),
                 key => match (Asked::parse(key), value) {
-                    (Some(asked), "holds") => expect.endless.push((asked, true)),
-                    (Some(asked), "violated") => expect.endless.push((asked, false)),
+                    (Some(asked), "holds") => expect.infinite.push((asked, true)),
+                    (Some(asked), "violated") => expect.infinite.push((asked, false)),
                     _ => return Err(format!("`{key}: {value}` is not an expectation")),
                 },
             }

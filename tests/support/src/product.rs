@@ -3,11 +3,11 @@
 
 use crate::Kind;
 use crate::referee::{self, Options};
-use crate::spin::Endless;
+use crate::spin::InfiniteRun;
 use fabius_machine::{Ending, Machine, Step};
 use fabius_program::meaning::Fault;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, Watch};
-use fabius_witness::{Claim, RunFairness, Shows};
+use fabius_witness::{Claim, CycleClaim, RunFairness};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -76,13 +76,13 @@ pub struct Verdict {
 
 /// Whether a model violates what is asked: some run without end, or the end of a claim. `None` if it cannot be told,
 /// or if Spin would stop at an error of evaluation.
-pub fn verdict(model: &str, question: Endless<'_>, fair: bool, states_max: usize) -> Option<Verdict> {
+pub fn verdict(model: &str, question: InfiniteRun<'_>, fair: bool, states_max: usize) -> Option<Verdict> {
     let program = referee::program(model, Options::NONE)?;
     let of_name = |name: &str| program.processes.iter().position(|process| process.name == name);
     let (watch, cycle) = match question {
-        Endless::Progress => (Watch { progress: Some(ProgressOn::States), ..Watch::NOTHING }, Cycle::NoProgress),
-        Endless::Acceptance => (Watch { acceptance: true, ..Watch::NOTHING }, Cycle::Accepting),
-        Endless::Claim(name) => {
+        InfiniteRun::Progress => (Watch { progress: Some(ProgressOn::States), ..Watch::NOTHING }, Cycle::NoProgress),
+        InfiniteRun::Acceptance => (Watch { acceptance: true, ..Watch::NOTHING }, Cycle::Accepting),
+        InfiniteRun::Claim(name) => {
             let claim = ProcessId(of_name(name)? as u32);
             (Watch { claim: Some(claim), acceptance: true, ..Watch::NOTHING }, Cycle::Accepting)
         }
@@ -106,7 +106,7 @@ pub fn verdict(model: &str, question: Endless<'_>, fair: bool, states_max: usize
         None => product.lasso(cycle, fair).map(|lasso| {
             let fairness = if fair { RunFairness::Weak } else { RunFairness::Unfair };
             let shows =
-                Shows { no_progress: cycle == Cycle::NoProgress, acceptance: cycle == Cycle::Accepting, fairness };
+                CycleClaim { no_progress: cycle == Cycle::NoProgress, acceptance: cycle == Cycle::Accepting, fairness };
             ([&lasso.stem[..], &lasso.cycle].concat(), Claim::Cycle { start: lasso.stem.len(), shows })
         }),
     };
@@ -163,7 +163,7 @@ impl Product {
             });
             let ways: Vec<Way> = ways.collect();
             product.ways.push(ways);
-            product.states.push(standing(&mut machine, &state)?);
+            product.states.push(status(&mut machine, &state)?);
             if known.len() > states_max {
                 return Err("too many states".to_owned());
             }
@@ -387,7 +387,7 @@ fn bits(label: &Move) -> u64 {
 }
 
 /// The processes that exist in a state, and those that are enabled.
-fn standing(machine: &mut Machine, state: &[u32]) -> Result<(u64, u64), String> {
+fn status(machine: &mut Machine, state: &[u32]) -> Result<(u64, u64), String> {
     let count = machine.process_count(state);
     if count > 63 {
         return Err("too many processes".to_owned());

@@ -46,7 +46,7 @@ impl Question {
 
 /// What a verifier should look for in runs without end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Endless<'a> {
+pub enum InfiniteRun<'a> {
     /// Cycles without progress.
     Progress,
     /// Cycles through acceptance labels, without any claim.
@@ -105,7 +105,7 @@ impl Run {
 }
 
 /// Whether a message says that a run without end, or a claim's end, was found.
-pub fn is_endless(message: &str) -> bool {
+pub fn is_infinite(message: &str) -> bool {
     ["acceptance cycle", "non-progress cycle", "accept stutter", "end state in claim"]
         .iter()
         .any(|words| message.starts_with(words))
@@ -149,11 +149,11 @@ impl Spin {
     }
 
     /// Asks about runs without end; assertions and end states are left aside. `fair`: only weakly fair ones.
-    pub fn ask_endless(&self, model: &str, question: Endless<'_>, fair: bool) -> Answer {
-        self.endless_in_scratch(model, question, fair).unwrap_or_else(|reason| Answer::Unknown { reason })
+    pub fn ask_infinite(&self, model: &str, question: InfiniteRun<'_>, fair: bool) -> Answer {
+        self.infinite_in_scratch(model, question, fair).unwrap_or_else(|reason| Answer::Unknown { reason })
     }
 
-    fn endless_in_scratch(&self, model: &str, question: Endless<'_>, fair: bool) -> Result<Answer, String> {
+    fn infinite_in_scratch(&self, model: &str, question: InfiniteRun<'_>, fair: bool) -> Result<Answer, String> {
         let scratch = Scratch::new().map_err(|e| e.to_string())?;
         scratch.write("model.pml", model).map_err(|e| e.to_string())?;
         let generated = generate(scratch.path(), Question::ALL_STATES)?;
@@ -161,9 +161,9 @@ impl Spin {
             return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
         }
         let (compiling, running): (&[&str], Vec<&str>) = match question {
-            Endless::Progress => (&["-DNP"], vec!["-l"]),
-            Endless::Acceptance => (&["-DNOCLAIM"], vec!["-a"]),
-            Endless::Claim(name) => (&[], vec!["-a", "-N", name]),
+            InfiniteRun::Progress => (&["-DNP"], vec!["-l"]),
+            InfiniteRun::Acceptance => (&["-DNOCLAIM"], vec!["-a"]),
+            InfiniteRun::Claim(name) => (&[], vec!["-a", "-N", name]),
         };
         self.compile(scratch.path(), compiling)?;
         let fairness = if fair { &["-f"][..] } else { &[] };

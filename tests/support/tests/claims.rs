@@ -11,7 +11,7 @@ use fabius_testkit::parallel;
 use fabius_testkit::product::{self, Verdict};
 use fabius_testkit::shrink::shrink;
 use fabius_testkit::sketch::Sketch;
-use fabius_testkit::spin::{self, Answer, Endless, Spin, is_endless};
+use fabius_testkit::spin::{self, Answer, InfiniteRun, Spin, is_infinite};
 use fabius_witness::format::trail::trail;
 use fabius_witness::{Claim, confirm_watching};
 use std::time::Duration;
@@ -30,23 +30,23 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 /// A question to both.
 #[derive(Clone, Copy, Debug)]
 struct Question {
-    endless: Endless<'static>,
+    infinite: InfiniteRun<'static>,
     fair: bool,
 }
 
 const QUESTIONS: [Question; 6] = [
-    Question { endless: Endless::Progress, fair: false },
-    Question { endless: Endless::Progress, fair: true },
-    Question { endless: Endless::Acceptance, fair: false },
-    Question { endless: Endless::Acceptance, fair: true },
-    Question { endless: Endless::Claim(CLAIM), fair: false },
-    Question { endless: Endless::Claim(CLAIM), fair: true },
+    Question { infinite: InfiniteRun::Progress, fair: false },
+    Question { infinite: InfiniteRun::Progress, fair: true },
+    Question { infinite: InfiniteRun::Acceptance, fair: false },
+    Question { infinite: InfiniteRun::Acceptance, fair: true },
+    Question { infinite: InfiniteRun::Claim(CLAIM), fair: false },
+    Question { infinite: InfiniteRun::Claim(CLAIM), fair: true },
 ];
 
 /// What Spin says; `None` if it does not.
 fn spin_says(spin: &Spin, sketch: &Sketch, question: Question) -> Option<bool> {
-    match spin.ask_endless(&sketch.text(), question.endless, question.fair) {
-        Answer::Run(run) if run.complete => Some(run.messages.iter().any(|message| is_endless(message))),
+    match spin.ask_infinite(&sketch.text(), question.infinite, question.fair) {
+        Answer::Run(run) if run.complete => Some(run.messages.iter().any(|message| is_infinite(message))),
         _ => None,
     }
 }
@@ -62,7 +62,7 @@ enum Outcome {
 
 fn judge(spin: &Spin, sketch: &Sketch, question: Question) -> Outcome {
     let text = sketch.text();
-    let Some(verdict) = product::verdict(&text, question.endless, question.fair, STATES_MAX) else {
+    let Some(verdict) = product::verdict(&text, question.infinite, question.fair, STATES_MAX) else {
         return Outcome::Skipped;
     };
     if let Some((path, claim)) = &verdict.run

@@ -40,7 +40,7 @@ fn choose(model: &mut Model) -> Result<(Tone, String), String> {
     let tip = session.walk.let_choose(&scheduling, CHOSEN_MAX)?;
     session.essential = None;
     session.walk.follow(tip);
-    let name = scheduling.name(session.walk.ground());
+    let name = scheduling.name(session.walk.target());
     let steps = session.walk.number(tip).saturating_sub(session.walk.number(session.walk.here()));
     let steps = counted(steps as u64, "step");
     Ok((Tone::Plain, format!("{name} chooses {steps} from here; n walks along, D delays one")))

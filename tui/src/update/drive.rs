@@ -1,13 +1,13 @@
 //! Driving: stepping, choosing, holding, going back, and what explains where one is.
 
 use super::{perform as perform_any, prompt};
+use crate::background_run::{Goal, RunRequest};
 use crate::keys::Act;
 use crate::message::Effect;
-use crate::model::{Cursor, Model, Panel, Question, Riding, Screen, Tone, TraceTab};
-use crate::ride::{Goal, Ride};
+use crate::model::{BackgroundRun, Cursor, Model, Panel, Question, Screen, Tone, TraceTab};
 use crate::session::Session;
 use fabius_engine::words::counted;
-use fabius_engine::{Chart, Loaded};
+use fabius_engine::{Loaded, LocalStateGraph};
 use fabius_explore::{Exploration, NodeId, Seal, Stop, TraceFile, Until};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,9 +18,11 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::TraceTab => next_tab(model),
         Act::Unchanged => model.changed_only = !model.changed_only,
         Act::Open => prompt::ask(model, Question::Open, ""),
-        Act::Enter if model.ride.is_none() || model.screen == Screen::Watch => enter(model, effects),
+        Act::Enter if model.background_run.is_none() || model.screen == Screen::Watch => enter(model, effects),
         _ if model.session.is_none() => model.say(Tone::Bad, "there is no model to walk through"),
-        _ if model.ride.is_some() && !looks_only(act) => model.say(Tone::Plain, "a run is under way; esc stops it"),
+        _ if model.background_run.is_some() && !looks_only(act) => {
+            model.say(Tone::Plain, "a run is under way; esc stops it")
+        }
         Act::Forward => forward(model),
         Act::Back => step_back(model),
         Act::Choice => choose(model, index),
@@ -30,7 +32,7 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
             jump_to(model, last);
         }
         Act::Undo | Act::Redo => take_back(model, act == Act::Redo),
-        Act::LoopStart | Act::LoopEnd | Act::Around => around(model, act),
+        Act::LoopStart | Act::LoopEnd | Act::Around => context(model, act),
         Act::Hold => hold(model),
         Act::HoldUntil => ask_of_process(model, Question::HoldUntil, ""),
         Act::Delay => ask_of_process(model, Question::Delay, "1"),
@@ -41,14 +43,14 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::Bookmark => bookmark(model),
         Act::AddWatch => prompt::ask(model, Question::Watch, ""),
         Act::RemoveWatch => remove_watch(model),
-        Act::Why => super::card::show_why(model),
-        Act::Writers => super::card::show_writers(model),
+        Act::Why => super::popup::show_why(model),
+        Act::Writers => super::popup::show_writers(model),
         Act::Essential => essential(model),
         Act::ClaimMoves => claim_moves(model),
         Act::OtherTrace => super::search::seek(model, effects),
         Act::Scheduler | Act::ToggleDelay | Act::Needed => super::delays::perform(model, act),
         Act::Save => {
-            let name = model.wish.path.with_extension("run.json");
+            let name = model.launch.path.with_extension("run.json");
             prompt::ask(model, Question::Save, &name.display().to_string());
         }
         _ => {}
@@ -89,7 +91,7 @@ fn line_of_here(model: &Model) -> Option<u32> {
     let (session, loaded) = (model.session.as_ref()?, model.loaded.as_ref()?);
     let last = session.walk.step_to(session.walk.here()).map(|step| step.fault_span);
     let first = session.choices.first().map(|choice| choice.effect.actor.span);
-    let any = session.processes.first().map(|process| process.standing.span);
+    let any = session.processes.first().map(|process| process.status.span);
     let place = loaded.map.position(last.or(first).or(any)?);
     (place.file.as_ref() == loaded.name).then_some(place.line).filter(|line| *line > 0)
 }
@@ -140,8 +142,8 @@ fn forward(model: &mut Model) {
     let marked = session.choices.get(at).map(|choice| (choice.step, choice.node));
     let along = session.walk.next_on_line();
     // A mark that was moved away from the run is meant.
-    let elsewhere = along.is_some() && marked.is_some_and(|(_, node)| node != along);
-    if elsewhere || along.is_none() && session.walk.lasso().is_none_or(|lasso| lasso.end != session.walk.here()) {
+    let alternative = along.is_some() && marked.is_some_and(|(_, node)| node != along);
+    if alternative || along.is_none() && session.walk.lasso().is_none_or(|lasso| lasso.end != session.walk.here()) {
         return choose(model, at);
     }
     if session.walk.forward() { moved(model) } else { choose(model, at) }
@@ -203,7 +205,7 @@ fn take_back(model: &mut Model, again: bool) {
     model.say(Tone::Plain, said);
 }
 
-fn around(model: &mut Model, act: Act) {
+fn context(model: &mut Model, act: Act) {
     let Some(session) = &mut model.session else { return };
     let Some(lasso) = session.walk.lasso() else {
         return model.say(Tone::Plain, "this run has no loop");
@@ -211,7 +213,7 @@ fn around(model: &mut Model, act: Act) {
     match act {
         Act::LoopStart => session.walk.go(lasso.start),
         Act::LoopEnd => session.walk.go(lasso.end),
-        _ => session.walk.around(),
+        _ => session.walk.go_round(),
     };
     moved(model);
     let length = model
@@ -236,7 +238,7 @@ fn marked_process(model: &Model) -> Option<u8> {
             return Some(choice.step.pid);
         }
     }
-    session.process(model.cursors[Panel::Processes.index()].at).map(|process| process.standing.pid)
+    session.process(model.cursors[Panel::Processes.index()].at).map(|process| process.status.pid)
 }
 
 fn ask_of_process(model: &mut Model, question: fn(u8) -> Question, text: &str) {
@@ -315,30 +317,30 @@ fn looks_only(act: Act) -> bool {
 type Ran = Result<(Exploration, Stop), String>;
 
 /// Starts a run; it goes on beside what is shown.
-pub(super) fn ride(model: &mut Model, goal: Goal, what: String, effects: &mut Vec<Effect>) {
+pub(super) fn background_run(model: &mut Model, goal: Goal, what: String, effects: &mut Vec<Effect>) {
     let Some(session) = &model.session else { return };
     let (walk, from) = (session.walk.clone(), session.walk.number(session.walk.here()));
-    model.rides += 1;
+    model.background_runs += 1;
     model.say(Tone::Plain, format!("{what}; esc stops"));
-    model.ride = Some(Riding { what, from });
-    effects.push(Effect::Ride(model.rides, Box::new(Ride { walk, goal })));
+    model.background_run = Some(BackgroundRun { what, from });
+    effects.push(Effect::RunRequest(model.background_runs, Box::new(RunRequest { walk, goal })));
 }
 
 /// A run has gone so far.
-pub(super) fn rides(model: &mut Model, number: u64, steps: usize) {
-    if let Some(ride) = model.ride.as_ref().filter(|_| number == model.rides) {
-        let said = format!("{}: {} so far; esc stops", ride.what, counted(steps as u64, "step"));
+pub(super) fn background_runs(model: &mut Model, number: u64, steps: usize) {
+    if let Some(background_run) = model.background_run.as_ref().filter(|_| number == model.background_runs) {
+        let said = format!("{}: {} so far; esc stops", background_run.what, counted(steps as u64, "step"));
         model.say(Tone::Plain, said);
     }
 }
 
 /// A run is over: says why, and does what had to wait for it.
 pub(super) fn ran(model: &mut Model, number: u64, ran: Ran, effects: &mut Vec<Effect>) {
-    let Some(ride) = model.ride.take_if(|_| number == model.rides) else { return };
+    let Some(background_run) = model.background_run.take_if(|_| number == model.background_runs) else { return };
     match ran {
-        Ok((walk, stop)) => led_to(model, &ride, walk, stop),
+        Ok((walk, stop)) => led_to(model, &background_run, walk, stop),
         // What is shown stays as it was before the run.
-        Err(why) => model.say(Tone::Bad, format!("{}: {why}", ride.what)),
+        Err(why) => model.say(Tone::Bad, format!("{}: {why}", background_run.what)),
     }
     for message in std::mem::take(&mut model.later) {
         effects.extend(super::update(model, message));
@@ -346,18 +348,18 @@ pub(super) fn ran(model: &mut Model, number: u64, ran: Ran, effects: &mut Vec<Ef
 }
 
 /// Shows where a run led.
-fn led_to(model: &mut Model, ride: &Riding, walk: Exploration, stop: Stop) {
+fn led_to(model: &mut Model, background_run: &BackgroundRun, walk: Exploration, stop: Stop) {
     let Some(session) = &mut model.session else { return };
     session.walk = walk;
     session.essential = None;
-    let steps = session.walk.number(session.walk.here()).saturating_sub(ride.from);
+    let steps = session.walk.number(session.walk.here()).saturating_sub(background_run.from);
     arrived(model);
     let tone = match stop {
         Stop::Fault | Stop::Deadlock => Tone::Bad,
         Stop::Reached | Stop::End => Tone::Good,
         _ => Tone::Plain,
     };
-    model.say(tone, format!("{}: {}: {}", ride.what, counted(steps as u64, "step"), stop.sentence()));
+    model.say(tone, format!("{}: {}: {}", background_run.what, counted(steps as u64, "step"), stop.sentence()));
 }
 
 /// Asks for a chart where a search has looked for errors and more can be known of the choices. Drawing it never keeps a
@@ -365,18 +367,18 @@ fn led_to(model: &mut Model, ride: &Riding, walk: Exploration, stop: Stop) {
 pub(super) fn look_ahead(model: &mut Model, effects: &mut Vec<Effect>) {
     let searched = model.watch.over && model.seeking.is_none();
     let Some(session) = model.session.as_mut().filter(|session| session.charting.is_none()) else { return };
-    if !searched || model.ride.is_some() || model.screen != Screen::Drive {
+    if !searched || model.background_run.is_some() || model.screen != Screen::Drive {
         return;
     }
     if let Some(charting) = session.walk.charting() {
         model.charts += 1;
         session.charting = Some(model.charts);
-        effects.push(Effect::Chart(model.charts, Box::new(charting)));
+        effects.push(Effect::LocalStateGraph(model.charts, Box::new(charting)));
     }
 }
 
 /// A chart is drawn: the marks of the choices follow.
-pub(super) fn charted(model: &mut Model, number: u64, chart: Result<Chart, String>) {
+pub(super) fn charted(model: &mut Model, number: u64, chart: Result<LocalStateGraph, String>) {
     let Some(session) = model.session.as_mut().filter(|session| session.charting == Some(number)) else { return };
     session.charting = None;
     match chart {
@@ -428,7 +430,7 @@ fn move_process(model: &mut Model) {
             model.cursor(Panel::Choices).go(first, count, 1);
             model.say(Tone::Plain, format!("{name} has several steps to choose from"));
         }
-        (None, _) => super::card::show_why(model),
+        (None, _) => super::popup::show_why(model),
     }
 }
 
@@ -438,7 +440,7 @@ fn run_to_line(model: &mut Model, line: u32, effects: &mut Vec<Effect>) {
         return model.say(Tone::Plain, "no process stops on this line or after it");
     };
     let what = format!("to line {}", place.line);
-    ride(model, Goal::Line(place), what, effects);
+    background_run(model, Goal::Line(place), what, effects);
 }
 
 fn next_tab(model: &mut Model) {
@@ -477,7 +479,7 @@ fn essential(model: &mut Model) {
 /// Shows the moves of a claim as rows of their own, or folds them.
 fn claim_moves(model: &mut Model) {
     let Some(session) = &mut model.session else { return };
-    if session.walk.ground().watch.claim.is_none() {
+    if session.walk.target().watch.claim.is_none() {
         return model.say(Tone::Plain, "no claim is watched beside this run");
     }
     session.claim_moves = !session.claim_moves;
@@ -491,7 +493,7 @@ fn claim_moves(model: &mut Model) {
 
 pub(super) fn edit(model: &mut Model, effects: &mut Vec<Effect>) {
     let line = model.cursor(Panel::Source).at as u32 + 1;
-    effects.push(Effect::Edit(model.wish.path.clone(), line));
+    effects.push(Effect::Edit(model.launch.path.clone(), line));
 }
 
 /// The text of a trail or of a saved run was read.

@@ -72,7 +72,7 @@ fn next(model: &mut Model, direction: Direction) {
     };
     if panel == Panel::Trace {
         drive::tell_marked(model);
-        model.remark.text.push_str(wrapped);
+        model.status_line.text.push_str(wrapped);
     } else {
         model.say(Tone::Plain, format!("`{wanted}`: entry {} of {count}{wrapped}", index + 1));
     }
@@ -91,8 +91,8 @@ fn text_of(model: &Model, index: usize) -> String {
         Panel::Processes => {
             let process = session.process(index);
             let texts = process.map(|process| {
-                let waiting = process.standing.waiting.iter().map(|waiting| waiting.text.as_str());
-                std::iter::once(process.standing.name.as_str()).chain(waiting).collect::<Vec<_>>().join(" ")
+                let waiting = process.status.waiting.iter().map(|waiting| waiting.text.as_str());
+                std::iter::once(process.status.name.as_str()).chain(waiting).collect::<Vec<_>>().join(" ")
             });
             texts.unwrap_or_default()
         }

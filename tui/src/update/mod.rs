@@ -1,10 +1,10 @@
 //! What happens when something happens: the only place where the model changes.
 
-mod card;
 mod delays;
 mod drive;
 mod find;
 mod mouse;
+mod popup;
 mod prompt;
 mod read;
 mod search;
@@ -18,7 +18,7 @@ use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 /// Changes the model, and says what is to be done outside.
 pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
     let mut effects = Vec::new();
-    if model.ride.is_some() && waits_for_ride(&message) {
+    if model.background_run.is_some() && waits_for_background_run(&message) {
         model.later.push(message);
         return effects;
     }
@@ -36,7 +36,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Found(work, which, result) if work == model.work => search::found(model, which, *result),
         Message::Checked(..) | Message::Searched(..) | Message::Found(..) => {}
         Message::Charted(number, chart) => drive::charted(model, number, *chart),
-        Message::Rides(number, steps) => drive::rides(model, number, steps),
+        Message::Rides(number, steps) => drive::background_runs(model, number, steps),
         Message::Ran(number, ran) => drive::ran(model, number, *ran, &mut effects),
         Message::Crashed(work, why) => search::crashed(model, work, why),
         Message::FileChanged => effects.extend([Effect::StopRide, Effect::Load]),
@@ -54,7 +54,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
 }
 
 /// Whether something would change the walk, which a run is about to change.
-fn waits_for_ride(message: &Message) -> bool {
+fn waits_for_background_run(message: &Message) -> bool {
     use Message::{Charted, Checked, Found, Loaded, Read, Searched};
     matches!(message, Charted(..) | Checked(..) | Searched(..) | Found(..) | Loaded(_) | Read(..))
 }
@@ -69,8 +69,8 @@ fn quit(model: &mut Model, effects: &mut Vec<Effect>) {
 fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
     match &model.overlay {
         Some(Overlay::Prompt(_)) => return prompt::press(model, key, effects),
-        Some(Overlay::Card(_)) => return card::press(model, key),
-        Some(Overlay::Help(_)) => return card::press_help(model, key, effects),
+        Some(Overlay::Popup(_)) => return popup::press(model, key),
+        Some(Overlay::Help(_)) => return popup::press_help(model, key, effects),
         None => {}
     }
     if let Some((act, index)) = keys::find(model.screen, model.find.is_some(), &key) {
@@ -109,7 +109,7 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
 }
 
 fn escape(model: &mut Model, effects: &mut Vec<Effect>) {
-    if model.ride.is_some() {
+    if model.background_run.is_some() {
         effects.push(Effect::StopRide);
     } else if model.seeking.is_some() {
         effects.push(Effect::Cancel);

@@ -1,9 +1,9 @@
 //! Questions with a line to type the answer.
 
 use super::{drive, find};
+use crate::background_run::Goal;
 use crate::message::Effect;
 use crate::model::{Model, Overlay, Panel, Prompt, Question, Tone};
-use crate::ride::Goal;
 use fabius_engine::words::counted;
 use fabius_explore::Until;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -83,12 +83,12 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
         Question::Until => {
             let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
             let condition = walk.condition(text)?;
-            drive::ride(model, Goal::Until(condition), format!("until `{text}`"), effects);
+            drive::background_run(model, Goal::Until(condition), format!("until `{text}`"), effects);
         }
         Question::Random => {
             let steps = number(text)?.min(RANDOM_MAX);
             model.seed = model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            drive::ride(model, Goal::Random { steps, seed: model.seed }, "at random".to_owned(), effects);
+            drive::background_run(model, Goal::Random { steps, seed: model.seed }, "at random".to_owned(), effects);
         }
         Question::HoldUntil(pid) => {
             let walk = &model.session.as_ref().ok_or("there is no model")?.walk;

@@ -19,7 +19,7 @@ pub(super) fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Eff
     forget(model, effects);
     let old = model.session.take().or_else(|| model.aside.take());
     if loaded.checkable().is_none() {
-        model.wish.check |= checked;
+        model.launch.check |= checked;
         model.aside = old;
         return complain(model, &loaded);
     }
@@ -35,9 +35,9 @@ pub(super) fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Eff
         },
     }
     if first {
-        effects.extend(model.wish.trail.clone().map(Effect::Read));
+        effects.extend(model.launch.trail.clone().map(Effect::Read));
     }
-    if model.wish.check || checked {
+    if model.launch.check || checked {
         search::check_all(model, effects);
     }
 }
@@ -52,7 +52,7 @@ fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
     model.watch = Watch::default();
     model.known = Known::default();
     (model.frozen, model.seeking, model.next_other) = (None, None, 0);
-    if matches!(model.overlay, Some(Overlay::Card(_))) {
+    if matches!(model.overlay, Some(Overlay::Popup(_))) {
         model.overlay = None;
     }
 }

@@ -9,7 +9,7 @@ use crate::watch::Indicator;
 use crate::work::can_be_resumed;
 use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Event, Outcome, Settings, Verdict, as_walked, plan};
-use fabius_explore::{Exploration, Local, LocalAnswer, NodeId, Other};
+use fabius_explore::{Alternative, Exploration, Local, LocalAnswer, NodeId};
 
 /// Raising a limit multiplies the states allowed by this.
 const MORE_STATES: u64 = 10;
@@ -43,11 +43,11 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(program) = model.loaded.as_ref().and_then(|loaded| loaded.checkable()) else {
         return model.say(Tone::Bad, "the model has errors and cannot be checked");
     };
-    let names: Vec<String> = match plan(program, &model.wish.settings.properties) {
+    let names: Vec<String> = match plan(program, &model.launch.settings.properties) {
         Ok(plan) => plan.properties.iter().map(|planned| planned.name.clone()).collect(),
         Err(unknown) => {
             let known = unknown.available.join(", ");
-            return model.say(Tone::Bad, format!("unknown property `{}` (known: {known})", unknown.wish));
+            return model.say(Tone::Bad, format!("unknown property `{}` (known: {known})", unknown.selector));
         }
     };
     begin_check(model, &names);
@@ -63,7 +63,7 @@ fn search_here(model: &mut Model, effects: &mut Vec<Effect>) {
     let request = session.walk.search_request();
     let (from, property) = (request.scope().words(), request.scope().property().to_owned());
     begin(model);
-    model.watch.begin_local(&model.wish.settings, from.clone());
+    model.watch.begin_local(&model.launch.settings, from.clone());
     model.say(Tone::Plain, format!("{property} {from}: searching for a violation; F2 shows the search"));
     effects.push(Effect::Search(model.work, Box::new(request)));
 }
@@ -78,7 +78,7 @@ fn begin(model: &mut Model) {
 fn begin_check(model: &mut Model, properties: &[String]) {
     begin(model);
     model.check = model.work;
-    model.watch.begin(&model.wish.settings, properties);
+    model.watch.begin(&model.launch.settings, properties);
 }
 
 /// Allows more from now on: states, memory, delays, steps.
@@ -107,11 +107,11 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
         return model
             .say(Tone::Plain, "the search that ended last was one from a state; s starts it again, S checks all");
     }
-    allow_more(&mut model.wish.settings);
+    allow_more(&mut model.launch.settings);
     // Only the search that ended last is kept, and only if it was stopped by its bound.
     let last = names.iter().all(|name| *name == model.watch.property);
-    let resume = last && can_be_resumed(&model.wish.settings);
-    let bound = model.wish.settings.delaying.as_ref().and_then(|delaying| delaying.delays_max);
+    let resume = last && can_be_resumed(&model.launch.settings);
+    let bound = model.launch.settings.delaying.as_ref().and_then(|delaying| delaying.delays_max);
     let decided: Vec<Indicator> =
         model.watch.indicators.iter().filter(|indicator| !undecided(indicator)).cloned().collect();
     begin_check(model, &names);
@@ -125,8 +125,8 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
 }
 
 fn raise(model: &mut Model, effects: &mut Vec<Effect>) {
-    allow_more(&mut model.wish.settings);
-    let limits = model.wish.settings.limits;
+    allow_more(&mut model.launch.settings);
+    let limits = model.launch.settings.limits;
     model.watch.memory_max = limits.memory_bytes_max;
     let delays = model.watch.rounds.last().map_or(0, |round| round.bound) + MORE_DELAYS;
     let Some(bytes) = limits.memory_bytes_max else {
@@ -228,7 +228,7 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome, work: u64) {
     };
     let is_violated = !violated.is_empty();
     if let Some(session) = &mut model.session
-        && holds_everywhere(&outcome, &model.wish.settings, &session.walk.ground().property)
+        && holds_everywhere(&outcome, &model.launch.settings, &session.walk.target().property)
     {
         session.walk.learn_that_all_is_well();
     }
@@ -243,7 +243,7 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome, work: u64) {
     let walks = model.session.as_ref().is_some_and(|session| session.walk.here() != NodeId::ROOT);
     if walks {
         // One is somewhere, and stays there.
-        let before = std::mem::take(&mut model.remark.text);
+        let before = std::mem::take(&mut model.status_line.text);
         return model.say(Tone::Bad, format!("{before}; {said}: t shows the run"));
     }
     show_example(model);
@@ -262,7 +262,7 @@ pub(super) fn show_example(model: &mut Model) {
     let Some((property, example)) = model.known.examples.get(shown).cloned() else { return };
     let Some(loaded) = model.loaded.clone() else { return };
     // On a walk that one has not begun yet, everything is about the property that is violated.
-    let is_apt = |walk: &Exploration| walk.ground().property == property || walk.can_undo_redo() != (false, false);
+    let is_apt = |walk: &Exploration| walk.target().property == property || walk.can_undo_redo() != (false, false);
     let adopted = match &mut model.session {
         Some(session) if is_apt(&session.walk) => session.walk.adopt_counterexample(&example).ok(),
         _ => None,
@@ -272,7 +272,7 @@ pub(super) fn show_example(model: &mut Model) {
             session.essential = None;
             session.walk.follow(tip);
         }
-        // Its run is told on another ground: beside a claim, say. Then the walk starts anew on that.
+        // Its run is told on another exploration target: beside a claim, say. Then the walk starts anew on that.
         _ => match Exploration::of_counterexample(loaded, &example, &property) {
             Ok(walk) => model.session = Some(Session::new(walk)),
             Err(why) => return model.say(Tone::Bad, why),
@@ -295,9 +295,9 @@ pub(super) fn seek(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.watch.running || model.seeking.is_some() {
         return model.say(Tone::Plain, "a search runs; X stops it");
     }
-    let which = Other::ALL.get(model.next_other).copied();
+    let which = Alternative::ALL.get(model.next_other).copied();
     let search = match (&model.session, which) {
-        (Some(session), Some(which)) => session.walk.elsewhere(which),
+        (Some(session), Some(which)) => session.walk.alternative(which),
         _ => Err("all other runs to this error were looked for".to_owned()),
     };
     match search {
@@ -325,16 +325,16 @@ fn go_to_start(model: &mut Model) {
     if let Some(session) = &mut model.session {
         session.walk.go(NodeId::ROOT);
     }
-    let said = std::mem::take(&mut model.remark);
+    let said = std::mem::take(&mut model.status_line);
     drive::arrived(model);
-    model.remark = said;
+    model.status_line = said;
 }
 
 /// A search for another run to the error is over.
-pub(super) fn found(model: &mut Model, which: Other, result: Result<Option<Counterexample>, String>) {
+pub(super) fn found(model: &mut Model, which: Alternative, result: Result<Option<Counterexample>, String>) {
     model.seeking = None;
     model.next_other += 1;
-    let next = Other::ALL.get(model.next_other).map_or("the next error", |other| other.words());
+    let next = Alternative::ALL.get(model.next_other).map_or("the next error", |other| other.words());
     let words = which.words();
     let Some(session) = &mut model.session else { return };
     let example = match result {
@@ -349,7 +349,7 @@ pub(super) fn found(model: &mut Model, which: Other, result: Result<Option<Count
         Err(why) => return model.say(Tone::Bad, format!("{words}: {why}")),
     };
     session.essential = None;
-    model.marks_delays |= which == Other::FewestDelays;
+    model.marks_delays |= which == Alternative::FewestDelays;
     let (steps, switches) = (session.walk.number(tip(session)), session.walk.switches());
     let delays = example
         .report

@@ -12,7 +12,7 @@ use crate::layout::{Layout, REMARK_MARGIN};
 use crate::model::{Model, Panel, Screen, Tone, TraceTab};
 use crate::theme::{Sign, Theme};
 use fabius_engine::Verdict;
-use fabius_explore::{Choice, Local, Mark};
+use fabius_explore::{Choice, Local, SuccessorHint};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -38,8 +38,8 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         Screen::Watch => watch::draw(model, buffer, layout.body),
         Screen::Drive => drive(model, buffer, &layout),
     }
-    if let Some(area) = layout.remark {
-        remark(model, buffer, area);
+    if let Some(area) = layout.status_line {
+        status_line(model, buffer, area);
     }
     if let Some(area) = layout.footer {
         footer(model, buffer, area);
@@ -82,16 +82,17 @@ fn title(model: &Model, panel: Panel) -> String {
             };
             let delayed = model.session.as_ref().is_some_and(|session| !session.delays.is_empty());
             let delays = match model.session.as_ref().filter(|_| delayed && model.marks_delays) {
-                Some(session) => format!(" delaying {}", model.scheduling.name(session.walk.ground())),
+                Some(session) => format!(" delaying {}", model.scheduling.name(session.walk.target())),
                 None => String::new(),
             };
             format!("Run {}{part}{delays}", tabs.join(" "))
         }
         Panel::Choices => {
-            let judged = |choice: &Choice| matches!(choice.mark, Mark::CanFail { .. } | Mark::CannotFail);
+            let judged =
+                |choice: &Choice| matches!(choice.mark, SuccessorHint::CanFail { .. } | SuccessorHint::CannotFail);
             let session = model.session.as_ref().filter(|session| session.choices.iter().any(judged));
             // What can fail, or cannot, is said: a walk beside one property knows nothing of others.
-            let of = session.map(|session| format!(", marks for {}", session.walk.ground().property));
+            let of = session.map(|session| format!(", marks for {}", session.walk.target().property));
             format!("{}{}", panel.title(), of.unwrap_or_default())
         }
         Panel::Variables if model.changed_only => "Values (changed only)".to_owned(),
@@ -202,19 +203,21 @@ fn place(model: &Model) -> String {
     let held = walk.held().len();
     let holds = if held > 0 { format!("{} {held} held  ", model.theme.sign(Sign::Held)) } else { String::new() };
     let sealed = if walk.sealed().is_some() { "sealed  " } else { "" };
-    let name =
-        walk.name(walk.here()).map(|name| format!("  {} {name}", model.theme.sign(Sign::Mark))).unwrap_or_default();
+    let name = walk
+        .name(walk.here())
+        .map(|name| format!("  {} {name}", model.theme.sign(Sign::SuccessorHint)))
+        .unwrap_or_default();
     format!("{holds}{sealed}{looping}step {here} of {tip}{name} ")
 }
 
-fn remark(model: &Model, buffer: &mut Buffer, area: Rect) {
+fn status_line(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
-    let (sign, style) = match model.remark.tone {
+    let (sign, style) = match model.status_line.tone {
         Tone::Plain => (" ", Style::new()),
         Tone::Good => (theme.sign(Sign::Good), theme.good()),
         Tone::Bad => (theme.sign(Sign::Bad), theme.bad()),
     };
-    let text = &model.remark.text;
+    let text = &model.status_line.text;
     let lines = match area.height {
         1 => vec![text.clone()],
         _ => {

@@ -2,7 +2,7 @@
 
 use super::text::{mark, pad, put, span, width, wrap};
 use crate::keys;
-use crate::model::{Card, Model, Overlay, Prompt, Question};
+use crate::model::{Model, Overlay, Popup, Prompt, Question};
 use crate::theme::{Sign, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -17,8 +17,8 @@ pub fn draw(model: &Model, buffer: &mut Buffer, body: Rect) -> Option<Position> 
             help(model, buffer, body, *top);
             None
         }
-        Overlay::Card(card) => {
-            show_card(model, card, buffer, body);
+        Overlay::Popup(popup) => {
+            show_popup(model, popup, buffer, body);
             None
         }
         Overlay::Prompt(prompt) => ask(model, prompt, buffer, body),
@@ -115,7 +115,7 @@ fn signs(theme: Theme) -> Vec<Line<'static>> {
         (Sign::Loop, "in the loop of the run; being searched"),
         (Sign::Good, "holds; has ended as it may"),
         (Sign::Bad, "violated; goes wrong"),
-        (Sign::Mark, "a bookmark"),
+        (Sign::SuccessorHint, "a bookmark"),
     ];
     let mut lines = vec![Line::from(span("Signs", theme.accent().patch(theme.strong())))];
     lines.extend(rows.map(|(sign, means)| {
@@ -130,19 +130,19 @@ fn signs(theme: Theme) -> Vec<Line<'static>> {
     lines
 }
 
-fn show_card(model: &Model, card: &Card, buffer: &mut Buffer, body: Rect) {
+fn show_popup(model: &Model, popup: &Popup, buffer: &mut Buffer, body: Rect) {
     let theme = model.theme;
-    let longest = card.lines.iter().map(|(line, _)| width(line)).max().unwrap_or(0).max(width(&card.title) + 4);
+    let longest = popup.lines.iter().map(|(line, _)| width(line)).max().unwrap_or(0).max(width(&popup.title) + 4);
     let columns = (longest as u16 + 6).clamp(30, body.width.max(30)).min(body.width.min(100));
     let text = usize::from(columns.saturating_sub(6));
-    let wrapped: Vec<Vec<String>> = card.lines.iter().map(|(line, _)| wrap(line, text)).collect();
+    let wrapped: Vec<Vec<String>> = popup.lines.iter().map(|(line, _)| wrap(line, text)).collect();
     let rows: usize = wrapped.iter().map(Vec::len).sum();
-    let leads = card.lines.iter().any(|(_, node)| node.is_some());
-    let inner = frame(theme, buffer, body, (columns, rows as u16 + if leads { 4 } else { 2 }), &card.title);
+    let leads = popup.lines.iter().any(|(_, node)| node.is_some());
+    let inner = frame(theme, buffer, body, (columns, rows as u16 + if leads { 4 } else { 2 }), &popup.title);
     let mut y = 0;
-    for (index, lines) in wrapped.iter().enumerate().skip(card.cursor.top) {
+    for (index, lines) in wrapped.iter().enumerate().skip(popup.cursor.top) {
         for (part, line) in lines.iter().enumerate() {
-            let here = leads && index == card.cursor.at;
+            let here = leads && index == popup.cursor.at;
             let sign = if part == 0 && here { theme.sign(Sign::Here) } else { " " };
             put(
                 buffer,

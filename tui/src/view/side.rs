@@ -3,7 +3,7 @@
 use super::text::{mark, pad, put, span, width};
 use crate::model::{Model, Panel};
 use crate::theme::{Sign, Theme};
-use fabius_explore::{Choice, Mark, ProcessScene, Role, Until, Value};
+use fabius_explore::{Choice, ProcessView, Role, SuccessorHint, Until, Value};
 use fabius_witness::{Reason, Step};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -49,10 +49,10 @@ fn choice_lines(
     let (fine, plain) = choice.mark.sign();
     let sign = if theme.ascii { plain.to_string() } else { fine.to_owned() };
     let style = match choice.mark {
-        Mark::Error | Mark::DeadlockNext | Mark::CanFail { .. } => theme.bad(),
-        Mark::EntersCycle(_) => theme.changed(),
-        Mark::Known => theme.quiet(),
-        Mark::CannotFail | Mark::New => theme.good(),
+        SuccessorHint::Error | SuccessorHint::DeadlockNext | SuccessorHint::CanFail { .. } => theme.bad(),
+        SuccessorHint::EntersCycle(_) => theme.changed(),
+        SuccessorHint::Known => theme.quiet(),
+        SuccessorHint::CannotFail | SuccessorHint::New => theme.good(),
     };
     let step = &choice.effect;
     let number = if index < 9 { (index + 1).to_string() } else { " ".to_owned() };
@@ -71,7 +71,7 @@ fn choice_lines(
     }
     let effect = effect(theme, step);
     let words = match choice.mark {
-        Mark::New | Mark::Known => String::new(),
+        SuccessorHint::New | SuccessorHint::Known => String::new(),
         mark => format!("{}  ", mark.words()),
     };
     let second = vec![span(format!(" {along}  "), theme.accent()), span(words, style), span(effect, theme.quiet())];
@@ -107,10 +107,10 @@ pub fn processes(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
     let (Some(session), Some(loaded)) = (&model.session, &model.loaded) else { return };
     let cursor = model.cursors[Panel::Processes.index()];
-    let names = session.processes.iter().map(|process| width(&process.standing.name)).max().unwrap_or(0).min(14);
+    let names = session.processes.iter().map(|process| width(&process.status.name)).max().unwrap_or(0).min(14);
     for (index, process) in session.processes.iter().enumerate().skip(cursor.top).take(usize::from(area.height)) {
         let row = (index - cursor.top) as u16;
-        let line = loaded.map.position(process.standing.span).line;
+        let line = loaded.map.position(process.status.span).line;
         let claims_turn = session.walk.is_claims_turn();
         put(buffer, area, row, &process_line(theme, process, line, (names, claims_turn)), theme);
         if index == cursor.at && model.panel == Panel::Processes {
@@ -119,8 +119,8 @@ pub fn processes(model: &Model, buffer: &mut Buffer, area: Rect) {
     }
 }
 
-fn process_line(theme: Theme, process: &ProcessScene, line: u32, (names, claims_turn): (usize, bool)) -> Line<'static> {
-    let standing = &process.standing;
+fn process_line(theme: Theme, process: &ProcessView, line: u32, (names, claims_turn): (usize, bool)) -> Line<'static> {
+    let status = &process.status;
     let (sign, style) = match process.role {
         _ if process.held.is_some() => (theme.sign(Sign::Held), theme.held()),
         Role::Enabled => (theme.sign(Sign::Go), theme.good()),
@@ -132,14 +132,14 @@ fn process_line(theme: Theme, process: &ProcessScene, line: u32, (names, claims_
     let style_of_text = if process.role == Role::Enabled { Style::new() } else { theme.quiet() };
     Line::from(vec![
         span(format!("{sign}{moved}"), style),
-        span(pad(&standing.name, names, theme), theme.process(standing.pid)),
+        span(pad(&status.name, names, theme), theme.process(status.pid)),
         span(format!(" {line:>3} "), theme.quiet()),
         span(says, style_of_text),
     ])
 }
 
 /// What there is to say about a process in a few words.
-fn says(process: &ProcessScene, claims_turn: bool) -> String {
+fn says(process: &ProcessView, claims_turn: bool) -> String {
     if let Some(hold) = &process.held {
         return match &hold.until {
             Until::Released => "held".to_owned(),
@@ -147,7 +147,7 @@ fn says(process: &ProcessScene, claims_turn: bool) -> String {
             Until::Condition(condition) => format!("held until {}", condition.text),
         };
     }
-    let waiting = &process.standing.waiting;
+    let waiting = &process.status.waiting;
     match process.role {
         Role::Ended => "ended".to_owned(),
         Role::Excluded(_) => "waits for the end of an atomic sequence".to_owned(),

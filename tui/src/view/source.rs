@@ -25,7 +25,7 @@ const KEYWORDS: &[&str] = &[
 pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
     let theme = model.theme;
     let cursor = model.cursors[Panel::Source.index()];
-    let standing = standing(model);
+    let status = status(model);
     let last = last_line(model);
     // A blank stands between the marks and the longest number.
     let digits = model.source.lines.len().to_string().len().max(2) + 1;
@@ -34,7 +34,7 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
         let index = cursor.top + usize::from(row);
         let Some(text) = model.source.lines.get(index) else { break };
         let number = index as u32 + 1;
-        let mut spans = marks(theme, standing.get(&number).map_or(&[], Vec::as_slice));
+        let mut spans = marks(theme, status.get(&number).map_or(&[], Vec::as_slice));
         let is_last = last == Some(number);
         let number_style = if is_last { theme.changed() } else { theme.quiet() };
         let sign = if is_last { theme.sign(Sign::Here) } else { " " };
@@ -58,18 +58,18 @@ fn last_line(model: &Model) -> Option<u32> {
 }
 
 /// The processes that stand on each line; those that stand in another file are on none.
-fn standing(model: &Model) -> BTreeMap<u32, Vec<(u8, Sign, Style)>> {
+fn status(model: &Model) -> BTreeMap<u32, Vec<(u8, Sign, Style)>> {
     let mut found: BTreeMap<u32, Vec<(u8, Sign, Style)>> = BTreeMap::new();
     let (Some(session), Some(loaded)) = (&model.session, &model.loaded) else { return found };
     for process in &session.processes {
-        let pid = process.standing.pid;
+        let pid = process.status.pid;
         let sign = match process.role {
             Role::Ended => continue,
             _ if process.held.is_some() => Sign::Held,
             Role::Enabled => Sign::Go,
             Role::Excluded(_) | Role::Blocked => Sign::Stuck,
         };
-        let place = loaded.map.position(process.standing.span);
+        let place = loaded.map.position(process.status.span);
         if place.file.as_ref() != loaded.name {
             continue;
         }
@@ -78,13 +78,13 @@ fn standing(model: &Model) -> BTreeMap<u32, Vec<(u8, Sign, Style)>> {
     found
 }
 
-fn marks(theme: Theme, standing: &[(u8, Sign, Style)]) -> Vec<Span<'static>> {
+fn marks(theme: Theme, status: &[(u8, Sign, Style)]) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut used = 0;
-    for (index, (pid, sign, style)) in standing.iter().enumerate() {
+    for (index, (pid, sign, style)) in status.iter().enumerate() {
         let text = format!("{}{pid}", theme.sign(*sign));
         let width = super::text::width(&text);
-        let more = standing.len() - index;
+        let more = status.len() - index;
         if used + width > MARKS || (used + width + 2 > MARKS && more > 1 && used > 0) {
             let rest = format!("+{more}");
             used += rest.len();

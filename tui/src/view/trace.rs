@@ -87,7 +87,7 @@ fn before(model: &Model, session: &Session, row: &Row) -> Vec<ratatui::text::Spa
     let here = session.is_row_at(row.node, walk.depth(walk.here()));
     let sign = match (here, walk.name(row.node)) {
         (true, _) => theme.sign(Sign::Here),
-        (false, Some(_)) => theme.sign(Sign::Mark),
+        (false, Some(_)) => theme.sign(Sign::SuccessorHint),
         (false, None) => " ",
     };
     let number = match &row.step {
@@ -109,7 +109,7 @@ fn lane_owners(session: &Session, room: u16) -> Vec<(u8, String)> {
         }
     };
     for process in &session.processes {
-        add(process.standing.pid, &process.standing.name);
+        add(process.status.pid, &process.status.name);
     }
     for step in session.page.rows.iter().filter_map(|row| row.step.as_ref()) {
         add(step.actor.pid, &step.actor.name);
@@ -347,7 +347,7 @@ fn tree_line(theme: Theme, session: &Session, row: &TreeRow) -> Vec<ratatui::tex
     };
     spans.push(span(format!("{} {steps}", theme.sign(sign)), style));
     if let Some(name) = walk.name(row.node) {
-        spans.push(span(format!(" {} {name}", theme.sign(Sign::Mark)), theme.changed()));
+        spans.push(span(format!(" {} {name}", theme.sign(Sign::SuccessorHint)), theme.changed()));
     }
     if !row.says.is_empty() {
         spans.push(span(format!("  {}", row.says), style));

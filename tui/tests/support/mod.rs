@@ -1,12 +1,12 @@
 //! The explorer without a terminal: keys in, screens out, and what is to be done outside done at once.
 
 use fabius_base::Cancel;
-use fabius_engine::{Controls, Event, Loaded, Settings, Surroundings, check, load};
+use fabius_engine::{CheckContext, Controls, Event, Loaded, Settings, check, load};
 use fabius_tui::message::{Effect, Message};
 use fabius_tui::model::Model;
 use fabius_tui::update::update;
 use fabius_tui::view::view;
-use fabius_tui::{Theme, Wish};
+use fabius_tui::{LaunchOptions, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -33,15 +33,15 @@ impl Player {
 
     pub fn with(text: &str, size: (u16, u16), settings: Settings, theme: Theme) -> Self {
         let loaded = read(text, &settings);
-        let wish = Wish { path: PathBuf::from("model.pml"), settings, trail: None, check: false };
-        let mut player = Self { model: Model::new(wish, theme, size), effects: Vec::new() };
+        let launch = LaunchOptions { path: PathBuf::from("model.pml"), settings, trail: None, check: false };
+        let mut player = Self { model: Model::new(launch, theme, size), effects: Vec::new() };
         player.send(Message::Loaded(loaded));
         player
     }
 
     /// The model was written.
     pub fn write(&mut self, text: &str) {
-        let loaded = read(text, &self.model.wish.settings);
+        let loaded = read(text, &self.model.launch.settings);
         self.send(Message::Loaded(loaded));
     }
 
@@ -58,23 +58,25 @@ impl Player {
         let mut events = Vec::new();
         controls.ask(true);
         let mut observe = |event: Event| events.push(event);
-        let mut around =
-            Surroundings { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
-        let settings = self.model.wish.settings.clone();
+        let mut context =
+            CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
+        let settings = self.model.launch.settings.clone();
         let done = match effect {
             Effect::Check { work, properties, .. } => {
                 let loaded = self.model.loaded.clone().expect("a model was read");
-                let settings = self.model.wish.asking(properties);
-                Message::Checked(work, Box::new(check(&loaded, &settings, &mut around)))
+                let settings = self.model.launch.asking(properties);
+                Message::Checked(work, Box::new(check(&loaded, &settings, &mut context)))
             }
-            Effect::Search(work, request) => Message::Searched(work, Box::new(request.run(&settings, &mut around))),
+            Effect::Search(work, request) => Message::Searched(work, Box::new(request.run(&settings, &mut context))),
             Effect::Seek(work, search) => {
-                Message::Found(work, search.which(), Box::new(search.run(&settings, &mut around)))
+                Message::Found(work, search.which(), Box::new(search.run(&settings, &mut context)))
             }
-            Effect::Chart(number, charting) => {
+            Effect::LocalStateGraph(number, charting) => {
                 Message::Charted(number, Box::new(charting.run(&settings.limits, false, &|| false)))
             }
-            Effect::Ride(number, ride) => Message::Ran(number, Box::new(Ok(ride.run(&cancel, &mut |_| {})))),
+            Effect::RunRequest(number, background_run) => {
+                Message::Ran(number, Box::new(Ok(background_run.run(&cancel, &mut |_| {}))))
+            }
             other => return self.effects.push(other),
         };
         let work = self.model.work;
@@ -119,7 +121,7 @@ impl Player {
 
     /// What is said, which has these words in it.
     pub fn said(&self, words: &str) -> &str {
-        let said = self.model.remark.text.as_str();
+        let said = self.model.status_line.text.as_str();
         assert!(said.contains(words), "no {words}: {said}");
         said
     }

@@ -5,18 +5,18 @@ use super::{
     with_scheduler,
 };
 use crate::adapter::SearchedMachine;
-use crate::checkpoint::{Belonging, Kept, nothing_kept};
+use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
+use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::liveness::{Inquiry, pose};
+use crate::liveness::{LivenessQuery, prepare};
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict, ViolationClass};
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::settings::{Delaying, Settings};
 use crate::shortest::add_shortest;
 use crate::strategy::{CycleSearch, DelayedCycleSearch};
 use crate::task::{Checked, Task, limit_reached};
-use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_base::Finding;
 use fabius_program::{Move, Program, meaning::Fault};
@@ -32,47 +32,48 @@ pub(crate) fn check(
     planned: &Planned,
     settings: &Settings,
     (delaying, search, threads): (&Delaying, DelayedCycleSearch, usize),
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Checked {
-    let (inquiry, mut machine) = match pose(program, planned, settings, CycleSearch::Components) {
+    let (query, mut machine) = match prepare(program, planned, settings, CycleSearch::Components) {
         Ok(posed) => posed,
         Err(checked) => return *checked,
     };
-    let task = Task { loaded, program: &inquiry.program, property: &planned.name, settings };
+    let task = Task { loaded, program: &query.program, property: &planned.name, settings };
     let chosen = choose(program, &delaying.scheduler);
-    let began = (around.now)();
-    let watcher = Watcher::new(&task, around, Goal::Violation, machine.places(), None);
+    let began = (context.now)();
+    let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
     let ask = ask(search);
     let is_shared = 1 < threads;
-    let kept = Kept::as_asked(&settings.keeper, || {
+    let kept = Checkpointing::as_asked(&settings.checkpoint_files, || {
         let kind = format!("{}{}", word(ask), if is_shared { " by several threads" } else { "" });
-        let belonging = Belonging::new(&kind, &inquiry.program, &planned.name, settings)
+        let checkpoint_key = CheckpointKey::new(&kind, &query.program, &planned.name, settings)
             .with("what counts as progress", format!("{:?}", settings.progress));
-        belonging_to(belonging, loaded, &machine, &chosen, delaying)
+        belonging_to(checkpoint_key, loaded, &machine, &chosen, delaying)
     })
     .cutting(machine.cut_runs());
-    let job = Job { delaying, settings, goal: inquiry.goal, ask, threads, kept: &kept };
+    let job = Job { delaying, settings, goal: query.goal, ask, threads, kept: &kept };
     let overlap = Overlap::default();
-    let found = match with_scheduler(loaded, &mut machine, &chosen.kind, seed_of(delaying), &overlap, (watcher, job)) {
-        Ok(found) => found,
-        Err(finding) => return Checked::faulty(planned, *finding),
-    };
-    let seconds = ((around.now)() - began).as_secs_f64();
+    let found =
+        match with_scheduler(loaded, &mut machine, &chosen.kind, seed_of(delaying), &overlap, (engine_observer, job)) {
+            Ok(found) => found,
+            Err(finding) => return Checked::faulty(planned, *finding),
+        };
+    let seconds = ((context.now)() - began).as_secs_f64();
     let mut checked = Checked {
         findings: unknown_types(program, &chosen)
             .into_iter()
-            .chain(overlap.finding(&inquiry.program, &loaded.map))
-            .chain(nothing_kept(settings, found.coverage, found.first().is_some()))
+            .chain(overlap.finding(&query.program, &loaded.map))
+            .chain(no_checkpoint(settings, found.coverage, found.first().is_some()))
             .collect(),
-        ..Checked::of(describe(planned, settings, &inquiry, &found, &chosen, ask, seconds))
+        ..Checked::of(describe(planned, settings, &query, &found, &chosen, ask, seconds))
     };
-    machine.cut_runs().qualify(&mut checked.report, &inquiry.program, &loaded.map);
+    machine.cut_runs().qualify(&mut checked.report, &query.program, &loaded.map);
     if let Some(found) = found.into_first() {
         if loaded.is_sealed() {
             // The shortest run might not keep to the seals.
-            let found = inquiry.describe(found, inquiry.as_written(loaded, planned, settings));
-            checked.confirm(loaded, &inquiry.program, planned, found, around);
-        } else if add_shortest(&task, planned, &inquiry, &mut machine, found, around, &mut checked) {
+            let found = query.describe(found, query.as_written(loaded, planned, settings));
+            checked.confirm(loaded, &query.program, planned, found, context);
+        } else if add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked) {
             checked.report.reason += "; the run shown is the shortest one found, whatever its delays";
         }
     }
@@ -96,22 +97,30 @@ struct Job<'a> {
     ask: Ask,
     /// This many threads may search.
     threads: usize,
-    kept: &'a Kept<'a>,
+    kept: &'a Checkpointing<'a>,
 }
 
-impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
+impl UnderScheduler for (EngineObserver<'_, '_>, Job<'_>) {
     type Result = Result<CycleOutcome<Move, Fault>, Box<Finding>>;
 
     fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
-        let (mut watcher, job) = self;
-        let cancel = watcher.around.cancel.clone();
+        let (mut engine_observer, job) = self;
+        let cancel = engine_observer.context.cancel.clone();
         let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
         let bounding = IterativeDelayBounding { last: job.delaying.delays_max, ..IterativeDelayBounding::default() };
         if 1 < job.threads {
             let mut team = machine.team(job.threads);
             let question = (job.goal, ALONE_MAX);
             let found = job.kept.run(|checkpoint| {
-                iterative_map_together(&mut team, scheduler, &mut watcher, &settings, &bounding, question, checkpoint)
+                iterative_map_together(
+                    &mut team,
+                    scheduler,
+                    &mut engine_observer,
+                    &settings,
+                    &bounding,
+                    question,
+                    checkpoint,
+                )
             });
             team.iter().for_each(|member| machine.learn(member));
             if let Some(found) = found? {
@@ -120,7 +129,7 @@ impl UnderScheduler for (Watcher<'_, '_>, Job<'_>) {
         }
         let question = (job.goal, job.ask);
         job.kept.run(|checkpoint| {
-            iterative_cycles(machine, scheduler, &mut watcher, &settings, &bounding, question, checkpoint)
+            iterative_cycles(machine, scheduler, &mut engine_observer, &settings, &bounding, question, checkpoint)
         })
     }
 }
@@ -137,13 +146,13 @@ fn word(ask: Ask) -> &'static str {
 fn describe(
     planned: &Planned,
     settings: &Settings,
-    inquiry: &Inquiry,
+    query: &LivenessQuery,
     found: &CycleOutcome<Move, Fault>,
     chosen: &Chosen,
     ask: Ask,
     seconds: f64,
 ) -> PropertyReport {
-    in_figures(planned, found, word(ask), reason(settings, inquiry, found, chosen), seconds)
+    in_figures(planned, found, word(ask), reason(settings, query, found, chosen), seconds)
 }
 
 /// What a search for cycles that goes by rounds found out, in figures and one sentence.
@@ -185,8 +194,8 @@ pub(crate) fn in_figures(
 }
 
 /// What the runs do that are looked for: *a run* …
-pub(crate) fn what_runs_do(inquiry: &Inquiry) -> &'static str {
-    match (inquiry.class, &inquiry.property) {
+pub(crate) fn what_runs_do(query: &LivenessQuery) -> &'static str {
+    match (query.class, &query.property) {
         (ViolationClass::NonProgressCycle, _) => "goes on for ever without progress",
         (_, Some(_)) => "violates it",
         (_, None) => "passes acceptance labels for ever",
@@ -194,8 +203,8 @@ pub(crate) fn what_runs_do(inquiry: &Inquiry) -> &'static str {
 }
 
 /// One sentence that says what the verdict rests on.
-fn reason(settings: &Settings, inquiry: &Inquiry, found: &CycleOutcome<Move, Fault>, chosen: &Chosen) -> String {
-    let what = what_runs_do(inquiry);
+fn reason(settings: &Settings, query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, chosen: &Chosen) -> String {
+    let what = what_runs_do(query);
     let states = counted(found.statistics.states, "state");
     let under = under(chosen);
     let bound = found.rounds.last().map_or(0, |round| u64::from(round.bound));

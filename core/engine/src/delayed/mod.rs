@@ -12,19 +12,19 @@ pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::adapter::SearchedMachine;
 use crate::budget::Budget;
-use crate::checkpoint::{Belonging, Kept};
+use crate::checkpoint::{CheckpointKey, Checkpointing};
 use crate::counterexample::{Counterexample, Found, confirm};
+use crate::dead_code::dead_code;
+use crate::engine_observer::EngineObserver;
 use crate::event::{Event, Goal};
 use crate::load::Loaded;
 use crate::look::Controls;
 use crate::plan::Planned;
 use crate::report::DelayReport;
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::safety::{event_trace, shortest};
 use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
 use crate::task::{Checked, Task, refused};
-use crate::unreached::unreached;
-use crate::watcher::Watcher;
 pub(crate) use chosen::scheduler_of;
 use chosen::{ByName, Chosen, choose, unknown_types};
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
@@ -98,7 +98,7 @@ struct Order<'a> {
     limits: Limits,
     stop_at: StopAt,
     last: Option<u32>,
-    kept: &'a Kept<'a>,
+    kept: &'a Checkpointing<'a>,
 }
 
 /// Searches in the order of delays, and confirms what was found.
@@ -108,7 +108,7 @@ pub(crate) fn check(
     planned: &Planned,
     settings: &Settings,
     (delaying, how): (&Delaying, How),
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Checked {
     let task = Task { loaded, program, property: &planned.name, settings };
     let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
@@ -117,20 +117,20 @@ pub(crate) fn check(
         Err(refusal) => return refused(planned, program, refusal),
     };
     let chosen = choose(program, &delaying.scheduler);
-    let kept = Kept::as_asked(&settings.keeper, || {
-        let belonging = Belonging::new(delaying.mode.as_str(), program, &planned.name, settings);
-        belonging_to(belonging, loaded, &machine, &chosen, delaying)
+    let kept = Checkpointing::as_asked(&settings.checkpoint_files, || {
+        let checkpoint_key = CheckpointKey::new(delaying.mode.as_str(), program, &planned.name, settings);
+        belonging_to(checkpoint_key, loaded, &machine, &chosen, delaying)
     });
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let (mode, limits) = (delaying.mode, settings.limits);
     let order = Order { delaying, mode, how, limits, stop_at, last: delaying.delays_max, kept: &kept };
     let overlap = Overlap::default();
-    let began = (around.now)();
-    let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, &overlap, around) {
+    let began = (context.now)();
+    let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, &overlap, context) {
         Ok(explored) => explored,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
-    let seconds = ((around.now)() - began).as_secs_f64();
+    let seconds = ((context.now)() - began).as_secs_f64();
     let mut checked = Checked {
         findings: noticed(&task, &machine, &explored, &chosen, &overlap),
         ..Checked::of(describe(planned, how, mode, &explored, sentence, seconds))
@@ -142,20 +142,20 @@ pub(crate) fn check(
         if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
             let found =
                 Found { count: violation.count, ..Found::new(violation.kind.into(), violation.path.clone(), watch) };
-            let either = shortest(&task, &mut machine, found, *key, around);
-            checked.confirm_either(loaded, program, planned, either, around);
+            let either = shortest(&task, &mut machine, found, *key, context);
+            checked.confirm_either(loaded, program, planned, either, context);
             continue;
         }
         let first = Run::new(violation, mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
-        let run = fewer(&task, &mut machine, first, key, &chosen, order, around);
+        let run = fewer(&task, &mut machine, first, key, &chosen, order, context);
         let found = Found::new(violation.kind.into(), run.path, watch);
         match confirm(loaded, program, Found { count: violation.count, as_found: true, ..found }) {
             Ok(mut counterexample) => {
                 if delays_count {
                     mark(&mut counterexample, program, &loaded.map, &run.delays, run.fewest);
                 }
-                checked.add(planned, counterexample, around);
+                checked.add(planned, counterexample, context);
             }
             Err(failure) => checked.failure = checked.failure.or(Some(failure)),
         }
@@ -174,7 +174,7 @@ fn never_executed(task: &Task<'_>, machine: &SearchedMachine, explored: &Explore
     if !all_seen || task.loaded.is_sealed() {
         return Vec::new();
     }
-    unreached(task.program, &task.loaded.map, &|edge| machine.reached(edge))
+    dead_code(task.program, &task.loaded.map, &|edge| machine.reached(edge))
 }
 
 /// Searches, or draws runs; and says what it means if nothing was found.
@@ -184,18 +184,24 @@ fn explore(
     chosen: &Chosen,
     order: Order<'_>,
     overlap: &Overlap,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Result<(Explored, String), Box<Finding>> {
     let delaying = order.delaying;
     if let How::Sample(kind) = order.how {
-        let drawn = samples::draw(task, machine, &chosen.kind, delaying, kind, (overlap, around));
+        let drawn = samples::draw(task, machine, &chosen.kind, delaying, kind, (overlap, context));
         let sentence = |drawn| samples::reason(drawn, kind, delaying, chosen);
         let sentence = drawn.outcome.samples.as_ref().map(sentence).unwrap_or_default();
         return Ok((drawn, sentence));
     }
-    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let explored =
-        with_scheduler(task.loaded, machine, &chosen.kind, seed_of(delaying), overlap, Search { watcher, order })?;
+    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let explored = with_scheduler(
+        task.loaded,
+        machine,
+        &chosen.kind,
+        seed_of(delaying),
+        overlap,
+        Search { engine_observer, order },
+    )?;
     let sentence = reason(&explored, order, chosen, task.loaded.is_sealed());
     Ok((explored, sentence))
 }
@@ -224,18 +230,20 @@ fn fewer(
     key: Option<u64>,
     chosen: &Chosen,
     order: Order<'_>,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Run {
     let Some(key) = key.filter(|_| order.mode != DelayMode::Exact && !task.settings.keep_going) else { return run };
-    if around.cancel.requested().is_some() {
+    if context.cancel.requested().is_some() {
         return run;
     }
     let limits = Limits { depth_max: None, ..order.limits };
     let budget = Budget::new(task.settings.clarify_transitions_max, machine);
     let last = Some(run.delays.len() as u32);
-    let order = Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Kept::not(), ..order };
-    let watcher = Watcher::new(task, around, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
-    let search = Search { watcher, order };
+    let order =
+        Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Checkpointing::not(), ..order };
+    let engine_observer =
+        EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
+    let search = Search { engine_observer, order };
     let Ok(explored) =
         with_scheduler(task.loaded, machine, &chosen.kind, seed_of(order.delaying), &Overlap::default(), search)
     else {
@@ -306,7 +314,7 @@ fn seal<D: SharedScheduler, T: UnderScheduler>(
 
 /// A search for violations of safety.
 struct Search<'a, 'b, 'c> {
-    watcher: Watcher<'a, 'b>,
+    engine_observer: EngineObserver<'a, 'b>,
     order: Order<'c>,
 }
 
@@ -314,32 +322,32 @@ impl UnderScheduler for Search<'_, '_, '_> {
     type Result = Result<Explored, Box<Finding>>;
 
     fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
-        let Self { mut watcher, order } = self;
+        let Self { mut engine_observer, order } = self;
         let Order { limits, stop_at, last, .. } = order;
-        let settings = search::Settings { limits, stop_at, cancel: watcher.around.cancel.clone() };
+        let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
         let bounding =
             IterativeDelayBounding { last, choices: order.delaying.choices_max, ..IterativeDelayBounding::default() };
         if order.mode == DelayMode::Exact {
             let outcome = order.kept.run(|checkpoint| {
-                delay_bounded::exact(machine, scheduler, &mut watcher, &settings, &bounding, checkpoint)
+                delay_bounded::exact(machine, scheduler, &mut engine_observer, &settings, &bounding, checkpoint)
             })?;
             let store_bytes = outcome.statistics.memory_bytes;
-            return Ok(Explored { outcome, store_bytes, keys: watcher.keys });
+            return Ok(Explored { outcome, store_bytes, keys: engine_observer.keys });
         }
         let how = (order, &settings, &bounding);
         let (outcome, store_bytes) = match order.how.store() {
-            Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut watcher, how)?,
+            Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut engine_observer, how)?,
             Storage::Hash => {
                 let store = FingerprintStore::new(STORE_SEED);
-                run_fast(machine, scheduler, store, &mut watcher, how)?
+                run_fast(machine, scheduler, store, &mut engine_observer, how)?
             }
             Storage::Bitstate => {
                 let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
                 let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
-                run_fast(machine, scheduler, store, &mut watcher, how)?
+                run_fast(machine, scheduler, store, &mut engine_observer, how)?
             }
         };
-        Ok(Explored { outcome, store_bytes, keys: watcher.keys })
+        Ok(Explored { outcome, store_bytes, keys: engine_observer.keys })
     }
 }
 
@@ -347,40 +355,40 @@ fn run_fast<D: Scheduler<Move>, S: Store>(
     machine: &mut SearchedMachine,
     scheduler: &D,
     mut store: S,
-    watcher: &mut Watcher<'_, '_>,
+    engine_observer: &mut EngineObserver<'_, '_>,
     (order, settings, bounding): (Order<'_>, &search::Settings, &IterativeDelayBounding),
 ) -> Result<(Outcome, u64), Box<Finding>> {
     let outcome = order.kept.run(|checkpoint| {
-        delay_bounded::fast(machine, scheduler, &mut store, watcher, settings, bounding, checkpoint)
+        delay_bounded::fast(machine, scheduler, &mut store, engine_observer, settings, bounding, checkpoint)
     })?;
     Ok((outcome, store.memory_bytes()))
 }
 
 /// What a search in the order of delays depends on beside the model.
 fn belonging_to(
-    belonging: Belonging,
+    checkpoint_key: CheckpointKey,
     loaded: &Loaded,
     machine: &SearchedMachine,
     chosen: &Chosen,
     delaying: &Delaying,
-) -> Belonging {
+) -> CheckpointKey {
     let seals = SealedPlaces::new(machine.machine(), &loaded.map, &loaded.seals);
-    belonging
+    checkpoint_key
         .with_sum_of("the scheduler", &format!("{:?}", chosen.kind))
         .with("the seed", seed_of(delaying))
         .with("the bound on choices", delaying.choices_max.map_or("none".to_owned(), |most| most.to_string()))
         .with_sum_of("the sealed stretches", &format!("{seals:?}"))
 }
 
-impl DelayObserver<Move, Fault> for Watcher<'_, '_> {
+impl DelayObserver<Move, Fault> for EngineObserver<'_, '_> {
     fn last_bound(&mut self, last: Option<u32>) -> Option<u32> {
-        let raised = self.around.controls.and_then(Controls::last_bound).unwrap_or(0);
+        let raised = self.context.controls.and_then(Controls::last_bound).unwrap_or(0);
         last.map(|last| last.max(raised))
     }
 
     fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
         let Round { bound, states, frontier, .. } = *round;
-        (self.around.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });
+        (self.context.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });
         ControlFlow::Continue(())
     }
 }
@@ -449,10 +457,10 @@ fn whereabouts(trace: &Trace, pid: u8, step: usize) -> (String, String, Span) {
     if let Some(actor) = actors.find(|actor| actor.pid == pid) {
         return (actor.name, actor.process, actor.span);
     }
-    match trace.last.processes.iter().find(|standing| standing.pid == pid) {
-        Some(standing) => {
-            let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
-            (standing.name.clone(), standing.process.clone(), span)
+    match trace.last.processes.iter().find(|status| status.pid == pid) {
+        Some(status) => {
+            let span = status.waiting.first().map_or(status.span, |waiting| waiting.span);
+            (status.name.clone(), status.process.clone(), span)
         }
         None => (format!("process {pid}"), String::new(), Span::default()),
     }

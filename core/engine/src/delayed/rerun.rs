@@ -5,9 +5,9 @@
 
 use super::{Overlap, SharedScheduler, UnderScheduler, choose, with_scheduler};
 use crate::adapter::SearchedMachine;
-use crate::ground::Ground;
 use crate::load::Loaded;
 use crate::settings::SchedulerChoice;
+use crate::target::ExplorationTarget;
 use fabius_program::{Move, Watch, meaning::Fault};
 use fabius_search::schedule::turns::{Lister, TurnEnd};
 use fabius_search::schedule::{Scheduler, Step, Turns};
@@ -27,8 +27,8 @@ pub struct Scheduling {
 
 impl Scheduling {
     /// The scheduler's name as people say it, for this model.
-    pub fn name(&self, ground: &Ground) -> String {
-        choose(&ground.program, &self.scheduler).kind.name()
+    pub fn name(&self, target: &ExplorationTarget) -> String {
+        choose(&target.program, &self.scheduler).kind.name()
     }
 }
 
@@ -107,11 +107,11 @@ enum Guide<'a> {
 /// If the run is not possible, or beside a claim: in a sentence.
 pub fn delays_of(
     loaded: &Loaded,
-    ground: &Ground,
+    target: &ExplorationTarget,
     path: &[Move],
     scheduling: &Scheduling,
 ) -> Result<ScheduledRun, String> {
-    under(loaded, ground, scheduling, Guide::Path(path), path.len()).map(|(run, _)| run)
+    under(loaded, target, scheduling, Guide::Path(path), path.len()).map(|(run, _)| run)
 }
 
 /// The run under a scheduler that is delayed at these points and nowhere else. Where a process has several ways on, it
@@ -121,33 +121,33 @@ pub fn delays_of(
 /// If the run `like` is not possible, or beside a claim: in a sentence.
 pub fn rerun(
     loaded: &Loaded,
-    ground: &Ground,
+    target: &ExplorationTarget,
     like: &[Move],
     scheduling: &Scheduling,
     delays: &[DelayPoint],
     steps_max: usize,
 ) -> Result<ScheduledRun, String> {
-    let (_, turns) = under(loaded, ground, scheduling, Guide::Path(like), like.len())?;
+    let (_, turns) = under(loaded, target, scheduling, Guide::Path(like), like.len())?;
     let keys = delays.iter().map(DelayPoint::key).collect();
-    under(loaded, ground, scheduling, Guide::Delays(keys, turns), steps_max).map(|(run, _)| run)
+    under(loaded, target, scheduling, Guide::Delays(keys, turns), steps_max).map(|(run, _)| run)
 }
 
 type Walked = (ScheduledRun, HashMap<u8, Vec<Vec<Move>>>);
 
 fn under(
     loaded: &Loaded,
-    ground: &Ground,
+    target: &ExplorationTarget,
     scheduling: &Scheduling,
     guide: Guide<'_>,
     steps_max: usize,
 ) -> Result<Walked, String> {
-    if ground.watch.claim.is_some() {
+    if target.watch.claim.is_some() {
         return Err("delays are counted in runs without a claim beside them".to_owned());
     }
-    let watch = Watch { trace: ground.watch.trace, ..Watch::NOTHING };
-    let machine = SearchedMachine::new(Arc::clone(&ground.program), watch);
+    let watch = Watch { trace: target.watch.trace, ..Watch::NOTHING };
+    let machine = SearchedMachine::new(Arc::clone(&target.program), watch);
     let mut machine = machine.map_err(|refusal| refusal.to_string())?;
-    let chosen = choose(&ground.program, &scheduling.scheduler);
+    let chosen = choose(&target.program, &scheduling.scheduler);
     let walk = Walk { guide, steps_max };
     with_scheduler(loaded, &mut machine, &chosen.kind, scheduling.seed, &Overlap::default(), walk)
 }

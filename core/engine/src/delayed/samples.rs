@@ -2,11 +2,11 @@
 
 use super::{Chosen, Explored, Overlap, SharedScheduler, UnderScheduler, seed_of, under, with_scheduler};
 use crate::adapter::SearchedMachine;
+use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::settings::{Delaying, SampleKind, SchedulerChoice};
 use crate::task::Task;
-use crate::watcher::Watcher;
 use crate::words::{counted, grouped};
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
@@ -17,7 +17,7 @@ const DELAYS_DEFAULT: u32 = 2;
 
 /// What is drawn under a scheduler.
 struct Draw<'a, 'b, 'c> {
-    watcher: Watcher<'a, 'b>,
+    engine_observer: EngineObserver<'a, 'b>,
     task: &'c Task<'a>,
     delaying: &'c Delaying,
     kind: SampleKind,
@@ -29,7 +29,7 @@ impl UnderScheduler for Draw<'_, '_, '_> {
     type Result = Explored;
 
     fn run<D: SharedScheduler>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Explored {
-        let cancel = self.watcher.around.cancel.clone();
+        let cancel = self.engine_observer.context.cancel.clone();
         let limits = self.task.settings.limits;
         let settings = search::Settings { limits, stop_at: self.stop_at, cancel };
         let program = self.task.program;
@@ -40,8 +40,8 @@ impl UnderScheduler for Draw<'_, '_, '_> {
             length: limits.depth_max,
             of_interest: &|step: &Move| is_seen_by_others(program, step),
         };
-        let outcome = sample(machine, scheduler, &mut self.watcher, &settings, &samples);
-        Explored { outcome, store_bytes: 0, keys: self.watcher.keys }
+        let outcome = sample(machine, scheduler, &mut self.engine_observer, &settings, &samples);
+        Explored { outcome, store_bytes: 0, keys: self.engine_observer.keys }
     }
 }
 
@@ -69,11 +69,11 @@ pub(super) fn draw(
     chosen: &SchedulerChoice,
     delaying: &Delaying,
     kind: SampleKind,
-    (overlap, around): (&Overlap, &mut Surroundings<'_>),
+    (overlap, context): (&Overlap, &mut CheckContext<'_>),
 ) -> Explored {
     let stop_at = if task.settings.keep_going { StopAt::Never } else { StopAt::First };
-    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let draw = Draw { watcher, task, delaying, kind, runs: delaying.runs_max(), stop_at };
+    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let draw = Draw { engine_observer, task, delaying, kind, runs: delaying.runs_max(), stop_at };
     with_scheduler(task.loaded, machine, chosen, seed_of(delaying), overlap, draw)
 }
 

@@ -6,9 +6,9 @@
 //! executing them one after the other, as soon as their process may move, gives a run of the program
 //! as written; the numbers of statements and locations are the same in both.
 
-mod accompany;
+mod claim_product;
 
-use accompany::accompany;
+use claim_product::claim_product;
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, Watch};
 use fabius_witness::{Claim, Outcome, State, settled, step};
 
@@ -44,7 +44,7 @@ pub(crate) fn elaborate(
     run.follow_all(optimised, stem)?;
     let (path, from) = run.go_round(optimised, cycle)?;
     let Some(_) = watch.claim else { return Some(told(path, from, claim)) };
-    let (path, from) = accompany((written, watch), &path, from, claim)?;
+    let (path, from) = claim_product((written, watch), &path, from, claim)?;
     Some(told(path, from, claim))
 }
 

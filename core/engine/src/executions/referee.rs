@@ -37,7 +37,7 @@ pub(super) fn walk(program: &Arc<Program>, watch: Watch, execution: &Execution<M
 
 /// Walks an infinite execution.
 pub(super) fn walk_cycle(program: &Arc<Program>, watch: Watch, cycle: &Cycle<Move>) -> Result<Trace, String> {
-    let claim = Claim::Cycle { start: cycle.start, shows: fabius_witness::Shows::NOTHING };
+    let claim = Claim::Cycle { start: cycle.start, shows: fabius_witness::CycleClaim::NOTHING };
     confirm_watching(program, watch, &cycle.path, claim)
         .map_err(|why| format!("an infinite execution is none: {why}\npath: {:?}", cycle.path))
 }

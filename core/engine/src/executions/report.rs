@@ -4,7 +4,7 @@ use super::{End, Executions, ExecutionsRequest, ExploredGraph, ListedExecution, 
 use crate::load::Loaded;
 use crate::report::{TOOL, VERSION};
 use fabius_search::executions::Ended;
-use fabius_witness::format::json::{self, StandingRecord, StepRecord};
+use fabius_witness::format::json::{self, ProcessStatusRecord, StepRecord};
 use serde::Serialize;
 
 /// The executions of a model. Numbers are decimal strings: they can be greater than 2⁵³.
@@ -85,7 +85,7 @@ pub struct ExecutionReport {
     pub steps: Vec<StepRecord>,
     /// Where processes are stuck in the end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stuck: Vec<StandingRecord>,
+    pub stuck: Vec<ProcessStatusRecord>,
 }
 
 /// The word for how an execution ends.

@@ -396,7 +396,7 @@ impl Question<'_> {
     }
 
     fn is_crowded(&self) -> bool {
-        (0..self.tables.processes.len()).any(|process| self.place(process).crowded)
+        (0..self.tables.processes.len()).any(|process| self.place(process).has_too_many_edges)
     }
 
     /// Whether one of these edges can be taken, by itself or as a part of another process's step, and is one that

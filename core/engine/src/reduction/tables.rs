@@ -61,7 +61,7 @@ pub(super) struct Configuration {
     signature: Vec<(Reader, i32)>,
     pub processes: Vec<Agent>,
     /// Whether it matters to some step whether nobody receives.
-    wonders: bool,
+    depends_on_absence: bool,
     /// What rows refer to.
     masks: Vec<u64>,
 }
@@ -84,7 +84,7 @@ pub(super) struct Place {
     /// Edges that are a part of another process's step, which does not show in what is executable.
     pub passive: u64,
     /// Too many edges to tell apart.
-    pub crowded: bool,
+    pub has_too_many_edges: bool,
     /// None of its edges requires anybody else.
     pub free: bool,
     /// Something faulty may lie ahead.
@@ -94,7 +94,7 @@ pub(super) struct Place {
     /// Edges that lead to its end.
     ends: u64,
     accepts: Channels,
-    wonders: Channels,
+    depends_on_absence: Channels,
 }
 
 /// The tables of an edge.
@@ -107,7 +107,7 @@ pub(super) struct EdgeTable {
     /// With whom it could be taken now.
     direct: Row,
     /// Its siblings must come along in any case.
-    wonders: bool,
+    depends_on_absence: bool,
     /// If it cannot be taken: for each part of its guard, what must come along if that part is why.
     parts: Vec<Part>,
 }
@@ -120,7 +120,7 @@ impl EdgeTable {
         let waits_for_nobody = |part: &Part| empty(&part.what) && !matches!(part.kind, PartKind::Youngest);
         empty(&self.danger)
             && empty(&self.partners)
-            && !self.wonders
+            && !self.depends_on_absence
             && (alone || self.parts.iter().all(waits_for_nobody))
     }
 }
@@ -193,7 +193,7 @@ impl Configuration {
             rest &= rest - 1;
             let edge = &place.edges[index];
             self.add(&edge.partners, here, set);
-            if edge.wonders {
+            if edge.depends_on_absence {
                 set[pid] |= place.all;
             }
             if executable(pid) >> index & 1 != 0 {
@@ -206,10 +206,10 @@ impl Configuration {
                 self.enable(edge, pid, here, set);
             }
         }
-        if self.wonders && !place.accepts.is_empty() {
+        if self.depends_on_absence && !place.accepts.is_empty() {
             for (other, chosen) in set.iter_mut().enumerate().take(self.processes.len()) {
                 let place_of_other = self.place(other, here);
-                if place.accepts.meets(place_of_other.wonders) {
+                if place.accepts.meets(place_of_other.depends_on_absence) {
                     *chosen |= place_of_other.all;
                 }
             }
@@ -353,8 +353,9 @@ impl Tables {
         let signature = readers.iter().flatten().map(|reader| (*reader, reader.read(state))).collect();
         let mut masks = Masks::default();
         let processes = (0..count).map(|pid| self.agent(machine, shape, &ids, pid, &mut masks)).collect();
-        let wonders = ids.iter().any(|id| self.known[*id].rendezvous.wonders.iter().any(|set| !set.is_empty()));
-        Some(Configuration { shape, signature, processes, wonders, masks: masks.all })
+        let depends_on_absence =
+            ids.iter().any(|id| self.known[*id].rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
+        Some(Configuration { shape, signature, processes, depends_on_absence, masks: masks.all })
     }
 
     fn instance(&mut self, key: InstanceKey) -> usize {
@@ -408,13 +409,13 @@ impl Tables {
                 all: if location.edges.len() > 63 { u64::MAX } else { (1 << location.edges.len()) - 1 },
                 whole: 0,
                 passive: 0,
-                crowded: location.edges.len() > 63,
+                has_too_many_edges: location.edges.len() > 63,
                 free: false,
                 faulty: at(&known.faulty, location_at) != 0,
                 progress: location.progress,
                 ends: at(&known.ends, location_at),
                 accepts: known.rendezvous.accepts[location_at],
-                wonders: known.rendezvous.wonders[location_at],
+                depends_on_absence: known.rendezvous.depends_on_absence[location_at],
             };
             for (position, edge) in location.edges.clone().enumerate() {
                 let index = facts.index_of(fabius_program::EdgeId(edge));
@@ -428,7 +429,7 @@ impl Tables {
                     danger: row(&|pair: &Pair| &pair.danger[index]),
                     partners: row(&|pair: &Pair| &pair.partners[index]),
                     direct: row(&|pair: &Pair| &pair.direct[index]),
-                    wonders: !step.wonders.is_empty(),
+                    depends_on_absence: !step.depends_on_absence.is_empty(),
                     parts,
                 });
                 let bit = 1 << position.min(63);
@@ -437,7 +438,7 @@ impl Tables {
             }
             let alone = place.edges.len() == 1;
             let is_free = |edge: &EdgeTable| edge.is_free(alone);
-            place.free = place.edges.iter().all(is_free) && place.accepts.is_empty() && !place.crowded;
+            place.free = place.edges.iter().all(is_free) && place.accepts.is_empty() && !place.has_too_many_edges;
             places.push(place);
         }
         Agent { location: machine.location_reader(shape, pid), places }

@@ -1,16 +1,16 @@
-//! Which search answers a question: the wishes of a person against the searches that exist.
+//! Which search answers a question: the options of a person against the searches that exist.
 //!
 //! [`Settings`] say what is asked for, and [`SEARCHES`] what there is. For each property, the first search is taken that answers it
-//! and heeds all wishes ([`choose`]). A wish that no search for one property heeds is set aside there, and the report says
-//! which search ran; a wish that is set aside for all properties, or that contradicts another one, is refused ([`refusal`]).
+//! and supports all options ([`choose`]). An option that no search for one property supports is set aside there, and the report says
+//! which search ran; an option that is set aside for all properties, or that contradicts another one, is refused ([`refusal`]).
 
+mod option;
 mod refusal;
 mod registry;
-mod wish;
 
+pub use option::{Feature, RequestedOption};
 pub use refusal::{contradiction, refusal};
 pub use registry::{Row, SEARCHES};
-pub use wish::{Feature, Wish};
 
 use crate::delayed::scheduler_of;
 use crate::load::Loaded;
@@ -128,8 +128,8 @@ impl<'a> Asked<'a> {
     /// Whether a search answers it.
     fn is_answered_by(&self, row: &Row) -> bool {
         row.questions.contains(&self.question)
-            && (self.fairness == Fairness::None || row.heeds(Feature::Fair(self.fairness)))
-            && (self.question != Question::Progress || row.heeds(Feature::ProgressOn(self.progress)))
+            && (self.fairness == Fairness::None || row.supports(Feature::Fair(self.fairness)))
+            && (self.question != Question::Progress || row.supports(Feature::ProgressOn(self.progress)))
     }
 
     /// The searches that answer it.
@@ -137,23 +137,23 @@ impl<'a> Asked<'a> {
         SEARCHES.iter().filter(|row| self.is_answered_by(row))
     }
 
-    /// The wishes that some search for an answer heeds, and those that none does.
-    fn sort(&self, wishes: Vec<Wish>) -> (Vec<Wish>, Vec<Wish>) {
-        wishes.into_iter().partition(|wish| self.rows().any(|row| row.heeds(wish.feature)))
+    /// The options that some search for an answer supports, and those that none does.
+    fn sort(&self, options: Vec<RequestedOption>) -> (Vec<RequestedOption>, Vec<RequestedOption>) {
+        options.into_iter().partition(|option| self.rows().any(|row| row.supports(option.feature)))
     }
 }
 
 impl Row {
-    /// Whether it heeds all of these wishes.
-    fn heeds_all(&self, wishes: &[Wish]) -> bool {
-        let is_there = |feature| wishes.iter().any(|wish| wish.feature == feature);
+    /// Whether it supports all of these options.
+    fn supports_all(&self, options: &[RequestedOption]) -> bool {
+        let is_there = |feature| options.iter().any(|option| option.feature == feature);
         let (one, other) = Feature::APART;
-        wishes.iter().all(|wish| self.heeds(wish.feature)) && !(is_there(one) && is_there(other))
+        options.iter().all(|option| self.supports(option.feature)) && !(is_there(one) && is_there(other))
     }
 
-    /// Groups of wishes without which it is not taken, and of which none was uttered.
-    fn missing(&self, wishes: &[Wish]) -> impl Iterator<Item = &'static [Feature]> {
-        let is_uttered = move |group: &&[Feature]| wishes.iter().any(|wish| group.contains(&wish.feature));
+    /// Groups of options without which it is not taken, and of which none was given.
+    fn missing(&self, options: &[RequestedOption]) -> impl Iterator<Item = &'static [Feature]> {
+        let is_uttered = move |group: &&[Feature]| options.iter().any(|option| group.contains(&option.feature));
         self.asked_by.iter().copied().filter(move |group| !is_uttered(group))
     }
 }
@@ -161,30 +161,30 @@ impl Row {
 /// The search for what violates a property.
 pub(crate) struct Choice {
     pub strategy: Strategy,
-    /// The settings without the wishes that were set aside.
+    /// The settings without the options that were set aside.
     pub settings: Settings,
-    /// What no search for an answer heeds.
-    pub set_aside: Vec<Wish>,
+    /// What no search for an answer supports.
+    pub set_aside: Vec<RequestedOption>,
     row: &'static Row,
 }
 
-/// Chooses the search for what violates a property; `None` if the wishes contradict each other.
+/// Chooses the search for what violates a property; `None` if the options contradict each other.
 pub(crate) fn choose(asked: &Asked<'_>, settings: &Settings) -> Option<Choice> {
-    let (wishes, set_aside) = asked.sort(settings.wishes());
-    let row = asked.rows().find(|row| row.heeds_all(&wishes) && row.missing(&wishes).next().is_none())?;
-    let settings = set_aside.iter().fold(settings.clone(), |settings, wish| settings.without(wish.feature));
+    let (options, set_aside) = asked.sort(settings.options());
+    let row = asked.rows().find(|row| row.supports_all(&options) && row.missing(&options).next().is_none())?;
+    let settings = set_aside.iter().fold(settings.clone(), |settings, option| settings.without(option.feature));
     let settings = Settings { fairness: asked.fairness, progress: asked.progress, ..settings };
     Some(Choice { strategy: (row.build)(&settings), settings, set_aside, row })
 }
 
-/// The settings for a check of some properties of a model, without what was asked with others in mind: wishes that suit none of
+/// The settings for a check of some properties of a model, without what was asked with others in mind: options that suit none of
 /// those that are checked.
 pub fn suited(loaded: &Loaded, settings: &Settings) -> Settings {
     let plan = loaded.checkable().and_then(|program| plan(program, &settings.properties).ok());
     let Some(plan) = plan.filter(|plan| !plan.properties.is_empty()) else { return settings.clone() };
-    refusal::unfit_wishes(&plan, settings)
+    refusal::unfit_options(&plan, settings)
         .iter()
-        .fold(settings.clone(), |settings, wish| settings.without(wish.feature))
+        .fold(settings.clone(), |settings, option| settings.without(option.feature))
 }
 
 impl Choice {
@@ -195,13 +195,13 @@ impl Choice {
 
     /// Whether a checkpoint can hold it.
     pub fn is_kept(&self) -> bool {
-        self.row.heeds(Feature::Checkpoint)
+        self.row.supports(Feature::Checkpoint)
     }
 
     /// What a report says of the search.
     pub fn report(&self, program: &Program, question: Question) -> StrategyReport {
         let settings = &self.settings;
-        let heeds = |feature| self.row.heeds(feature);
+        let supports = |feature| self.row.supports(feature);
         let report = StrategyReport {
             algorithm: self.row.name.to_owned(),
             order: self.row.order.to_owned(),
@@ -209,9 +209,9 @@ impl Choice {
             progress: (question == Question::Progress).then(|| settings.progress.as_str().to_owned()),
             threads: 1,
             shortened: settings.search == Order::DepthFirstThenShorten,
-            max_depth: settings.limits.depth_max.filter(|_| heeds(Feature::MaxDepth)),
-            keep_going: settings.keep_going && heeds(Feature::KeepGoing),
-            checkpoint: settings.keeper.is_asked_for() && heeds(Feature::Checkpoint),
+            max_depth: settings.limits.depth_max.filter(|_| supports(Feature::MaxDepth)),
+            keep_going: settings.keep_going && supports(Feature::KeepGoing),
+            checkpoint: settings.checkpoint_files.is_asked_for() && supports(Feature::Checkpoint),
             ..StrategyReport::default()
         };
         match &self.strategy {
@@ -227,7 +227,7 @@ impl Choice {
                 let report = by_delays(delaying, program, report);
                 StrategyReport {
                     shortened: delaying.shows_shortest,
-                    scheduler: report.scheduler.filter(|_| heeds(Feature::Scheduler)),
+                    scheduler: report.scheduler.filter(|_| supports(Feature::Scheduler)),
                     sampler: Some(kind.as_str().to_owned()),
                     runs: Some(delaying.runs_max()),
                     seed: Some(delaying.seed.unwrap_or_default()),

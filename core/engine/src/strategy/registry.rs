@@ -1,9 +1,9 @@
 //! The searches that exist: one row for each.
 //!
-//! Of the rows that answer a question and heed every wish, the first is taken. A new search is a row here, beside its algorithm
+//! Of the rows that answer a question and support every option, the first is taken. A new search is a row here, beside its algorithm
 //! in `core/search` and the function that runs it (`safety`, `liveness`, `delayed` or `deepening`).
 
-use super::wish::Feature::{self, *};
+use super::option::Feature::{self, *};
 use super::{CycleSearch, DelayedCycleSearch, Strategy};
 use crate::plan::Question::{self, Acceptance, Claim, Progress as Livelock, Safety};
 use crate::settings::{Cycles, DelayMode, Delaying, Fairness, Order, Progress, SampleKind, Settings, Storage};
@@ -18,18 +18,18 @@ pub struct Row {
     pub order: &'static str,
     /// What it answers.
     pub questions: &'static [Question],
-    /// It is taken only if one wish of each of these groups was uttered.
+    /// It is taken only if one option of each of these groups was given.
     pub asked_by: &'static [&'static [Feature]],
-    /// The wishes that it heeds.
-    pub heeds: &'static [&'static [Feature]],
+    /// The options that it supports.
+    pub supports: &'static [&'static [Feature]],
     /// The search, with everything that it depends on.
     pub build: fn(&Settings) -> Strategy,
 }
 
 impl Row {
-    /// Whether it heeds a wish.
-    pub fn heeds(&self, feature: Feature) -> bool {
-        self.heeds.iter().any(|group| group.contains(&feature))
+    /// Whether it supports an option.
+    pub fn supports(&self, feature: Feature) -> bool {
+        self.supports.iter().any(|group| group.contains(&feature))
     }
 }
 
@@ -50,7 +50,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Safety],
         asked_by: &[],
-        heeds: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, KeepGoing]],
+        supports: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, KeepGoing]],
         build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
     },
     Row {
@@ -59,7 +59,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Safety],
         asked_by: &[&[Threads]],
-        heeds: &[DEPTH_FIRST, TREE, &[Threads, MaxDepth, KeepGoing]],
+        supports: &[DEPTH_FIRST, TREE, &[Threads, MaxDepth, KeepGoing]],
         build: |settings| exhaustive(settings, Storage::Tree, settings.threads),
     },
     Row {
@@ -68,7 +68,7 @@ pub const SEARCHES: &[Row] = &[
         order: "breadth-first",
         questions: &[Safety],
         asked_by: &[],
-        heeds: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, KeepGoing]],
+        supports: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, KeepGoing]],
         build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
     },
     Row {
@@ -77,7 +77,7 @@ pub const SEARCHES: &[Row] = &[
         order: "delays",
         questions: &[Safety],
         asked_by: &[BY_DELAYS],
-        heeds: &[BY_DELAYS, ANY_STORE, &[MaxDelays, Choices, RandomSeed, MaxDepth, KeepGoing, Checkpoint]],
+        supports: &[BY_DELAYS, ANY_STORE, &[MaxDelays, Choices, RandomSeed, MaxDepth, KeepGoing, Checkpoint]],
         build: |settings| Strategy::Delays {
             delaying: delaying(settings, DelayMode::Fast),
             store: settings.store.unwrap_or_default(),
@@ -89,7 +89,7 @@ pub const SEARCHES: &[Row] = &[
         order: "delays",
         questions: &[Safety],
         asked_by: &[BY_DELAYS, &[Mode(DelayMode::Exact)]],
-        heeds: &[
+        supports: &[
             BY_DELAYS,
             TREE,
             &[Mode(DelayMode::Exact), MaxDelays, Choices, RandomSeed, MaxDepth, KeepGoing, Checkpoint],
@@ -102,7 +102,7 @@ pub const SEARCHES: &[Row] = &[
         order: "random",
         questions: &[Safety],
         asked_by: &[BY_DELAYS, &[Mode(DelayMode::Sample)]],
-        heeds: &[BY_DELAYS, SAMPLES, &[Sampler(SampleKind::Delays), MaxDelays]],
+        supports: &[BY_DELAYS, SAMPLES, &[Sampler(SampleKind::Delays), MaxDelays]],
         build: |settings| samples(settings, SampleKind::Delays),
     },
     Row {
@@ -111,7 +111,7 @@ pub const SEARCHES: &[Row] = &[
         order: "random",
         questions: &[Safety],
         asked_by: &[&[Sampler(SampleKind::Walk)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
-        heeds: &[&[Delay, Sampler(SampleKind::Walk)], SAMPLES],
+        supports: &[&[Delay, Sampler(SampleKind::Walk)], SAMPLES],
         build: |settings| samples(settings, SampleKind::Walk),
     },
     Row {
@@ -120,7 +120,7 @@ pub const SEARCHES: &[Row] = &[
         order: "random",
         questions: &[Safety],
         asked_by: &[&[Sampler(SampleKind::Pct)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
-        heeds: &[&[Delay, Sampler(SampleKind::Pct), MaxDelays], SAMPLES],
+        supports: &[&[Delay, Sampler(SampleKind::Pct), MaxDelays], SAMPLES],
         build: |settings| samples(settings, SampleKind::Pct),
     },
     Row {
@@ -129,7 +129,7 @@ pub const SEARCHES: &[Row] = &[
         order: "random",
         questions: &[Safety],
         asked_by: &[&[Sampler(SampleKind::Pos)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
-        heeds: &[&[Delay, Sampler(SampleKind::Pos)], SAMPLES],
+        supports: &[&[Delay, Sampler(SampleKind::Pos)], SAMPLES],
         build: |settings| samples(settings, SampleKind::Pos),
     },
     Row {
@@ -138,7 +138,7 @@ pub const SEARCHES: &[Row] = &[
         order: "random",
         questions: &[Safety],
         asked_by: &[&[Sampler(SampleKind::Surw)], BY_DELAYS, &[Mode(DelayMode::Sample)]],
-        heeds: &[&[Delay, Sampler(SampleKind::Surw)], SAMPLES],
+        supports: &[&[Delay, Sampler(SampleKind::Surw)], SAMPLES],
         build: |settings| samples(settings, SampleKind::Surw),
     },
     Row {
@@ -147,7 +147,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth",
         questions: &[Safety],
         asked_by: &[&[Depth]],
-        heeds: &[TREE, &[Depth, KeepGoing, Checkpoint]],
+        supports: &[TREE, &[Depth, KeepGoing, Checkpoint]],
         build: |settings| Strategy::Depth(settings.depth_bounding.unwrap_or_default()),
     },
     Row {
@@ -156,7 +156,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Livelock],
         asked_by: &[],
-        heeds: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth]],
+        supports: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth]],
         build: |settings| cycles(settings, CycleSearch::DfsFifo, settings.threads),
     },
     Row {
@@ -165,7 +165,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: INFINITE,
         asked_by: &[],
-        heeds: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth]],
+        supports: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth]],
         build: |settings| cycles(settings, CycleSearch::NestedDfs, 1),
     },
     Row {
@@ -174,7 +174,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: INFINITE,
         asked_by: &[&[Threads]],
-        heeds: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth]],
+        supports: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth]],
         build: |settings| cycles(settings, CycleSearch::NestedDfs, settings.threads),
     },
     Row {
@@ -183,7 +183,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: INFINITE,
         asked_by: &[],
-        heeds: &[
+        supports: &[
             DEPTH_FIRST,
             TREE,
             ANY_PROGRESS,
@@ -197,7 +197,12 @@ pub const SEARCHES: &[Row] = &[
         order: "delays",
         questions: INFINITE,
         asked_by: &[&[Delay, Scheduler, CyclesBy(Cycles::Map)]],
-        heeds: &[BY_DELAYS, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Map), MaxDelays, RandomSeed, Threads, Checkpoint]],
+        supports: &[
+            BY_DELAYS,
+            TREE,
+            ANY_PROGRESS,
+            &[CyclesBy(Cycles::Map), MaxDelays, RandomSeed, Threads, Checkpoint],
+        ],
         build: |settings| delayed_cycles(settings, DelayedCycleSearch::Map, settings.threads),
     },
     Row {
@@ -206,7 +211,7 @@ pub const SEARCHES: &[Row] = &[
         order: "delays",
         questions: INFINITE,
         asked_by: &[BY_DELAYS],
-        heeds: &[BY_DELAYS, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Components), MaxDelays, RandomSeed, Checkpoint]],
+        supports: &[BY_DELAYS, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Components), MaxDelays, RandomSeed, Checkpoint]],
         build: |settings| delayed_cycles(settings, DelayedCycleSearch::Components, 1),
     },
     Row {
@@ -215,7 +220,7 @@ pub const SEARCHES: &[Row] = &[
         order: "delays",
         questions: INFINITE,
         asked_by: &[&[Delay, Scheduler, CyclesBy(Cycles::IterativeNestedDfs)]],
-        heeds: &[
+        supports: &[
             BY_DELAYS,
             TREE,
             ANY_PROGRESS,
@@ -229,12 +234,12 @@ pub const SEARCHES: &[Row] = &[
         order: "depth",
         questions: INFINITE,
         asked_by: &[&[Depth]],
-        heeds: &[TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Components), Depth, Checkpoint]],
+        supports: &[TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Components), Depth, Checkpoint]],
         build: |settings| Strategy::DeepCycles(settings.depth_bounding.unwrap_or_default()),
     },
 ];
 
-/// What all searches that draw runs heed.
+/// What all searches that draw runs support.
 const SAMPLES: &[Feature] = &[Mode(DelayMode::Sample), Runs, Seed, RandomSeed, MaxDepth, KeepGoing];
 
 fn exhaustive(settings: &Settings, store: Storage, threads: usize) -> Strategy {

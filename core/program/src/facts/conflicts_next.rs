@@ -82,7 +82,7 @@ impl Facts {
         let mut meetings = Meetings::default();
         for index in run.iter() {
             let edge = &self.program().edges[first_edge as usize + index];
-            meetings.absence = meetings.absence.with(of.steps[index].wonders);
+            meetings.absence = meetings.absence.with(of.steps[index].depends_on_absence);
             for step in at(edge.source).chain(at(edge.target)) {
                 meetings.readiness = meetings.readiness.with(step.accepts);
             }

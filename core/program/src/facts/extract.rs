@@ -172,21 +172,21 @@ impl Context<'_> {
         steps.iter().for_each(|step| reads.extend(&step.reads));
         let escapes = edges.iter().any(|edge| edge.escape != 0);
         for (at, step) in steps.iter_mut().enumerate() {
-            let wonders = offers.iter().fold(Channels::NONE, |all, offers| all.with(*offers));
+            let depends_on_absence = offers.iter().fold(Channels::NONE, |all, offers| all.with(*offers));
             if escapes {
                 step.guard = vec![vague(guards.iter().flatten())];
                 step.reads.extend(&reads);
-                step.wonders = wonders;
+                step.depends_on_absence = depends_on_absence;
             } else if self.is_else(edges[at]) {
                 step.guard.extend(guards[..at].iter().flat_map(|guard| otherwise(guard)));
-                step.wonders = offers[..at].iter().fold(Channels::NONE, |all, offers| all.with(*offers));
+                step.depends_on_absence = offers[..at].iter().fold(Channels::NONE, |all, offers| all.with(*offers));
             }
             if middle {
                 if let Condition::Vague(cells, channels) = vague(&step.guard) {
                     step.reads.extend(&cells);
                     step.use_channels(channels, UseKind::Look);
                 }
-                step.wonders = step.wonders.with(step.offers);
+                step.depends_on_absence = step.depends_on_absence.with(step.offers);
             }
         }
         steps
@@ -342,7 +342,7 @@ impl Context<'_> {
                 // Which option is taken depends on the guards.
                 step.reads.extend(&cells);
                 step.use_channels(channels, UseKind::Look);
-                step.wonders = step.wonders.with(option.offers);
+                step.depends_on_absence = step.depends_on_absence.with(option.offers);
             }
             option.guard.clear();
             self.absorb(step, option);
@@ -376,7 +376,7 @@ impl Context<'_> {
         }
         step.offers = step.offers.with(part.offers);
         step.accepts = step.accepts.with(part.accepts);
-        step.wonders = step.wonders.with(part.wonders);
+        step.depends_on_absence = step.depends_on_absence.with(part.depends_on_absence);
         step.spawns.extend(part.spawns);
         step.ends |= part.ends;
         step.breaks |= part.breaks;

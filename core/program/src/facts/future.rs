@@ -15,7 +15,7 @@ pub struct Rendezvous {
     /// It may receive on these.
     pub accepts: Vec<Channels>,
     /// It may do something that depends on whether anybody receives on these.
-    pub wonders: Vec<Channels>,
+    pub depends_on_absence: Vec<Channels>,
 }
 
 impl Facts {
@@ -33,7 +33,9 @@ impl Facts {
     /// For each edge of one process, what leads another one to being its partner in a rendezvous.
     pub fn partners(&self, of: &Instance, other: &Instance) -> Vec<Leads> {
         self.over_runs(of, other, |mine, theirs| {
-            mine.offers.meets(theirs.accepts) || mine.wonders.meets(theirs.accepts) || mine.accepts.meets(theirs.offers)
+            mine.offers.meets(theirs.accepts)
+                || mine.depends_on_absence.meets(theirs.accepts)
+                || mine.accepts.meets(theirs.offers)
         })
     }
 
@@ -62,13 +64,13 @@ impl Facts {
         for (ahead, spawned) in shape.ahead.iter().zip(&shape.spawned_ahead) {
             let own = ahead.iter().map(|edge| &of.steps[edge]);
             let created = spawned.iter().flat_map(|kind| &self.unknown[kind].steps);
-            let (mut accepts, mut wonders) = (Channels::NONE, Channels::NONE);
+            let (mut accepts, mut depends_on_absence) = (Channels::NONE, Channels::NONE);
             for step in own.chain(created) {
                 accepts = accepts.with(step.accepts);
-                wonders = wonders.with(step.wonders);
+                depends_on_absence = depends_on_absence.with(step.depends_on_absence);
             }
             rendezvous.accepts.push(accepts);
-            rendezvous.wonders.push(wonders);
+            rendezvous.depends_on_absence.push(depends_on_absence);
         }
         rendezvous
     }

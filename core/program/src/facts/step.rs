@@ -176,7 +176,7 @@ pub struct Step {
     /// Rendezvous channels on which it receives.
     pub accepts: Channels,
     /// Channels of [`Step::offers`] for which it matters that nobody receives.
-    pub wonders: Channels,
+    pub depends_on_absence: Channels,
     /// Types of the processes that it creates.
     pub spawns: Vec<ProcessId>,
     /// The process is gone afterwards.

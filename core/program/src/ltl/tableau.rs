@@ -118,9 +118,9 @@ impl Tableau<'_> {
             }
             Node::Until(g, h) => {
                 let promises = self.promise(h)?;
-                let put_off = Step { guard: TRUE, promises, next: vec![f] };
+                let defer = Step { guard: TRUE, promises, next: vec![f] };
                 let (g, h) = (self.of(g)?, self.of(h)?);
-                let mut steps = self.product(&g, &[put_off])?;
+                let mut steps = self.product(&g, &[defer])?;
                 steps.extend_from_slice(&h);
                 self.minimal(steps)?
             }

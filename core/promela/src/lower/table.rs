@@ -86,7 +86,7 @@ impl<'a> Table<'a> {
     /// The state in which a new process starts.
     pub fn entry(&mut self, body: Seq) -> u32 {
         let first = self.flow.first(body);
-        let el = self.flow.hunt(first, self.flow.el(first).status, None, self.names);
+        let el = self.flow.find_start(first, self.flow.el(first).status, None, self.names);
         self.flow.el(el).state
     }
 
@@ -170,14 +170,14 @@ impl<'a> Table<'a> {
                 Some(target) => Some(target),
                 None => {
                     // Reports that the label is missing.
-                    self.flow.hunt(el, 0, None, self.names);
+                    self.flow.find_start(el, 0, None, self.names);
                     next
                 }
             },
             _ => next,
         };
         let Some(follow) = follow else { return 0 };
-        let target = self.flow.hunt(follow, status, None, self.names);
+        let target = self.flow.find_start(follow, status, None, self.names);
         if matches!(self.flow.el(el).node, Node::Goto(_)) {
             self.flow.check_crossing(el, target);
         }
@@ -249,7 +249,7 @@ impl<'a> Table<'a> {
             return Some(target);
         }
         let status = self.flow.el(el).status;
-        Some(self.flow.hunt(target, status, Some(until), self.names))
+        Some(self.flow.find_start(target, status, Some(until), self.names))
     }
 
     /// Labels that say something about a state move with it when it is merged away.
@@ -271,7 +271,7 @@ impl<'a> Table<'a> {
         let (status, state) = (self.flow.el(el).status, self.flow.el(el).state);
         let escapes = self.flow.el(el).escapes.clone();
         for escape in &escapes {
-            let target = self.flow.hunt(self.flow.first(*escape), status, None, self.names);
+            let target = self.flow.find_start(self.flow.first(*escape), status, None, self.names);
             let target = self.flow.el(target).state;
             if let Some(head) = self.transitions[state as usize].first_mut() {
                 head.escapes.push(target);

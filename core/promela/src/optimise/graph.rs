@@ -121,7 +121,7 @@ impl Graph {
         };
         let to = match follow {
             Some(next) => {
-                let target = reader.flow.hunt(next, status, None, reader.names);
+                let target = reader.flow.find_start(next, status, None, reader.names);
                 reader.flow.el(target).state
             }
             None => 0,

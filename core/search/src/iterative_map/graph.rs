@@ -340,7 +340,7 @@ where
         if progress.complete {
             self.edges[state as usize].shrink_to_fit();
             self.incomplete -= 1;
-            self.infinite_macro_steps += u64::from(turns.is_endless());
+            self.infinite_macro_steps += u64::from(turns.is_infinite());
         }
         self.nodes[state as usize].progress = progress;
     }

@@ -517,7 +517,7 @@ struct Counters {
     /// Every step makes progress, none does, or those of the first counter do.
     progress: fn(usize) -> bool,
     /// The counters begin anew when they are full.
-    endless: bool,
+    infinite: bool,
 }
 
 impl Model for Counters {
@@ -543,7 +543,7 @@ impl Model for Counters {
             let i = *cursor;
             *cursor += 1;
             let most = if i < 2 { self.most } else { 1 };
-            if state[i] == most && !self.endless {
+            if state[i] == most && !self.infinite {
                 continue;
             }
             successor.clear();
@@ -558,7 +558,7 @@ impl Model for Counters {
 
 #[test]
 fn two_threads_both_do_work() {
-    let counters = |progress| Counters { most: 120, progress, endless: false };
+    let counters = |progress| Counters { most: 120, progress, infinite: false };
     let states = 121 * 121 * 8;
     let progress: [fn(usize) -> bool; 3] = [|_| true, |_| false, |i| i == 0];
     for progress in progress {
@@ -606,16 +606,16 @@ impl Observer<(usize, u32), ()> for Impatient {
 
 #[test]
 fn an_endless_search_can_be_stopped() {
-    let endless = || Counters { most: u32::MAX, progress: |i| i == 0, endless: true };
+    let infinite = || Counters { most: u32::MAX, progress: |i| i == 0, infinite: true };
     let memory = Limits { memory_bytes_max: Some(12 << 20), ..Limits::default() };
     let states = Limits { states_max: Some(30_000), ..Limits::default() };
     for (limits, reason) in [(memory, StopReason::Memory), (states, StopReason::States)] {
         let settings = Settings { limits, ..Settings::default() };
-        let outcome = reach(&mut [endless(), endless()], &mut Quiet, &settings, 1);
+        let outcome = reach(&mut [infinite(), infinite()], &mut Quiet, &settings, 1);
         assert_eq!(outcome.completeness, Completeness::Stopped(reason));
         assert!(outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
         assert!(outcome.statistics.memory_bytes < 20 << 20);
-        let mut models = [endless(), endless(), endless()];
+        let mut models = [infinite(), infinite(), infinite()];
         // The switches alone would be a livelock.
         models.iter_mut().for_each(|model| model.progress = |_| true);
         let outcome = dfs_fifo(&mut models, &mut Quiet, &settings, Levels::Free, 1);
@@ -626,7 +626,7 @@ fn an_endless_search_can_be_stopped() {
     for looks_left in [0, 1, 10, 30] {
         let settings = Settings { cancel: Cancel::new(), ..Settings::default() };
         let mut observer = Impatient { looks_left, cancel: settings.cancel.clone() };
-        let outcome = reach(&mut [endless(), endless()], &mut observer, &settings, 1);
+        let outcome = reach(&mut [infinite(), infinite()], &mut observer, &settings, 1);
         assert_eq!(outcome.completeness, Completeness::Stopped(StopReason::Cancelled));
     }
 }
@@ -670,7 +670,7 @@ fn a_panic_of_one_thread_does_not_keep_the_others_waiting() {
             self.0.next(state, cursor, successor)
         }
     }
-    let model = |panics| Faithless(Counters { most: 1000, progress: |_| true, endless: false }, panics);
+    let model = |panics| Faithless(Counters { most: 1000, progress: |_| true, infinite: false }, panics);
     let run = || reach(&mut [model(false), model(true)], &mut Quiet, &Settings::default(), 1);
     assert!(std::panic::catch_unwind(run).is_err());
 }

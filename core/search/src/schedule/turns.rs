@@ -47,7 +47,7 @@ pub struct Turns<Label, Fault> {
     labels: Vec<Label>,
     enabled: ProcessSet,
     has_environment_moves: bool,
-    is_endless: bool,
+    is_infinite: bool,
     ending: Ending,
 }
 
@@ -60,7 +60,7 @@ impl<Label, Fault> Default for Turns<Label, Fault> {
             labels: Vec::new(),
             enabled: ProcessSet::EMPTY,
             has_environment_moves: false,
-            is_endless: false,
+            is_infinite: false,
             ending: Ending::Moves,
         }
     }
@@ -88,8 +88,8 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
     }
 
     /// Whether some turn can go on for ever, from one transient state to the next.
-    pub fn is_endless(&self) -> bool {
-        self.is_endless
+    pub fn is_infinite(&self) -> bool {
+        self.is_infinite
     }
 
     /// What is known of the state.
@@ -158,7 +158,7 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         self.labels.clear();
         self.enabled = ProcessSet::EMPTY;
         self.has_environment_moves = false;
-        self.is_endless = false;
+        self.is_infinite = false;
         self.ending = Ending::Moves;
     }
 }
@@ -273,7 +273,7 @@ impl<Label: Copy> Lister<Label> {
             }
             current += 1;
         }
-        turns.is_endless = !self.rejoining.is_empty() && self.has_cycle();
+        turns.is_infinite = !self.rejoining.is_empty() && self.has_cycle();
         ControlFlow::Continue(())
     }
 

@@ -167,7 +167,7 @@ pub fn assert_right(toys: &Toys, goal: Goal, truth: bool, found: &CycleOutcome<L
 
 #[test]
 fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
-    let (mut with, mut without, mut endless) = (0, 0, 0);
+    let (mut with, mut without, mut infinite) = (0, 0, 0);
     for seed in 0..PROGRAMS {
         let toys = program(seed);
         for goal in GOALS {
@@ -179,7 +179,7 @@ fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
                 } else {
                     let proved = found.coverage == Coverage::EverySchedule;
                     assert_eq!(proved, found.completeness == Completeness::Exhaustive, "{context}");
-                    endless += usize::from(!proved);
+                    infinite += usize::from(!proved);
                     without += 1;
                 }
             };
@@ -196,7 +196,7 @@ fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
             }
         }
     }
-    assert!(with > 500 && without > 500 && endless > 5, "{with} with a cycle, {without} without, {endless} unknown");
+    assert!(with > 500 && without > 500 && infinite > 5, "{with} with a cycle, {without} without, {infinite} unknown");
 }
 
 /// One, two and four threads: the verdict of the definition, a lasso that is a run, and the same states and rounds whatever

@@ -9,8 +9,8 @@ use crate::trace::{Step, Trace};
 /// per message, a note per failed assertion and per line printed.
 pub fn mermaid(trace: &Trace) -> String {
     let mut chart = Chart { lanes: BTreeMap::new(), order: Vec::new(), lines: Vec::new() };
-    for standing in &trace.start.processes {
-        chart.lane(&standing.name);
+    for status in &trace.start.processes {
+        chart.lane(&status.name);
     }
     for step in &trace.steps {
         chart.step(&step);

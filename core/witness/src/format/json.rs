@@ -3,7 +3,7 @@
 use fabius_base::{SourceMap, Span};
 use serde::Serialize;
 
-use crate::blocked::{Reason, Standing};
+use crate::blocked::{ProcessStatus, Reason};
 use crate::trace::{Actor, Change, Changed, HeldBack, Step, Trace};
 
 /// A step.
@@ -115,7 +115,7 @@ pub struct MessageRecord {
 
 /// A process that stands somewhere at the end of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct StandingRecord {
+pub struct ProcessStatusRecord {
     /// Type of the process.
     pub process: String,
     /// Its number.
@@ -171,8 +171,8 @@ pub fn steps_at_ends(trace: &Trace, source: &SourceMap) -> (Vec<StepRecord>, usi
 }
 
 /// The processes that are stuck at the end of a trace; see [`Trace::stuck`].
-pub fn stuck(trace: &Trace, source: &SourceMap) -> Vec<StandingRecord> {
-    trace.stuck().map(|standing| standing_record(standing, source)).collect()
+pub fn stuck(trace: &Trace, source: &SourceMap) -> Vec<ProcessStatusRecord> {
+    trace.stuck().map(|status| standing_record(status, source)).collect()
 }
 
 /// One step.
@@ -225,18 +225,18 @@ fn change(change: &Change) -> ChangeRecord {
     ChangeRecord { name: change.name.clone(), old: change.old.clone(), new: change.new.clone(), what }
 }
 
-fn standing_record(standing: &Standing, source: &SourceMap) -> StandingRecord {
-    let (file, line, column) = place(source, standing.span);
-    let waiting = standing.waiting.iter().map(|waiting| WaitingRecord {
+fn standing_record(status: &ProcessStatus, source: &SourceMap) -> ProcessStatusRecord {
+    let (file, line, column) = place(source, status.span);
+    let waiting = status.waiting.iter().map(|waiting| WaitingRecord {
         text: waiting.text.clone(),
         line: place(source, waiting.span).1,
         executable: waiting.reason == Reason::Executable,
         reason: waiting.reason.sentence(),
     });
-    StandingRecord {
-        process: standing.process.clone(),
-        pid: standing.pid,
-        end: standing.end,
+    ProcessStatusRecord {
+        process: status.process.clone(),
+        pid: status.pid,
+        end: status.end,
         file,
         line,
         column,

@@ -4,7 +4,7 @@ use fabius_base::{SourceMap, Span};
 use fabius_program::meaning::Fault;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::blocked::{Reason, Standing, Waiting};
+use crate::blocked::{ProcessStatus, Reason, Waiting};
 use crate::confirm::Claim;
 use crate::explain::operands;
 use crate::trace::{Actor, Change, Step, Trace, last_changes};
@@ -28,7 +28,7 @@ pub enum Style {
     Old,
     /// A value that is.
     New,
-    /// A remark.
+    /// A note.
     Note,
     /// What is wrong.
     Error,
@@ -301,10 +301,10 @@ impl<'a> Page<'a> {
     }
 
     fn ending(&self) -> Vec<Line> {
-        if let Some(endless) = self.trace.endless.as_ref().filter(|_| self.trace.explanation.is_none()) {
-            let told = self.trace.propositions.iter().chain(&endless.sentences);
+        if let Some(infinite) = self.trace.infinite.as_ref().filter(|_| self.trace.explanation.is_none()) {
+            let told = self.trace.propositions.iter().chain(&infinite.sentences);
             let told = told.map(|sentence| (Style::Plain, sentence));
-            let told = told.chain(std::iter::once((Style::Note, &endless.suggestion)));
+            let told = told.chain(std::iter::once((Style::Note, &infinite.suggestion)));
             let wrapped = |(style, text): (Style, &String)| {
                 wrap(text, self.layout.width).into_iter().map(move |part| vec![(style, part)]).collect::<Vec<_>>()
             };
@@ -314,8 +314,8 @@ impl<'a> Page<'a> {
         lines.extend(self.propositions());
         let operands = self.trace.last.processes.iter().flat_map(operands).collect();
         let changes = last_changes(operands, self.trace.steps.backwards());
-        for standing in &self.trace.last.processes {
-            lines.extend(self.standing(standing, &changes));
+        for status in &self.trace.last.processes {
+            lines.extend(self.status(status, &changes));
         }
         let values = grouped(self.trace.last.variables.iter().chain(&self.trace.last.channels));
         if !values.is_empty() {
@@ -349,24 +349,24 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn standing(&self, standing: &Standing, changes: &Changes<'_>) -> Vec<Line> {
-        let mut lines = vec![vec![(Style::Process, standing.name.clone())]];
-        if standing.has_ended() {
+    fn status(&self, status: &ProcessStatus, changes: &Changes<'_>) -> Vec<Line> {
+        let mut lines = vec![vec![(Style::Process, status.name.clone())]];
+        if status.has_ended() {
             lines[0].push((Style::Faint, " has ended".to_owned()));
             return lines;
         }
-        let moves = standing.waiting.iter().any(|w| w.reason == Reason::Executable);
-        let (style, doing) = match (moves, standing.end, self.trace.claim) {
+        let moves = status.waiting.iter().any(|w| w.reason == Reason::Executable);
+        let (style, doing) = match (moves, status.end, self.trace.claim) {
             (true, ..) => (Style::Faint, " is at "),
             (false, true, _) => (Style::Faint, " waits, as it may, at "),
             (false, false, Claim::InvalidEnd) => (Style::Error, " is stuck at "),
             (false, false, _) => (Style::Faint, " waits at "),
         };
         lines[0].push((style, doing.to_owned()));
-        let first = standing.waiting.first().map_or(standing.span, |w| w.span);
+        let first = status.waiting.first().map_or(status.span, |w| w.span);
         lines[0].push((Style::Place, self.place(first)));
-        for waiting in &standing.waiting {
-            for line in self.waiting(standing, waiting, changes) {
+        for waiting in &status.waiting {
+            for line in self.waiting(status, waiting, changes) {
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
@@ -375,7 +375,7 @@ impl<'a> Page<'a> {
         lines
     }
 
-    fn waiting(&self, standing: &Standing, waiting: &Waiting, changes: &Changes<'_>) -> Vec<Line> {
+    fn waiting(&self, status: &ProcessStatus, waiting: &Waiting, changes: &Changes<'_>) -> Vec<Line> {
         let mut parts = wrap(&waiting.text, self.layout.width.saturating_sub(2));
         if let Some(last) = parts.last_mut() {
             last.push_str("  ");
@@ -395,9 +395,9 @@ impl<'a> Page<'a> {
         }
         let Reason::ConditionFalse { operands, .. } = &waiting.reason else { return lines };
         for (name, _) in operands {
-            if let Some((number, actor)) = changes.get(&(standing.name.as_str(), name.as_str())) {
-                let remark = format!("    {name} was last changed by {} in step {number}", actor.name);
-                lines.push(vec![(Style::Faint, remark)]);
+            if let Some((number, actor)) = changes.get(&(status.name.as_str(), name.as_str())) {
+                let note = format!("    {name} was last changed by {} in step {number}", actor.name);
+                lines.push(vec![(Style::Faint, note)]);
             }
         }
         lines

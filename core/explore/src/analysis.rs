@@ -3,8 +3,10 @@
 use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
-use fabius_engine::{Counterexample, DelayMode, Delaying, Fairness, Ground, Loaded, Order, Settings, Surroundings};
-use fabius_engine::{as_counterexample, calmest, check};
+use fabius_engine::{
+    CheckContext, Counterexample, DelayMode, Delaying, ExplorationTarget, Fairness, Loaded, Order, Settings,
+};
+use fabius_engine::{as_counterexample, check, fewest_switches};
 use fabius_witness::{Claim, Step, essential, reads};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -42,7 +44,7 @@ pub struct Write {
 
 /// Which other run to an error is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Other {
+pub enum Alternative {
     /// The one with the fewest steps.
     Shortest,
     /// The one in which the process changes the least often.
@@ -51,7 +53,7 @@ pub enum Other {
     FewestDelays,
 }
 
-impl Other {
+impl Alternative {
     /// All, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Shortest, Self::FewestSwitches, Self::FewestDelays];
 
@@ -71,7 +73,7 @@ impl Exploration {
         let tip = self.line().last().copied().unwrap_or(NodeId::ROOT);
         if let (Some(lasso), None) = (self.lasso(), self.fault(tip)) {
             let start = self.depth(lasso.start);
-            return Claim::Cycle { start, shows: fabius_witness::Shows::NOTHING };
+            return Claim::Cycle { start, shows: fabius_witness::CycleClaim::NOTHING };
         }
         match self.fault(tip) {
             Some(fault) => Claim::Fault(fault),
@@ -82,14 +84,14 @@ impl Exploration {
 
     fn ends_in_deadlock(&self, tip: NodeId) -> bool {
         let state = self.state_at(tip);
-        fabius_witness::ending(&self.ground().program, &state) == fabius_witness::Ending::Invalid
+        fabius_witness::ending(&self.target().program, &state) == fabius_witness::Ending::Invalid
     }
 
     /// The steps of the line without which it does not show what it shows (of an infinite run, all): *6 of 37*.
     pub fn essential(&self) -> Essential {
         let path = self.path(self.line().last().copied().unwrap_or(NodeId::ROOT));
-        let program = &self.ground().program;
-        let kept = essential(program, self.ground().watch, &path, self.shown(), ESSENTIAL_STEPS_MAX);
+        let program = &self.target().program;
+        let kept = essential(program, self.target().watch, &path, self.shown(), ESSENTIAL_STEPS_MAX);
         let nodes = kept.into_iter().filter_map(|index| self.line().get(index + 1).copied());
         Essential { nodes: nodes.collect(), of: path.len() }
     }
@@ -107,7 +109,7 @@ impl Exploration {
     ///
     /// # Errors
     /// If the line shows no error, or such a run is not looked for, in a sentence.
-    pub fn elsewhere(&self, which: Other) -> Result<Elsewhere, String> {
+    pub fn alternative(&self, which: Alternative) -> Result<AlternativeSearch, String> {
         let tip = self.line().last().copied().unwrap_or(NodeId::ROOT);
         let fault = match self.shown() {
             Claim::Fault(fault) => Some(Some(fault)),
@@ -116,13 +118,13 @@ impl Exploration {
             Claim::Reaches => return Err("this run does not end in an error".to_owned()),
         };
         let like = match fault {
-            Some(fault) if self.ground().watch.claim.is_none() => {
-                Some(as_counterexample(self.loaded(), self.ground(), self.path(tip), fault)?)
+            Some(fault) if self.target().watch.claim.is_none() => {
+                Some(as_counterexample(self.loaded(), self.target(), self.path(tip), fault)?)
             }
-            _ if which == Other::Shortest => None,
+            _ if which == Alternative::Shortest => None,
             _ => return Err(format!("{} can be found for errors of safety only", which.words())),
         };
-        Ok(Elsewhere { loaded: Arc::clone(self.loaded()), ground: self.ground().clone(), which, like })
+        Ok(AlternativeSearch { loaded: Arc::clone(self.loaded()), target: self.target().clone(), which, like })
     }
 
     /// How often the process changes on the line.
@@ -145,21 +147,21 @@ impl Exploration {
 
 /// A search for another run to an error, to be taken to another thread.
 #[derive(Clone, Debug)]
-pub struct Elsewhere {
+pub struct AlternativeSearch {
     loaded: Arc<Loaded>,
-    ground: Ground,
-    which: Other,
+    target: ExplorationTarget,
+    which: Alternative,
     /// The run whose error is looked for; `None` if any run will do that violates the property.
     like: Option<Counterexample>,
 }
 
-impl Elsewhere {
+impl AlternativeSearch {
     /// Searches. `Ok(None)`: none was found within the limits of the settings.
     ///
     /// # Errors
     /// If the model cannot be searched, in a sentence.
-    pub fn run(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<Option<Counterexample>, String> {
-        let Some(like) = &self.like else { return self.shortest(settings, around) };
+    pub fn run(&self, settings: &Settings, context: &mut CheckContext<'_>) -> Result<Option<Counterexample>, String> {
+        let Some(like) = &self.like else { return self.shortest(settings, context) };
         let settings = Settings {
             properties: vec!["safety".to_owned()],
             keep_going: true,
@@ -167,18 +169,18 @@ impl Elsewhere {
             ..settings.question_only()
         };
         let settings = match self.which {
-            Other::Shortest => Settings { search: Order::BreadthFirst, ..settings },
-            Other::FewestSwitches => {
+            Alternative::Shortest => Settings { search: Order::BreadthFirst, ..settings },
+            Alternative::FewestSwitches => {
                 let states_max = settings.limits.states_max.unwrap_or(u64::MAX);
                 let states_max = usize::try_from(states_max).unwrap_or(usize::MAX);
-                return calmest(&self.loaded, &self.ground, like, states_max, around.cancel);
+                return fewest_switches(&self.loaded, &self.target, like, states_max, context.cancel);
             }
-            Other::FewestDelays => {
+            Alternative::FewestDelays => {
                 let delaying = Delaying { mode: DelayMode::Exact, ..Delaying::default() };
                 Settings { delaying: Some(delaying), ..settings }
             }
         };
-        let outcome = check(&self.loaded, &settings, around);
+        let outcome = check(&self.loaded, &settings, context);
         if let Some(failure) = outcome.failure {
             return Err(failure);
         }
@@ -189,11 +191,11 @@ impl Elsewhere {
     }
 
     /// A run that violates the property, as short as it is found.
-    fn shortest(&self, settings: &Settings, around: &mut Surroundings<'_>) -> Result<Option<Counterexample>, String> {
-        let properties = vec![self.ground.property.clone()];
+    fn shortest(&self, settings: &Settings, context: &mut CheckContext<'_>) -> Result<Option<Counterexample>, String> {
+        let properties = vec![self.target.property.clone()];
         let settings = Settings { properties, ..settings.question_only() };
         let settings = fabius_engine::suited(&self.loaded, &settings);
-        let outcome = check(&self.loaded, &settings, around);
+        let outcome = check(&self.loaded, &settings, context);
         match outcome.failure {
             Some(failure) => Err(failure),
             None => Ok(outcome.counterexamples.into_iter().next()),
@@ -201,7 +203,7 @@ impl Elsewhere {
     }
 
     /// Which other run is looked for.
-    pub fn which(&self) -> Other {
+    pub fn which(&self) -> Alternative {
         self.which
     }
 }
@@ -253,7 +255,7 @@ impl Chain<'_> {
 
     fn reads_of(&mut self, node: NodeId, depth: usize) {
         let (Some(parent), Some(step)) = (self.of.parent(node), self.of.tree.step(node)) else { return };
-        for name in reads(&self.of.ground().program, &self.of.situation(parent).state, step) {
+        for name in reads(&self.of.target().program, &self.of.situation(parent).state, step) {
             self.follow(&name, parent, depth);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::counterexample::Counterexample;
 use crate::elaborate::elaborate;
-use crate::liveness::inquire;
+use crate::liveness::liveness_query;
 use crate::load::Loaded;
 use crate::plan::{Question, SAFETY, plan};
 use crate::run::unknown_property;
@@ -12,12 +12,12 @@ use crate::strategy::CycleSearch;
 use fabius_base::{Code, Finding};
 use fabius_program::{Move, Program, Watch};
 use fabius_witness::format::trail;
-use fabius_witness::{Claim, Shows};
+use fabius_witness::{Claim, CycleClaim};
 use std::sync::Arc;
 
-/// A program, and what is watched beside it: the ground on which a run is walked step by step.
+/// A program, and what is watched beside it: that on which a run is walked step by step.
 #[derive(Clone, Debug)]
-pub struct Ground {
+pub struct ExplorationTarget {
     /// The program; a claim that is watched is part of it.
     pub program: Arc<Program>,
     /// What is watched.
@@ -26,7 +26,7 @@ pub struct Ground {
     pub property: String,
 }
 
-impl Ground {
+impl ExplorationTarget {
     /// The model as it is written, with what the property asks about; without one, safety. Of the settings, fairness and
     /// what counts as progress matter.
     ///
@@ -40,8 +40,8 @@ impl Ground {
         let planned = plan.properties.first().filter(|_| property.is_some());
         match planned {
             Some(planned) if planned.question != Question::Safety => {
-                let inquiry = inquire(&written, planned, settings, CycleSearch::answering(planned, settings))?;
-                Ok(Self { program: inquiry.program, watch: inquiry.watch, property: planned.name.clone() })
+                let query = liveness_query(&written, planned, settings, CycleSearch::answering(planned, settings))?;
+                Ok(Self { program: query.program, watch: query.watch, property: planned.name.clone() })
             }
             _ => {
                 let watch = Watch { trace: event_trace(&written), ..Watch::NOTHING };
@@ -56,7 +56,7 @@ impl Ground {
     }
 }
 
-/// A run of a ground.
+/// A run of an exploration target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
     /// Its moves.
@@ -70,17 +70,17 @@ pub struct Run {
 ///
 /// # Errors
 /// What is wrong with the model, or the first line that cannot be followed, in a sentence.
-pub fn read_trail(loaded: &Loaded, property: Option<&str>, text: &str) -> Result<(Ground, Run), String> {
-    let ground = Ground::of(loaded, property, &Settings::default()).map_err(|finding| finding.headline)?;
-    let system = Watch { claim: None, ..ground.watch };
+pub fn read_trail(loaded: &Loaded, property: Option<&str>, text: &str) -> Result<(ExplorationTarget, Run), String> {
+    let target = ExplorationTarget::of(loaded, property, &Settings::default()).map_err(|finding| finding.headline)?;
+    let system = Watch { claim: None, ..target.watch };
     let searched = loaded.program.as_deref().filter(|program| program.merged);
     let merged = searched.and_then(|searched| {
         let run = trail::read_trail(searched, system, text).ok()?;
         let claim = match run.cycle_start {
-            Some(start) => Claim::Cycle { start, shows: Shows::NOTHING },
+            Some(start) => Claim::Cycle { start, shows: CycleClaim::NOTHING },
             None => Claim::Reaches,
         };
-        let told = elaborate(searched, (&ground.program, system), &run.path, claim)?;
+        let told = elaborate(searched, (&target.program, system), &run.path, claim)?;
         let loop_start = match told.claim {
             Claim::Cycle { start, .. } => Some(start),
             _ => None,
@@ -88,12 +88,12 @@ pub fn read_trail(loaded: &Loaded, property: Option<&str>, text: &str) -> Result
         Some(Run { path: told.path, loop_start })
     });
     let plain = || -> Result<Run, String> {
-        let run = trail::read_trail(&ground.program, system, text)?;
+        let run = trail::read_trail(&target.program, system, text)?;
         Ok(Run { path: run.path, loop_start: run.cycle_start })
     };
     let run = merged.map_or_else(plain, Ok)?;
     // The trail says nothing of how our automaton moves beside it.
-    Ok((Ground { watch: system, ..ground }, run))
+    Ok((ExplorationTarget { watch: system, ..target }, run))
 }
 
 /// Why a model cannot be run.

@@ -7,7 +7,7 @@
 use fabius_base::Span;
 use fabius_program::{Move, Program, Watch};
 
-use crate::blocked::{Reason, Standing, Waiting, standings};
+use crate::blocked::{ProcessStatus, Reason, Waiting, process_statuses};
 use crate::explain::{Explanation, explain_stop, waits_for};
 use crate::loop_summary::LoopSummary;
 use crate::release::{Prospect, prospects};
@@ -19,7 +19,7 @@ const CONSTANTS_TOLD_MAX: usize = 6;
 
 /// A loop explained.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Endless {
+pub struct InfiniteRun {
     /// What each process that lives in the loop does there.
     pub processes: Vec<InLoop>,
     /// Which fairness the run satisfies.
@@ -80,9 +80,9 @@ pub enum RunFairness {
     Strong,
 }
 
-impl Endless {
+impl InfiniteRun {
     /// Says what is known of other runs: the strongest fairness under which one does the same.
-    pub fn tell_of_fair_runs(&mut self, known: RunFairness) {
+    pub fn set_fair_runs(&mut self, known: RunFairness) {
         if self.fairness == RunFairness::Strong {
             return;
         }
@@ -102,7 +102,7 @@ impl Endless {
     }
 
     /// Says that the search for fair runs that do the same was cut short.
-    pub fn tell_of_no_fair_runs(&mut self) {
+    pub fn set_fair_runs_unknown(&mut self) {
         if self.fairness != RunFairness::Strong {
             let told = "Whether a fair run violates it too is not known: the search for one was cut short.";
             self.sentences.push(told.to_owned());
@@ -113,28 +113,28 @@ impl Endless {
 
 /// Explains a loop: `states` are those before each of its steps, `steps` what happens in them; without any step, the one
 /// state lasts for ever. `watch` is what was watched beside it.
-pub fn explain_loop(program: &Program, watch: Watch, states: &[State], steps: &[Move]) -> Endless {
+pub fn explain_loop(program: &Program, watch: Watch, states: &[State], steps: &[Move]) -> InfiniteRun {
     let mut summary = LoopSummary::default();
     states.iter().enumerate().for_each(|(index, state)| summary.add(program, state, steps.get(index).copied()));
     explain_summary(program, watch, &summary)
 }
 
 /// Explains a loop that is summed up.
-pub(crate) fn explain_summary(program: &Program, watch: Watch, summary: &LoopSummary) -> Endless {
+pub(crate) fn explain_summary(program: &Program, watch: Watch, summary: &LoopSummary) -> InfiniteRun {
     let Some(first) = &summary.first else { return nothing() };
-    let mut processes: Vec<InLoop> = standings(program, first)
+    let mut processes: Vec<InLoop> = process_statuses(program, first)
         .into_iter()
-        .map(|standing| {
-            let (could, always) = summary.able(standing.pid);
+        .map(|status| {
+            let (could, always) = summary.able(status.pid);
             let role = match () {
-                () if summary.movers.contains(&standing.pid) => Role::Moves,
+                () if summary.movers.contains(&status.pid) => Role::Moves,
                 () if 0 < could && always => Role::AlwaysNeglected,
                 () if 0 < could => Role::SometimesNeglected,
-                () if standing.has_ended() => Role::Ended,
-                () => blocked(&standing),
+                () if status.has_ended() => Role::Ended,
+                () => blocked(&status),
             };
-            let span = standing.waiting.first().map_or(standing.span, |waiting| waiting.span);
-            InLoop { pid: standing.pid, name: standing.name, role, span }
+            let span = status.waiting.first().map_or(status.span, |waiting| waiting.span);
+            InLoop { pid: status.pid, name: status.name, role, span }
         })
         .collect();
     look_ahead(program, first, &mut processes);
@@ -146,14 +146,14 @@ pub(crate) fn explain_summary(program: &Program, watch: Watch, summary: &LoopSum
     };
     if summary.steps == 0 {
         let Explanation { sentences, suggestion, .. } = explain_stop(program, first, std::iter::empty());
-        return Endless { processes, fairness, unchanged: Vec::new(), fair: Vec::new(), sentences, suggestion };
+        return InfiniteRun { processes, fairness, unchanged: Vec::new(), fair: Vec::new(), sentences, suggestion };
     }
     let unchanged = summary.unchanged(program);
     let fair = vec![fairness_told(fairness).to_owned()];
     let drift = drift(&summary.not_restored(program));
     let sentences = sentences(&processes, &unchanged).into_iter().chain(drift).chain(fair.iter().cloned()).collect();
     let suggestion = suggestion(&processes, fairness, watch);
-    Endless { processes, fairness, unchanged, fair, sentences, suggestion }
+    InfiniteRun { processes, fairness, unchanged, fair, sentences, suggestion }
 }
 
 /// Names the variables that a round of the loop does not restore: those that are not part of the state, so that the loop
@@ -186,8 +186,8 @@ pub(crate) fn fake_progress(program: &Program, summary: &LoopSummary) -> Option<
     ))
 }
 
-fn nothing() -> Endless {
-    Endless {
+fn nothing() -> InfiniteRun {
+    InfiniteRun {
         processes: Vec::new(),
         fairness: RunFairness::Strong,
         unchanged: Vec::new(),
@@ -198,9 +198,9 @@ fn nothing() -> Endless {
 }
 
 /// Why a process cannot move in any state of a loop.
-fn blocked(standing: &Standing) -> Role {
+fn blocked(status: &ProcessStatus) -> Role {
     let told = |reason: &Reason| !matches!(reason, Reason::Executable | Reason::NotElse);
-    let waiting = standing.waiting.iter().filter(|waiting| told(&waiting.reason));
+    let waiting = status.waiting.iter().filter(|waiting| told(&waiting.reason));
     Role::Blocked { reasons: waiting.map(Waiting::sentence).collect(), prospect: Prospect::Unknown, ahead: Vec::new() }
 }
 
@@ -212,12 +212,12 @@ fn look_ahead(program: &Program, first: &State, processes: &mut [InLoop]) {
         return;
     }
     let names = Names::of(program, first);
-    let standings = standings(program, first);
+    let process_statuses = process_statuses(program, first);
     for (pid, known) in waiting.iter().zip(prospects(program, first, &waiting)) {
         let Role::Blocked { prospect, ahead, .. } = &mut processes[usize::from(*pid)].role else { continue };
         if known == Prospect::Unknown {
-            let waits = waits_for(program, first, &standings[usize::from(*pid)]);
-            *ahead = waits.iter().filter_map(|wait| wait.outlook(&|pid| names.process(pid))).collect();
+            let waits = waits_for(program, first, &process_statuses[usize::from(*pid)]);
+            *ahead = waits.iter().filter_map(|wait| wait.forecast(&|pid| names.process(pid))).collect();
         }
         *prospect = known;
     }

@@ -11,7 +11,7 @@ const NODES_MAX: usize = 20_000;
 /// Interleaves the moves of the processes (from `from` on again and again) with moves of the claim that is watched, so
 /// that what is claimed comes about. Returns all moves, and how many of them come before the cycle; `None` if
 /// there is no way.
-pub(super) fn accompany(
+pub(super) fn claim_product(
     (program, watch): (&Program, Watch),
     path: &[Move],
     from: usize,

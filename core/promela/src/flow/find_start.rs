@@ -10,7 +10,7 @@ const LINKS_MAX: u32 = 500;
 impl Flow {
     /// Follows joins and jumps from `from` to the element whose state comes next. Inside an atomic chain
     /// (`status`), a link out of it is not followed. Stops at the state `stop_at`.
-    pub fn hunt(&mut self, from: El, status: u16, stop_at: Option<u32>, names: &Names) -> El {
+    pub fn find_start(&mut self, from: El, status: u16, stop_at: Option<u32>, names: &Names) -> El {
         let mut el = from;
         for _ in 0..LINKS_MAX {
             if Some(self.el(el).state) == stop_at {
@@ -33,7 +33,7 @@ impl Flow {
                     Some(next) => next,
                     None => return el,
                 },
-                Node::Unless => self.hunt(self.first(self.el(el).sub[0]), status, stop_at, names),
+                Node::Unless => self.find_start(self.first(self.el(el).sub[0]), status, stop_at, names),
                 _ => return el,
             };
             if status & ATOM != 0 && self.el(next).status & ATOM == 0 {

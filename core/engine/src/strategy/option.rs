@@ -1,12 +1,12 @@
-//! What a person asked of a search, one wish at a time. What nobody asked for is no wish.
+//! What a person asked of a search, one option at a time. What nobody asked for is no option.
 
 use crate::plan::Question;
 use crate::settings::{
-    Cycles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, Fairness, Keeper, Order, Progress, SampleKind,
-    SchedulerBase, SchedulerChoice, Settings, Storage,
+    CheckpointFiles, Cycles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, Fairness, Order, Progress,
+    SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage,
 };
 
-/// Something that a search heeds or not.
+/// Something that a search supports or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feature {
     /// An order of states.
@@ -50,7 +50,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// Two that no search heeds together: what is saved is a search that ends with its first violation.
+    /// Two that no search supports together: what is saved is a search that ends with its first violation.
     pub(super) const APART: (Self, Self) = (Self::Checkpoint, Self::KeepGoing);
 
     /// Whether it could matter for a question at all; if not, nobody misses it there.
@@ -94,9 +94,9 @@ impl Feature {
     }
 }
 
-/// A wish, and how it is written.
+/// An option, and how it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wish {
+pub struct RequestedOption {
     /// What is asked for.
     pub feature: Feature,
     /// The flag.
@@ -105,9 +105,9 @@ pub struct Wish {
 
 impl Settings {
     /// What is asked of the search, in the order of the documentation, without what is part of the question.
-    pub fn wishes(&self) -> Vec<Wish> {
-        let mut wishes = Vec::new();
-        let mut add = |feature, flag: String| wishes.push(Wish { feature, flag });
+    pub fn options(&self) -> Vec<RequestedOption> {
+        let mut options = Vec::new();
+        let mut add = |feature, flag: String| options.push(RequestedOption { feature, flag });
         if self.cycles != Cycles::Suitable {
             add(Feature::CyclesBy(self.cycles), format!("--cycles {}", self.cycles.as_str()));
         }
@@ -136,11 +136,11 @@ impl Settings {
         if self.keep_going {
             add(Feature::KeepGoing, "--keep-going".to_owned());
         }
-        if self.keeper.is_asked_for() {
-            let resumed = if self.keeper.save.is_none() { "--resume" } else { "--checkpoint" };
+        if self.checkpoint_files.is_asked_for() {
+            let resumed = if self.checkpoint_files.save.is_none() { "--resume" } else { "--checkpoint" };
             add(Feature::Checkpoint, format!("{resumed} FILE"));
         }
-        wishes
+        options
     }
 
     fn wishes_about_delays(&self, add: &mut impl FnMut(Feature, String)) {
@@ -180,14 +180,14 @@ impl Settings {
             cycles: Cycles::default(),
             delaying: None,
             depth_bounding: None,
-            keeper: Keeper::default(),
+            checkpoint_files: CheckpointFiles::default(),
             threads: 1,
             limits,
             ..self.clone()
         }
     }
 
-    /// The same with one wish more; `None` if it is there, or makes no sense alone.
+    /// The same with one option more; `None` if it is there, or makes no sense alone.
     pub(super) fn with(mut self, feature: Feature) -> Option<Self> {
         match (feature, &mut self.delaying) {
             (Feature::Delay, delaying @ None) => *delaying = Some(Delaying::default()),
@@ -201,7 +201,7 @@ impl Settings {
         Some(self)
     }
 
-    /// The same without one wish.
+    /// The same without one option.
     pub(super) fn without(mut self, feature: Feature) -> Self {
         let delaying = self.delaying.as_mut();
         match feature {
@@ -215,7 +215,7 @@ impl Settings {
             Feature::Depth => self.depth_bounding = None,
             Feature::MaxDepth => self.limits.depth_max = None,
             Feature::KeepGoing => self.keep_going = false,
-            Feature::Checkpoint => self.keeper = Keeper::default(),
+            Feature::Checkpoint => self.checkpoint_files = CheckpointFiles::default(),
             Feature::Mode(_) => delaying.into_iter().for_each(|delaying| delaying.mode = DelayMode::default()),
             Feature::Sampler(_) => delaying.into_iter().for_each(|delaying| delaying.sampler = None),
             Feature::Runs => delaying.into_iter().for_each(|delaying| delaying.runs = None),

@@ -7,7 +7,8 @@ use crate::tree::NodeId;
 use fabius_program::{CLAIM_PID, Kind, Move, ProcessKind, Variable};
 use fabius_witness::explain::{WaitsFor, waits_for};
 use fabius_witness::{
-    Changed, Endless, Explanation, Reason, Standing, State, Step, explain, explain_loop, moves, snapshot, standings,
+    Changed, Explanation, InfiniteRun, ProcessStatus, Reason, State, Step, explain, explain_loop, moves,
+    process_statuses, snapshot,
 };
 
 /// A longer loop is not explained.
@@ -17,9 +18,9 @@ const BLAMED_STEPS_MAX: usize = 1_000;
 
 /// A process.
 #[derive(Clone, PartialEq, Debug)]
-pub struct ProcessScene {
+pub struct ProcessView {
     /// Where it stands; at which statements, and for each why it is not executable; its variables.
-    pub standing: Standing,
+    pub status: ProcessStatus,
     /// Whether it can move.
     pub role: Role,
     /// What it waits for, and who could bring it about.
@@ -74,12 +75,12 @@ pub struct Value {
     pub before: Option<String>,
 }
 
-impl ProcessScene {
+impl ProcessView {
     /// Why it cannot move, and who could change that, in a sentence each.
     pub fn sentences(&self, names: &dyn Fn(u8) -> String) -> Vec<String> {
-        let reasons = self.standing.waiting.iter().map(|waiting| {
+        let reasons = self.status.waiting.iter().map(|waiting| {
             let waits = self.waits.iter().filter(|wait| wait.edge == waiting.edge && wait.text == waiting.text);
-            let who: String = waits.filter_map(|wait| Some(format!("; {}", wait.outlook(names)?))).collect();
+            let who: String = waits.filter_map(|wait| Some(format!("; {}", wait.forecast(names)?))).collect();
             match waiting.reason {
                 Reason::Executable => format!("at `{}`, which can be executed", waiting.text),
                 _ => format!("{}{who}", waiting.sentence()),
@@ -91,55 +92,55 @@ impl ProcessScene {
 
 impl Exploration {
     /// Every process: where it stands, whether it can move, and if not, why.
-    pub fn processes(&self) -> Vec<ProcessScene> {
-        let program = &self.ground().program;
+    pub fn processes(&self) -> Vec<ProcessView> {
+        let program = &self.target().program;
         let state = self.state();
         let can: Vec<u8> = movers(self, &state);
         let free = State { holder: None, ..state.clone() };
         let could = if state.holder.is_some() { movers(self, &free) } else { Vec::new() };
         let last = self.tree.step(self.here());
-        let scene = |standing: Standing| {
-            let pid = standing.pid;
+        let view = |status: ProcessStatus| {
+            let pid = status.pid;
             let role = match state.holder {
                 _ if can.contains(&pid) => Role::Enabled,
                 Some(holder) if could.contains(&pid) => Role::Excluded(holder),
-                _ if standing.has_ended() => Role::Ended,
+                _ if status.has_ended() => Role::Ended,
                 _ => Role::Blocked,
             };
-            let waits = if role == Role::Blocked { waits_for(program, &state, &standing) } else { Vec::new() };
-            ProcessScene {
+            let waits = if role == Role::Blocked { waits_for(program, &state, &status) } else { Vec::new() };
+            ProcessView {
                 role,
                 waits,
                 held: self.hold_on(pid).cloned(),
                 in_control: state.holder == Some(pid),
                 moved: last.is_some_and(|step| step.pid == pid || step.partner.is_some_and(|(other, _)| other == pid)),
-                standing,
+                status,
             }
         };
-        standings(program, &state).into_iter().map(scene).collect()
+        process_statuses(program, &state).into_iter().map(view).collect()
     }
 
     /// All variables and channels: global ones, then those of each process, then the channels.
     pub fn variables(&self) -> Vec<Value> {
-        let snapshot = snapshot(&self.ground().program, &self.state());
+        let snapshot = snapshot(&self.target().program, &self.state());
         let changes = self.step_to(self.here()).map(|step| step.changes).unwrap_or_default();
         let before = |name: &str, what: Changed| {
             let change = changes.iter().find(|change| change.name == name && change.what == what);
             change.map(|change| change.old.clone())
         };
-        let program = &self.ground().program;
+        let program = &self.target().program;
         let mut found = Vec::new();
         for (name, value) in snapshot.variables {
             let (before, ty) = (before(&name, Changed::Variable), type_of(&program.globals, &name));
             found.push(Value { name, value, ty, pid: None, is_channel: false, before });
         }
-        for standing in snapshot.processes {
-            let locals = program.processes.iter().find(|process| process.name == standing.process);
+        for status in snapshot.processes {
+            let locals = program.processes.iter().find(|process| process.name == status.process);
             let locals = locals.map_or(&[][..], |process| &process.locals);
-            for (name, value) in standing.variables {
-                let before = before(&format!("{}:{name}", standing.name), Changed::Variable);
+            for (name, value) in status.variables {
+                let before = before(&format!("{}:{name}", status.name), Changed::Variable);
                 let ty = type_of(locals, &name);
-                found.push(Value { name, value, ty, pid: Some(standing.pid), is_channel: false, before });
+                found.push(Value { name, value, ty, pid: Some(status.pid), is_channel: false, before });
             }
         }
         for (name, value) in snapshot.channels {
@@ -151,7 +152,7 @@ impl Exploration {
 
     /// What happens in the loop at the end of the line: who moves, who waits for whom, what never changes, and which
     /// fairness would prevent it. `None` if there is no loop, or if it is too long to say.
-    pub fn explain_loop(&self) -> Option<Endless> {
+    pub fn explain_loop(&self) -> Option<InfiniteRun> {
         let lasso = self.lasso()?;
         let nodes: Vec<NodeId> =
             self.line().iter().copied().skip(self.depth(lasso.start)).take(LOOP_STEPS_MAX + 1).collect();
@@ -166,12 +167,12 @@ impl Exploration {
             states.push(bare(lasso.end));
         }
         let moves: Vec<Move> = steps.into_iter().map(|(_, step)| step).collect();
-        Some(explain_loop(&self.ground().program, self.ground().watch, &states, &moves))
+        Some(explain_loop(&self.target().program, self.target().watch, &states, &moves))
     }
 
     /// What happens in the loop at the end of the line, in sentences; none if there is no loop.
     pub fn loop_sentences(&self) -> Vec<String> {
-        self.explain_loop().map(|endless| endless.sentences).unwrap_or_default()
+        self.explain_loop().map(|infinite| infinite.sentences).unwrap_or_default()
     }
 
     /// Why nothing can move, if it is so and no end: who waits for whom, and what may be done.
@@ -182,16 +183,16 @@ impl Exploration {
         let way = self.tree.way_to(self.here());
         let last = way.len().saturating_sub(BLAMED_STEPS_MAX);
         let steps: Vec<Step> = way[last..].iter().filter_map(|node| self.step_to(*node)).collect();
-        Some(explain(&self.ground().program, &self.state(), steps.into_iter().rev()))
+        Some(explain(&self.target().program, &self.state(), steps.into_iter().rev()))
     }
 
     /// How a process is shown, such as `P[1]`.
     pub fn process_name(&self, pid: u8) -> String {
         if pid == CLAIM_PID {
-            let claim = self.ground().program.processes.iter().find(|process| process.kind == ProcessKind::Claim);
+            let claim = self.target().program.processes.iter().find(|process| process.kind == ProcessKind::Claim);
             return claim.map_or_else(|| "claim".to_owned(), |claim| claim.name.clone());
         }
-        fabius_witness::show::Names::of(&self.ground().program, &self.state()).process(pid)
+        fabius_witness::show::Names::of(&self.target().program, &self.state()).process(pid)
     }
 
     /// The steps that lead to these nodes: a page of a trace.
@@ -205,7 +206,7 @@ impl Exploration {
             return Vec::new();
         }
         let situation = self.situation(node);
-        let names = fabius_witness::show::Names::of(&self.ground().program, &situation.state);
+        let names = fabius_witness::show::Names::of(&self.target().program, &situation.state);
         let arrow = |(channel, from): &(i32, NodeId)| Arrow { from: *from, to: node, channel: names.channel(*channel) };
         situation.received.iter().map(arrow).collect()
     }
@@ -253,7 +254,7 @@ fn type_of(variables: &[Variable], element: &str) -> String {
 
 /// The processes that can take part in a step.
 fn movers(exploration: &Exploration, state: &State) -> Vec<u8> {
-    let successors = moves(&exploration.ground().program, state).successors;
+    let successors = moves(&exploration.target().program, state).successors;
     let both = successors.into_iter().flat_map(|(step, _)| [Some(step.pid), step.partner.map(|(pid, _)| pid)]);
     let mut movers: Vec<u8> = both.flatten().filter(|pid| *pid != CLAIM_PID).collect();
     movers.sort_unstable();

@@ -5,7 +5,7 @@ use crate::budget::{Budget, listed};
 use crate::counterexample::place_of;
 use crate::event::{Event, Goal, Progress};
 use crate::look::{Controls, Reader};
-use crate::run::Surroundings;
+use crate::run::CheckContext;
 use crate::task::Task;
 use fabius_base::{Limits, SourceMap, Span, StopReason};
 use fabius_program::{Move, Program, meaning::Fault};
@@ -15,11 +15,11 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Watches a search on behalf of the one who asked for the check.
-pub(crate) struct Watcher<'a, 'b> {
+pub(crate) struct EngineObserver<'a, 'b> {
     pub property: &'a str,
     program: &'a Program,
     map: &'a SourceMap,
-    pub around: &'a mut Surroundings<'b>,
+    pub context: &'a mut CheckContext<'b>,
     places: Places,
     goal: Goal,
     /// What the search may use, as far as whoever watches may change it.
@@ -35,21 +35,21 @@ pub(crate) struct Watcher<'a, 'b> {
     pub keys: Vec<u64>,
 }
 
-impl<'a, 'b> Watcher<'a, 'b> {
+impl<'a, 'b> EngineObserver<'a, 'b> {
     pub(crate) fn new(
         task: &Task<'a>,
-        around: &'a mut Surroundings<'b>,
+        context: &'a mut CheckContext<'b>,
         goal: Goal,
         places: Places,
         hunted: Option<u64>,
     ) -> Self {
-        (around.observe)(Event::Searching { property: task.property.to_owned(), goal });
-        let began = (around.now)();
+        (context.observe)(Event::Searching { property: task.property.to_owned(), goal });
+        let began = (context.now)();
         Self {
             property: task.property,
             program: task.program,
             map: &task.loaded.map,
-            around,
+            context,
             places,
             goal,
             limits: task.settings.limits,
@@ -80,9 +80,9 @@ impl<'a, 'b> Watcher<'a, 'b> {
     }
 }
 
-impl search::Observer<Move, Fault> for Watcher<'_, '_> {
+impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
     fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
-        let now = (self.around.now)();
+        let now = (self.context.now)();
         let seconds = now - self.began;
         if self.until.is_some_and(|until| until <= now) {
             return ControlFlow::Break(StopReason::Timeout);
@@ -100,31 +100,31 @@ impl search::Observer<Move, Fault> for Watcher<'_, '_> {
             memory_bytes: statistics.memory_bytes,
             seconds: seconds.as_secs_f64(),
         };
-        (self.around.observe)(Event::Progress { property: self.property.to_owned(), progress });
-        if let Some(controls) = self.around.controls {
-            controls.wait_while_paused(self.around.cancel);
+        (self.context.observe)(Event::Progress { property: self.property.to_owned(), progress });
+        if let Some(controls) = self.context.controls {
+            controls.wait_while_paused(self.context.cancel);
         }
         ControlFlow::Continue(())
     }
 
     fn snapshot_request(&mut self) -> Option<SnapshotRequest> {
-        self.around.controls?.snapshot_request()
+        self.context.controls?.snapshot_request()
     }
 
     fn on_snapshot(&mut self, look: SearchSnapshot<Move>) {
         let look = self.reader().look(look);
-        (self.around.observe)(Event::Look { property: self.property.to_owned(), look });
+        (self.context.observe)(Event::Look { property: self.property.to_owned(), look });
     }
 
     fn rejected(&mut self, rejected: Rejected<Move>) {
         let cycle = self.reader().rejected(&rejected);
-        (self.around.observe)(Event::Rejected { property: self.property.to_owned(), cycle });
+        (self.context.observe)(Event::Rejected { property: self.property.to_owned(), cycle });
     }
 
     fn change_limits(&mut self, limits: &mut Limits) {
         // What only makes a violation clearer has a small budget of its own.
         let may_change = self.goal == Goal::Violation && *limits == self.limits;
-        if let Some(wanted) = self.around.controls.and_then(Controls::limits).filter(|_| may_change) {
+        if let Some(wanted) = self.context.controls.and_then(Controls::limits).filter(|_| may_change) {
             (*limits, self.limits) = (wanted, wanted);
         }
     }

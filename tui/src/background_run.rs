@@ -27,14 +27,14 @@ pub enum Goal {
 
 /// A run to be taken to another thread.
 #[derive(Debug)]
-pub struct Ride {
+pub struct RunRequest {
     /// The walk, which goes on.
     pub walk: Exploration,
     /// What for.
     pub goal: Goal,
 }
 
-impl Ride {
+impl RunRequest {
     /// Runs, and says after this many steps how many there were.
     pub fn run(mut self, cancel: &Cancel, tell: &mut dyn FnMut(usize)) -> (Exploration, Stop) {
         let (way, steps_max) = match self.goal {

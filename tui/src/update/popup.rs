@@ -3,21 +3,21 @@
 use super::{drive, find, prompt, quit};
 use crate::keys;
 use crate::message::Effect;
-use crate::model::{Card, Cursor, Model, Overlay, Panel, Question, Tone};
+use crate::model::{Cursor, Model, Overlay, Panel, Popup, Question, Tone};
 use crate::view::CLAIM_FIRST;
 use fabius_explore::{Hold, Role, Until};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-/// Rows of a card that are always in sight.
+/// Rows of a popup that are always in sight.
 const ROWS: usize = 8;
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
-    let Some(Overlay::Card(card)) = &mut model.overlay else { return };
+    let Some(Overlay::Popup(popup)) = &mut model.overlay else { return };
     match key.code {
-        KeyCode::Up | KeyCode::Char('k') => card.cursor.go(card.cursor.at.saturating_sub(1), card.lines.len(), ROWS),
-        KeyCode::Down | KeyCode::Char('j') => card.cursor.go(card.cursor.at + 1, card.lines.len(), ROWS),
+        KeyCode::Up | KeyCode::Char('k') => popup.cursor.go(popup.cursor.at.saturating_sub(1), popup.lines.len(), ROWS),
+        KeyCode::Down | KeyCode::Char('j') => popup.cursor.go(popup.cursor.at + 1, popup.lines.len(), ROWS),
         KeyCode::Enter => {
-            let target = card.lines.get(card.cursor.at).and_then(|(_, node)| *node);
+            let target = popup.lines.get(popup.cursor.at).and_then(|(_, node)| *node);
             model.overlay = None;
             if let Some(node) = target {
                 drive::go(model, node);
@@ -50,8 +50,8 @@ pub(super) fn press_help(model: &mut Model, key: KeyEvent, effects: &mut Vec<Eff
 }
 
 /// Shows something to read.
-pub(super) fn show(model: &mut Model, card: Card) {
-    model.overlay = Some(Overlay::Card(card));
+pub(super) fn show(model: &mut Model, popup: Popup) {
+    model.overlay = Some(Overlay::Popup(popup));
 }
 
 /// Why the marked process cannot go on, and who could change that.
@@ -59,7 +59,7 @@ pub(super) fn show_why(model: &mut Model) {
     let Some(session) = &model.session else { return };
     let at = model.cursors[Panel::Processes.index()].at;
     let Some(process) = session.process(at) else { return };
-    let name = &process.standing.name;
+    let name = &process.status.name;
     let names = |pid: u8| session.walk.process_name(pid);
     let (title, mut sentences) = match process.role {
         Role::Enabled => (format!("{name} can move"), Vec::new()),
@@ -78,7 +78,7 @@ pub(super) fn show_why(model: &mut Model) {
         sentences.push(held_words(hold));
     }
     let lines = sentences.into_iter().map(|sentence| (sentence, None)).collect();
-    show(model, Card { title, lines, cursor: Cursor::default() });
+    show(model, Popup { title, lines, cursor: Cursor::default() });
 }
 
 /// How long a process is held back, in words.
@@ -98,7 +98,7 @@ pub(super) fn show_writers(model: &mut Model) {
     if let Some(watched) = session.watched.get(at) {
         let title = format!("{} along the run", watched.text);
         match session.along_run(&watched.text) {
-            Ok(lines) => show(model, Card { title, lines, cursor: Cursor::default() }),
+            Ok(lines) => show(model, Popup { title, lines, cursor: Cursor::default() }),
             Err(why) => model.say(Tone::Bad, why),
         }
         return;
@@ -110,5 +110,5 @@ pub(super) fn show_writers(model: &mut Model) {
     if lines.is_empty() {
         lines.push(("nobody wrote it: it is as it was in the beginning".to_owned(), None));
     }
-    show(model, Card { title, lines, cursor: Cursor::default() });
+    show(model, Popup { title, lines, cursor: Cursor::default() });
 }

@@ -5,15 +5,15 @@
 //! confirmed by the reference interpreter like any counterexample.
 
 use super::{Identities, Identity, Replay, STEPS_MAX, Walk, aligned, identities, statements_of};
-use crate::liveness::{Inquiry, inquire};
-use crate::meaning::Written;
+use crate::liveness::{LivenessQuery, liveness_query};
+use crate::meaning::SourceProgram;
 use crate::plan::plan;
 use crate::report::ViolationClass;
 use crate::settings::Settings;
 use crate::strategy::CycleSearch;
 use fabius_program::{CLAIM_PID, Move, Program, Watch, meaning::Fault};
 use fabius_witness::{
-    Claim, Outcome, Outline, RunFairness, Shows, State, Step, Trace, confirm_watching, marks, moves, settled, step,
+    Claim, CycleClaim, Outcome, Outline, RunFairness, State, Step, Trace, confirm_watching, marks, moves, settled, step,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -26,14 +26,14 @@ const STATES_MAX: usize = 20_000;
 const TRIED_MAX: usize = 200;
 
 /// Walks an infinite run of the model `old`, or one that a claim watches, through the model `present`.
-pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Trace) -> Replay {
+pub(super) fn replay(present: &SourceProgram, old: &SourceProgram, property: &str, run: &Trace) -> Replay {
     let program = Arc::clone(present.program());
     let planned = plan(&program, &[property.to_owned()]).ok().and_then(|plan| plan.properties.into_iter().next());
-    let inquiry = planned.and_then(|planned| {
+    let query = planned.and_then(|planned| {
         let settings = Settings::default();
-        inquire(&program, &planned, &settings, CycleSearch::answering(&planned, &settings)).ok()
+        liveness_query(&program, &planned, &settings, CycleSearch::answering(&planned, &settings)).ok()
     });
-    let Some(inquiry) = inquiry else { return Replay::Unknown };
+    let Some(query) = query else { return Replay::Unknown };
     let known = identities(old.program());
     let merged = if is_told_of(old, run) { HashSet::new() } else { merged(&known, run) };
     let is_known = |identity: &Identity| known.all.contains_key(identity) && !merged.contains(identity);
@@ -42,7 +42,7 @@ pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Tra
     else {
         return Replay::Unknown;
     };
-    walk.endless = true;
+    walk.infinite = true;
     let steps: Vec<Step> = run.taken().collect();
     let first = run.cycle_start.map_or(steps.len(), |start| start.saturating_sub(1).min(steps.len()));
     let lasso = match go_round(&mut walk, &known, &steps[..first], &steps[first..], run.cycle_start.is_some()) {
@@ -50,9 +50,8 @@ pub(super) fn replay(present: &Written, old: &Written, property: &str, run: &Tra
         Ok(None) => return Replay::Open,
         Err(stopped) => return stopped,
     };
-    let shown = if inquiry.watch.claim.is_some() { watched(&inquiry, &lasso) } else { Some(plain(&inquiry, lasso)) };
-    let confirmed =
-        shown.and_then(|(path, claim)| confirm_watching(&inquiry.program, inquiry.watch, &path, claim).ok());
+    let shown = if query.watch.claim.is_some() { watched(&query, &lasso) } else { Some(plain(&query, lasso)) };
+    let confirmed = shown.and_then(|(path, claim)| confirm_watching(&query.program, query.watch, &path, claim).ok());
     confirmed.map_or(Replay::Harmless, |trace| Replay::Same(Box::new(trace)))
 }
 
@@ -63,7 +62,7 @@ struct Lasso {
 }
 
 /// Whether a run names the statements of a model, and not of one in which they are merged.
-fn is_told_of(old: &Written, run: &Trace) -> bool {
+fn is_told_of(old: &SourceProgram, run: &Trace) -> bool {
     let program = old.program();
     let number = |step: &Outline| {
         let edge = program.edges.get(step.taken.edge.0 as usize)?;
@@ -86,11 +85,11 @@ fn go_round(
     known: &Identities,
     stem: &[Step],
     round: &[Step],
-    endless: bool,
+    infinite: bool,
 ) -> Result<Option<usize>, Replay> {
     stem.iter().try_for_each(|step| walk.follow(known, step))?;
     if round.is_empty() {
-        if endless {
+        if infinite {
             walk.complete();
         }
         return Ok(Some(walk.path.len()));
@@ -112,15 +111,15 @@ fn go_round(
 }
 
 /// The run of a model without a claim, and what it is to show.
-fn plain(inquiry: &Inquiry, lasso: Lasso) -> (Vec<Move>, Claim) {
-    let no_progress = inquiry.class == ViolationClass::NonProgressCycle;
-    let shows = Shows { no_progress, acceptance: inquiry.watch.acceptance, fairness: RunFairness::Unfair };
+fn plain(query: &LivenessQuery, lasso: Lasso) -> (Vec<Move>, Claim) {
+    let no_progress = query.class == ViolationClass::NonProgressCycle;
+    let shows = CycleClaim { no_progress, acceptance: query.watch.acceptance, fairness: RunFairness::Unfair };
     (lasso.path, Claim::Cycle { start: lasso.start, shows })
 }
 
 /// A run of processes and claim together along the lasso that the claim matches, if there is one.
-fn watched(inquiry: &Inquiry, lasso: &Lasso) -> Option<(Vec<Move>, Claim)> {
-    let graph = match Graph::of(&inquiry.program, inquiry.watch, lasso)? {
+fn watched(query: &LivenessQuery, lasso: &Lasso) -> Option<(Vec<Move>, Claim)> {
+    let graph = match Graph::of(&query.program, query.watch, lasso)? {
         Ok(graph) => graph,
         Err(path) => return Some((path, Claim::Fault(Fault::ClaimCompleted))),
     };
@@ -129,7 +128,7 @@ fn watched(inquiry: &Inquiry, lasso: &Lasso) -> Option<(Vec<Move>, Claim)> {
         let back = graph.way(edge.to, from)?;
         let stem = graph.way(0, from)?;
         let start = stem.len();
-        let shows = Shows { acceptance: true, ..Shows::NOTHING };
+        let shows = CycleClaim { acceptance: true, ..CycleClaim::NOTHING };
         let path = stem.into_iter().chain([edge.step]).chain(back).collect();
         Some((path, Claim::Cycle { start, shows }))
     })

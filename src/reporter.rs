@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
 
 /// Shows what happens, in the way that was asked for.
-pub struct Face {
+pub struct Reporter {
     kind: Kind,
     args: Check,
     progress: ProgressLine,
@@ -35,7 +35,7 @@ enum Kind {
     Events,
 }
 
-impl Face {
+impl Reporter {
     /// The face that the flags ask for.
     pub fn new(args: &Check, limits: Limits) -> Self {
         let choice = match args.color {
@@ -67,11 +67,11 @@ impl Face {
 
     /// A face in the place of one that was lost with its work: it has the reports of the files before.
     pub fn instead(args: &Check, limits: Limits, done: Vec<Report>) -> Self {
-        let mut face = Self::new(args, limits);
-        if let Kind::Json(reports) = &mut face.kind {
+        let mut reporter = Self::new(args, limits);
+        if let Kind::Json(reports) = &mut reporter.kind {
             *reports = done;
         }
-        face
+        reporter
     }
 
     /// A file did not come to its end: this is what is known of it.

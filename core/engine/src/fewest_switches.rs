@@ -2,9 +2,9 @@
 //! process counts (0-1 breadth-first search), over states together with the process that moved last.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Counterexample, Found, Wrong, confirm};
-use crate::ground::Ground;
+use crate::counterexample::{Counterexample, ErrorKind, Found, confirm};
 use crate::load::Loaded;
+use crate::target::ExplorationTarget;
 use fabius_base::Cancel;
 use fabius_program::{Move, Watch, meaning::Fault};
 use fabius_search::{Ending, Model, Next};
@@ -14,23 +14,23 @@ use std::sync::Arc;
 /// Where a state came from: the number of the one before, and the step.
 type Origin = (u32, Option<Move>);
 
-/// A run of a ground that somebody made by hand, as the counterexample that it is: its last step is faulty, or, without a
+/// A run of an exploration target that somebody made by hand, as the counterexample that it is: its last step is faulty, or, without a
 /// fault, nothing can move after it although something should.
 ///
 /// # Errors
 /// If the run does not show that, in a sentence.
 pub fn as_counterexample(
     loaded: &Loaded,
-    ground: &Ground,
+    target: &ExplorationTarget,
     path: Vec<Move>,
     fault: Option<Fault>,
 ) -> Result<Counterexample, String> {
-    let wrong = fault.map_or(Wrong::InvalidEnd, Wrong::Fault);
-    confirm(loaded, &ground.program, as_it_is(wrong, path, ground.watch))
+    let wrong = fault.map_or(ErrorKind::InvalidEnd, ErrorKind::Fault);
+    confirm(loaded, &target.program, as_it_is(wrong, path, target.watch))
 }
 
 /// A run to an error, to be told as it is.
-fn as_it_is(wrong: Wrong, path: Vec<Move>, watch: Watch) -> Found {
+fn as_it_is(wrong: ErrorKind, path: Vec<Move>, watch: Watch) -> Found {
     Found { as_found: true, ..Found::new(wrong, path, watch) }
 }
 
@@ -39,26 +39,26 @@ fn as_it_is(wrong: Wrong, path: Vec<Move>, watch: Watch) -> Found {
 ///
 /// # Errors
 /// If the model cannot be run, in a sentence.
-pub fn calmest(
+pub fn fewest_switches(
     loaded: &Loaded,
-    ground: &Ground,
+    target: &ExplorationTarget,
     like: &Counterexample,
     states_max: usize,
     cancel: &Cancel,
 ) -> Result<Option<Counterexample>, String> {
-    let watch = Watch { trace: ground.watch.trace, ..Watch::NOTHING };
-    let machine = SearchedMachine::new(Arc::clone(&ground.program), watch).map_err(|refusal| refusal.to_string())?;
-    let mut hunt = Hunt { machine, seen: HashSet::new(), origins: Vec::new(), open: VecDeque::new() };
+    let watch = Watch { trace: target.watch.trace, ..Watch::NOTHING };
+    let machine = SearchedMachine::new(Arc::clone(&target.program), watch).map_err(|refusal| refusal.to_string())?;
+    let mut search = SearchGoal { machine, seen: HashSet::new(), origins: Vec::new(), open: VecDeque::new() };
     let mut initial = Vec::new();
-    hunt.machine.initial(&mut initial).map_err(|fault| fault.to_string())?;
-    hunt.open.push_back((initial, None, (0, None)));
-    while let Some((state, last, origin)) = hunt.open.pop_front() {
-        if states_max < hunt.origins.len() || cancel.requested().is_some() {
+    search.machine.initial(&mut initial).map_err(|fault| fault.to_string())?;
+    search.open.push_back((initial, None, (0, None)));
+    while let Some((state, last, origin)) = search.open.pop_front() {
+        if states_max < search.origins.len() || cancel.requested().is_some() {
             break;
         }
-        let Some(errors) = hunt.expand(state, last, origin) else { continue };
+        let Some(errors) = search.expand(state, last, origin) else { continue };
         for (wrong, path) in errors {
-            let found = confirm(loaded, &ground.program, as_it_is(wrong, path, watch))?;
+            let found = confirm(loaded, &target.program, as_it_is(wrong, path, watch))?;
             if found.report.kind == like.report.kind && found.finding.span() == like.finding.span() {
                 return Ok(Some(found));
             }
@@ -67,7 +67,7 @@ pub fn calmest(
     Ok(None)
 }
 
-struct Hunt {
+struct SearchGoal {
     machine: SearchedMachine,
     /// States with the process that moved last.
     seen: HashSet<(Vec<u32>, Option<u8>)>,
@@ -75,16 +75,16 @@ struct Hunt {
     open: VecDeque<(Vec<u32>, Option<u8>, Origin)>,
 }
 
-impl Hunt {
+impl SearchGoal {
     /// Looks at the successors of a state; the errors among them, or `None` if the state was seen before.
-    fn expand(&mut self, state: Vec<u32>, last: Option<u8>, origin: Origin) -> Option<Vec<(Wrong, Vec<Move>)>> {
+    fn expand(&mut self, state: Vec<u32>, last: Option<u8>, origin: Origin) -> Option<Vec<(ErrorKind, Vec<Move>)>> {
         if !self.seen.insert((state.clone(), last)) {
             return None;
         }
         let number = self.origins.len() as u32;
         self.origins.push(origin);
-        let mut errors: Vec<(Wrong, Vec<Move>)> = Vec::new();
-        let fails = |this: &Self, fault: Fault, step: Move| (Wrong::Fault(fault), this.path(number, Some(step)));
+        let mut errors: Vec<(ErrorKind, Vec<Move>)> = Vec::new();
+        let fails = |this: &Self, fault: Fault, step: Move| (ErrorKind::Fault(fault), this.path(number, Some(step)));
         let mut cursor = self.machine.begin(&state);
         loop {
             let mut successor = Vec::new();
@@ -99,7 +99,7 @@ impl Hunt {
                 }
                 Next::Broken { label, fault } => errors.push(fails(self, fault, label)),
                 Next::Done(Ending::InvalidEnd) => {
-                    errors.push((Wrong::InvalidEnd, self.path(number, None)));
+                    errors.push((ErrorKind::InvalidEnd, self.path(number, None)));
                     return Some(errors);
                 }
                 Next::Done(_) => return Some(errors),

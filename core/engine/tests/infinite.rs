@@ -3,7 +3,7 @@
 use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
 use fabius_engine::settings::{DepthBounding, Progress};
-use fabius_engine::{Cycles, Delaying, Fairness, Order, Outcome, Settings, Surroundings, Verdict, check, load};
+use fabius_engine::{CheckContext, Cycles, Delaying, Fairness, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ fn run(text: &str, settings: &Settings) -> Outcome {
 fn run_by(text: &str, settings: &Settings, now: &dyn Fn() -> Duration) -> Outcome {
     let loaded = load("model.pml", text.to_owned(), &[], &mut |_, _| None, settings);
     let mut observe = |_| {};
-    let mut around = Surroundings { cancel: &Cancel::new(), now, observe: &mut observe, controls: None };
-    let outcome = check(&loaded, settings, &mut around);
+    let mut context = CheckContext { cancel: &Cancel::new(), now, observe: &mut observe, controls: None };
+    let outcome = check(&loaded, settings, &mut context);
     assert_eq!(outcome.failure, None);
     outcome
 }
@@ -66,8 +66,8 @@ fn every_search_gives_the_same_verdict() {
         assert_eq!(often.verdict, Verdict::Violated, "{settings:?}");
         let violation = &often.violations[0];
         assert_eq!(violation.kind, ViolationClass::AcceptanceCycle);
-        let endless = violation.endless.as_ref().expect("a run that never ends has a loop");
-        assert!(violation.loop_start.is_some_and(|start| start + endless.steps == violation.steps + 1));
+        let infinite = violation.infinite.as_ref().expect("a run that never ends has a loop");
+        assert!(violation.loop_start.is_some_and(|start| start + infinite.steps == violation.steps + 1));
     }
 }
 
@@ -123,8 +123,8 @@ fn a_beginning_can_decide_and_an_end_goes_on_for_ever() {
     assert_eq!(small.violations[0].steps, 2);
     let three = property(text, "three", &Settings::default());
     assert_eq!((three.verdict, three.violations[0].kind), (Verdict::Violated, ViolationClass::AcceptanceCycle));
-    let endless = three.violations[0].endless.as_ref().expect("the last state lasts for ever");
-    assert_eq!((endless.steps, three.violations[0].loop_start), (0, Some(three.violations[0].steps + 1)));
+    let infinite = three.violations[0].infinite.as_ref().expect("the last state lasts for ever");
+    assert_eq!((infinite.steps, three.violations[0].loop_start), (0, Some(three.violations[0].steps + 1)));
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_run_is_told_in_the_statements_of_the_text_whatever_watches_it() {
             for (at, step) in violation.trace.iter().enumerate() {
                 assert!(same(&step.text, written[at % written.len()]), "{name}: step {}: {}", at + 1, step.text);
             }
-            let length = violation.endless.as_ref().map_or(0, |endless| endless.steps);
+            let length = violation.infinite.as_ref().map_or(0, |infinite| infinite.steps);
             assert_eq!(length, 30, "{name}: idle and round are the same again after six times five steps");
         }
     }

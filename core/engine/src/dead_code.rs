@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const FINDINGS_MAX: usize = 200;
 
 /// One finding per line on the border of what was executed; `reached` says whether some run took an edge.
-pub fn unreached(program: &Program, map: &SourceMap, reached: &dyn Fn(EdgeId) -> bool) -> Vec<Finding> {
+pub fn dead_code(program: &Program, map: &SourceMap, reached: &dyn Fn(EdgeId) -> bool) -> Vec<Finding> {
     let started = started(program, reached);
     let mut findings = Vec::new();
     let mut lines = BTreeSet::new();

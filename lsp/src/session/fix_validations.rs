@@ -12,11 +12,11 @@ const RESULTS_MAX: usize = 200;
 
 /// What is known about texts that were tried.
 #[derive(Clone, Debug, Default)]
-pub struct Trials(HashMap<u64, Option<Trial>>);
+pub struct FixValidations(HashMap<u64, Option<FixValidation>>);
 
 /// What became of a text that was tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Trial {
+pub enum FixValidation {
     /// It holds, and everything was looked at: this many states.
     Holds(u64),
     /// Nothing was found in this many states, which are not all.
@@ -27,7 +27,7 @@ pub enum Trial {
     Faulty,
 }
 
-impl Trial {
+impl FixValidation {
     /// What became of it, in a few words.
     pub fn words(&self) -> String {
         match self {
@@ -46,9 +46,9 @@ pub fn number_of(text: &str) -> u64 {
     hasher.finish()
 }
 
-impl Trials {
+impl FixValidations {
     /// What is known about a text: nothing, that it is being tried, or what became of it.
-    pub fn of(&self, text: &str) -> Option<&Option<Trial>> {
+    pub fn of(&self, text: &str) -> Option<&Option<FixValidation>> {
         self.0.get(&number_of(text))
     }
 
@@ -62,7 +62,7 @@ impl Trials {
         if RESULTS_MAX < self.0.len() {
             self.0.clear();
         }
-        self.0.insert(number, if model { None } else { Some(Trial::Faulty) });
+        self.0.insert(number, if model { None } else { Some(FixValidation::Faulty) });
     }
 
     /// A trial is over. One that was stopped before it found anything may be begun again.
@@ -74,19 +74,19 @@ impl Trials {
         let violated = outcome.report.properties.iter().filter(|property| !property.violations.is_empty());
         let violated: Vec<String> = violated.map(|property| property.name.clone()).collect();
         let first = outcome.report.properties.iter().flat_map(|property| &property.violations).next();
-        let trial = match (outcome.report.verdict, first) {
+        let validation = match (outcome.report.verdict, first) {
             (_, Some(violation)) if violation.file == job.document => {
-                Trial::Fails(violation.line, violation.kind.sentence().to_owned(), violated)
+                FixValidation::Fails(violation.line, violation.kind.sentence().to_owned(), violated)
             }
-            (_, Some(violation)) => Trial::Fails(violation.line, violation.file.clone(), violated),
-            (Verdict::Holds, None) => Trial::Holds(states),
-            (Verdict::Faulty, None) => Trial::Faulty,
+            (_, Some(violation)) => FixValidation::Fails(violation.line, violation.file.clone(), violated),
+            (Verdict::Holds, None) => FixValidation::Holds(states),
+            (Verdict::Faulty, None) => FixValidation::Faulty,
             _ if cancelled => {
                 self.0.remove(&number);
                 return;
             }
-            _ => Trial::Undecided(states),
+            _ => FixValidation::Undecided(states),
         };
-        self.0.insert(number, Some(trial));
+        self.0.insert(number, Some(validation));
     }
 }

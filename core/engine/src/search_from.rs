@@ -1,17 +1,17 @@
 //! The search from a state that a person has reached, with some processes held back.
 
 use crate::adapter::SearchedMachine;
-use crate::counterexample::{Counterexample, Found, Wrong, confirm};
+use crate::counterexample::{Counterexample, ErrorKind, Found, confirm};
+use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::ground::Ground;
-use crate::liveness::inquire;
+use crate::liveness::liveness_query;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question, plan};
-use crate::run::{Surroundings, unknown_property};
+use crate::run::{CheckContext, unknown_property};
 use crate::settings::Settings;
 use crate::strategy::CycleSearch;
+use crate::target::ExplorationTarget;
 use crate::task::{Task, limit_reached};
-use crate::watcher::Watcher;
 use crate::words::counted;
 use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// What a search from a state found. It says nothing of the rest of the model, so it has no [`crate::Verdict`].
 #[derive(Clone, Debug)]
-pub struct Onward {
+pub struct SearchedFrom {
     /// A run that goes wrong: from the initial state, through the state from which was searched.
     pub found: Option<Counterexample>,
     /// States looked at.
@@ -30,32 +30,32 @@ pub struct Onward {
     pub sentence: String,
 }
 
-/// Searches from the state after `path` for a run that violates the property of the ground, while the processes in
+/// Searches from the state after `path` for a run that violates the property of the exploration target, while the processes in
 /// `held` do not move. Safety is searched breadth-first, so the run found is a shortest one from there.
 ///
 /// A run that cannot go on because only processes that are held could move is no error.
 ///
 /// # Errors
 /// If it cannot be searched, in a sentence.
-pub fn onward(
+pub fn search_from(
     loaded: &Loaded,
-    ground: &Ground,
+    target: &ExplorationTarget,
     path: &[Move],
     held: &[u8],
     settings: &Settings,
-    around: &mut Surroundings<'_>,
-) -> Result<Onward, String> {
-    let wishes = [ground.property.clone()];
-    let plan = plan(&ground.program, &wishes).map_err(|unknown| unknown_property(&unknown).headline)?;
+    context: &mut CheckContext<'_>,
+) -> Result<SearchedFrom, String> {
+    let wishes = [target.property.clone()];
+    let plan = plan(&target.program, &wishes).map_err(|unknown| unknown_property(&unknown).headline)?;
     let planned = plan.properties.first().ok_or("there is no such property")?;
     let mut from = ProcessSet::EMPTY;
     held.iter().for_each(|pid| from.insert(*pid));
-    let task = Task { loaded, program: &ground.program, property: &planned.name, settings };
+    let task = Task { loaded, program: &target.program, property: &planned.name, settings };
     let (found, statistics, completeness, cut) = match planned.question {
-        Question::Safety => safety(&task, ground, path, from, around)?,
-        _ => endless(&task, ground, planned, path, from, around)?,
+        Question::Safety => safety(&task, target, path, from, context)?,
+        _ => infinite(&task, target, planned, path, from, context)?,
     };
-    let found = found.map(|found| confirm(loaded, &ground.program, found)).transpose()?;
+    let found = found.map(|found| confirm(loaded, &target.program, found)).transpose()?;
     let exhaustive = completeness == Completeness::Exhaustive && cut.is_none();
     let states = counted(statistics.states, "state");
     let sentence = match (&found, cut) {
@@ -70,7 +70,7 @@ pub fn onward(
             format!("no violation found in {states}, not exhaustive: {limit}")
         }
     };
-    Ok(Onward { found, states: statistics.states, exhaustive, sentence })
+    Ok(SearchedFrom { found, states: statistics.states, exhaustive, sentence })
 }
 
 /// What was found; if nothing, and runs were cut off by runtime errors, that in words.
@@ -80,18 +80,18 @@ const IMPOSSIBLE: &str = "the state from which to search cannot be reached";
 
 fn safety(
     task: &Task<'_>,
-    ground: &Ground,
+    target: &ExplorationTarget,
     path: &[Move],
     held: ProcessSet,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Result<Searched, String> {
-    let watch = Watch { trace: ground.watch.trace, ..Watch::NOTHING };
-    let machine = SearchedMachine::new(Arc::clone(&ground.program), watch).map_err(|refusal| refusal.to_string())?;
+    let watch = Watch { trace: target.watch.trace, ..Watch::NOTHING };
+    let machine = SearchedMachine::new(Arc::clone(&target.program), watch).map_err(|refusal| refusal.to_string())?;
     let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
-    let cancel = around.cancel.clone();
+    let cancel = context.cancel.clone();
     let settings = search::Settings { limits: task.settings.limits, stop_at: StopAt::First, cancel };
-    let mut watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let outcome = search::breadth_first(&mut machine, &mut TreeStore::new(), &mut watcher, &settings);
+    let mut engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let outcome = search::breadth_first(&mut machine, &mut TreeStore::new(), &mut engine_observer, &settings);
     let found = outcome.violations.first().map(|violation| {
         let path = path.iter().chain(&violation.path).copied().collect();
         Found { count: violation.count, as_found: true, ..Found::new(violation.kind.into(), path, watch) }
@@ -99,34 +99,35 @@ fn safety(
     Ok((found, outcome.statistics, outcome.completeness, None))
 }
 
-/// The ground has the claim in it already, so the question is put with it as it is.
-fn endless(
+/// The exploration target has the claim in it already, so the question is put with it as it is.
+fn infinite(
     task: &Task<'_>,
-    ground: &Ground,
+    target: &ExplorationTarget,
     planned: &Planned,
     path: &[Move],
     held: ProcessSet,
-    around: &mut Surroundings<'_>,
+    context: &mut CheckContext<'_>,
 ) -> Result<Searched, String> {
     // What was asked of other searches does not count here; which runs count, and what progress is, does.
     let search = CycleSearch::answering(planned, task.settings);
-    let mut inquiry = inquire(&ground.program, planned, task.settings, search).map_err(|finding| finding.headline)?;
-    inquiry.program = Arc::clone(&ground.program);
-    inquiry.watch = ground.watch;
-    let machine = SearchedMachine::endless(Arc::clone(&ground.program), ground.watch);
+    let mut query =
+        liveness_query(&target.program, planned, task.settings, search).map_err(|finding| finding.headline)?;
+    query.program = Arc::clone(&target.program);
+    query.watch = target.watch;
+    let machine = SearchedMachine::infinite(Arc::clone(&target.program), target.watch);
     let machine = machine.map_err(|refusal| refusal.to_string())?;
     let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
-    let watcher = Watcher::new(task, around, Goal::Violation, machine.places(), None);
-    let (outcome, _) = crate::liveness::explore(task, &inquiry, task.settings.threads, &mut machine, watcher);
+    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let (outcome, _) = crate::liveness::explore(task, &query, task.settings.threads, &mut machine, engine_observer);
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
     let found = outcome.into_first().map(|found| {
-        let mut found = inquiry.describe(found, None);
-        if let Wrong::Loop(start, _) = &mut found.wrong {
+        let mut found = query.describe(found, None);
+        if let ErrorKind::Loop(start, _) = &mut found.wrong {
             *start += path.len();
         }
         found.path.splice(0..0, path.iter().copied());
         found
     });
-    let cut = machine.cut_runs().sentence(&ground.program, &task.loaded.map);
+    let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
     Ok((found, statistics, completeness, cut))
 }

@@ -22,7 +22,7 @@ pub struct Line {
 
 /// Whether two places can be reached at once.
 #[derive(Clone, Debug)]
-pub enum Meeting {
+pub enum CoReachability {
     /// They can: a shortest run.
     Possible(Box<Trace>),
     /// They cannot; every reachable state was looked at.
@@ -37,35 +37,35 @@ pub enum Meeting {
 
 /// Whether there is a state in which, for each line, a process of its own is about to execute a statement
 /// that begins there. One line asks whether it can be reached at all.
-pub fn meet(loaded: &Loaded, lines: &[Line], limits: Limits, cancel: &Cancel) -> Option<Meeting> {
+pub fn co_reachable(loaded: &Loaded, lines: &[Line], limits: Limits, cancel: &Cancel) -> Option<CoReachability> {
     loaded.checkable()?;
     let program = loaded.as_written()?;
     let wanted: Vec<Places> = lines.iter().map(|line| places(&program, &loaded.map, line)).collect();
     if wanted.iter().any(BTreeSet::is_empty) {
-        return Some(Meeting::NoSuchPlace);
+        return Some(CoReachability::NoSuchPlace);
     }
     let machine = SearchedMachine::new(Arc::clone(&program), Watch::NOTHING).ok()?;
-    let mut hunt = Hunt { machine, wanted };
+    let mut search = SearchGoal { machine, wanted };
     let mut initial = Vec::new();
-    hunt.machine.initial(&mut initial).ok()?;
-    if hunt.is_there(&initial) {
+    search.machine.initial(&mut initial).ok()?;
+    if search.is_there(&initial) {
         return Some(possible(&program, &[]));
     }
     let settings = search::Settings { limits, stop_at: StopAt::First, cancel: cancel.clone() };
-    let outcome = search::breadth_first(&mut hunt, &mut TreeStore::new(), &mut Quiet, &settings);
+    let outcome = search::breadth_first(&mut search, &mut TreeStore::new(), &mut Quiet, &settings);
     let found = outcome.violations.first();
     Some(match (found, outcome.completeness) {
         (Some(found), _) => possible(&program, &found.path),
-        (None, Completeness::Exhaustive) => Meeting::Never(outcome.statistics.states),
-        (None, _) => Meeting::NotSeen(outcome.statistics.states),
+        (None, Completeness::Exhaustive) => CoReachability::Never(outcome.statistics.states),
+        (None, _) => CoReachability::NotSeen(outcome.statistics.states),
     })
 }
 
 /// The run to both places, once the reference interpreter has walked it.
-fn possible(program: &Arc<Program>, path: &[Move]) -> Meeting {
+fn possible(program: &Arc<Program>, path: &[Move]) -> CoReachability {
     match confirm(program, path, Claim::Reaches) {
-        Ok(trace) => Meeting::Possible(Box::new(trace)),
-        Err(why) => Meeting::Failed(internal_error(&format!("the run found is none: {why}"))),
+        Ok(trace) => CoReachability::Possible(Box::new(trace)),
+        Err(why) => CoReachability::Failed(internal_error(&format!("the run found is none: {why}"))),
     }
 }
 
@@ -90,12 +90,12 @@ fn places(program: &Program, map: &SourceMap, line: &Line) -> Places {
 }
 
 /// The machine, in which getting there counts as a fault.
-struct Hunt {
+struct SearchGoal {
     machine: SearchedMachine,
     wanted: Vec<Places>,
 }
 
-impl Hunt {
+impl SearchGoal {
     fn is_there(&self, state: &[u32]) -> bool {
         let machine = self.machine.machine();
         let place = |pid: usize| Some((machine.process_of(state, pid)?.0, location(machine.location_of(state, pid)?)));
@@ -114,7 +114,7 @@ fn location(id: LocationId) -> u32 {
     id.0
 }
 
-impl Model for Hunt {
+impl Model for SearchGoal {
     type Label = Move;
     type Fault = Fault;
     type Cursor = Cursor;

@@ -1,12 +1,12 @@
 //! What lies ahead: charts of the states around one, which give choices their marks.
 //!
-//! A chart is drawn by whoever has a thread for it ([`Exploration::charting`], [`Charting::run`]) and handed back
+//! A chart is drawn by whoever has a thread for it ([`Exploration::charting`], [`GraphRequest::run`]) and handed back
 //! ([`Exploration::learn_chart`]). What charts tell is true of the model, wherever one stands and whatever is taken back.
 
 use crate::Exploration;
-use crate::choice::Mark;
+use crate::choice::SuccessorHint;
 use fabius_base::Limits;
-use fabius_engine::{Ahead, Chart, Ground, chart};
+use fabius_engine::{ExplorationTarget, Forecast, LocalStateGraph, chart};
 use fabius_program::{Move, Program};
 use fabius_witness::State;
 use std::collections::HashSet;
@@ -17,9 +17,9 @@ const CHARTS_MAX: usize = 8;
 
 /// The charts that are known.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Charts {
+pub(crate) struct LocalStateGraphs {
     /// The youngest one last.
-    charts: Vec<Arc<Chart>>,
+    charts: Vec<Arc<LocalStateGraph>>,
     /// The states from which one was asked for, by their hashes.
     asked: HashSet<u64>,
     /// The property holds in all states: there is nothing to look for.
@@ -31,22 +31,22 @@ pub(crate) struct Charts {
 
 /// All that is needed to draw a chart.
 #[derive(Clone, Debug)]
-pub struct Charting {
-    ground: Ground,
+pub struct GraphRequest {
+    target: ExplorationTarget,
     path: Vec<Move>,
 }
 
-impl Charts {
+impl LocalStateGraphs {
     /// What is known of the runs from a state: that is as true in an old chart as in a young one.
-    pub(crate) fn ahead(&self, program: &Program, state: &State) -> Option<Ahead> {
+    pub(crate) fn ahead(&self, program: &Program, state: &State) -> Option<Forecast> {
         if self.mixed {
             return None;
         }
         let mut told = None;
         for ahead in self.charts.iter().rev().filter_map(|chart| chart.ahead(program, state)) {
             match ahead {
-                Ahead::Open => told = Some(ahead),
-                Ahead::Error(_) | Ahead::Safe => return Some(ahead),
+                Forecast::Open => told = Some(ahead),
+                Forecast::Error(_) | Forecast::Safe => return Some(ahead),
             }
         }
         told
@@ -60,18 +60,20 @@ impl Charts {
 
 impl Exploration {
     /// What is to be drawn so that more is known of the choices; `None` if all is known, or if that was asked for before.
-    pub fn charting(&mut self) -> Option<Charting> {
+    pub fn charting(&mut self) -> Option<GraphRequest> {
         let here = self.here();
-        let is_open = |mark: Mark| matches!(mark, Mark::Known | Mark::New | Mark::CanFail { steps: None });
+        let is_open = |mark: SuccessorHint| {
+            matches!(mark, SuccessorHint::Known | SuccessorHint::New | SuccessorHint::CanFail { steps: None })
+        };
         if self.charts.all_is_well || self.charts.mixed || !self.charts.asked.insert(self.tree.hash(here)) {
             return None;
         }
         let wanted = self.choices().iter().any(|choice| is_open(choice.mark));
-        wanted.then(|| Charting { ground: self.ground().clone(), path: self.path(here) })
+        wanted.then(|| GraphRequest { target: self.target().clone(), path: self.path(here) })
     }
 
     /// Takes over a chart that was drawn for this walk.
-    pub fn learn_chart(&mut self, chart: Arc<Chart>) {
+    pub fn learn_chart(&mut self, chart: Arc<LocalStateGraph>) {
         let charts = &mut self.charts.charts;
         if charts.len() == CHARTS_MAX {
             charts.remove(0);
@@ -80,18 +82,18 @@ impl Exploration {
         self.charts.charts.push(chart);
     }
 
-    /// A search has looked at all runs, and none violates the property of the ground: no chart can tell more.
+    /// A search has looked at all runs, and none violates the property of the exploration target: no chart can tell more.
     pub fn learn_that_all_is_well(&mut self) {
         self.charts.all_is_well = true;
     }
 }
 
-impl Charting {
+impl GraphRequest {
     /// Draws the chart; see [`fabius_engine::chart`].
     ///
     /// # Errors
     /// Why none can be drawn, in a sentence.
-    pub fn run(&self, limits: &Limits, fair: bool, stop: &dyn Fn() -> bool) -> Result<Chart, String> {
-        chart(&self.ground, &self.path, limits, fair, stop)
+    pub fn run(&self, limits: &Limits, fair: bool, stop: &dyn Fn() -> bool) -> Result<LocalStateGraph, String> {
+        chart(&self.target, &self.path, limits, fair, stop)
     }
 }
