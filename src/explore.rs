@@ -4,14 +4,20 @@ use crate::args::{Explore, Question, ThemeKind};
 use crate::{check, exit, files};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, Settings, strategy, unreadable};
+use fabius_supervise::Timer;
 use fabius_tui::{LaunchOptions, Start, Theme};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A test that names a key here asks for a panic when it is pressed: the terminal is to be as it was afterwards. It is
-/// heeded only where assertions are built in.
+/// obeyed only where assertions are built in.
 const PANIC_KEY: &str = "FABIUS_TEST_PANIC_KEY";
+
+/// The model is read once before the screen is taken, so that flags which contradict each other are refused there. A huge one is read
+/// for this long at most; what is wrong with the flags is then said when a search is asked for.
+const FIRST_READING_MAX: Duration = Duration::from_secs(1);
 
 /// Explores until somebody quits.
 pub fn run(args: &Explore) -> u8 {
@@ -19,7 +25,10 @@ pub fn run(args: &Explore) -> u8 {
         eprintln!("fabius: {}: {why}", args.file.display());
         return exit::FAULTY;
     }
-    let loaded = read(&args.file, &args.question, &settings(args), &Cancel::new());
+    let cancel = Cancel::new();
+    let timer = Timer::start(Some(FIRST_READING_MAX), &cancel);
+    let loaded = read(&args.file, &args.question, &settings(args), &cancel);
+    drop(timer);
     let mut settings = check::chosen(&loaded, &args.file, &args.question, settings(args));
     if let Some(delaying) = &mut settings.delaying {
         match args.question.delays.scheduler_for(&args.file) {
