@@ -3,7 +3,7 @@
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_machine::Machine;
 use fabius_program::{EdgeId, LocationId, ProcessId, Program};
-use fabius_promela::{SealKind as SourceProgram, SealedStretch};
+use fabius_promela::{SealKind as WrittenSeal, SealedStretch};
 use fabius_search::schedule::{SealKind, Seals};
 use std::sync::{Arc, OnceLock};
 
@@ -45,8 +45,8 @@ impl SealedPlaces {
             let leaving = program.processes[process].locations[target].edges.clone();
             if leaving.into_iter().any(|next| of_edge[next as usize] == Some(stretch)) {
                 places.inside[process][target] = Some(match stretches[stretch].kind {
-                    SourceProgram::RoundRobin => SealKind::RoundRobin,
-                    SourceProgram::RunToCompletion => SealKind::RunToCompletion,
+                    WrittenSeal::RoundRobin => SealKind::RoundRobin,
+                    WrittenSeal::RunToCompletion => SealKind::RunToCompletion,
                 });
             }
         }
