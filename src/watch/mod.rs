@@ -158,7 +158,7 @@ impl Seen {
                 None => woken.recv().map_err(RecvTimeoutError::from),
             };
             match next {
-                Ok(Woken::CheckEvent(events)) => self.handle(*events),
+                Ok(Woken::CheckEvent(event)) => self.handle(*event),
                 Ok(Woken::Files) => self.look_at(Instant::now() + PAUSE),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -365,8 +365,8 @@ impl Seen {
         true
     }
 
-    fn handle(&mut self, events: CheckEvent) {
-        for notice in self.session.handle(events) {
+    fn handle(&mut self, event: CheckEvent) {
+        for notice in self.session.handle(event) {
             match notice {
                 Notice::Decided(name, property) => self.show(&name, &property, true),
                 Notice::Settled(name) => self.show_rest(&name),

@@ -53,7 +53,7 @@ pub enum Sign {
     /// There is more.
     More,
     /// A bookmark.
-    SuccessorHint,
+    Bookmark,
     /// Between two things.
     Dot,
     /// A choice that branches off.
@@ -81,7 +81,7 @@ impl Theme {
             Sign::Down => ("│", "|"),
             Sign::Becomes => ("→", "->"),
             Sign::More => ("…", "~"),
-            Sign::SuccessorHint => ("◆", "^"),
+            Sign::Bookmark => ("◆", "^"),
             Sign::Dot => ("·", "-"),
             Sign::Branch => ("├", "|"),
             Sign::BranchEnd => ("└", "`"),

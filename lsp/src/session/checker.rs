@@ -412,9 +412,9 @@ impl Checker {
         let event_sink = Arc::clone(&self.event_sink);
         let (theirs, stop, alive) = (job.clone(), cancel.clone(), voice.clone());
         // What was left alone has nothing to say any more.
-        let heard: EventSink = Arc::new(move |events| {
+        let heard: EventSink = Arc::new(move |event| {
             if !alive.is_lost() {
-                event_sink(events)
+                event_sink(event)
             }
         });
         let work = move || {

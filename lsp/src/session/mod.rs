@@ -515,27 +515,27 @@ impl Session {
     }
 
     /// Takes in what a check tells. News of a check that was overtaken by an edit is forgotten.
-    pub fn handle(&mut self, events: CheckEvent) -> Vec<Notice> {
-        let job = match events.what {
+    pub fn handle(&mut self, event: CheckEvent) -> Vec<Notice> {
+        let job = match event.what {
             Told::Event(_) => None,
-            _ => match self.checker.finished(events.run) {
+            _ => match self.checker.finished(event.run) {
                 Ended::Done(job) => job,
                 Ended::GaveWay => return Vec::new(),
             },
         };
-        if let Told::Met(meeting) = events.what {
+        if let Told::Met(meeting) = event.what {
             let loaded = job.map(|job| job.loaded);
-            return loaded.map(|loaded| Notice::Met(events.run, meeting, loaded)).into_iter().collect();
+            return loaded.map(|loaded| Notice::Met(event.run, meeting, loaded)).into_iter().collect();
         }
         if let Some(job) = job.as_ref().filter(|job| !matches!(job.work, Work::Check(..))) {
-            return self.background_done(job, events.what);
+            return self.background_done(job, event.what);
         }
-        let ours = |document: &Document| document.run.as_ref().is_some_and(|running| running.run == events.run);
+        let ours = |document: &Document| document.run.as_ref().is_some_and(|running| running.run == event.run);
         let Some((name, document)) = self.documents.iter_mut().find(|(_, document)| ours(document)) else {
             return Vec::new();
         };
         let name = name.clone();
-        match events.what {
+        match event.what {
             Told::Event(event) => {
                 let Some(running) = document.run.as_mut() else { return Vec::new() };
                 let notice = running.handle(&name, *event);

@@ -205,7 +205,7 @@ fn place(model: &Model) -> String {
     let sealed = if walk.sealed().is_some() { "sealed  " } else { "" };
     let name = walk
         .name(walk.here())
-        .map(|name| format!("  {} {name}", model.theme.sign(Sign::SuccessorHint)))
+        .map(|name| format!("  {} {name}", model.theme.sign(Sign::Bookmark)))
         .unwrap_or_default();
     format!("{holds}{sealed}{looping}step {here} of {tip}{name} ")
 }

@@ -115,7 +115,7 @@ fn signs(theme: Theme) -> Vec<Line<'static>> {
         (Sign::Loop, "in the loop of the run; being searched"),
         (Sign::Good, "holds; has ended as it may"),
         (Sign::Bad, "violated; goes wrong"),
-        (Sign::SuccessorHint, "a bookmark"),
+        (Sign::Bookmark, "a bookmark"),
     ];
     let mut lines = vec![Line::from(span("Signs", theme.accent().patch(theme.strong())))];
     lines.extend(rows.map(|(sign, means)| {

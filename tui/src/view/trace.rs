@@ -87,7 +87,7 @@ fn before(model: &Model, session: &Session, row: &Row) -> Vec<ratatui::text::Spa
     let here = session.is_row_at(row.node, walk.depth(walk.here()));
     let sign = match (here, walk.name(row.node)) {
         (true, _) => theme.sign(Sign::Here),
-        (false, Some(_)) => theme.sign(Sign::SuccessorHint),
+        (false, Some(_)) => theme.sign(Sign::Bookmark),
         (false, None) => " ",
     };
     let number = match &row.step {
@@ -347,7 +347,7 @@ fn tree_line(theme: Theme, session: &Session, row: &TreeRow) -> Vec<ratatui::tex
     };
     spans.push(span(format!("{} {steps}", theme.sign(sign)), style));
     if let Some(name) = walk.name(row.node) {
-        spans.push(span(format!(" {} {name}", theme.sign(Sign::SuccessorHint)), theme.changed()));
+        spans.push(span(format!(" {} {name}", theme.sign(Sign::Bookmark)), theme.changed()));
     }
     if !row.says.is_empty() {
         spans.push(span(format!("  {}", row.says), style));
