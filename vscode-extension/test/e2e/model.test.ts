@@ -92,11 +92,14 @@ describe("a model in a real VS Code", () => {
     await panel.locator("#step-2.chosen").waitFor();
     await code.command("View: Show Run and Debug");
     await code.see('.debug-call-stack .monaco-list-row:has-text("Worker[0]")');
+    const after = await topLine(code);
     await code.debug("step-back");
     await panel.locator("#step-1.chosen").waitFor();
+    // VS Code may still be on its way to the process of this step, and would end up there.
+    await code.until("the debugger has stepped back", async () => (await topLine(code)) !== after);
     await panel.locator("#step-7").click();
     // The process that moves next is shown, with its own variables.
-    await code.see('.debug-variables .monaco-list-row[aria-label*="other"][aria-label*="1"]');
+    await code.see('.debug-variables .monaco-list-row[aria-label*="other, value 0"]');
     await code.until("the debugger is where the trace is", async () => {
       const frame = code.locator(".debug-top-stack-frame-line");
       return (await frame.count()) > 0 && (await topLine(code)) === 18;
