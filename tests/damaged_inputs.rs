@@ -16,7 +16,7 @@ const PROJECT: &str = "defines = [\"N=3\", \"M\"]\nproperties = [\"safety\"]\n[c
     memory-mebibytes = 512\nfairness = \"weak\"\nscheduler = \"lazy\"\n[schedulers.lazy]\nbase = \"rr\"\norder = [\"Q\", \"P\"]\n\
     [expect.\"m.pml\"]\nsafety = \"violated\"\n";
 const VIOLATED: &str = "byte x; active proctype P() { x = 1; assert(x == 0) }\n";
-/// Proved after so many states that the proof is remembered.
+/// Takes enough states that its proof is remembered.
 const HOLDS: &str = "byte a, b, c; active proctype P() { do :: a < 40 -> a++ :: b < 40 -> b++ :: c < BOUND -> c++\n\
     :: else -> a = 0; b = 0; c = 0 od }\n";
 

@@ -12,7 +12,7 @@ const INTERLEAVINGS_MAX: usize = 1500;
 /// An interleaving: its steps, the state it ends in, and whether its last step cannot be computed.
 type Run = (Vec<Event>, Vec<u32>, bool);
 
-/// All interleavings of at most so many steps; `None` if there are too many.
+/// All interleavings of at most this number of steps; `None` if there are too many.
 fn interleavings(toy: &Toy, steps_max: usize) -> Option<Vec<Run>> {
     let mut runs = Vec::new();
     let mut open: Vec<(Vec<Event>, Vec<u32>)> = vec![(Vec::new(), toy.initial_state())];
