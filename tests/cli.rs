@@ -52,6 +52,16 @@ fn a_circle_and_the_worth_of_propositions_are_told_in_text() {
 }
 
 #[test]
+fn notes_about_dead_code_are_counted_as_far_as_they_go() {
+    let scratch = Scratch::new().expect("a folder");
+    let unused = |count: usize| -> String { (0..count).map(|i| format!("proctype U{i}() {{ skip }}\n")).collect() };
+    let model = |name: &str, count| scratch.file(name, format!("{}init {{ skip }}", unused(count)).as_bytes());
+    check(&[&model("few.pml", 8)]).expect(0).says("… and 5 more notes about dead code; --json lists them all");
+    let many = "… and at least 197 more notes about dead code; --json lists the first 200";
+    check(&[&model("many.pml", 300)]).expect(0).says(many);
+}
+
+#[test]
 fn a_loop_names_the_values_that_it_does_not_restore() {
     let drift = check(&["drift.pml", "--property", "ends"]).expect(1);
     let told = drift.out.split_whitespace().collect::<Vec<_>>().join(" ");

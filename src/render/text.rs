@@ -8,7 +8,7 @@ use crate::render::{advice, findings};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyClass, PropertyReport};
-use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
+use fabius_engine::{Counterexample, DEAD_CODE_MAX, Loaded, Outcome, Settings, Verdict, strategy};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Steps, Trace};
 use std::fmt::Write;
@@ -195,8 +195,13 @@ fn heading(example: &Counterexample) -> String {
 fn never_executed(map: &SourceMap, unreached: &[Finding]) -> String {
     let mut text = findings(map, &unreached[..unreached.len().min(UNREACHED_SHOWN_MAX)]);
     if let Some(more) = unreached.len().checked_sub(UNREACHED_SHOWN_MAX + 1) {
-        let more = counted(more as u64 + 1, "more statement");
-        let _ = writeln!(text, "{}\n", paint(FAINT, format!("… and {more} never executed; --json lists them all")));
+        let more = counted(more as u64 + 1, "more note");
+        let line = if unreached.len() < DEAD_CODE_MAX {
+            format!("… and {more} about dead code; --json lists them all")
+        } else {
+            format!("… and at least {more} about dead code; --json lists the first {DEAD_CODE_MAX}")
+        };
+        let _ = writeln!(text, "{}\n", paint(FAINT, line));
     }
     text
 }

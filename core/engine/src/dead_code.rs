@@ -9,7 +9,7 @@ use fabius_program::{Action, Edge, EdgeId, Expr, LocationId, Process, ProcessId,
 use std::collections::BTreeSet;
 
 /// No more findings than this are made; a model with more has a reason that a few show.
-const FINDINGS_MAX: usize = 200;
+pub const DEAD_CODE_MAX: usize = 200;
 
 /// One finding per line on the border of what was executed; `reached` says whether some run took an edge.
 pub fn dead_code(program: &Program, map: &SourceMap, reached: &dyn Fn(EdgeId) -> bool) -> Vec<Finding> {
@@ -28,7 +28,7 @@ pub fn dead_code(program: &Program, map: &SourceMap, reached: &dyn Fn(EdgeId) ->
         for (span, headline, reason) in places {
             let shown = map.user_span(span);
             let line = map.line_column(shown.file, shown.start).0;
-            if lines.insert((shown.file, line)) && findings.len() < FINDINGS_MAX {
+            if lines.insert((shown.file, line)) && findings.len() < DEAD_CODE_MAX {
                 findings.push(Finding::new(Code::Unreached, headline).at(span, reason));
             }
         }

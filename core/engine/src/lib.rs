@@ -48,6 +48,7 @@ pub use chart::{Forecast, LocalStateGraph, chart};
 pub use co_reachable::{CoReachability, Line, co_reachable};
 pub use condition::condition;
 pub use counterexample::Counterexample;
+pub use dead_code::DEAD_CODE_MAX;
 pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 pub use event::{Event, Goal, Progress};
 pub use fabius_promela::nearest;
