@@ -45,7 +45,7 @@ pub fn co_reachable(loaded: &Loaded, lines: &[Line], limits: Limits, cancel: &Ca
         return Some(CoReachability::NoSuchPlace);
     }
     let machine = SearchedMachine::new(Arc::clone(&program), Watch::NOTHING).ok()?;
-    let mut search = SearchGoal { machine, wanted };
+    let mut search = MachineWithTarget { machine, wanted };
     let mut initial = Vec::new();
     search.machine.initial(&mut initial).ok()?;
     if search.is_there(&initial) {
@@ -90,12 +90,12 @@ fn places(program: &Program, map: &SourceMap, line: &Line) -> Places {
 }
 
 /// The machine, in which getting there counts as a fault.
-struct SearchGoal {
+struct MachineWithTarget {
     machine: SearchedMachine,
     wanted: Vec<Places>,
 }
 
-impl SearchGoal {
+impl MachineWithTarget {
     fn is_there(&self, state: &[u32]) -> bool {
         let machine = self.machine.machine();
         let place = |pid: usize| Some((machine.process_of(state, pid)?.0, location(machine.location_of(state, pid)?)));
@@ -114,7 +114,7 @@ fn location(id: LocationId) -> u32 {
     id.0
 }
 
-impl Model for SearchGoal {
+impl Model for MachineWithTarget {
     type Label = Move;
     type Fault = Fault;
     type Cursor = Cursor;

@@ -9,13 +9,13 @@ use crate::event::Goal;
 use crate::liveness::{LivenessQuery, prepare};
 use crate::load::Loaded;
 use crate::plan::Planned;
-use crate::report::{PropertyReport, Stopped, Verdict};
+use crate::report::PropertyReport;
 use crate::run::CheckContext;
 use crate::safety::{event_trace, shortest};
 use crate::settings::{DepthBounding, Settings};
 use crate::shortest::add_shortest;
 use crate::strategy::CycleSearch;
-use crate::task::{Checked, Task, limit_reached, refused};
+use crate::task::{Checked, Task, limit_reached, measured, refused};
 use crate::words::counted;
 use fabius_base::StopReason;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
@@ -157,34 +157,7 @@ fn infinite_reason(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, set
 
 /// What the search found out, in figures and one sentence.
 fn describe(planned: &Planned, settings: &Settings, outcome: &Outcome<Move, Fault>, seconds: f64) -> PropertyReport {
-    let statistics = &outcome.statistics;
-    let stopped = match outcome.completeness {
-        Completeness::Exhaustive => None,
-        Completeness::FirstViolation => Some(Stopped::Violation),
-        Completeness::Stopped(reason) => Some(reason.into()),
-    };
-    let verdict = match statistics.violations {
-        0 if outcome.proves_absence() => Verdict::Holds,
-        0 => Verdict::Undecided,
-        _ => Verdict::Violated,
-    };
-    PropertyReport {
-        verdict,
-        exhaustive: stopped.is_none(),
-        reason: reason(outcome, settings),
-        stopped,
-        search: "depth-bounded",
-        store: "tree",
-        states: statistics.states,
-        transitions: statistics.transitions(),
-        matched: statistics.matched,
-        depth: statistics.depth,
-        seconds,
-        memory_bytes: statistics.memory_bytes,
-        bytes_per_state: statistics.memory_bytes as f64 / statistics.states.max(1) as f64,
-        violation_count: statistics.violations,
-        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
-    }
+    PropertyReport { reason: reason(outcome, settings), search: "depth-bounded", ..measured(planned, outcome, seconds) }
 }
 
 /// One sentence that says what the verdict rests on. Atomic sequences count as one step.

@@ -48,7 +48,7 @@ pub fn fewest_switches(
 ) -> Result<Option<Counterexample>, String> {
     let watch = Watch { trace: target.watch.trace, ..Watch::NOTHING };
     let machine = SearchedMachine::new(Arc::clone(&target.program), watch).map_err(|refusal| refusal.to_string())?;
-    let mut search = SearchGoal { machine, seen: HashSet::new(), origins: Vec::new(), open: VecDeque::new() };
+    let mut search = Search { machine, seen: HashSet::new(), origins: Vec::new(), open: VecDeque::new() };
     let mut initial = Vec::new();
     search.machine.initial(&mut initial).map_err(|fault| fault.to_string())?;
     search.open.push_back((initial, None, (0, None)));
@@ -67,7 +67,7 @@ pub fn fewest_switches(
     Ok(None)
 }
 
-struct SearchGoal {
+struct Search {
     machine: SearchedMachine,
     /// States with the process that moved last.
     seen: HashSet<(Vec<u32>, Option<u8>)>,
@@ -75,7 +75,7 @@ struct SearchGoal {
     open: VecDeque<(Vec<u32>, Option<u8>, Origin)>,
 }
 
-impl SearchGoal {
+impl Search {
     /// Looks at the successors of a state; the errors among them, or `None` if the state was seen before.
     fn expand(&mut self, state: Vec<u32>, last: Option<u8>, origin: Origin) -> Option<Vec<(ErrorKind, Vec<Move>)>> {
         if !self.seen.insert((state.clone(), last)) {

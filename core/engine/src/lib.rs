@@ -20,6 +20,7 @@ mod chart;
 mod checkpoint;
 mod co_reachable;
 mod condition;
+mod configurations;
 mod counterexample;
 mod cut_runs;
 mod dead_code;

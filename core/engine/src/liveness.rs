@@ -7,12 +7,12 @@ use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question};
 use crate::reduction::{self, Preserve, Reduced, WhyNot};
-use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict, ViolationClass};
+use crate::report::{OFF, ON, PropertyReport, ViolationClass};
 use crate::run::CheckContext;
 use crate::settings::{Fairness, Progress, Settings};
 use crate::shortest::add_shortest;
 use crate::strategy::CycleSearch;
-use crate::task::{Checked, Task, limit_reached, refused};
+use crate::task::{Checked, Task, limit_reached, measured, refused};
 use crate::words::counted;
 use fabius_base::{Finding, Span};
 use fabius_program::meaning::Fault;
@@ -340,32 +340,10 @@ fn describe(
     store_bytes: u64,
     seconds: f64,
 ) -> PropertyReport {
-    let statistics = &outcome.statistics;
-    let stopped = match outcome.completeness {
-        Completeness::Exhaustive => None,
-        Completeness::FirstViolation => Some(Stopped::Violation),
-        Completeness::Stopped(reason) => Some(reason.into()),
-    };
-    let verdict = match (outcome.first(), outcome.proves_absence()) {
-        (Some(_), _) => Verdict::Violated,
-        (None, true) => Verdict::Holds,
-        (None, false) => Verdict::Undecided,
-    };
     PropertyReport {
-        verdict,
-        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
         reason: reason(query, outcome, settings),
-        stopped,
-        store: "tree",
-        states: statistics.states,
-        transitions: statistics.transitions(),
-        matched: statistics.matched,
-        depth: statistics.depth,
-        seconds,
-        memory_bytes: statistics.memory_bytes,
-        bytes_per_state: store_bytes as f64 / statistics.states.max(1) as f64,
-        violation_count: u64::from(outcome.first().is_some()),
-        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+        bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
+        ..measured(planned, outcome, seconds)
     }
 }
 

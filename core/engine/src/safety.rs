@@ -9,10 +9,10 @@ use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::Planned;
 use crate::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
-use crate::report::{OFF, ON, PropertyReport, Stopped, Verdict};
+use crate::report::{OFF, ON, PropertyReport};
 use crate::run::CheckContext;
 use crate::settings::{Order, Settings, Storage};
-use crate::task::{Checked, Task, limit_reached, missed, refused, times};
+use crate::task::{Checked, Task, limit_reached, measured, missed, refused, times};
 use crate::words::counted;
 use fabius_base::{Limits, StopReason};
 use fabius_program::{Move, ProcessId, Program, PropertyKind, Watch, meaning::Fault};
@@ -234,34 +234,12 @@ pub(crate) fn shortest(
 /// What the search found out, in figures and one sentence.
 fn describe(planned: &Planned, settings: &Settings, how: How, explored: &Explored, seconds: f64) -> PropertyReport {
     let outcome = &explored.outcome;
-    let statistics = &outcome.statistics;
-    let stopped = match outcome.completeness {
-        Completeness::Exhaustive => None,
-        Completeness::FirstViolation => Some(Stopped::Violation),
-        Completeness::Stopped(reason) => Some(reason.into()),
-    };
-    let verdict = match statistics.violations {
-        0 if outcome.proves_absence() => Verdict::Holds,
-        0 => Verdict::Undecided,
-        _ => Verdict::Violated,
-    };
-    let bytes_per_state = explored.store_bytes as f64 / statistics.states.max(1) as f64;
     PropertyReport {
-        verdict,
-        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
         reason: reason(outcome, &settings.limits),
-        stopped,
         search: if how.order == Order::BreadthFirst { "bfs" } else { "dfs" },
         store: how.store.as_str(),
-        states: statistics.states,
-        transitions: statistics.transitions(),
-        matched: statistics.matched,
-        depth: statistics.depth,
-        seconds,
-        memory_bytes: statistics.memory_bytes,
-        bytes_per_state,
-        violation_count: statistics.violations,
-        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+        bytes_per_state: explored.store_bytes as f64 / outcome.statistics.states.max(1) as f64,
+        ..measured(planned, outcome, seconds)
     }
 }
 

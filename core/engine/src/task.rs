@@ -4,15 +4,15 @@ use crate::counterexample::{Counterexample, Found, confirm};
 use crate::event::Event;
 use crate::load::Loaded;
 use crate::plan::Planned;
-use crate::report::{PropertyReport, Verdict};
+use crate::report::{PropertyReport, Stopped, Verdict};
 use crate::run::{CheckContext, internal_error};
-use crate::settings::Settings;
+use crate::settings::{Settings, Storage};
 use crate::words::{counted, grouped, memory};
 use fabius_base::{Code, Finding, Limits, StopReason};
 use fabius_machine::Refusal;
 use fabius_program::{Initial, Program, Variable};
-use fabius_search::Completeness;
 use fabius_search::store::Exactness;
+use fabius_search::{Completeness, SearchOutcome};
 use std::sync::Arc;
 
 /// This many variables are named where a state is too large.
@@ -107,6 +107,37 @@ pub(crate) fn refused(planned: &Planned, program: &Program, refusal: Refusal) ->
         Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
     };
     Checked { findings, failure, ..Checked::of(report) }
+}
+
+/// The report of a search over the exact store, in figures; its name, and the sentence on what the verdict rests on, are the caller's.
+pub(crate) fn measured<V>(planned: &Planned, outcome: &SearchOutcome<V>, seconds: f64) -> PropertyReport {
+    let statistics = &outcome.statistics;
+    let stopped = match outcome.completeness {
+        Completeness::Exhaustive => None,
+        Completeness::FirstViolation => Some(Stopped::Violation),
+        Completeness::Stopped(reason) => Some(reason.into()),
+    };
+    let verdict = match outcome.first() {
+        Some(_) => Verdict::Violated,
+        None if outcome.proves_absence() => Verdict::Holds,
+        None => Verdict::Undecided,
+    };
+    PropertyReport {
+        verdict,
+        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
+        stopped,
+        store: Storage::Tree.as_str(),
+        states: statistics.states,
+        transitions: statistics.transitions(),
+        matched: statistics.matched,
+        depth: statistics.depth,
+        seconds,
+        memory_bytes: statistics.memory_bytes,
+        bytes_per_state: statistics.memory_bytes as f64 / statistics.states.max(1) as f64,
+        // A search for cycles does not count what it ends with.
+        violation_count: statistics.violations.max(outcome.violations.len() as u64),
+        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+    }
 }
 
 /// The variables that take the most room in a state, with the channels that they create.

@@ -11,18 +11,18 @@ use crate::event::Goal;
 use crate::liveness::{LivenessQuery, prepare};
 use crate::load::Loaded;
 use crate::plan::Planned;
-use crate::report::{PropertyReport, Stopped, Verdict, ViolationClass};
+use crate::report::{PropertyReport, ViolationClass};
 use crate::run::CheckContext;
 use crate::settings::{Delaying, Settings};
 use crate::shortest::add_shortest;
 use crate::strategy::{CycleSearch, DelayedCycleSearch};
-use crate::task::{Checked, Task, limit_reached};
+use crate::task::{Checked, Task, limit_reached, measured};
 use crate::words::counted;
 use fabius_base::Finding;
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
-use fabius_search::{self as search, Completeness, CycleOutcome, StopAt};
+use fabius_search::{self as search, CycleOutcome, StopAt};
 use std::sync::Arc;
 
 /// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.
@@ -163,34 +163,7 @@ pub(crate) fn in_figures(
     reason: String,
     seconds: f64,
 ) -> PropertyReport {
-    let statistics = &found.statistics;
-    let stopped = match found.completeness {
-        Completeness::Exhaustive => None,
-        Completeness::FirstViolation => Some(Stopped::Violation),
-        Completeness::Stopped(reason) => Some(reason.into()),
-    };
-    let verdict = match (found.first(), found.proves_absence()) {
-        (Some(_), _) => Verdict::Violated,
-        (None, true) => Verdict::Holds,
-        (None, false) => Verdict::Undecided,
-    };
-    PropertyReport {
-        verdict,
-        exhaustive: stopped.is_none(),
-        reason,
-        stopped,
-        search,
-        store: "tree",
-        states: statistics.states,
-        transitions: statistics.transitions(),
-        matched: statistics.matched,
-        depth: statistics.depth,
-        seconds,
-        memory_bytes: statistics.memory_bytes,
-        bytes_per_state: statistics.memory_bytes as f64 / statistics.states.max(1) as f64,
-        violation_count: u64::from(found.first().is_some()),
-        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
-    }
+    PropertyReport { reason, search, ..measured(planned, found, seconds) }
 }
 
 /// What the runs do that are looked for: *a run* …

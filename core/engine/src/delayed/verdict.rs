@@ -3,11 +3,10 @@
 use super::chosen::Chosen;
 use super::{Explored, How, Order};
 use crate::plan::Planned;
-use crate::report::{PropertyReport, Stopped, Verdict, ViolationReport};
+use crate::report::{PropertyReport, ViolationReport};
 use crate::settings::DelayMode;
-use crate::task::{limit_reached, missed};
+use crate::task::{limit_reached, measured, missed};
 use crate::words::counted;
-use fabius_search as search;
 use fabius_search::delay_bounded::Coverage;
 
 /// What the search found out, in figures and one sentence.
@@ -20,33 +19,12 @@ pub(super) fn describe(
     seconds: f64,
 ) -> PropertyReport {
     let outcome = &explored.outcome;
-    let statistics = &outcome.statistics;
-    let stopped = match outcome.completeness {
-        search::Completeness::Exhaustive => None,
-        search::Completeness::FirstViolation => Some(Stopped::Violation),
-        search::Completeness::Stopped(reason) => Some(reason.into()),
-    };
-    let verdict = match statistics.violations {
-        0 if outcome.proves_absence() => Verdict::Holds,
-        0 => Verdict::Undecided,
-        _ => Verdict::Violated,
-    };
     PropertyReport {
-        verdict,
-        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
         reason: sentence,
-        stopped,
         search: mode.as_str(),
         store: how.store_word(),
-        states: statistics.states,
-        transitions: statistics.transitions(),
-        matched: statistics.matched,
-        depth: statistics.depth,
-        seconds,
-        memory_bytes: statistics.memory_bytes,
-        bytes_per_state: explored.store_bytes as f64 / statistics.states.max(1) as f64,
-        violation_count: statistics.violations,
-        ..PropertyReport::unchecked(&planned.name, planned.kind, "")
+        bytes_per_state: explored.store_bytes as f64 / outcome.statistics.states.max(1) as f64,
+        ..measured(planned, outcome, seconds)
     }
 }
 

@@ -6,6 +6,7 @@
 //! process is ready to receive that starts or stops being so in the other. All that may happen in a step is its atomic
 //! sequence, with those of the processes that may receive control in it.
 
+use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Instance, InstanceKey, Meetings};
 use fabius_program::{EdgeId, Move, ProcessId};
@@ -48,23 +49,18 @@ pub(super) struct Tables {
     instances: HashMap<InstanceKey, usize>,
     known: Vec<Arc<Instance>>,
     pairs: HashMap<(usize, usize), Arc<Conflicts>>,
-    configurations: HashMap<(u32, Vec<i32>), usize>,
-    list: Vec<Arc<Configuration>>,
-    likely: Option<usize>,
+    configurations: Configurations<Configuration>,
 }
 
 /// The tables of a configuration.
 #[derive(Debug)]
 struct Configuration {
-    shape: u32,
-    /// Locals that never change, and their values.
-    signature: Vec<(Reader, i32)>,
     processes: Vec<Agent>,
     /// By the numbers of two processes, once they are asked for; empty if there are too many processes for that.
     pairs: Vec<OnceLock<Arc<Conflicts>>>,
 }
 
-/// Up to so many processes, a configuration keeps what is known of each pair of them.
+/// Up to this many processes, a configuration keeps what is known of each pair of them.
 const PAIRED_MAX: usize = 32;
 
 /// The tables of one process.
@@ -170,9 +166,7 @@ impl Tables {
             instances: HashMap::new(),
             known: Vec::new(),
             pairs: HashMap::new(),
-            configurations: HashMap::new(),
-            list: Vec::new(),
-            likely: None,
+            configurations: Configurations::default(),
         }
     }
 
@@ -201,75 +195,27 @@ impl Tables {
     /// The tables of a state.
     fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
         let shape = machine.shape_number(state)?;
-        if let Some(likely) = self.likely {
-            let likely = &self.list[likely];
-            if likely.shape == shape && likely.signature.iter().all(|(reader, value)| reader.read(state) == *value) {
-                return Some(Arc::clone(likely));
-            }
+        if let Some(configuration) = self.configurations.likely(shape, state) {
+            return Some(configuration);
         }
-        self.find(machine, state, shape)
+        Some(match self.configurations.look_up(&self.facts, machine, state, shape)? {
+            Lookup::Known(configuration) => configuration,
+            Lookup::New(new) => {
+                let configuration = self.make(machine, &new);
+                self.configurations.insert(new, configuration)
+            }
+        })
     }
 
-    #[cold]
-    fn find(&mut self, machine: &Machine, state: &[u32], shape: u32) -> Option<Arc<Configuration>> {
-        let readers = self.readers(machine, state, shape)?;
-        let values: Vec<i32> = readers.iter().map(|reader| reader.map_or(0, |reader| reader.read(state))).collect();
-        let key = (shape, values);
-        let index = match self.configurations.get(&key) {
-            Some(index) => *index,
-            None => {
-                let configuration = self.make(machine, state, shape, &readers)?;
-                self.list.push(Arc::new(configuration));
-                self.configurations.insert(key, self.list.len() - 1);
-                self.list.len() - 1
-            }
-        };
-        self.likely = Some(index);
-        Some(Arc::clone(&self.list[index]))
-    }
-
-    /// Where the locals stand that never change, process by process.
-    fn readers(&self, machine: &Machine, state: &[u32], shape: u32) -> Option<Vec<Option<Reader>>> {
-        let mut readers = Vec::new();
-        for pid in 0..machine.process_count(state) {
-            let process = machine.process_of(state, pid)?;
-            for variable in self.facts.constant_locals(process) {
-                readers.push(machine.local_reader(shape, pid, variable, 0));
-            }
-        }
-        Some(readers)
-    }
-
-    fn make(
-        &mut self,
-        machine: &Machine,
-        state: &[u32],
-        shape: u32,
-        readers: &[Option<Reader>],
-    ) -> Option<Configuration> {
-        let count = machine.process_count(state);
-        let mut ids = Vec::new();
-        let mut at = 0;
-        for pid in 0..count {
-            let process = machine.process_of(state, pid)?;
-            let constant = self.facts.constant_locals(process).len();
-            let values = readers[at..at + constant].iter().map(|reader| Some((*reader)?.read(state)));
-            ids.push(self.instance(InstanceKey {
-                process,
-                pid: Some(pid as u8),
-                channels_before: Some(machine.channels_before(shape, pid)?),
-                constants: values.collect(),
-            }));
-            at += constant;
-        }
-        let signature = readers.iter().flatten().map(|reader| (*reader, reader.read(state))).collect();
+    fn make(&mut self, machine: &Machine, new: &NewConfiguration) -> Configuration {
+        let count = new.processes.len();
+        let ids: Vec<usize> = new.processes.iter().map(|key| self.instance(key.clone())).collect();
         let pairs = if count <= PAIRED_MAX { vec![OnceLock::new(); count * count] } else { Vec::new() };
         let agent = |(pid, id): (usize, usize)| {
             let edges = || vec![OnceLock::new(); self.known[id].steps.len()];
-            Agent { id, location: machine.location_reader(shape, pid), events: [edges(), edges()] }
+            Agent { id, location: machine.location_reader(new.shape(), pid), events: [edges(), edges()] }
         };
-        let processes = ids.into_iter().enumerate().map(agent).collect();
-        Some(Configuration { shape, signature, processes, pairs })
+        Configuration { processes: ids.into_iter().enumerate().map(agent).collect(), pairs }
     }
 
     fn instance(&mut self, key: InstanceKey) -> usize {

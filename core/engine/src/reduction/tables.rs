@@ -4,6 +4,7 @@
 //! values of those locals that never change. Tables are made when a configuration is met for the first time.
 
 use super::Plan;
+use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject};
 use std::collections::HashMap;
@@ -22,9 +23,7 @@ pub(super) struct Tables {
     instances: HashMap<InstanceKey, usize>,
     known: Vec<Known>,
     pairs: HashMap<(usize, usize), Arc<Pair>>,
-    configurations: HashMap<(u32, Vec<i32>), usize>,
-    list: Vec<Arc<Configuration>>,
-    likely: Option<usize>,
+    configurations: Configurations<Configuration>,
 }
 
 /// A process, and what follows from its steps alone.
@@ -57,8 +56,6 @@ struct Pair {
 #[derive(Debug)]
 pub(super) struct Configuration {
     pub shape: u32,
-    /// Locals that never change, and their values.
-    signature: Vec<(Reader, i32)>,
     pub processes: Vec<Agent>,
     /// Whether it matters to some step whether nobody receives.
     depends_on_absence: bool,
@@ -274,9 +271,7 @@ impl Tables {
             instances: HashMap::new(),
             known: Vec::new(),
             pairs: HashMap::new(),
-            configurations: HashMap::new(),
-            list: Vec::new(),
-            likely: None,
+            configurations: Configurations::default(),
         }
     }
 
@@ -284,78 +279,32 @@ impl Tables {
     #[inline]
     pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
         let shape = machine.shape_number(state)?;
-        if let Some(likely) = self.likely {
-            let likely = &self.list[likely];
-            if likely.shape == shape && likely.signature.iter().all(|(reader, value)| reader.read(state) == *value) {
-                return Some(Arc::clone(likely));
-            }
-        }
-        self.find(machine, state, shape)
+        self.configurations.likely(shape, state).or_else(|| self.find(machine, state, shape))
     }
 
     #[cold]
-    fn find(&mut self, machine: &mut Machine, state: &[u32], shape: u32) -> Option<Arc<Configuration>> {
+    fn find(&mut self, machine: &Machine, state: &[u32], shape: u32) -> Option<Arc<Configuration>> {
         let count = machine.process_count(state);
         if count == 0 || count > PROCESSES_MAX {
             return None;
         }
-        let readers = self.readers(machine, state, shape)?;
-        let values: Vec<i32> = readers.iter().map(|reader| reader.map_or(0, |reader| reader.read(state))).collect();
-        let key = (shape, values);
-        let index = match self.configurations.get(&key) {
-            Some(index) => *index,
-            None => {
-                let configuration = self.make(machine, state, shape, &readers)?;
-                self.list.push(Arc::new(configuration));
-                self.configurations.insert(key, self.list.len() - 1);
-                self.list.len() - 1
+        Some(match self.configurations.look_up(&self.plan.facts, machine, state, shape)? {
+            Lookup::Known(configuration) => configuration,
+            Lookup::New(new) => {
+                let configuration = self.make(machine, &new);
+                self.configurations.insert(new, configuration)
             }
-        };
-        self.likely = Some(index);
-        Some(Arc::clone(&self.list[index]))
+        })
     }
 
-    /// Where the locals stand that never change, process by process.
-    fn readers(&self, machine: &Machine, state: &[u32], shape: u32) -> Option<Vec<Option<Reader>>> {
-        let mut readers = Vec::new();
-        for pid in 0..machine.process_count(state) {
-            let process = machine.process_of(state, pid)?;
-            for variable in self.plan.facts.constant_locals(process) {
-                readers.push(machine.local_reader(shape, pid, variable, 0));
-            }
-        }
-        Some(readers)
-    }
-
-    fn make(
-        &mut self,
-        machine: &Machine,
-        state: &[u32],
-        shape: u32,
-        readers: &[Option<Reader>],
-    ) -> Option<Configuration> {
-        let count = machine.process_count(state);
-        let mut ids = Vec::new();
-        let mut at = 0;
-        for pid in 0..count {
-            let process = machine.process_of(state, pid)?;
-            let constant = self.plan.facts.constant_locals(process).len();
-            // A value that is not stored is not known either, unless the facts know it themselves.
-            let values = readers[at..at + constant].iter().map(|reader| Some((*reader)?.read(state)));
-            ids.push(self.instance(InstanceKey {
-                process,
-                pid: Some(pid as u8),
-                channels_before: Some(machine.channels_before(shape, pid)?),
-                constants: values.collect(),
-            }));
-            at += constant;
-        }
-        let signature = readers.iter().flatten().map(|reader| (*reader, reader.read(state))).collect();
+    fn make(&mut self, machine: &Machine, new: &NewConfiguration) -> Configuration {
+        let shape = new.shape();
+        let ids: Vec<usize> = new.processes.iter().map(|key| self.instance(key.clone())).collect();
         let mut masks = Masks::default();
-        let processes = (0..count).map(|pid| self.agent(machine, shape, &ids, pid, &mut masks)).collect();
+        let processes = (0..ids.len()).map(|pid| self.agent(machine, shape, &ids, pid, &mut masks)).collect();
         let depends_on_absence =
             ids.iter().any(|id| self.known[*id].rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
-        Some(Configuration { shape, signature, processes, depends_on_absence, masks: masks.all })
+        Configuration { shape, processes, depends_on_absence, masks: masks.all }
     }
 
     fn instance(&mut self, key: InstanceKey) -> usize {

@@ -1,0 +1,107 @@
+//! Tables kept for each *configuration*: the sequence of types of a state's processes, with the values of those locals that
+//! never change. They are made when a configuration is met for the first time.
+
+use fabius_machine::{Machine, Reader};
+use fabius_program::facts::{Facts, InstanceKey};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The tables of all configurations met so far.
+#[derive(Debug)]
+pub(crate) struct Configurations<T> {
+    numbers: HashMap<(u32, Vec<i32>), usize>,
+    list: Vec<(Signature, Arc<T>)>,
+    /// That of the state before: most steps stay in their configuration.
+    likely: usize,
+}
+
+/// What tells a configuration from others.
+#[derive(Clone, Debug)]
+struct Signature {
+    shape: u32,
+    /// Locals that never change, and their values.
+    locals: Vec<(Reader, i32)>,
+}
+
+/// What is known of a configuration.
+pub(crate) enum Lookup<T> {
+    /// Its tables.
+    Known(Arc<T>),
+    /// It has none: they are to be made, and [inserted](Configurations::insert).
+    New(NewConfiguration),
+}
+
+/// A configuration without tables.
+pub(crate) struct NewConfiguration {
+    key: (u32, Vec<i32>),
+    signature: Signature,
+    /// What is known of its processes, by their numbers.
+    pub processes: Vec<InstanceKey>,
+}
+
+impl NewConfiguration {
+    /// The machine's number for the sequence of types.
+    pub(crate) fn shape(&self) -> u32 {
+        self.signature.shape
+    }
+}
+
+/// The tables are shared, so they need not be clonable.
+impl<T> Clone for Configurations<T> {
+    fn clone(&self) -> Self {
+        Self { numbers: self.numbers.clone(), list: self.list.clone(), likely: self.likely }
+    }
+}
+
+impl<T> Default for Configurations<T> {
+    fn default() -> Self {
+        Self { numbers: HashMap::new(), list: Vec::new(), likely: 0 }
+    }
+}
+
+impl<T> Configurations<T> {
+    /// The tables of a state, if its configuration is that of the state before.
+    #[inline]
+    pub(crate) fn likely(&self, shape: u32, state: &[u32]) -> Option<Arc<T>> {
+        let (signature, tables) = self.list.get(self.likely)?;
+        let is_it = |(reader, value): &(Reader, i32)| reader.read(state) == *value;
+        (signature.shape == shape && signature.locals.iter().all(is_it)).then(|| Arc::clone(tables))
+    }
+
+    /// What is known of a state's configuration; `None` if the machine cannot tell.
+    #[cold]
+    pub(crate) fn look_up(&mut self, facts: &Facts, machine: &Machine, state: &[u32], shape: u32) -> Option<Lookup<T>> {
+        let (mut processes, mut locals, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for pid in 0..machine.process_count(state) {
+            let process = machine.process_of(state, pid)?;
+            let mut constants = Vec::new();
+            for variable in facts.constant_locals(process) {
+                let reader = machine.local_reader(shape, pid, variable, 0);
+                // A value that is not stored is not known either, unless the facts know it themselves.
+                let value = reader.map(|reader| reader.read(state));
+                locals.extend(reader.zip(value));
+                values.push(value.unwrap_or(0));
+                constants.push(value);
+            }
+            let channels_before = Some(machine.channels_before(shape, pid)?);
+            processes.push(InstanceKey { process, pid: Some(pid as u8), channels_before, constants });
+        }
+        let key = (shape, values);
+        Some(match self.numbers.get(&key) {
+            Some(number) => {
+                self.likely = *number;
+                Lookup::Known(Arc::clone(&self.list[*number].1))
+            }
+            None => Lookup::New(NewConfiguration { key, signature: Signature { shape, locals }, processes }),
+        })
+    }
+
+    /// Keeps the tables of a configuration.
+    pub(crate) fn insert(&mut self, new: NewConfiguration, tables: T) -> Arc<T> {
+        let tables = Arc::new(tables);
+        self.likely = self.list.len();
+        self.numbers.insert(new.key, self.list.len());
+        self.list.push((new.signature, Arc::clone(&tables)));
+        tables
+    }
+}
