@@ -115,7 +115,7 @@ pub struct Question {
 
 /// The flags of `fabius executions`.
 #[derive(Args, Debug, Clone)]
-#[command(after_help = EXECUTIONS_HELP)]
+#[command(after_help = EXECUTIONS_HELP, group(clap::ArgGroup::new("view").args(["show", "tree"])))]
 pub struct Executions {
     /// A Promela model; `-` reads it from standard input.
     #[arg(value_name = "FILE")]
@@ -141,8 +141,13 @@ pub struct Executions {
     #[arg(long, value_name = "NUMBER", value_parser = parse_rank, conflicts_with = "sample", help_heading = "What to show")]
     pub show: Option<u128>,
 
-    /// Format of the execution shown.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExecutionFormat::Text, requires = "show", help_heading = "What to show")]
+    /// Show the tree of choices: how many executions lie behind each way, and how many of them fail or get stuck. It is
+    /// opened up to N branches.
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "60", conflicts_with_all = ["list", "sample"], help_heading = "What to show")]
+    pub tree: Option<usize>,
+
+    /// Format of the execution or of the tree shown.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExecutionFormat::Text, requires = "view", help_heading = "What to show")]
     pub format: ExecutionFormat,
 
     /// Draw K executions at random, each as likely as any other.
@@ -201,6 +206,8 @@ pub enum ExecutionFormat {
     Trail,
     /// A message sequence chart for Mermaid.
     Mermaid,
+    /// The tree of choices for Graphviz.
+    Dot,
 }
 
 /// The flags of `fabius explore`.

@@ -1,6 +1,7 @@
 //! `fabius executions`: how many essentially different executions a model has, and single ones.
 
 use crate::args::{ExecutionFormat, Executions as Args, Only};
+use crate::render::choices::{self, Choices};
 use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::render::text;
@@ -9,7 +10,8 @@ use crate::{check, exit, output};
 use anstream::AutoStream;
 use fabius_base::{Cancel, Limits};
 use fabius_engine::executions::{
-    End, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX, ListedExecution, NotCounted, executions,
+    BRANCHES_MAX, End, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX, ListedExecution, NotCounted,
+    executions,
 };
 use fabius_engine::{Loaded, Settings};
 use fabius_supervise::{Timer, Unfinished, memory as limits};
@@ -59,6 +61,9 @@ pub fn run(args: &Args) -> u8 {
     } else {
         print(&shown(args, &loaded, &found))
     };
+    if args.tree.is_some() && found.tree.is_none() {
+        output::complain("error: there is no tree of choices to show: not all executions were counted");
+    }
     if let Some(number) = missing {
         let executions = found.report.executions.as_deref().unwrap_or("infinitely many");
         output::complain(&format!("error: there is no execution {number} to show: there are {executions}"));
@@ -87,6 +92,10 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
             count(LISTED_MAX as u64)
         ));
     }
+    if BRANCHES_MAX < args.tree.unwrap_or(0) {
+        return Err(format!("at most {} branches of the tree are opened", count(BRANCHES_MAX as u64)));
+    }
+    check_format(args)?;
     let limits = Limits {
         states_max: args.max_states,
         depth_max: None,
@@ -101,11 +110,23 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
         first,
         count,
         sample: args.sample,
+        tree: args.tree,
         seed: args.seed,
         steps_max: args.within,
         reduction: !args.no_reduction,
         limits,
     })
+}
+
+/// The tree has other formats than an execution.
+fn check_format(args: &Args) -> Result<(), String> {
+    let of_both = matches!(args.format, ExecutionFormat::Text | ExecutionFormat::Json);
+    let of_tree = args.format == ExecutionFormat::Dot;
+    match (args.tree.is_some(), of_tree || of_both, !of_tree) {
+        (true, false, _) => Err("a tree has the formats text, json and dot".to_owned()),
+        (false, _, false) => Err("--format dot needs --tree".to_owned()),
+        _ => Ok(()),
+    }
 }
 
 /// 1 if an execution fails or gets stuck, 2 if not everything was explored, else 0.
@@ -122,6 +143,14 @@ fn shown(args: &Args, loaded: &Loaded, found: &Executions) -> String {
     if let (Some(_), Some(execution)) = (args.show, found.listed.first()) {
         return one(args, loaded, found, execution);
     }
+    let tree = found.tree.as_ref().map(|branches| Choices::of(branches, loaded));
+    match (&tree, args.format) {
+        (Some(tree), ExecutionFormat::Dot) => return tree.dot(),
+        (Some(_), ExecutionFormat::Json) => {
+            return serde_json::to_string_pretty(&found.report.tree).map(|text| text + "\n").unwrap_or_default();
+        }
+        _ => {}
+    }
     let mut text = summary(&found.report);
     if let Some((trace, _)) = &found.cycle {
         let _ = writeln!(text, "{}", paint(STRONG, "an infinite execution:"));
@@ -132,6 +161,7 @@ fn shown(args: &Args, loaded: &Loaded, found: &Executions) -> String {
         let advice = "--within N counts executions up to N steps, exactly; `fabius check` checks the whole model";
         let _ = writeln!(text, "{}", paint(FAINT, advice));
     }
+    text.push_str(&tree.map(|tree| tree.text()).unwrap_or_default());
     for execution in &found.listed {
         let _ = writeln!(text, "{}", line(loaded, execution));
     }
@@ -217,17 +247,7 @@ fn effort(report: &ExecutionsReport) -> String {
 }
 
 fn ending(execution: &ListedExecution) -> String {
-    let end = match execution.end {
-        End::Valid => paint(GOOD, "ends well"),
-        End::Stuck => paint(BAD, "gets stuck"),
-        End::Waiting => paint(UNSURE, "waits in a loop for ever"),
-        End::Cut => paint(UNSURE, "is cut off"),
-        End::Broken => paint(BAD, "fails with a runtime error"),
-    };
-    match execution {
-        ListedExecution { failed: true, end: End::Broken, .. } | ListedExecution { failed: false, .. } => end,
-        _ => format!("{}, {end}", paint(BAD, "fails an assertion")),
-    }
+    choices::ending(execution.end, execution.failed)
 }
 
 /// An execution in one line.
@@ -253,7 +273,7 @@ fn one(args: &Args, loaded: &Loaded, found: &Executions, execution: &ListedExecu
         ExecutionFormat::Json => {
             serde_json::to_string_pretty(&found.report.list.first()).map(|text| text + "\n").unwrap_or_default()
         }
-        ExecutionFormat::Text => {
+        ExecutionFormat::Text | ExecutionFormat::Dot => {
             let of = found.report.executions.as_deref().map(grouped).unwrap_or_default();
             let number = execution.number.saturating_add(1);
             let mut text = format!("{} {}:\n", paint(STRONG, format!("execution {number} of {of}")), ending(execution));

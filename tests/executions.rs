@@ -110,10 +110,36 @@ fn a_limit_gives_a_lower_bound_and_wrong_flags_are_refused() {
     assert!(report["exhaustive"] == false && report["reason"].is_string(), "{report}");
     assert!(report["list"].as_array().is_some_and(Vec::is_empty));
     run(&[ONCE, "-D", "N=6", "--max-states", "300"]).says("at least").says("not everything was explored");
-    for wrong in
-        [&["--tree"][..], &["--laps", "2"], &["--seed", "1"], &["--from", "2"], &["--list", "2", "--show", "1"]]
-    {
+    for wrong in [&["--laps", "2"][..], &["--seed", "1"], &["--from", "2"], &["--list", "2", "--show", "1"]] {
         run(&[&[ONCE], wrong].concat()).expect(3);
     }
     run(&[ONCE, "--list", "20000"]).expect(3);
+}
+
+#[test]
+fn the_tree_of_choices_adds_up() {
+    let report = json(&run(&[ONCE, "--tree=10000", "--json"]).expect(1));
+    let tree = report["tree"].as_array().expect("a tree");
+    let number =
+        |branch: &Value, key: &str| -> u64 { branch[key].as_str().expect("a number").parse().expect("a number") };
+    for (at, branch) in tree.iter().enumerate() {
+        let ways: Vec<&Value> = tree.iter().filter(|way| way["parent"] == at).collect();
+        assert_eq!(ways.is_empty(), branch["ends"].is_string(), "an end or a choice: {branch}");
+        for key in ["executions", "stuck", "ok"] {
+            let sum: u64 = ways.iter().map(|way| number(way, key)).sum();
+            assert!(ways.is_empty() || sum == number(branch, key), "{key} of {branch}");
+        }
+    }
+    let ends = tree.iter().filter(|branch| branch["ends"].is_string());
+    assert_eq!(ends.map(|branch| number(branch, "first")).collect::<Vec<_>>(), (1..=15).collect::<Vec<_>>());
+    let shown = run(&[ONCE, "--tree"]).expect(1).says("the first choice:").says("8 executions, 1 gets stuck");
+    assert_eq!(shown.out.matches('#').count(), 15, "{}", shown.out);
+    run(&[ONCE, "--tree=10"]).expect(1).says("#15 ends well").says("…");
+    run(&[ONCE, "--tree", "--only", "stuck"]).expect(1).says("no choice: only #");
+    run(&[ONCE, "--tree", "--format", "dot"]).expect(1).says("digraph executions {").says("b0 -> b1");
+    for wrong in [&["--tree", "--show", "1"][..], &["--tree", "--format", "trail"], &["--show", "1", "--format", "dot"]]
+    {
+        run(&[&[ONCE], wrong].concat()).expect(3);
+    }
+    on("byte x;\nactive proctype P() { do :: x = 1 - x od }\n", &["--tree"]).expect(2);
 }

@@ -1,6 +1,7 @@
 //! Results as a person reads them. Everything is written in colour; who wants none strips it.
 
 pub mod advice;
+pub mod choices;
 pub mod findings;
 pub mod numbers;
 pub mod paint;

@@ -22,8 +22,10 @@ mod referee;
 mod report;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
+pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch};
 
 use crate::adapter::SearchedMachine;
 use crate::load::Loaded;
@@ -61,6 +63,8 @@ pub struct ExecutionsRequest {
     pub count: usize,
     /// Draw this many instead, each as likely as any other, at most [`LISTED_MAX`].
     pub sample: Option<usize>,
+    /// Open the tree of choices up to this many branches, at most [`BRANCHES_MAX`].
+    pub tree: Option<usize>,
     /// What the samples depend on.
     pub seed: u64,
     /// Cut executions off after this many steps.
@@ -78,6 +82,7 @@ impl Default for ExecutionsRequest {
             first: 0,
             count: 0,
             sample: None,
+            tree: None,
             seed: 0,
             steps_max: None,
             reduction: true,
@@ -108,6 +113,8 @@ pub struct Executions {
     pub report: ExecutionsReport,
     /// The executions that were asked for.
     pub listed: Vec<ListedExecution>,
+    /// The tree of choices, if it was asked for: a branch comes after its parent.
+    pub tree: Option<Vec<TreeBranch>>,
     /// The program whose executions they are: the model as it is written.
     pub program: Arc<Program>,
     /// An infinite execution, and how many of its moves come before its cycle, if there is one.
@@ -147,13 +154,14 @@ pub fn executions(
     let mut found = Executions {
         report: report::of(loaded, request, &question, &explored, interleavings, seconds),
         listed: Vec::new(),
+        tree: None,
         program: Arc::clone(&program),
         cycle: None,
         failure: None,
     };
     let walked = match explored.ended.clone() {
         _ if model.is_lost() => Err("a state has no tables of independent steps".to_owned()),
-        Ended::Complete => question.list(&mut model, &mut explored.graph).map(|listed| found.listed = listed),
+        Ended::Complete => question.answer(&mut model, &mut explored.graph, &mut found),
         Ended::Cycle(cycle) => question.walk_cycle(&cycle).map(|trace| found.cycle = Some((trace, cycle.start))),
         Ended::Broken(_) | Ended::Nameless | Ended::Stopped(_) => Ok(()),
     };
@@ -239,6 +247,15 @@ impl<'a> Question<'a> {
         let every = explore(&mut self.model(false), TreeStore::default(), &settings);
         let numbers = every.graph.numbers();
         (every.ended == Ended::Complete && !numbers.overflows()).then_some(numbers.all)
+    }
+
+    /// Adds what was asked for beside the numbers.
+    fn answer(&self, model: &mut Interleaved, graph: &mut GraphOf, found: &mut Executions) -> Result<(), String> {
+        found.listed = self.list(model, graph)?;
+        if let Some(branches) = self.request.tree {
+            found.tree = Some(tree::of(self, model, graph, branches)?);
+        }
+        Ok(())
     }
 
     /// The executions that were asked for, each walked by the reference interpreter.

@@ -1,6 +1,8 @@
 //! What was found out about executions, as plain data; `docs/schema/executions.schema.json` describes it.
 
-use super::{End, Executions, ExecutionsRequest, ExploredGraph, ListedExecution, Numbers, Question};
+use super::{
+    BranchReport, End, Executions, ExecutionsRequest, ExploredGraph, ListedExecution, Numbers, Question, tree,
+};
 use crate::load::Loaded;
 use crate::report::{TOOL, VERSION};
 use fabius_search::executions::Ended;
@@ -58,6 +60,9 @@ pub struct ExecutionsReport {
     pub cycle: Option<CycleReport>,
     /// The executions that were asked for.
     pub list: Vec<ExecutionReport>,
+    /// The tree of choices, if it was asked for; a branch comes after its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Vec<BranchReport>>,
     /// Fabius itself is wrong: what happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub internal_error: Option<String>,
@@ -136,6 +141,7 @@ pub(super) fn of(
         memory_bytes: explored.statistics.memory_bytes,
         cycle: None,
         list: Vec::new(),
+        tree: None,
         internal_error: None,
     }
 }
@@ -154,5 +160,6 @@ pub(super) fn add_listed(found: &mut Executions, loaded: &Loaded) {
         steps: json::steps(trace, &loaded.map),
         loop_start: trace.cycle_start.unwrap_or(start + 1),
     });
+    found.report.tree = found.tree.as_ref().map(|branches| tree::report(branches, loaded));
     found.report.internal_error.clone_from(&found.failure);
 }

@@ -201,6 +201,12 @@ fn compare(text: &str, tally: &mut Tally) -> Result<(), String> {
     tally.nodes_reduced += reduced.statistics.nodes;
     let listed = question.list(&mut model, &mut whole.graph)?;
     tally.walked += listed.len() as u64;
+    let tree = tree::of(&question, &mut model, &mut whole.graph, 100)?;
+    let ends = tree.iter().filter(|branch| branch.end.is_some()).map(|branch| branch.first);
+    let unopened = tree.iter().any(|branch| branch.unopened);
+    if !unopened && !listed.iter().map(|listed| listed.number).eq(ends.take(listed.len())) {
+        return Err("the ends of the tree are not the executions listed".to_owned());
+    }
     if question.why_not.is_some() {
         return Ok(());
     }

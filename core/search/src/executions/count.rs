@@ -1,15 +1,13 @@
 //! Depth-first through the graph: the numbers of a node are the sums of those behind its ways, known once it is left.
 
 use super::expand::{End, Walker, Way};
-use super::{Graph, Independence, Numbers, Settings, Table};
+use super::{Graph, Independence, KNOWN, Numbers, Settings, Table};
 use crate::store::Payloads;
 use fabius_base::StopReason;
 use std::collections::HashSet;
 
 /// The node is on the stack; 0 says that it was not met yet, more than this that its numbers are known.
 const ON_STACK: u32 = 1;
-/// The payload of a node whose numbers have index 0.
-const KNOWN: u32 = 2;
 /// Ways from one look at the limits to the next.
 const WAYS_PER_LOOK: u32 = 1024;
 

@@ -2,11 +2,8 @@
 
 use super::expand::{End, Walker, Way};
 use super::numbers::{Kind, Numbers, Table};
-use super::{Graph, Independence};
+use super::{Graph, Independence, KNOWN};
 use crate::store::Payloads;
-
-/// The payload of a node whose numbers have index 0.
-const KNOWN: u32 = 2;
 
 /// An execution.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -24,15 +24,20 @@ mod numbers;
 mod tests;
 #[cfg(test)]
 mod toy;
+mod tree;
 
 pub use count::{Cycle, Ended, Explored, Statistics, explore};
 pub use expand::End;
 pub use list::{Execution, Executions};
 pub use numbers::{Kind, Numbers};
+pub use tree::{Branch, Then};
 
 use crate::model::Model;
 use fabius_base::{Cancel, Limits};
 use numbers::Table;
+
+/// What a store keeps with a node whose numbers have index 0.
+const KNOWN: u32 = 2;
 
 /// A model that says which of its steps are independent of each other.
 ///

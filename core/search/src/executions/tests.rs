@@ -2,7 +2,7 @@
 //! the graph says, and as many as inclusion and exclusion over sets of independent steps says.
 
 use super::toy::{Event, Toy};
-use super::{End, Ended, Execution, Kind, Numbers, Settings, explore};
+use super::{End, Ended, Execution, Graph, Kind, Numbers, Settings, Then, explore};
 use crate::store::TreeStore;
 use std::collections::{HashMap, HashSet};
 
@@ -151,10 +151,51 @@ fn check(toy: &Toy, seed: u64, steps_max: Option<u32>) -> Option<(usize, usize)>
             assert_eq!(same.as_ref(), Some(middle), "seed {seed}: the number among all executions");
         }
     }
+    check_trees(&mut explored.graph, &mut model, expected, seed);
     let settings = Settings { all_interleavings: true, steps_max, ..Settings::default() };
     let every = explore(&mut model, TreeStore::default(), &settings);
     assert_eq!(every.graph.numbers().all, runs.len() as u128, "seed {seed}: interleavings");
     Some((runs.len(), met_classes(&classes)))
+}
+
+/// The leaves of the opened tree are the executions, and what lies behind a choice is the sum of its alternatives.
+fn check_trees(graph: &mut Graph<TreeStore<u32>>, model: &mut Toy, expected: Numbers, seed: u64) {
+    for kind in [Kind::All, Kind::Failing, Kind::Stuck, Kind::Ok] {
+        let listed: Vec<Execution<Event, u32>> = graph.executions(model, kind, 0).collect();
+        let tree = graph.tree(model, kind, usize::MAX);
+        let path_to = |at: usize| {
+            let mut steps: Vec<&[Event]> = Vec::new();
+            let mut next = Some(at);
+            while let Some(at) = next {
+                steps.push(&tree[at].path);
+                next = tree[at].parent;
+            }
+            steps.into_iter().rev().flatten().copied().collect::<Vec<_>>()
+        };
+        let leaves = tree.iter().enumerate().filter_map(|(at, branch)| match branch.then {
+            Then::End(end, failed, fault) => {
+                Some(Execution { number: branch.first, path: path_to(at), fault, failed, end })
+            }
+            _ => None,
+        });
+        assert_eq!(leaves.collect::<Vec<_>>(), listed, "seed {seed}: {kind:?}");
+        for max in [1, 4, usize::MAX] {
+            let tree = graph.tree(model, kind, max);
+            let behind = |at: Option<usize>| {
+                let of = tree.iter().filter(|branch| branch.parent == at);
+                of.fold(Numbers::default(), |mut sum, branch| {
+                    sum.add(&branch.numbers);
+                    sum
+                })
+            };
+            assert!(listed.is_empty() == tree.is_empty() && (listed.is_empty() || behind(None) == expected));
+            for (at, branch) in tree.iter().enumerate().filter(|(_, branch)| branch.then == Then::Choice) {
+                let sum = behind(Some(at));
+                assert_eq!(sum.of(kind), branch.numbers.of(kind), "seed {seed}: {kind:?}, {max} branches");
+                assert!(kind != Kind::All || sum == branch.numbers, "seed {seed}: {sum:?}, {branch:?}");
+            }
+        }
+    }
 }
 
 fn met_classes(classes: &[usize]) -> usize {
