@@ -2,7 +2,7 @@
 
 use crate::answers::{self, Args};
 use crate::debuggee::{Debuggee, Moved};
-use crate::launch::{Checked, Launch};
+use crate::launch::{Checked, Launch, Model, Opened};
 use crate::points::{Hit, Points};
 use crate::repl;
 use crate::run::{Halt, Run, RunUntil, Told};
@@ -93,6 +93,7 @@ impl<W: Write> Adapter<W> {
                     }
                 }
                 Incoming::Garbage(why) => self.tell("important", &why),
+                Incoming::Opened(opened) => self.opened(*opened),
                 Incoming::Checked(checked) => self.checked(*checked),
                 Incoming::End => {
                     self.cancel();
@@ -154,17 +155,10 @@ impl<W: Write> Adapter<W> {
             Err(_) if again && given.is_null() => Ok(old.unwrap_or_default()),
             Err(error) => Err(format!("the arguments cannot be understood: {error}")),
         };
-        match launch.and_then(|launch| self.open(launch, request)) {
-            Ok(()) => {
-                if !again {
-                    self.out.event("initialized", Value::Null);
-                }
-                self.begin_if_ready();
-            }
-            Err(why) => {
-                self.debuggee = None;
-                self.out.answer(request, Err(why));
-            }
+        self.run = None;
+        if let Err(why) = launch.and_then(|launch| self.open(launch, request)) {
+            self.debuggee = None;
+            self.out.answer(request, Err(why));
         }
     }
 
@@ -172,22 +166,48 @@ impl<W: Write> Adapter<W> {
         let program = std::path::absolute(&launch.program).unwrap_or_else(|_| launch.program.clone());
         let (defines, fairness) = (self.project)(&program)?;
         let launch = Launch { program, fairness, ..launch };
-        let way = launch.way()?;
-        let loaded = launch.read(self.read, defines)?;
-        let (exploration, reopened) = launch.open(&loaded, self.read)?;
+        launch.way()?;
+        self.attempts += 1;
+        let cancel = Cancel::new();
+        launch.begin((self.read, defines), self.attempts, &cancel, self.sender.clone())?;
+        self.opening = Some(Opening { request: request.clone(), attempt: self.attempts, cancel, ready: false });
+        Ok(())
+    }
+
+    /// A model was read and opened, or not.
+    fn opened(&mut self, opened: Opened) {
+        let Opened { attempt, launch, found } = opened;
+        let Some(opening) = self.opening.as_ref().filter(|opening| opening.attempt == attempt) else { return };
+        let request = opening.request.clone();
+        match found.and_then(|model| self.prepare(launch, model)) {
+            Ok(()) => {
+                if request.command != "restart" {
+                    self.out.event("initialized", Value::Null);
+                }
+                self.begin_if_ready();
+            }
+            Err(why) => {
+                (self.opening, self.debuggee) = (None, None);
+                self.out.answer(&request, Err(why));
+            }
+        }
+    }
+
+    /// Takes the model, and checks it first if the run to begin with has to be found.
+    fn prepare(&mut self, launch: Launch, model: Model) -> Result<(), String> {
+        let Model { loaded, exploration, reopened } = model;
         for note in &reopened.remarks {
             self.tell("important", note);
         }
-        self.attempts += 1;
-        let cancel = Cancel::new();
-        let ready = !launch.needs_check();
-        if !ready {
-            launch.check(&loaded, self.attempts, &cancel, self.sender.clone())?;
+        let Some(opening) = &mut self.opening else { return Ok(()) };
+        opening.ready = !launch.needs_check();
+        if !opening.ready {
+            launch.check(&loaded, opening.attempt, &opening.cancel, self.sender.clone())?;
         }
+        let way = launch.way()?;
         let mut points = self.debuggee.take().map_or_else(Points::new, |debuggee| debuggee.points);
         points.reopen(&exploration);
         self.debuggee = Some(Debuggee::new(exploration, launch, points, way));
-        self.opening = Some(Opening { request: request.clone(), attempt: self.attempts, cancel, ready });
         Ok(())
     }
 

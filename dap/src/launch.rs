@@ -3,12 +3,15 @@
 use crate::Read;
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
-use fabius_engine::{CheckContext, Fairness, Loaded, Outcome, Settings, Verdict, check, load, suited, unreadable};
+use fabius_engine::{
+    CheckContext, Fairness, Loaded, Outcome, Settings, Verdict, check, load_until, suited, unreadable,
+};
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
 use fabius_supervise::memory::default_bytes;
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use serde::Deserialize;
 use serde_json::Value;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -43,6 +46,23 @@ pub(crate) struct Launch {
     /// Which infinite runs count, as the project of the model says.
     #[serde(skip)]
     pub fairness: Fairness,
+}
+
+/// A model was read and opened.
+pub(crate) struct Opened {
+    /// The attempt it belongs to.
+    pub attempt: u64,
+    /// What the client said about it.
+    pub launch: Launch,
+    /// The model, at its start or at the end of a saved run.
+    pub found: Result<Model, String>,
+}
+
+/// A model that can be walked through, and what there is to say about a saved run that does not come through.
+pub(crate) struct Model {
+    pub loaded: Arc<Loaded>,
+    pub exploration: Exploration,
+    pub reopened: Reopened,
 }
 
 /// A check has ended.
@@ -94,8 +114,37 @@ impl Launch {
         }
     }
 
-    /// Reads the model. Its project defines macros, as far as the client does not define them.
-    pub(crate) fn read(&self, read: Read, project: Vec<(String, String)>) -> Result<Arc<Loaded>, String> {
+    /// Reads and opens the model on a thread of its own. Its project defines macros, as far as the client does not define them.
+    ///
+    /// # Errors
+    /// If there is no room for another thread.
+    pub(crate) fn begin(
+        self,
+        (read, macros): (Read, Vec<(String, String)>),
+        attempt: u64,
+        cancel: &Cancel,
+        inbox: mpsc::Sender<Incoming>,
+    ) -> Result<(), String> {
+        let (this, stop) = (self.clone(), cancel.clone());
+        let open = move || {
+            let loaded = this.read(read, macros, &stop)?;
+            let (exploration, reopened) = this.open(&loaded, read)?;
+            Ok(Model { loaded, exploration, reopened })
+        };
+        let work = move || {
+            let found = panic::catch_unwind(AssertUnwindSafe(open));
+            found.unwrap_or_else(|_| Err("the model was not opened: this is an error of fabius itself".to_owned()))
+        };
+        let tell = move |found: Result<Result<Model, String>, Unfinished>| {
+            let found = found.unwrap_or_else(|why| Err(format!("the model was not opened: {}", why.sentence())));
+            let _ = inbox.send(Incoming::Opened(Box::new(Opened { attempt, launch: self, found })));
+        };
+        let task = Task { name: "open", cancel: cancel.clone(), voice: Voice::default(), allowed: None };
+        begin(task, work, tell).map_err(|error| format!("the model cannot be opened: {error}"))
+    }
+
+    /// Reads the model.
+    fn read(&self, read: Read, project: Vec<(String, String)>, cancel: &Cancel) -> Result<Arc<Loaded>, String> {
         if self.program.as_os_str().is_empty() {
             return Err("`program` is missing: the path of a Promela model".to_owned());
         }
@@ -110,7 +159,8 @@ impl Launch {
                     let path = Path::new(including).parent().map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
                     read(&path).ok().map(|text| (path.display().to_string(), text))
                 };
-                load(&name, text, &macros, &mut include, &Settings::default())
+                load_until(cancel, (&name, text), &macros, &mut include, &Settings::default())
+                    .unwrap_or_else(|reason| unreadable(&name, Unfinished::Abandoned(reason).sentence()))
             }
             Err(why) => unreadable(&name, &why),
         };
@@ -121,7 +171,7 @@ impl Launch {
     }
 
     /// Opens the model without a check; what there is to say about a saved run that does not come through comes with it.
-    pub(crate) fn open(&self, loaded: &Arc<Loaded>, read: Read) -> Result<(Exploration, Reopened), String> {
+    fn open(&self, loaded: &Arc<Loaded>, read: Read) -> Result<(Exploration, Reopened), String> {
         let whole = || Reopened { steps: 0, of: 0, remarks: Vec::new() };
         let Some(trail) = &self.trail else { return Ok((Exploration::of_model(Arc::clone(loaded), None)?, whole())) };
         let trail = match self.program.parent() {
@@ -150,7 +200,7 @@ impl Launch {
     ) -> Result<(), String> {
         let (this, loaded, stop) = (self.clone(), Arc::clone(loaded), cancel.clone());
         let work = move || {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| this.find(&loaded, &stop)));
+            let found = panic::catch_unwind(AssertUnwindSafe(|| this.find(&loaded, &stop)));
             found.unwrap_or_else(|_| Err("the check failed: this is an error of fabius itself".to_owned()))
         };
         let tell = move |found: Result<Result<Exploration, String>, Unfinished>| {

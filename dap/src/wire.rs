@@ -1,6 +1,6 @@
 //! Messages in and out: the framing of the protocol, and numbers in sequence.
 
-use crate::launch::Checked;
+use crate::launch::{Checked, Opened};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,6 +18,8 @@ pub(crate) enum Incoming {
     Request(Request),
     /// Something that is none, and why.
     Garbage(String),
+    /// A model was read and opened, or not.
+    Opened(Box<Opened>),
     /// A check has ended.
     Checked(Box<Checked>),
     /// Nothing will arrive any more.
@@ -157,6 +159,7 @@ mod tests {
             found.push(match next(&mut input) {
                 Incoming::Request(request) => format!("{} {}", request.seq, request.command),
                 Incoming::Garbage(_) => "garbage".to_owned(),
+                Incoming::Opened(_) => "opened".to_owned(),
                 Incoming::Checked(_) => "checked".to_owned(),
                 Incoming::End => return found,
             });

@@ -368,3 +368,23 @@ fn what_is_no_message_is_answered_and_the_conversation_goes_on() {
     editor.open(&uri, FAILING);
     assert_eq!(editor.request("fabius/properties", json!({ "uri": uri }))["version"], 1);
 }
+
+/// A text that takes long to be read: this many process types.
+const MANY: usize = 30_000;
+
+#[test]
+fn a_question_about_a_text_that_is_being_read_waits_for_it_and_others_do_not() {
+    let editor = Editor::new();
+    let long: String = (0..MANY).map(|i| format!("proctype P{i}() {{ byte x; x = {}; g = x }}\n", i % 200)).collect();
+    editor.open(&uri("long.pml"), &format!("byte g;\n{long}active proctype Q() {{ assert(g == 0) }}\n"));
+    let hover = |name: &str| {
+        let position = json!({ "line": 0, "character": 5 });
+        editor.ask("textDocument/hover", json!({ "textDocument": { "uri": uri(name) }, "position": position }))
+    };
+    let about_long = hover("long.pml");
+    editor.open(&uri("short.pml"), "byte h;\nactive proctype P() { assert(h == 0) }\n");
+    let about_short = hover("short.pml");
+    let shown = |answer: &Value| answer["result"]["contents"]["value"].as_str().unwrap_or_default().to_owned();
+    assert!(shown(&editor.answer(about_short)).contains("byte h"));
+    assert!(shown(&editor.answer(about_long)).contains("byte g"));
+}

@@ -74,6 +74,17 @@ impl Loaded {
         lower(self.tree.as_ref()?, &self.map, &self.name, Options::NONE).program.map(Arc::new)
     }
 
+    /// The same model with all optimisations, from the same texts; no file is read again.
+    ///
+    /// # Errors
+    /// Why it stopped before it was done.
+    pub fn optimized(&self, cancel: &Cancel) -> Result<Self, StopReason> {
+        let tree = self.tree.as_ref().filter(|_| self.program.is_some() && !self.optimized);
+        let Some(tree) = tree else { return Ok(self.clone()) };
+        let program = lower_with(tree, &self.map, &self.name, Options::ALL, cancel).program.map(Arc::new);
+        cancel.requested().map_or(Ok(Self { program, optimized: true, ..self.clone() }), Err)
+    }
+
     /// Whether the text says where a delaying scheduler may not interrupt. A search in the order of delays keeps to
     /// that, so it does not see every run.
     pub fn is_sealed(&self) -> bool {

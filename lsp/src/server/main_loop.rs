@@ -16,7 +16,8 @@ use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::status::{self, ProgressBars};
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
-use crate::session::checker::{EventSink, RunId, said};
+use crate::session::checker::{EventSink, Told, said};
+use crate::session::jobs::RunId;
 use crate::session::{Notice, Session};
 use futures::channel::mpsc::UnboundedSender;
 use serde::de::DeserializeOwned;
@@ -63,6 +64,8 @@ pub struct MainLoop {
     /// The coloured words that the client has.
     pub colored: Remembered,
     pending: Pending,
+    /// Requests about a text that is being read, in the order of arrival.
+    waiting: Vec<(Id, String, lsp::LSPAny)>,
     /// Requests for which work was started, by its number.
     asked: BTreeMap<RunId, Id>,
     inbox: Receiver<Incoming>,
@@ -100,6 +103,7 @@ impl MainLoop {
             client: Client::new(asking),
             colored: Remembered::default(),
             pending,
+            waiting: Vec::new(),
             asked: BTreeMap::new(),
             inbox,
             bars: ProgressBars::default(),
@@ -149,8 +153,12 @@ impl MainLoop {
                 }
             }
             Incoming::CheckEvent(events) => {
+                let was_read = matches!(events.what, Told::Read(..));
                 let notices = self.session.handle(*events);
                 self.show(notices);
+                if was_read {
+                    self.answer_waiting();
+                }
             }
         }
     }
@@ -158,6 +166,10 @@ impl MainLoop {
     /// Answers a request; one that was cancelled meanwhile is not even looked at.
     fn request(&mut self, id: &Id, method: &str, params: lsp::LSPAny) {
         if !self.pending.is_wanted(id) {
+            return;
+        }
+        if self.must_wait(method, &params) {
+            self.waiting.push((id.clone(), method.to_owned(), params));
             return;
         }
         let answer = panic::catch_unwind(AssertUnwindSafe(|| self.answer(id, method, params)));
@@ -168,6 +180,26 @@ impl MainLoop {
         });
         if let Some(answer) = answer {
             self.pending.answer(id, answer);
+        }
+    }
+
+    /// Whether a request is about a text that is being read.
+    fn must_wait(&mut self, method: &str, params: &lsp::LSPAny) -> bool {
+        let about = |params: &lsp::LSPAny| {
+            let uri = params.pointer("/textDocument/uri").or_else(|| params.get("uri"));
+            uri.or_else(|| params.pointer("/arguments/0/uri")).cloned()
+        };
+        let uri = about(params).and_then(|uri| serde_json::from_value::<lsp::Uri>(uri).ok());
+        let Some(name) = uri.map(|uri| name_of(&uri)).filter(|_| method != "fabius/stop") else { return false };
+        // Whoever asks first begins to read.
+        let _ = self.session.reading(&name);
+        self.session.is_being_read(&name)
+    }
+
+    /// Answers the requests that waited for a text.
+    fn answer_waiting(&mut self) {
+        for (id, method, params) in std::mem::take(&mut self.waiting) {
+            self.request(&id, &method, params);
         }
     }
 

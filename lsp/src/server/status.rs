@@ -6,7 +6,7 @@ use super::lines::coverage;
 use super::names::uri_of;
 use super::positions::Encoding;
 use crate::ide::Place;
-use crate::session::checker::{RunId, Tier};
+use crate::session::jobs::{RunId, Tier};
 use crate::session::results::Known;
 use crate::session::{Document, Running, Session};
 use fabius_engine::words::{counted, grouped, memory};

@@ -4,14 +4,15 @@
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
 use super::cache::Cache;
-use fabius_base::{Cancel, Finding, Limits};
+use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
+use super::reading::Reading;
+use super::unread::UnreadText;
+use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::report::{PropertyReport, Stopped};
-use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
 use fabius_engine::{
-    CheckContext, CoReachability, Event, Fairness, Goal, Line, Loaded, Outcome, Planned, Report, SAFETY, Settings,
-    Survey, Verdict, crashed, plan,
+    CheckContext, CoReachability, Event, Goal, Line, Outcome, Planned, Report, Settings, Survey, Verdict, crashed, plan,
 };
-use fabius_supervise::{Task, Unfinished, Voice, begin, memory};
+use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -22,157 +23,14 @@ pub const STACK_BYTES: usize = 64 << 20;
 /// Time between two pieces of news about the progress of one check.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
 
-/// The search with ever more delays before the deep one has this part of its time.
-const RISING_SHARE: u32 = 30;
-/// For loops it has this part. The search for loops that comes after it proves as fast as without it, so it only costs
-/// where there is none; where there is one that the short look does not find, it is several times as fast.
-const RISING_LOOPS_SHARE: u32 = 60;
 /// Time between two pieces of news about what is known so far: more often, whoever shows it would flicker.
 const ROUND_PAUSE: Duration = Duration::from_millis(500);
-/// The search with ever more delays after the deep one has this part of the time of both.
-const FARTHER_SHARE: u32 = 4;
-
-/// What is to be done.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Work {
-    /// Checks a property, so deep.
-    Check(Tier, String),
-    /// Looks at what can be seen in the reachable states.
-    Survey,
-    /// Checks whether an edit that somebody may want to make mends the model; the number names it.
-    FixValidation(u64),
-    /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
-    Meet(Vec<Line>),
-}
-
-impl Work {
-    /// What it shares the processors with.
-    fn lane(&self) -> Lane {
-        match self {
-            Self::Meet(_) => Lane::Question,
-            Self::Check(Tier::Quick, _) => Lane::Look,
-            Self::Check(..) => Lane::Search,
-            Self::Survey | Self::FixValidation(_) => Lane::Background,
-        }
-    }
-}
-
-/// Work of one kind never waits for work of another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Lane {
-    /// Somebody waits for the answer.
-    Question,
-    /// It is over in a moment.
-    Look,
-    /// It may take its whole budget.
-    Search,
-    /// It is short, and nobody waits at the screen for it: it goes beside searches, but not beside looks.
-    Background,
-}
-
 /// This many questions that somebody waits for are looked into at the same time.
 const QUESTIONS_MAX: usize = 4;
 /// Whether two lines meet is looked for in this many states.
 const MEET_STATES_MAX: u64 = 20_000;
 /// A survey looks at this many states.
 const SURVEY_STATES_MAX: u64 = 50_000;
-
-/// How deep a check goes. What one tier leaves undecided is for the next.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Tier {
-    /// A short look; for violations of safety in the order of delays: what goes wrong under hardly disturbed schedules
-    /// is found first.
-    Quick,
-    /// Ever more delays, as long as the states are so few that a search of another kind would not be quicker.
-    DelayDeepening,
-    /// Everything, to the end or to the end of the budget; what shows nothing new is left out.
-    Deep,
-    /// Safety only, where the states are too many to see all: ever more delays, to the end of the budget.
-    Extended,
-}
-
-impl Tier {
-    /// The word for it in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::DelayDeepening => "rising",
-            Self::Deep => "deep",
-            Self::Extended => "farther",
-        }
-    }
-
-    /// The tier that is for what this one left undecided about a property, after this many states.
-    pub fn next(self, loaded: &Loaded, question: (&str, Fairness), states: u64) -> Option<Self> {
-        match self {
-            Self::Quick if goes_by_delays(Self::DelayDeepening, loaded, question) && states < WHOLE_STATES_MAX => {
-                Some(Self::DelayDeepening)
-            }
-            Self::Quick | Self::DelayDeepening => Some(Self::Deep),
-            Self::Deep if goes_by_delays(Self::Extended, loaded, question) => Some(Self::Extended),
-            Self::Deep | Self::Extended => None,
-        }
-    }
-}
-
-/// Whether a tier looks at a property in the order of delays. Most loops are found at once by the searches for loops, so
-/// these come first there. Where the text forbids delays, that order does not lead to every run; nor do searches in that
-/// order know of fairness.
-fn goes_by_delays(tier: Tier, loaded: &Loaded, (property, fairness): (&str, Fairness)) -> bool {
-    let by_delays = match tier {
-        Tier::Quick | Tier::Extended => property == SAFETY,
-        Tier::DelayDeepening => true,
-        Tier::Deep => false,
-    };
-    by_delays && fairness == Fairness::None && !loaded.is_sealed()
-}
-
-/// The number of a run; a later run has a greater one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RunId(pub u64);
-
-/// What a run may use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Budget {
-    /// Time for the quick tier, for each property.
-    pub quick: Duration,
-    /// Time for all deeper tiers, for each property.
-    pub deep: Duration,
-    /// Time for what nobody waits for: surveys and trials.
-    pub background: Duration,
-    /// Memory of a search.
-    pub memory_bytes: u64,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self {
-            quick: Duration::from_millis(250),
-            deep: Duration::from_secs(60),
-            background: Duration::from_secs(2),
-            memory_bytes: 1 << 30,
-        }
-    }
-}
-
-/// A check to be run.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The document it is for.
-    pub document: String,
-    /// The model.
-    pub loaded: Arc<Loaded>,
-    /// What is to be done.
-    pub work: Work,
-    /// The check of a lower tier saw this many states, and left the property undecided.
-    pub seen: u64,
-    /// What it may use.
-    pub budget: Budget,
-    /// Whose schedules the short look disturbs.
-    pub scheduler: SchedulerChoice,
-    /// Which infinite runs count as violations.
-    pub fairness: Fairness,
-}
 
 /// What a run tells.
 #[derive(Debug)]
@@ -194,6 +52,8 @@ pub enum Told {
     Surveyed(Box<Option<(Survey, Vec<Finding>)>>),
     /// It is known whether two places can be reached at once, if anything is.
     Met(Box<Option<CoReachability>>),
+    /// A text of this document was read; if that ended in a panic, what the panic said.
+    Read(String, Box<Result<Reading, String>>),
 }
 
 impl Told {
@@ -250,6 +110,14 @@ pub struct Checker {
     next: u64,
     running: Vec<Going>,
     waiting: VecDeque<(RunId, Job)>,
+    reading: Vec<Read>,
+}
+
+/// A text that is being read.
+struct Read {
+    run: RunId,
+    document: String,
+    cancel: Cancel,
 }
 
 /// Work on a thread.
@@ -290,7 +158,14 @@ pub enum Ended {
 impl Checker {
     /// A checker that runs this many checks at the same time.
     pub fn new(event_sink: EventSink, at_once_max: usize) -> Self {
-        Self { event_sink, at_once_max: at_once_max.max(1), next: 0, running: Vec::new(), waiting: VecDeque::new() }
+        Self {
+            event_sink,
+            at_once_max: at_once_max.max(1),
+            next: 0,
+            running: Vec::new(),
+            waiting: VecDeque::new(),
+            reading: Vec::new(),
+        }
     }
 
     /// Starts work as soon as there is room for it. A search for the document that was last looked at goes before those for
@@ -313,6 +188,38 @@ impl Checker {
         }
         self.pump();
         run
+    }
+
+    /// Reads a text on a thread of its own, within this time, instead of an older one of the same document.
+    pub fn read(&mut self, text: UnreadText, allowed: Duration) -> RunId {
+        self.next += 1;
+        let (run, document, cancel, event_sink) =
+            (RunId(self.next), text.name.clone(), Cancel::new(), Arc::clone(&self.event_sink));
+        self.stop_reading(&document);
+        self.reading.push(Read { run, document: document.clone(), cancel: cancel.clone() });
+        let text = Arc::new(text);
+        let (read, asked_to_stop, unread) = (Arc::clone(&text), cancel.clone(), Arc::clone(&text));
+        let work = move || {
+            panic::catch_unwind(AssertUnwindSafe(|| read.prepare(&asked_to_stop))).map_err(|panic| said(&*panic))
+        };
+        let tell = move |done: Result<Result<Reading, String>, Unfinished>| {
+            let reading = done.unwrap_or_else(|why| match why {
+                Unfinished::Abandoned(reason) => Ok(unread.not_read(reason)),
+                Unfinished::Crowded => Ok(unread.not_read(StopReason::Cancelled)),
+            });
+            event_sink(CheckEvent { run, what: Told::Read(document, Box::new(reading)) });
+        };
+        let task = Task { name: "read", cancel, voice: Voice::default(), allowed: Some(allowed) };
+        if begin(task, work, tell).is_err() {
+            let reading = Ok(text.not_read(StopReason::Exhausted));
+            (self.event_sink)(CheckEvent { run, what: Told::Read(text.name.clone(), Box::new(reading)) });
+        }
+        run
+    }
+
+    /// Nobody wants to know any more what a text of a document means.
+    fn stop_reading(&mut self, document: &str) {
+        self.reading.iter().filter(|read| read.document == document).for_each(|read| read.cancel.cancel());
     }
 
     /// A new survey takes the place of the one before; a check of a document, that of trials of what it was.
@@ -354,6 +261,7 @@ impl Checker {
 
     /// Stops all work for a document but answers to questions, which somebody waits for.
     pub fn cancel_for(&mut self, document: &str) {
+        self.stop_reading(document);
         let theirs = |job: &Job| job.document == document && job.work.lane() != Lane::Question;
         self.waiting.retain(|(_, job)| !theirs(job));
         self.running.iter_mut().filter(|going| theirs(&going.job)).for_each(Going::stop);
@@ -363,10 +271,12 @@ impl Checker {
     pub fn cancel_all(&mut self) {
         self.waiting.clear();
         self.running.iter_mut().for_each(Going::stop);
+        self.reading.iter().for_each(|read| read.cancel.cancel());
     }
 
     /// Makes room after a run.
     pub fn finished(&mut self, run: RunId) -> Ended {
+        self.reading.retain(|read| read.run != run);
         let Some(at) = self.running.iter().position(|going| going.run == run) else { return Ended::Done(None) };
         let Going { job, gave_way, .. } = self.running.remove(at);
         let ended = if gave_way {
@@ -382,7 +292,7 @@ impl Checker {
 
     /// Whether nothing runs and nothing waits.
     pub fn is_idle(&self) -> bool {
-        self.running.is_empty() && self.waiting.is_empty()
+        self.running.is_empty() && self.waiting.is_empty() && self.reading.is_empty()
     }
 
     /// Starts what waits, as far as there is room.
@@ -451,6 +361,10 @@ impl Checker {
 /// Runs a check to its end.
 fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outcome {
     let started = Instant::now();
+    let loaded = match job.searched.make(cancel) {
+        Ok(loaded) => loaded,
+        Err(reason) => return undecided(job, Unfinished::Abandoned(reason)),
+    };
     let mut allowed = time_for(job);
     let mut next_progress = Duration::ZERO;
     let mut next_round = Duration::ZERO;
@@ -481,56 +395,22 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
             event_sink(CheckEvent { run, what: Told::Event(Box::new(event)) });
         }
     };
-    let settings = fabius_engine::suited(&job.loaded, &settings(job));
+    let settings = fabius_engine::suited(&loaded, &settings(job));
     let cache = Cache::of_user();
     // A proof is one in whichever order the states were looked at.
     let proved = Settings { delaying: None, ..settings.clone() };
-    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&job.loaded, &proved)) {
+    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &proved)) {
         return known;
     }
     let mut context = CheckContext { cancel, now: &|| started.elapsed(), observe: &mut observe, controls: None };
-    let outcome = fabius_engine::check(&job.loaded, &settings, &mut context);
+    let outcome = fabius_engine::check(&loaded, &settings, &mut context);
     if let Some(cache) = &cache {
-        cache.remember(&job.loaded, &proved, &outcome);
+        cache.remember(&loaded, &proved, &outcome);
     }
     if let Some(round) = untold_round {
         event_sink(CheckEvent { run, what: Told::Event(Box::new(round)) });
     }
     outcome
-}
-
-/// How long work may take. Where safety has one tier more after the deep one, that has its share of the time.
-fn time_for(job: &Job) -> Duration {
-    let Budget { quick, deep, background, .. } = job.budget;
-    match &job.work {
-        Work::Check(Tier::Quick, _) => quick,
-        Work::Check(Tier::DelayDeepening, property) if property == SAFETY => deep / RISING_SHARE,
-        Work::Check(Tier::DelayDeepening, _) => deep / RISING_LOOPS_SHARE,
-        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Extended, &job.loaded, (property, job.fairness)) => {
-            deep - deep / FARTHER_SHARE
-        }
-        Work::Check(Tier::Deep, _) => deep,
-        Work::Check(Tier::Extended, _) => deep / FARTHER_SHARE,
-        Work::Survey | Work::FixValidation(_) | Work::Meet(_) => background,
-    }
-}
-
-fn settings(job: &Job) -> Settings {
-    let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
-    let fairness = job.fairness;
-    let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
-    let delaying = goes_by_delays(*tier, &job.loaded, (property, fairness)).then(|| Delaying {
-        scheduler: job.scheduler.clone(),
-        shows_shortest: true,
-        ..Delaying::default()
-    });
-    let states_max = (*tier == Tier::DelayDeepening).then_some(WHOLE_STATES_MAX);
-    // Without the reduction it would see no more than the tier before.
-    let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, (property, fairness));
-    let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
-    let properties = vec![property.clone()];
-    let limits = Limits { states_max, ..limits };
-    Settings { delaying, properties, limits, fairness, whole_states_max, ..Settings::default() }
 }
 
 /// Looks at the reachable states for a while.
@@ -549,11 +429,6 @@ fn limits(job: &Job, states_max: u64) -> Limits {
     Limits { states_max: Some(states_max), memory_bytes_max: Some(memory_max(job)), ..Limits::default() }
 }
 
-/// The memory of a search: what the project allows, and no more than the system gives.
-fn memory_max(job: &Job) -> u64 {
-    job.budget.memory_bytes.min(memory::default_bytes())
-}
-
 /// What a panic said.
 pub fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -562,16 +437,21 @@ pub fn said(panic: &(dyn std::any::Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::jobs::{Budget, Searched, Tier, settings};
     use super::*;
+    use fabius_engine::settings::{SchedulerChoice, WHOLE_STATES_MAX};
+    use fabius_engine::{Fairness, Loaded, SAFETY};
     use std::sync::mpsc;
 
     fn job(document: &str, work: Work) -> Job {
         let text = "byte n[3];\nactive [3] proctype P() { do :: n[_pid] < 200 -> n[_pid]++ od }\n";
-        let loaded = fabius_engine::load(document, text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+        let loaded =
+            Arc::new(fabius_engine::load(document, text.to_owned(), &[], &mut |_, _| None, &Settings::default()));
         let budget = Budget { quick: Duration::from_millis(50), ..Budget::default() };
         Job {
             document: document.to_owned(),
-            loaded: Arc::new(loaded),
+            searched: Searched::document(&loaded),
+            loaded,
             work,
             seen: 0,
             budget,

@@ -1,7 +1,7 @@
 //! Edits that somebody may want to make, tried by the checker in the background: does the model hold
 //! then, or does the error only move?
 
-use super::checker::Job;
+use super::jobs::Job;
 use fabius_engine::words::counted;
 use fabius_engine::{Outcome, Verdict};
 use std::collections::HashMap;
@@ -32,6 +32,7 @@ impl FixValidation {
     pub fn words(&self) -> String {
         match self {
             Self::Holds(states) => format!("holds, {}", counted(*states, "state")),
+            Self::Undecided(0) => "not checked in time".to_owned(),
             Self::Undecided(states) => format!("no error in {}, not everything was checked", counted(*states, "state")),
             Self::Fails(line, what, _) => format!("line {line} still fails: {what}"),
             Self::Faulty => "not a valid model".to_owned(),
@@ -57,12 +58,12 @@ impl FixValidations {
         self.0.contains_key(&number)
     }
 
-    /// A text is being tried from now on, if it is a model.
-    pub fn begin(&mut self, number: u64, model: bool) {
+    /// A text is being tried from now on.
+    pub fn begin(&mut self, number: u64) {
         if RESULTS_MAX < self.0.len() {
             self.0.clear();
         }
-        self.0.insert(number, if model { None } else { Some(FixValidation::Faulty) });
+        self.0.insert(number, None);
     }
 
     /// A trial is over. One that was stopped before it found anything may be begun again.

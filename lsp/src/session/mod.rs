@@ -8,129 +8,38 @@
 pub mod cache;
 pub mod checker;
 pub mod config;
+pub mod document;
 pub mod edits;
 pub mod files;
 pub mod fix_validations;
+pub mod jobs;
 pub mod reading;
 pub mod replay;
 pub mod results;
+pub mod unread;
 
-use checker::{Budget, CheckEvent, Checker, Ended, EventSink, Job, RunId, Tier, Told, Work};
+pub use document::{Document, Options, Running, When};
+
+use checker::{CheckEvent, Checker, Ended, EventSink, Told};
+use document::fairness_of;
 use edits::Edit;
-use fabius_base::Finding;
-use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{CoReachability, Event, Fairness, Goal, Line, Loaded, SAFETY, Settings, Survey, Verdict};
+use fabius_base::{Finding, StopReason};
+use fabius_engine::{CoReachability, Fairness, Goal, Line, Loaded, Survey};
 use fix_validations::FixValidations;
+use jobs::{Job, RunId, Searched, Tier, Work};
 use reading::Reading;
 use results::Results;
 use ropey::Rope;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+use unread::UnreadText;
 
-/// When checks start by themselves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum When {
-    /// When a model is opened or saved.
-    #[default]
-    Save,
-    /// After every edit that changes what the model means.
-    Change,
-    /// Only when somebody asks.
-    Never,
-}
-
-/// What a person may choose about a session.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// When checks start by themselves.
-    pub when: When,
-    /// What a check may use.
-    pub budget: Budget,
-    /// Macros that exist before the first line.
-    pub defines: Vec<(String, String)>,
-    /// Only these properties are checked; empty for all.
-    pub properties: Vec<String>,
-    /// After a check, the reachable states are looked at for hints.
-    pub hints: bool,
-    /// Whose schedules the short look disturbs.
-    pub scheduler: SchedulerChoice,
-    /// Which infinite runs count as violations.
-    pub fairness: Fairness,
-    /// Schedulers that the project defines.
-    pub own_schedulers: Vec<OwnScheduler>,
-    /// By property, the verdict that is expected where the model itself says nothing.
-    pub expect: BTreeMap<String, Verdict>,
-    /// What of all that was chosen cannot be used, and why.
-    pub wrong: Option<String>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let budget = Budget::default();
-        Self {
-            when: When::default(),
-            budget,
-            defines: Vec::new(),
-            properties: Vec::new(),
-            hints: true,
-            scheduler: SchedulerChoice::default(),
-            fairness: Fairness::default(),
-            own_schedulers: Vec::new(),
-            expect: BTreeMap::new(),
-            wrong: None,
-        }
-    }
-}
-
-/// A text that somebody works on.
-#[derive(Debug)]
-pub struct Document {
-    /// The text.
-    pub text: Rope,
-    /// What was chosen for it.
-    pub options: Options,
-    /// The version that the editor gave it.
-    pub version: i32,
-    /// What is known about it.
-    pub results: Results,
-    /// The check that is for it now.
-    pub run: Option<Running>,
-    /// What checks found out about edits that somebody may want to make.
-    pub fix_validations: FixValidations,
-    /// What is wrong with the file in which a project chooses.
-    pub wrong_config: Option<String>,
-    /// By property, the fairness that somebody asked for instead of the chosen one.
-    asked_fairness: BTreeMap<String, Fairness>,
-    /// The number of the text to which its file changed on the disk, until the document has that text.
-    on_disk: Option<u64>,
-    reading: Option<Arc<Reading>>,
-    /// Edits since the last reading.
-    unread: Vec<Edit>,
-}
-
-/// A check that goes on.
-#[derive(Clone, Debug)]
-pub struct Running {
-    /// Its number.
-    pub run: RunId,
-    /// How deep it goes.
-    pub tier: Tier,
-    /// With this many delays nothing was found, if that was looked for.
-    pub bound: Option<u32>,
-    /// The model that is checked.
-    pub reading: Arc<Reading>,
-    /// The property that is looked at now.
-    pub property: String,
-    /// How far it is.
-    pub progress: Option<fabius_engine::Progress>,
-    /// What is searched for.
-    goal: Goal,
-    /// The model as it is searched.
-    loaded: Arc<Loaded>,
-    /// The properties that come after this one, and how deep they are looked at.
-    next: VecDeque<(Tier, String)>,
-}
+/// [`Session::read_at_once`], unless a test says otherwise.
+const READ_AT_ONCE: Duration = Duration::from_millis(250);
+/// A text is read for so long; after that, it is said that it was not.
+const READ_MAX: Duration = Duration::from_secs(60);
 
 /// Something that whoever shows the session should know.
 #[derive(Clone, Debug)]
@@ -161,6 +70,8 @@ pub struct Session {
     /// Documents that were read anew, of which nobody was told yet.
     fresh: BTreeSet<String>,
     checker: Checker,
+    /// A text that takes longer than this to be read is read beside everything else.
+    read_at_once: Duration,
 }
 
 impl Session {
@@ -173,6 +84,7 @@ impl Session {
             documents: BTreeMap::new(),
             fresh: BTreeSet::new(),
             checker: Checker::new(event_sink, cores.saturating_sub(1)),
+            read_at_once: READ_AT_ONCE,
         }
     }
 
@@ -216,7 +128,8 @@ impl Session {
                 continue;
             }
             document.asked_fairness.clear();
-            (document.reading, document.results) = (None, Results::default());
+            document.forget_reading();
+            document.results = Results::default();
             self.stop(&name);
             self.save(&name);
         }
@@ -238,6 +151,9 @@ impl Session {
             on_disk: None,
             reading: None,
             unread: Vec::new(),
+            is_long: false,
+            being_read: None,
+            check_when_read: None,
         };
         self.documents.insert(name.to_owned(), document);
         self.forget_readings_with(name);
@@ -258,7 +174,7 @@ impl Session {
         let edits = change(&mut document.text);
         document.version = version;
         document.unread.extend(edits);
-        document.reading = None;
+        document.forget_reading();
         self.forget_readings_with(name);
     }
 
@@ -266,7 +182,7 @@ impl Session {
     fn forget_readings_with(&mut self, name: &str) {
         for document in self.documents.values_mut() {
             if document.reading.as_ref().is_some_and(|reading| reading.depends_on(name)) {
-                document.reading = None;
+                document.forget_reading();
             }
         }
     }
@@ -315,38 +231,67 @@ impl Session {
         self.documents.iter().find(includes).map_or(name, |(model, _)| model).to_owned()
     }
 
-    /// What is to be read of a document: the text as it is now.
+    /// What was read of a document: the text as it is now. `None` while a long text is being read; [`Notice::Changed`] tells
+    /// when it is.
     pub fn reading(&mut self, name: &str) -> Option<Arc<Reading>> {
         let document = self.documents.get(name)?;
-        if let Some(reading) = &document.reading {
-            return Some(Arc::clone(reading));
+        if document.reading.is_some() || document.being_read.is_some() {
+            return document.reading.clone();
         }
-        let mut asked = BTreeSet::new();
-        let loaded = self.read(name, document.text.to_string(), false, &mut asked);
-        let reading = Arc::new(Reading::new(loaded, asked));
-        if let Some(document) = self.documents.get_mut(name) {
-            document.reading = Some(Arc::clone(&reading));
-            let edits = std::mem::take(&mut document.unread);
-            document.follow(&reading, &edits);
+        let text = self.unread(name, document.text.to_string());
+        let at_once = if document.is_long { None } else { text.read_within(self.read_at_once) };
+        match at_once {
+            Some(reading) => self.was_read(name, reading),
+            None => {
+                let run = self.checker.read(text, READ_MAX);
+                let document = self.documents.get_mut(name)?;
+                (document.is_long, document.being_read) = (true, Some(run));
+                None
+            }
         }
+    }
+
+    /// Whether the present text of a document, or of the model that it belongs to, is still being read.
+    pub fn is_being_read(&self, name: &str) -> bool {
+        let being_read = |name: &str| self.documents.get(name).is_some_and(|document| document.being_read.is_some());
+        being_read(name) || being_read(&self.model_of(name))
+    }
+
+    /// The present text of a document was read.
+    fn was_read(&mut self, name: &str, reading: Reading) -> Option<Arc<Reading>> {
+        let document = self.documents.get_mut(name)?;
+        let reading = Arc::new(reading);
+        (document.reading, document.being_read) = (Some(Arc::clone(&reading)), None);
+        let edits = std::mem::take(&mut document.unread);
+        document.follow(&reading, &edits);
         self.fresh.insert(name.to_owned());
         Some(reading)
     }
 
-    /// Reads a text. The optimisations take time and matter only to a search; places are the same with
-    /// and without them. The names of the files that the text asks for are put into `asked`.
-    fn read(&self, name: &str, text: String, optimize: bool, asked: &mut BTreeSet<String>) -> Loaded {
-        let mut include = |including: &str, included: &str| {
-            let path = files::beside(including, included);
-            let name = path.display().to_string();
-            asked.insert(name.clone());
-            let open = self.documents.get(&name).map(|document| document.text.to_string());
-            open.or_else(|| files::read(Path::new(&name))).map(|text| (name, text))
+    /// A text of a document was read on a thread of its own. If it is not the present one any more, that was in vain.
+    fn was_read_beside(&mut self, name: &str, run: RunId, reading: Result<Reading, String>) -> Vec<Notice> {
+        let Some(document) = self.documents.get(name).filter(|document| document.being_read == Some(run)) else {
+            return Vec::new();
         };
-        let none = Vec::new();
-        let defines = self.documents.get(name).map_or(&none, |document| &document.options.defines);
-        let settings = Settings { optimize, ..Settings::default() };
-        fabius_engine::load(name, text, defines, &mut include, &settings)
+        let (reading, failed) = match reading {
+            Ok(reading) => (reading, None),
+            Err(panic) => {
+                let text = self.unread(name, document.text.to_string());
+                (text.not_read(StopReason::Cancelled), Some(Notice::Failed(name.to_owned(), panic)))
+            }
+        };
+        let _ = self.was_read(name, reading);
+        if let Some(tier) = self.documents.get_mut(name).and_then(|document| document.check_when_read.take()) {
+            self.check(name, tier);
+        }
+        failed.into_iter().collect()
+    }
+
+    /// A text of a document, with what it takes to read it.
+    fn unread(&self, name: &str, text: String) -> UnreadText {
+        let defines = self.documents.get(name).map_or_else(Vec::new, |document| document.options.defines.clone());
+        let open = self.documents.iter().map(|(name, document)| (name.clone(), document.text.clone())).collect();
+        UnreadText { name: name.to_owned(), text, defines, open }
     }
 
     /// Reads what was edited, and stops checks that the edits made pointless. Says which documents have
@@ -405,7 +350,12 @@ impl Session {
 
     /// Starts a check of everything that is not known about a document, unless one is under way.
     pub fn check(&mut self, name: &str, tier: Tier) {
-        let Some(reading) = self.reading(name) else { return };
+        let Some(reading) = self.reading(name) else {
+            if let Some(document) = self.documents.get_mut(name) {
+                document.check_when_read = Some(tier);
+            }
+            return;
+        };
         self.overtake(name);
         let Some(document) = self.documents.get(name) else { return };
         // Under other settings than those that are meant, a verdict would be one about another model.
@@ -445,23 +395,15 @@ impl Session {
     }
 
     fn start(&mut self, name: &str, reading: Arc<Reading>, tier: Tier, properties: Vec<String>) {
-        let Some(document) = self.documents.get(name) else { return };
-        let loaded = Arc::new(self.read(name, document.text.to_string(), true, &mut BTreeSet::new()));
-        // A part that changed on the disk meanwhile would make places mean something else.
-        let texts = |loaded: &Loaded| loaded.map.files().map(|(_, file)| Arc::clone(&file.text)).collect::<Vec<_>>();
-        if texts(&loaded) != texts(&reading.loaded) {
-            self.forget_readings_with(name);
-            return;
-        }
         let running = Running {
             run: RunId(0),
             tier,
+            searched: Searched::document(&reading.loaded),
             reading,
             property: String::new(),
             progress: None,
             bound: None,
             goal: Goal::Violation,
-            loaded,
             next: properties.into_iter().map(|property| (tier, property)).collect(),
         };
         self.go_on(name, running);
@@ -476,7 +418,8 @@ impl Session {
         let (bound, seen) = known.map_or((None, 0), |known| (known.bound, known.report.states));
         let job = Job {
             document: name.to_owned(),
-            loaded: Arc::clone(&running.loaded),
+            loaded: Arc::clone(&running.reading.loaded),
+            searched: Arc::clone(&running.searched),
             work: Work::Check(tier, property.clone()),
             seen,
             budget: document.options.budget,
@@ -489,15 +432,23 @@ impl Session {
     }
 
     /// Starts work beside the check of a document.
-    fn start_beside(&mut self, name: &str, loaded: Arc<Loaded>, work: Work) -> Option<RunId> {
+    fn start_beside(
+        &mut self,
+        name: &str,
+        (loaded, searched): (Arc<Loaded>, Arc<Searched>),
+        work: Work,
+    ) -> Option<RunId> {
         let Options { budget, scheduler, fairness, .. } = &self.documents.get(name)?.options;
         let (document, scheduler) = (name.to_owned(), scheduler.clone());
-        let job = Job { document, loaded, work, seen: 0, budget: *budget, scheduler, fairness: *fairness };
+        let job = Job { document, loaded, searched, work, seen: 0, budget: *budget, scheduler, fairness: *fairness };
         Some(self.checker.start(job))
     }
 
     /// Stops the check of a document, if one is under way.
     pub fn stop(&mut self, name: &str) {
+        if let Some(document) = self.documents.get_mut(name) {
+            document.check_when_read = None;
+        }
         if let Some(running) = self.documents.get_mut(name).and_then(|document| document.run.take()) {
             self.checker.cancel(running.run);
         }
@@ -523,6 +474,9 @@ impl Session {
                 Ended::GaveWay => return Vec::new(),
             },
         };
+        if let Told::Read(name, reading) = event.what {
+            return self.was_read_beside(&name, event.run, *reading);
+        }
         if let Told::Met(meeting) = event.what {
             let loaded = job.map(|job| job.loaded);
             return loaded.map(|loaded| Notice::Met(event.run, meeting, loaded)).into_iter().collect();
@@ -545,7 +499,7 @@ impl Session {
                 notice.into_iter().collect()
             }
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
-            Told::Surveyed(_) | Told::Met(_) => Vec::new(),
+            Told::Surveyed(_) | Told::Met(_) | Told::Read(..) => Vec::new(),
         }
     }
 
@@ -575,7 +529,8 @@ impl Session {
                 document.results.rise(&property, bound);
             }
             let open = document.results.of(&property).filter(|known| known.is_open());
-            match open.and_then(|known| tier.next(&running.loaded, (&property, fairness), known.report.states)) {
+            match open.and_then(|known| tier.next(&running.reading.loaded, (&property, fairness), known.report.states))
+            {
                 Some(next) => running.next.push_back((next, property)),
                 None => notices.push(Notice::Decided(name.to_owned(), property)),
             }
@@ -598,7 +553,8 @@ impl Session {
     /// Looks at the reachable states of a document in the background; [`Notice::Hints`] tells that it is over.
     pub fn survey(&mut self, name: &str) {
         if let Some(reading) = self.reading(name) {
-            self.start_beside(name, Arc::clone(&reading.loaded), Work::Survey);
+            let searched = Searched::document(&reading.loaded);
+            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Survey);
         }
     }
 
@@ -610,7 +566,8 @@ impl Session {
     /// Looks whether lines of a document can be reached at once; [`Notice::Met`] brings the answer.
     pub fn co_reachable(&mut self, name: &str, lines: Vec<Line>) -> Option<RunId> {
         let loaded = Arc::clone(&self.reading(name)?.loaded);
-        self.start_beside(name, loaded, Work::Meet(lines))
+        let searched = Searched::document(&loaded);
+        self.start_beside(name, (loaded, searched), Work::Meet(lines))
     }
 
     /// Stops a piece of work.
@@ -667,70 +624,77 @@ impl Session {
         if self.documents.get(name).is_none_or(|document| document.fix_validations.is_known(number)) {
             return;
         }
-        let loaded = Arc::new(self.read(name, text, true, &mut BTreeSet::new()));
-        let Some(document) = self.documents.get_mut(name) else { return };
-        document.fix_validations.begin(number, loaded.checkable().is_some());
-        if loaded.checkable().is_some() {
-            self.start_beside(name, loaded, Work::FixValidation(number));
+        let Some(loaded) = self.reading(name).map(|reading| Arc::clone(&reading.loaded)) else { return };
+        let searched = Searched::text(self.unread(name, text));
+        if let Some(document) = self.documents.get_mut(name) {
+            document.fix_validations.begin(number);
+            self.start_beside(name, (loaded, searched), Work::FixValidation(number));
         }
     }
 }
 
-impl Document {
-    /// What was read of the text, if that was done since the last edit.
-    pub fn present(&self) -> Option<&Arc<Reading>> {
-        self.reading.as_ref()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, channel};
+
+    const NAME: &str = "/nowhere/model.pml";
+
+    /// A session that reads every text beside everything else, and what its threads tell.
+    fn session() -> (Session, Receiver<CheckEvent>) {
+        let (sender, events) = channel();
+        let mut session = Session::new(Box::new(|options| options), Arc::new(move |event| drop(sender.send(event))));
+        session.read_at_once = Duration::ZERO;
+        (session, events)
     }
 
-    /// What is wrong with what the project says about this model: with the file, or with a property that it names.
-    pub fn misconfigured(&self) -> Option<String> {
-        let unknown = || config::unknown_property(self.options.expect.keys(), &self.reading.as_ref()?.loaded);
-        self.wrong_config.clone().or_else(|| Some(format!("{}: {}", config::NAME, unknown()?.1)))
-    }
-
-    /// The verdict that is expected of a property: by the model, else by the project.
-    pub fn expected(&self, property: &str) -> Option<Verdict> {
-        let written = self.reading.as_ref().and_then(|reading| reading.loaded.expected(property));
-        written.or_else(|| self.options.expect.get(property).copied())
-    }
-
-    /// Which infinite runs count for a property: as somebody asked for it, else as it is chosen.
-    pub fn fairness(&self, property: &str) -> Fairness {
-        fairness_of(&self.asked_fairness, &self.options, property)
-    }
-
-    /// Results follow the text.
-    fn follow(&mut self, reading: &Arc<Reading>, edits: &[Edit]) {
-        self.results.follow(reading, edits);
-    }
-}
-
-/// Which infinite runs count for a property; for safety, which finite runs decide, that is no question.
-fn fairness_of(asked: &BTreeMap<String, Fairness>, options: &Options, property: &str) -> Fairness {
-    match property {
-        SAFETY => Fairness::None,
-        _ => asked.get(property).copied().unwrap_or(options.fairness),
-    }
-}
-
-impl Running {
-    /// Takes in what the engine tells.
-    fn handle(&mut self, name: &str, event: Event) -> Option<Notice> {
-        match event {
-            Event::Searching { property, goal } => {
-                (self.property, self.goal) = (property, goal);
-                Some(Notice::Progress(name.to_owned()))
-            }
-            Event::Progress { progress, .. } => {
-                self.progress = Some(progress);
-                Some(Notice::Progress(name.to_owned()))
-            }
-            // What is known about the property is more now. The rounds of a search for a shorter run teach nothing.
-            Event::Round { bound, .. } if self.goal == Goal::Violation => {
-                self.bound = self.bound.max(Some(bound));
-                Some(Notice::Hints(name.to_owned()))
-            }
-            _ => None,
+    /// Lets the threads tell all that they know.
+    fn until_idle(session: &mut Session, events: &Receiver<CheckEvent>) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        while !session.is_idle() {
+            notices.extend(session.handle(events.recv().unwrap()));
+            notices.extend(session.settle());
         }
+        notices
+    }
+
+    fn type_at_the_end(session: &mut Session, version: i32, text: &str) {
+        session.change(NAME, version, |rope| {
+            let at = rope.len_bytes();
+            rope.insert(rope.len_chars(), text);
+            vec![Edit { start: at, removed: 0, inserted: text.len() }]
+        });
+    }
+
+    #[test]
+    fn a_long_text_is_read_beside_everything_else_and_then_checked() {
+        let (mut session, events) = session();
+        session.open(NAME, 1, "active proctype P() { assert(false) }\n");
+        assert!(session.reading(NAME).is_none() && session.is_being_read(NAME));
+        session.save(NAME);
+        let notices = until_idle(&mut session, &events);
+        assert!(notices.iter().any(|notice| matches!(notice, Notice::Changed(name) if name == NAME)));
+        let document = session.document(NAME).unwrap();
+        assert!(document.present().is_some() && !session.is_being_read(NAME));
+        let safety = document.results.of("safety").map(|known| known.report.verdict);
+        assert_eq!(safety, Some(fabius_engine::Verdict::Violated));
+    }
+
+    #[test]
+    fn what_was_read_of_an_older_text_does_not_count() {
+        let (mut session, events) = session();
+        session.open(NAME, 1, "byte x;\n");
+        assert!(session.reading(NAME).is_none());
+        type_at_the_end(&mut session, 2, "active proctype P() { x = 1 }\n");
+        assert!(!session.is_being_read(NAME) && session.reading(NAME).is_none());
+        until_idle(&mut session, &events);
+        let present = session.document(NAME).unwrap().present().unwrap();
+        assert!(present.loaded.checkable().is_some_and(|program| program.processes.len() == 1));
+        type_at_the_end(&mut session, 3, "active proctype Q() { x = 2 }\n");
+        session.settle();
+        assert!(session.document(NAME).unwrap().present().is_none());
+        until_idle(&mut session, &events);
+        let present = session.reading(NAME).unwrap();
+        assert!(present.loaded.checkable().is_some_and(|program| program.processes.len() == 2));
     }
 }

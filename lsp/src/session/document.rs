@@ -1,0 +1,188 @@
+//! A text that somebody works on: what was chosen for it, what is known about it, and the check that is for it now.
+
+use super::Notice;
+use super::config;
+use super::edits::Edit;
+use super::fix_validations::FixValidations;
+use super::jobs::{Budget, RunId, Searched, Tier};
+use super::reading::Reading;
+use super::results::Results;
+use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
+use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict};
+use ropey::Rope;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// When checks start by themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum When {
+    /// When a model is opened or saved.
+    #[default]
+    Save,
+    /// After every edit that changes what the model means.
+    Change,
+    /// Only when somebody asks.
+    Never,
+}
+
+/// What a person may choose about a session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// When checks start by themselves.
+    pub when: When,
+    /// What a check may use.
+    pub budget: Budget,
+    /// Macros that exist before the first line.
+    pub defines: Vec<(String, String)>,
+    /// Only these properties are checked; empty for all.
+    pub properties: Vec<String>,
+    /// After a check, the reachable states are looked at for hints.
+    pub hints: bool,
+    /// Whose schedules the short look disturbs.
+    pub scheduler: SchedulerChoice,
+    /// Which infinite runs count as violations.
+    pub fairness: Fairness,
+    /// Schedulers that the project defines.
+    pub own_schedulers: Vec<OwnScheduler>,
+    /// By property, the verdict that is expected where the model itself says nothing.
+    pub expect: BTreeMap<String, Verdict>,
+    /// What of all that was chosen cannot be used, and why.
+    pub wrong: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let budget = Budget::default();
+        Self {
+            when: When::default(),
+            budget,
+            defines: Vec::new(),
+            properties: Vec::new(),
+            hints: true,
+            scheduler: SchedulerChoice::default(),
+            fairness: Fairness::default(),
+            own_schedulers: Vec::new(),
+            expect: BTreeMap::new(),
+            wrong: None,
+        }
+    }
+}
+
+/// A text that somebody works on.
+#[derive(Debug)]
+pub struct Document {
+    /// The text.
+    pub text: Rope,
+    /// What was chosen for it.
+    pub options: Options,
+    /// The version that the editor gave it.
+    pub version: i32,
+    /// What is known about it.
+    pub results: Results,
+    /// The check that is for it now.
+    pub run: Option<Running>,
+    /// What checks found out about edits that somebody may want to make.
+    pub fix_validations: FixValidations,
+    /// What is wrong with the file in which a project chooses.
+    pub wrong_config: Option<String>,
+    /// By property, the fairness that somebody asked for instead of the chosen one.
+    pub(super) asked_fairness: BTreeMap<String, Fairness>,
+    /// The number of the text to which its file changed on the disk, until the document has that text.
+    pub(super) on_disk: Option<u64>,
+    pub(super) reading: Option<Arc<Reading>>,
+    /// Edits since the last reading.
+    pub(super) unread: Vec<Edit>,
+    /// The text is so long that it is read on a thread of its own.
+    pub(super) is_long: bool,
+    /// The present text is being read by this run.
+    pub(super) being_read: Option<RunId>,
+    /// Once the text is read, it is checked so deep.
+    pub(super) check_when_read: Option<Tier>,
+}
+
+/// A check that goes on.
+#[derive(Clone, Debug)]
+pub struct Running {
+    /// Its number.
+    pub run: RunId,
+    /// How deep it goes.
+    pub tier: Tier,
+    /// With this many delays nothing was found, if that was looked for.
+    pub bound: Option<u32>,
+    /// The model that is checked.
+    pub reading: Arc<Reading>,
+    /// The property that is looked at now.
+    pub property: String,
+    /// How far it is.
+    pub progress: Option<fabius_engine::Progress>,
+    /// What is searched for.
+    pub(super) goal: Goal,
+    /// The model as it is searched.
+    pub(super) searched: Arc<Searched>,
+    /// The properties that come after this one, and how deep they are looked at.
+    pub(super) next: VecDeque<(Tier, String)>,
+}
+
+impl Document {
+    /// What was read of the text, if that was done since the last edit.
+    pub fn present(&self) -> Option<&Arc<Reading>> {
+        self.reading.as_ref()
+    }
+
+    /// What is wrong with what the project says about this model: with the file, or with a property that it names.
+    pub fn misconfigured(&self) -> Option<String> {
+        let unknown = || config::unknown_property(self.options.expect.keys(), &self.reading.as_ref()?.loaded);
+        self.wrong_config.clone().or_else(|| Some(format!("{}: {}", config::NAME, unknown()?.1)))
+    }
+
+    /// The verdict that is expected of a property: by the model, else by the project.
+    pub fn expected(&self, property: &str) -> Option<Verdict> {
+        let written = self.reading.as_ref().and_then(|reading| reading.loaded.expected(property));
+        written.or_else(|| self.options.expect.get(property).copied())
+    }
+
+    /// Which infinite runs count for a property: as somebody asked for it, else as it is chosen.
+    pub fn fairness(&self, property: &str) -> Fairness {
+        fairness_of(&self.asked_fairness, &self.options, property)
+    }
+
+    /// What was read is not what the text, or what it includes, says now.
+    pub(super) fn forget_reading(&mut self) {
+        (self.reading, self.being_read) = (None, None);
+    }
+
+    /// Results follow the text.
+    pub(super) fn follow(&mut self, reading: &Arc<Reading>, edits: &[Edit]) {
+        self.results.follow(reading, edits);
+    }
+}
+
+/// Which infinite runs count for a property; for safety, which finite runs decide, that is no question.
+pub(super) fn fairness_of(asked: &BTreeMap<String, Fairness>, options: &Options, property: &str) -> Fairness {
+    match property {
+        SAFETY => Fairness::None,
+        _ => asked.get(property).copied().unwrap_or(options.fairness),
+    }
+}
+
+impl Running {
+    /// Takes in what the engine tells.
+    pub(super) fn handle(&mut self, name: &str, event: Event) -> Option<Notice> {
+        match event {
+            Event::Searching { property, goal } => {
+                (self.property, self.goal) = (property, goal);
+                Some(Notice::Progress(name.to_owned()))
+            }
+            Event::Progress { progress, .. } => {
+                self.progress = Some(progress);
+                Some(Notice::Progress(name.to_owned()))
+            }
+            // What is known about the property is more now. The rounds of a search for a shorter run teach nothing.
+            Event::Round { bound, .. } if self.goal == Goal::Violation => {
+                self.bound = self.bound.max(Some(bound));
+                Some(Notice::Hints(name.to_owned()))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What may be asked of the threads that check: kinds of work, how deep a check goes, what each may use.
+
+use super::unread::UnreadText;
+use fabius_base::{Cancel, Limits, StopReason};
+use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
+use fabius_engine::{Fairness, Line, Loaded, SAFETY, Settings};
+use fabius_supervise::memory;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// The search with ever more delays before the deep one has this part of its time.
+const RISING_SHARE: u32 = 30;
+/// For loops it has this part. The search for loops that comes after it proves as fast as without it, so it only costs
+/// where there is none; where there is one that the short look does not find, it is several times as fast.
+const RISING_LOOPS_SHARE: u32 = 60;
+/// The search with ever more delays after the deep one has this part of the time of both.
+const FARTHER_SHARE: u32 = 4;
+
+/// What is to be done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Checks a property, so deep.
+    Check(Tier, String),
+    /// Looks at what can be seen in the reachable states.
+    Survey,
+    /// Checks whether an edit that somebody may want to make mends the model; the number names it.
+    FixValidation(u64),
+    /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
+    Meet(Vec<Line>),
+}
+
+impl Work {
+    /// What it shares the processors with.
+    pub(super) fn lane(&self) -> Lane {
+        match self {
+            Self::Meet(_) => Lane::Question,
+            Self::Check(Tier::Quick, _) => Lane::Look,
+            Self::Check(..) => Lane::Search,
+            Self::Survey | Self::FixValidation(_) => Lane::Background,
+        }
+    }
+}
+
+/// Work of one kind never waits for work of another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lane {
+    /// Somebody waits for the answer.
+    Question,
+    /// It is over in a moment.
+    Look,
+    /// It may take its whole budget.
+    Search,
+    /// It is short, and nobody waits at the screen for it: it goes beside searches, but not beside looks.
+    Background,
+}
+
+/// How deep a check goes. What one tier leaves undecided is for the next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Tier {
+    /// A short look; for violations of safety in the order of delays: what goes wrong under hardly disturbed schedules
+    /// is found first.
+    Quick,
+    /// Ever more delays, as long as the states are so few that a search of another kind would not be quicker.
+    DelayDeepening,
+    /// Everything, to the end or to the end of the budget; what shows nothing new is left out.
+    Deep,
+    /// Safety only, where the states are too many to see all: ever more delays, to the end of the budget.
+    Extended,
+}
+
+impl Tier {
+    /// The word for it in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::DelayDeepening => "rising",
+            Self::Deep => "deep",
+            Self::Extended => "farther",
+        }
+    }
+
+    /// The tier that is for what this one left undecided about a property, after this many states.
+    pub fn next(self, loaded: &Loaded, question: (&str, Fairness), states: u64) -> Option<Self> {
+        match self {
+            Self::Quick if goes_by_delays(Self::DelayDeepening, loaded, question) && states < WHOLE_STATES_MAX => {
+                Some(Self::DelayDeepening)
+            }
+            Self::Quick | Self::DelayDeepening => Some(Self::Deep),
+            Self::Deep if goes_by_delays(Self::Extended, loaded, question) => Some(Self::Extended),
+            Self::Deep | Self::Extended => None,
+        }
+    }
+}
+
+/// Whether a tier looks at a property in the order of delays. Most loops are found at once by the searches for loops, so
+/// these come first there. Where the text forbids delays, that order does not lead to every run; nor do searches in that
+/// order know of fairness.
+pub(super) fn goes_by_delays(tier: Tier, loaded: &Loaded, (property, fairness): (&str, Fairness)) -> bool {
+    let by_delays = match tier {
+        Tier::Quick | Tier::Extended => property == SAFETY,
+        Tier::DelayDeepening => true,
+        Tier::Deep => false,
+    };
+    by_delays && fairness == Fairness::None && !loaded.is_sealed()
+}
+
+/// The number of a run; a later run has a greater one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RunId(pub u64);
+
+/// What a run may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Time for the quick tier, for each property.
+    pub quick: Duration,
+    /// Time for all deeper tiers, for each property.
+    pub deep: Duration,
+    /// Time for what nobody waits for: surveys and trials.
+    pub background: Duration,
+    /// Memory of a search.
+    pub memory_bytes: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            quick: Duration::from_millis(250),
+            deep: Duration::from_secs(60),
+            background: Duration::from_secs(2),
+            memory_bytes: 1 << 30,
+        }
+    }
+}
+
+/// The model that a search looks at. Making it takes time, so the first job that needs it makes it, on its own thread.
+#[derive(Debug)]
+pub struct Searched {
+    source: SearchedSource,
+    made: OnceLock<Arc<Loaded>>,
+}
+
+#[derive(Debug)]
+enum SearchedSource {
+    /// The document, with all optimisations.
+    Document(Arc<Loaded>),
+    /// Another text.
+    Text(UnreadText),
+}
+
+impl Searched {
+    /// The model of a document, as it was read.
+    pub fn document(read: &Arc<Loaded>) -> Arc<Self> {
+        Arc::new(Self { source: SearchedSource::Document(Arc::clone(read)), made: OnceLock::new() })
+    }
+
+    /// A text that nobody has read yet.
+    pub fn text(text: UnreadText) -> Arc<Self> {
+        Arc::new(Self { source: SearchedSource::Text(text), made: OnceLock::new() })
+    }
+
+    /// The model, made now if nobody made it before.
+    ///
+    /// # Errors
+    /// Why it stopped before it was made.
+    pub fn make(&self, cancel: &Cancel) -> Result<Arc<Loaded>, StopReason> {
+        if let Some(made) = self.made.get() {
+            return Ok(Arc::clone(made));
+        }
+        let made = match &self.source {
+            SearchedSource::Document(read) => read.optimized(cancel)?,
+            SearchedSource::Text(text) => text.read(true, cancel)?.0,
+        };
+        Ok(Arc::clone(self.made.get_or_init(|| Arc::new(made))))
+    }
+}
+
+/// A check to be run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The document it is for.
+    pub document: String,
+    /// The model of the document, as it was read.
+    pub loaded: Arc<Loaded>,
+    /// What a search looks at.
+    pub searched: Arc<Searched>,
+    /// What is to be done.
+    pub work: Work,
+    /// The check of a lower tier saw this many states, and left the property undecided.
+    pub seen: u64,
+    /// What it may use.
+    pub budget: Budget,
+    /// Whose schedules the short look disturbs.
+    pub scheduler: SchedulerChoice,
+    /// Which infinite runs count as violations.
+    pub fairness: Fairness,
+}
+
+/// How long work may take. Where safety has one tier more after the deep one, that has its share of the time.
+pub(super) fn time_for(job: &Job) -> Duration {
+    let Budget { quick, deep, background, .. } = job.budget;
+    match &job.work {
+        Work::Check(Tier::Quick, _) => quick,
+        Work::Check(Tier::DelayDeepening, property) if property == SAFETY => deep / RISING_SHARE,
+        Work::Check(Tier::DelayDeepening, _) => deep / RISING_LOOPS_SHARE,
+        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Extended, &job.loaded, (property, job.fairness)) => {
+            deep - deep / FARTHER_SHARE
+        }
+        Work::Check(Tier::Deep, _) => deep,
+        Work::Check(Tier::Extended, _) => deep / FARTHER_SHARE,
+        Work::Survey | Work::FixValidation(_) | Work::Meet(_) => background,
+    }
+}
+
+pub(super) fn settings(job: &Job) -> Settings {
+    let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
+    let fairness = job.fairness;
+    let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
+    let delaying = goes_by_delays(*tier, &job.loaded, (property, fairness)).then(|| Delaying {
+        scheduler: job.scheduler.clone(),
+        shows_shortest: true,
+        ..Delaying::default()
+    });
+    let states_max = (*tier == Tier::DelayDeepening).then_some(WHOLE_STATES_MAX);
+    // Without the reduction it would see no more than the tier before.
+    let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, (property, fairness));
+    let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
+    let properties = vec![property.clone()];
+    let limits = Limits { states_max, ..limits };
+    Settings { delaying, properties, limits, fairness, whole_states_max, ..Settings::default() }
+}
+
+/// The memory of a search: what the project allows, and no more than the system gives.
+pub(super) fn memory_max(job: &Job) -> u64 {
+    job.budget.memory_bytes.min(memory::default_bytes())
+}
