@@ -236,7 +236,10 @@ pub(crate) fn load_defining(
     let loaded = read(path, &defines, settings, cancel)?;
     Ok(match project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
         Some(wrong) => (wrong, None),
-        None => (loaded, project),
+        None => match &project {
+            Some(found) => (found.warn(loaded), project),
+            None => (loaded, project),
+        },
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::Question;
 use crate::files;
+use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::ProjectReport;
 use fabius_engine::{Fairness, Loaded, Settings, misconfigured, suited};
 use fabius_lsp::session::config::{self, Config, definition};
@@ -37,6 +38,19 @@ impl Project {
         let (place, why) = self.config.wrong_expectation(&model, loaded)?;
         let (file, text) = (self.file.display().to_string(), files::read(&self.file).unwrap_or_default());
         Some(misconfigured(&model, (&file, &text), Some(place), &why))
+    }
+
+    /// Adds to what there is to say about a model that the project expects verdicts of others which do not exist.
+    pub fn warn(&self, mut loaded: Loaded) -> Loaded {
+        let missing = self.config.missing_models();
+        if missing.is_empty() {
+            return loaded;
+        }
+        let file = loaded.map.add_file(self.file.display().to_string(), files::read(&self.file).unwrap_or_default());
+        loaded.findings.extend(missing.into_iter().map(|(place, why)| {
+            Finding::new(Code::NoSuchModel, why).at(Span::new(file, place.start as u32, place.end as u32), "")
+        }));
+        loaded
     }
 
     /// The macros of the project, then those of the flags; of two with the same name, that of the flags.

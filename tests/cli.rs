@@ -210,6 +210,8 @@ fn what_a_project_says_counts_for_a_check() {
     assert_eq!(check(&[&model, "--json"]).expect(3).json()["verdict"], "faulty");
     scratch.file("fabius.toml", b"[expect.\"m.pml\"]\np = \"holds\"\nsaftey = \"violated\"\n");
     check(&[&model]).expect(3).says("F0115").says("fabius.toml:3:").says("no property `saftey`").says("safety, p");
+    scratch.file("fabius.toml", b"[expect.\"m.pm\"]\np = \"holds\"\n");
+    check(&[&model, "--property", "safety"]).says("F0116").says("fabius.toml:1:").says("no file `m.pm`");
     // What a project chooses is heeded by the advice: searches in the order of delays know no fairness.
     let model = scratch.file("n.pml", b"byte y; active proctype P() { do :: y++ od }\nltl p { [] (y < 200) }\n");
     let undecided = ["--property", "p", "--max-states", "2", "--no-cache", &model];

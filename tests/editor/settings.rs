@@ -51,6 +51,10 @@ fn a_project_says_what_it_expects() {
             .as_str()
             .is_some_and(|message| message.contains("expects that it is violated"))
     });
+    folder.write("fabius.toml", "defines = [\"N=3\"]\n[expect.\"n.pml\"]\nsafety = \"violated\"\n");
+    editor.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": changed, "type": 2 }] }));
+    let found = editor.diagnostics(&uri, "a warning", |params| params["diagnostics"][0]["code"] == "F0116");
+    assert_eq!(found["diagnostics"][0]["severity"], 2, "{found}");
 }
 
 #[test]

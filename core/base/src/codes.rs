@@ -52,6 +52,7 @@ codes! {
     BadSeal = "F0113", Warning, "invalid `seal` annotation";
     BadExpectation = "F0114", Warning, "invalid `expect` annotation";
     BadProject = "F0115", Error, "invalid project settings";
+    NoSuchModel = "F0116", Warning, "expected verdicts of a model that does not exist";
     UnexpectedToken = "F0201", Error, "unexpected token";
     NestedTooDeep = "F0202", Error, "nesting too deep";
     SpinRefuses = "F0203", Warning, "not accepted by Spin";

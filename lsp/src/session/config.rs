@@ -5,10 +5,10 @@ use super::{Options, When};
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
 use fabius_engine::{Fairness, Loaded, Verdict, plan};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
@@ -27,8 +27,12 @@ pub struct Config {
     pub check: Check,
     /// Schedulers of the project's own, by name.
     pub schedulers: BTreeMap<String, Scheduler>,
-    /// By file name, by property: the verdict that is expected (`holds` or `violated`).
-    pub expect: BTreeMap<String, BTreeMap<String, Spanned<Expected>>>,
+    /// By model, by property: the verdict that is expected (`holds` or `violated`). A model is named by its path from the folder of
+    /// this file, or by the name of its file alone, wherever below that folder it is.
+    pub expect: BTreeMap<Spanned<String>, BTreeMap<String, Spanned<Expected>>>,
+    /// The folder of the file.
+    #[serde(skip)]
+    folder: PathBuf,
 }
 
 /// A verdict that can be expected.
@@ -136,8 +140,9 @@ impl fmt::Display for Wrong {
 /// The file that is for a model, and what it says; an error says what is wrong with it.
 pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, Wrong>)> {
     let path = places(model).into_iter().find(|path| path.is_file())?;
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let config = match super::files::read(&path) {
-        Some(text) => read(&text),
+        Some(text) => read(&text).map(|config| Config { folder, ..config }),
         None => Err(Wrong::somewhere("", "the file cannot be read".to_owned())),
     };
     Some((path, config))
@@ -211,26 +216,100 @@ impl Config {
             options.properties.clone_from(properties);
         }
         options.expect = self.expected(model);
+        options.missing_models = self.missing_models().into_iter().map(|(_, why)| why).collect();
         options
     }
 
     /// By property, the verdict that is expected of a model.
     pub fn expected(&self, model: &str) -> BTreeMap<String, Verdict> {
-        let expected = self.expect.get(file_name(model)).into_iter().flatten();
-        expected.map(|(property, expected)| (property.clone(), (*expected.as_ref()).into())).collect()
+        self.expectations_of(model)
+            .map(|(property, expected)| (property.clone(), (*expected.as_ref()).into()))
+            .collect()
+    }
+
+    /// What is expected of a model: by the name of its file, then, which counts more, by its path.
+    fn expectations_of(&self, model: &str) -> impl Iterator<Item = (&String, &Spanned<Expected>)> {
+        let path = std::path::absolute(model).unwrap_or_else(|_| PathBuf::from(model));
+        let of = move |by_path: bool| {
+            let path = path.clone();
+            let named = move |key: &str| match by_path {
+                true => is_path(key) && normal(&self.folder.join(key)) == normal(&path),
+                false => !is_path(key) && path.file_name().is_some_and(|name| name == key),
+            };
+            self.expect.iter().filter(move |(key, _)| named(key.as_ref())).flat_map(|(_, expected)| expected)
+        };
+        of(false).chain(of(true))
     }
 
     /// What is wrong with the verdicts that are expected of a model, and where in the file: a property that it does not have.
     pub fn wrong_expectation(&self, model: &str, loaded: &Loaded) -> Option<(Range<usize>, String)> {
-        let expected = self.expect.get(file_name(model))?;
-        let (property, why) = unknown_property(expected.keys(), loaded)?;
-        Some((expected.get(&property)?.span(), why))
+        let (property, why) = unknown_property(self.expectations_of(model).map(|(property, _)| property), loaded)?;
+        let place = self.expectations_of(model).filter(|(name, _)| **name == property).last()?.1.span();
+        Some((place, why))
+    }
+
+    /// Models of which verdicts are expected though they do not exist: where in the file, and in a sentence. In a large folder a
+    /// file that is named without its path is not looked for.
+    pub fn missing_models(&self) -> Vec<(Range<usize>, String)> {
+        if self.expect.is_empty() {
+            return Vec::new();
+        }
+        let below = file_names_below(&self.folder);
+        let missing = |key: &&Spanned<String>| match is_path(key.as_ref()) {
+            true => !self.folder.join(key.as_ref()).is_file(),
+            false => below.as_ref().is_some_and(|names| !names.contains(key.as_ref())),
+        };
+        let why = |key: &Spanned<String>| {
+            let beside = if is_path(key.as_ref()) { "" } else { " in this folder or below" };
+            (key.span(), format!("`expect`: there is no file `{}`{beside}", key.as_ref()))
+        };
+        self.expect.keys().filter(missing).map(why).collect()
     }
 }
 
-/// The last part of a path.
-fn file_name(model: &str) -> &str {
-    model.rsplit('/').next().unwrap_or(model)
+/// More entries than this are not looked through for a file.
+const ENTRIES_MAX: usize = 5000;
+
+/// The names of all files in a folder and below; `None` if there are too many.
+fn file_names_below(folder: &Path) -> Option<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    let mut seen = 0;
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).ok()?.flatten() {
+            seen += 1;
+            if ENTRIES_MAX < seen {
+                return None;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                _ => {
+                    names.insert(entry.file_name().to_string_lossy().into_owned());
+                }
+            }
+        }
+    }
+    Some(names)
+}
+
+/// Whether a model is named by its path, not by the name of its file alone.
+fn is_path(key: &str) -> bool {
+    key.contains(['/', '\\'])
+}
+
+/// A path without `.` and without `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
 }
 
 /// The first property of which a verdict is expected though a model does not have it, and that in a sentence; `None` as long as
@@ -280,6 +359,34 @@ mod tests {
         assert_eq!((options.scheduler, options.fairness), (SchedulerChoice::RoundRobin, Fairness::Weak));
         assert_eq!(options.expect["safety"], Verdict::Violated);
         assert!(config.over(Options::default(), "/x/b.pml").expect.is_empty());
+    }
+
+    #[test]
+    fn a_model_is_named_by_its_path_or_by_its_file() {
+        let text =
+            "[expect.\"a.pml\"]\nsafety = \"violated\"\np = \"holds\"\n[expect.\"b/../c/a.pml\"]\nsafety = \"holds\"\n";
+        let config = Config { folder: PathBuf::from("/x"), ..read(text).unwrap() };
+        let expected = |model: &str| config.expected(model).into_iter().collect::<Vec<_>>();
+        let pair = |name: &str, verdict| (name.to_owned(), verdict);
+        assert_eq!(expected("/x/d/a.pml"), [pair("p", Verdict::Holds), pair("safety", Verdict::Violated)]);
+        assert_eq!(expected("/x/c/./a.pml"), [pair("p", Verdict::Holds), pair("safety", Verdict::Holds)]);
+        assert!(expected("/x/c/b.pml").is_empty());
+    }
+
+    #[test]
+    fn models_that_do_not_exist_are_named() {
+        let folder = std::env::temp_dir().join(format!("fabius-expect-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("deep")).unwrap();
+        std::fs::write(folder.join("deep/a.pml"), "").unwrap();
+        let expect = |key: &str| format!("[expect.\"{key}\"]\nsafety = \"holds\"\n");
+        let text: String = ["a.pml", "deep/a.pml", "b.pml", "flat/a.pml"].map(expect).concat();
+        let config = Config { folder: folder.clone(), ..read(&text).unwrap() };
+        let missing = config.missing_models();
+        std::fs::remove_dir_all(folder).unwrap();
+        let places: Vec<&str> = missing.iter().map(|(place, _)| &text[place.clone()]).collect();
+        assert_eq!(places, ["\"b.pml\"", "\"flat/a.pml\""]);
+        assert_eq!(missing[0].1, "`expect`: there is no file `b.pml` in this folder or below");
+        assert_eq!(missing[1].1, "`expect`: there is no file `flat/a.pml`");
     }
 
     #[test]

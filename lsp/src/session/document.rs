@@ -46,6 +46,8 @@ pub struct Options {
     pub own_schedulers: Vec<OwnScheduler>,
     /// By property, the verdict that is expected where the model itself says nothing.
     pub expect: BTreeMap<String, Verdict>,
+    /// Models of which the project expects verdicts though they do not exist, a sentence each.
+    pub missing_models: Vec<String>,
     /// What of all that was chosen cannot be used, and why.
     pub wrong: Option<String>,
 }
@@ -63,6 +65,7 @@ impl Default for Options {
             fairness: Fairness::default(),
             own_schedulers: Vec::new(),
             expect: BTreeMap::new(),
+            missing_models: Vec::new(),
             wrong: None,
         }
     }
