@@ -133,10 +133,13 @@ impl Job {
             let told = project.told(path, &args.question).report.clone();
             so_far.project(told);
         }
+        let watch = self.settings.limits.memory_bytes_max.map(|bytes| memory::Watch::start(bytes, cancel));
         let loaded = match load(path, &args.question, &self.settings, cancel) {
             Ok(loaded) => loaded,
             Err(why) => return (self.unread(why, reporter), None),
         };
+        // A search counts what it takes.
+        drop(watch);
         let mut settings = chosen(&loaded, path, &args.question, self.settings.clone());
         if let Some(delaying) = &mut settings.delaying {
             match args.question.delays.scheduler_for(path) {

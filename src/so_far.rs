@@ -186,7 +186,8 @@ impl Known {
 fn sentence(why: StopReason) -> &'static str {
     match why {
         StopReason::Timeout => "the time allowed was used up",
-        StopReason::Exhausted | StopReason::Memory => "the system gave no more memory",
+        StopReason::Exhausted => "the system gave no more memory",
+        StopReason::Memory => "the memory allowed was used up",
         _ => "it was interrupted",
     }
 }

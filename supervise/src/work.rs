@@ -92,7 +92,8 @@ impl Unfinished {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Abandoned(StopReason::Timeout) => "the time allowed was used up",
-            Self::Abandoned(StopReason::Exhausted | StopReason::Memory) => "the system gave no more memory",
+            Self::Abandoned(StopReason::Exhausted) => "the system gave no more memory",
+            Self::Abandoned(StopReason::Memory) => "the memory allowed was used up",
             Self::Abandoned(_) => "it was interrupted",
             Self::Crowded => "earlier work that was stopped has not ended yet",
         }

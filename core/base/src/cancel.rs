@@ -49,12 +49,18 @@ impl Cancel {
         let _ = self.0.compare_exchange(0, 3, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// Tells the work that it used the memory allowed; the first reason given stays.
+    pub fn over_memory(&self) {
+        let _ = self.0.compare_exchange(0, 4, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     /// Whether the work should stop, and why. Cheap enough for every thousandth step.
     pub fn requested(&self) -> Option<StopReason> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             1 => Some(StopReason::Cancelled),
             2 => Some(StopReason::Timeout),
+            4 => Some(StopReason::Memory),
             _ => Some(StopReason::Exhausted),
         }
     }

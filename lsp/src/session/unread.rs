@@ -68,7 +68,8 @@ impl UnreadText {
     pub fn not_read(&self, reason: StopReason) -> Reading {
         let why = match reason {
             StopReason::Timeout => "the time allowed for it was used up",
-            StopReason::Exhausted | StopReason::Memory => "the system gave no more memory",
+            StopReason::Exhausted => "the system gave no more memory",
+            StopReason::Memory => "the memory allowed was used up",
             _ => "it was interrupted",
         };
         let mut loaded = unreadable(&self.name, why);

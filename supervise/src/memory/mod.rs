@@ -2,6 +2,8 @@
 
 mod guard;
 mod limit;
+mod watch;
 
 pub use guard::{Duties, Guarded, guard};
 pub use limit::{available_bytes, default_bytes};
+pub use watch::Watch;
