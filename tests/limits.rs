@@ -49,7 +49,7 @@ fn the_memory_allowed_counts_while_a_model_is_read() {
     let scratch = Scratch::new().expect("a folder");
     let many = |i| format!("proctype P{i}() {{ byte x; x = g; L: g = x + 1; if :: x > 2 -> goto L :: else fi }}\n");
     let text: String = (0..40_000).map(many).collect();
-    let model = scratch.file("m.pml", &format!("byte g;\n{text}init {{ run P0() }}\n"));
+    let model = scratch.file("m.pml", format!("byte g;\n{text}init {{ run P0() }}\n"));
     let (code, out, err) = shell(RUN, &["check", "--json", "--max-memory", "64M", &model]);
     assert_eq!(code, 2, "{out}\n{err}");
     assert!(out.contains("not checked: the memory allowed was used up"), "{out}\n{err}");

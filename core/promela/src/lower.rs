@@ -15,6 +15,7 @@ mod expression;
 mod finish;
 mod formula;
 mod loops;
+mod message;
 mod sets;
 mod step;
 mod table;
