@@ -204,7 +204,11 @@ pub enum ExecutionFormat {
     Json,
     /// A trail that `spin -t -p` replays.
     Trail,
-    /// A message sequence chart for Mermaid.
+    /// A sequence diagram: a lane for each process, where it waits and who lets it go on.
+    Diagram,
+    /// The sequence diagram as a picture.
+    Svg,
+    /// The sequence diagram for Mermaid.
     Mermaid,
     /// The tree of choices for Graphviz.
     Dot,
@@ -349,6 +353,11 @@ pub struct Check {
     /// Write the counterexample as a trail that `spin -t -p FILE` replays (default: FILE.trail, where spin looks for it).
     #[arg(long, value_name = "TRAIL", num_args = 0..=1, require_equals = true, help_heading = "Output")]
     pub trail: Option<Option<PathBuf>>,
+
+    /// Show counterexamples as sequence diagrams: a lane for each process, where it waits and who lets it go on. With FILE, write
+    /// one there: a picture (.svg), for Mermaid (.mmd), or text (.txt).
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Output")]
+    pub diagram: Option<Option<PathBuf>>,
 
     /// Use colours.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto, help_heading = "Output")]

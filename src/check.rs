@@ -5,7 +5,7 @@ use crate::project::Project;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
-use crate::{exit, files};
+use crate::{diagram, exit, files};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::Progress;
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
@@ -36,6 +36,10 @@ pub fn run(args: &Check) -> u8 {
             let _ = writeln!(anstream::stderr(), "error: {why}");
             return exit::FAULTY;
         }
+    }
+    if let Err(why) = diagram::check_name(args) {
+        let _ = writeln!(anstream::stderr(), "error: {why}");
+        return exit::FAULTY;
     }
     panic::set_hook(Box::new(|panic| {
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();

@@ -6,7 +6,7 @@ use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{check, diagram, exit, output};
 use anstream::AutoStream;
 use fabius_base::{Cancel, Limits};
 use fabius_engine::executions::{
@@ -16,7 +16,7 @@ use fabius_engine::executions::{
 use fabius_engine::{Loaded, Settings};
 use fabius_supervise::{Timer, Unfinished, memory as limits};
 use fabius_witness::format::text::{self as trace, Layout};
-use fabius_witness::format::{chart, trail};
+use fabius_witness::format::trail;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Instant;
@@ -268,7 +268,9 @@ fn line(loaded: &Loaded, execution: &ListedExecution) -> String {
 /// An execution as a whole, in the format that was asked for.
 fn one(args: &Args, loaded: &Loaded, found: &Executions, execution: &ListedExecution) -> String {
     match args.format {
-        ExecutionFormat::Mermaid => chart::mermaid(&execution.trace),
+        ExecutionFormat::Mermaid => diagram::mermaid(&execution.trace),
+        ExecutionFormat::Svg => diagram::svg(&execution.trace, &loaded.map),
+        ExecutionFormat::Diagram => diagram::text(&execution.trace, &loaded.map, ""),
         ExecutionFormat::Trail => trail::trail(&found.program, &execution.path, None),
         ExecutionFormat::Json => {
             serde_json::to_string_pretty(&found.report.list.first()).map(|text| text + "\n").unwrap_or_default()

@@ -6,6 +6,7 @@ mod args;
 mod check;
 mod checkpoint;
 mod delays;
+mod diagram;
 mod executions;
 mod exit;
 mod explore;

@@ -4,7 +4,7 @@ use crate::args::{Check, ColorWhen};
 use crate::output::{self, complain};
 use crate::progress::ProgressLine;
 use crate::render::text;
-use crate::trail;
+use crate::{diagram, trail};
 use anstream::{AutoStream, ColorChoice};
 use fabius_base::Limits;
 use fabius_engine::{Event, Loaded, Outcome, Report, plan};
@@ -116,7 +116,8 @@ impl Reporter {
             let report = text::outcome(loaded, outcome, &self.args);
             self.write(&report);
         }
-        for message in trail::write(loaded, outcome, &self.args) {
+        for message in [trail::write(loaded, outcome, &self.args), diagram::write(loaded, outcome, &self.args)].concat()
+        {
             match self.kind {
                 Kind::Text => self.write(&format!("{message}\n")),
                 _ => complain(&message),

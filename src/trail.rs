@@ -38,17 +38,22 @@ pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<String> {
 /// Where a trail goes: as named, or beside the model under the name that Spin expects. Several
 /// trails are numbered as Spin does.
 fn path_of(model: &str, wanted: Option<&Path>, number: Option<usize>) -> Option<PathBuf> {
-    let number = number.map(|number| number.to_string()).unwrap_or_default();
     match wanted {
-        Some(path) if number.is_empty() => Some(path.to_path_buf()),
-        Some(path) => {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
-            Some(path.with_file_name(format!("{stem}{number}{extension}")))
-        }
+        Some(path) => Some(numbered(path, number)),
         None if model.starts_with('<') => None,
-        None => Some(PathBuf::from(format!("{model}{number}.trail"))),
+        None => {
+            let number = number.map(|number| number.to_string()).unwrap_or_default();
+            Some(PathBuf::from(format!("{model}{number}.trail")))
+        }
     }
+}
+
+/// The name of one of several files, with its number before the extension.
+pub fn numbered(path: &Path, number: Option<usize>) -> PathBuf {
+    let Some(number) = number else { return path.to_path_buf() };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+    path.with_file_name(format!("{stem}{number}{extension}"))
 }
 
 /// The line for which Spin refuses a model that Fabius accepts, if it does.

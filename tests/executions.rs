@@ -51,7 +51,11 @@ fn one_execution_in_every_format() {
     assert_eq!(only["stuck"].as_array().map(Vec::len), Some(4), "all four wait");
     let rank = only["rank"].as_str().expect("a number");
     run(&[ONCE, "--show", rank]).expect(1).says(&format!("execution {rank} of 15 gets stuck")).says("in the end:");
-    run(&[ONCE, "--show", rank, "--format", "mermaid"]).expect(1).says("sequenceDiagram");
+    run(&[ONCE, "--show", rank, "--format", "mermaid"]).expect(1).says("sequenceDiagram").says("waits for");
+    run(&[ONCE, "--show", rank, "--format", "svg"]).expect(1).says("<svg ").says("class=\"circle\"");
+    let lanes = run(&[ONCE, "--show", rank, "--format", "diagram"]).expect(1);
+    assert!(lanes.out.lines().all(|line| line.chars().count() <= 80), "{}", lanes.out);
+    lanes.says("8  ▒    │    ●    ▒").says("   ▒    ▒    ▒    ▒").says("They wait for each other:");
     let shown: Value =
         serde_json::from_str(&run(&[ONCE, "--show", rank, "--format", "json"]).expect(1).out).expect("JSON");
     assert_eq!(shown, *only);
@@ -142,4 +146,23 @@ fn the_tree_of_choices_adds_up() {
         run(&[&[ONCE], wrong].concat()).expect(3);
     }
     on("byte x;\nactive proctype P() { do :: x = 1 - x od }\n", &["--tree"]).expect(2);
+}
+
+#[test]
+fn a_counterexample_is_shown_as_a_diagram() {
+    let check = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+        command.arg("check").args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+        Run::from(command.env("FABIUS_CACHE", "off").stdin(Stdio::null()).output().expect("the binary runs"))
+    };
+    let shown = check(&["models/handshake.pml", "--diagram"]).expect(1);
+    shown.says("●───▶●").says("Client[0] (line 17) waits at `answer?done`").says("A rendezvous needs two");
+    let scratch = Scratch::new().expect("a folder can be made");
+    for (name, begins) in [("run.svg", "<svg "), ("run.mmd", "sequenceDiagram\n"), ("run.txt", "   Client[0]\n")] {
+        let path = scratch.path().join(name);
+        check(&["models/handshake.pml", &format!("--diagram={}", path.display())]).expect(1).says("diagram written to");
+        let written = std::fs::read_to_string(&path).expect("it was written");
+        assert!(written.starts_with(begins), "{written}");
+    }
+    check(&["models/handshake.pml", "--diagram=run.gif"]).expect(3);
 }

@@ -1,10 +1,10 @@
 //! A report as text: findings, counterexamples, and the verdict with what it rests on.
 
 use crate::args::{Check, FairnessKind, ProgressOn, SearchOrder};
-use crate::check;
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::render::{advice, findings};
+use crate::{check, diagram};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyClass, PropertyReport};
@@ -61,7 +61,7 @@ fn times(number: usize) -> String {
 pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
     let mut text = String::new();
     for (i, example) in outcome.counterexamples.iter().enumerate() {
-        text.push_str(&counterexample(&loaded.map, example, i < RUNS_SHOWN_MAX));
+        text.push_str(&counterexample(&loaded.map, example, i < RUNS_SHOWN_MAX, args.diagram == Some(None)));
     }
     let (unreached, others): (Vec<Finding>, Vec<Finding>) =
         outcome.findings.iter().cloned().partition(|finding| finding.code == Code::Unreached);
@@ -98,7 +98,7 @@ pub fn conclusion(outcome: &Outcome, args: &Check) -> String {
 }
 
 /// What goes wrong, where, and the run that leads there.
-fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> String {
+fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool, as_diagram: bool) -> String {
     if !with_run {
         return findings::render(map, &example.finding) + "\n";
     }
@@ -108,6 +108,10 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
     let many = STEPS_SHOWN_MAX < example.trace.len();
     let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
     let _ = writeln!(text, "{}", paint(STRONG, heading(example)));
+    if as_diagram {
+        text.push_str(&diagram::text(&example.trace, map, "  "));
+        return text + &after_diagram(&example.trace, map, layout);
+    }
     text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
     if many {
         let all = format!(
@@ -138,6 +142,17 @@ fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool) -> 
     }
     text.push('\n');
     text
+}
+
+/// What a diagram does not say: what happens in a loop, and what may be done.
+fn after_diagram(trace: &Trace, map: &SourceMap, layout: Layout) -> String {
+    match &trace.explanation {
+        Some(explanation) => format!("  {}\n\n", explanation.suggestion),
+        None if trace.infinite.is_some() => {
+            format!("\n{}\n{}\n", paint(STRONG, "in the loop:"), lines(&trace::ending(trace, map, layout), "  "))
+        }
+        None => "\n".to_owned(),
+    }
 }
 
 /// Where the processes are that did not fail, a line for each.

@@ -30,6 +30,8 @@ pub struct Explanation {
     pub stuck: Vec<u8>,
     /// Which process waits for which others.
     pub waits: Vec<WaitsFor>,
+    /// Processes that wait for each other, each for the next one and the last one for the first; empty if none do.
+    pub circle: Vec<u8>,
     /// Who waits for whom, and what others may still do about it, in sentences.
     pub relations: Vec<String>,
     /// Where each process is stuck, and `relations`: what happened, in sentences.
@@ -158,7 +160,7 @@ pub fn explain(program: &Program, state: &State, backwards: impl Iterator<Item =
     let relations = relations(&waits, &circle, &name);
     let sentences = stuck_ones().map(sentence).chain(relations.iter().cloned()).collect();
     let suggestion = suggestion(kind, &stuck.iter().map(|pid| name(*pid)).collect::<Vec<_>>().join(", "));
-    Explanation { kind, stuck, waits, relations, sentences, suggestion }
+    Explanation { kind, stuck, waits, circle, relations, sentences, suggestion }
 }
 
 /// Explains a state in which nothing moves any more and that lasts for ever, to which steps led (`backwards`, the last one

@@ -5,6 +5,7 @@
 
 pub mod blocked;
 pub mod confirm;
+pub mod diagram;
 pub mod explain;
 pub mod format;
 pub mod infinite;

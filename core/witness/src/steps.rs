@@ -176,6 +176,20 @@ impl Steps {
         Some((moved((step.pid, step.edge)), step.partner.map(moved)))
     }
 
+    /// Walks along all steps: each with the state before it and what it does.
+    pub(crate) fn visit(&self, visitor: &mut dyn FnMut(&Step, &State, &Outcome)) {
+        let Some(mut walk) = self.walk_to(0) else { return };
+        while let Some(taken) = walk.take(self) {
+            visitor(&self.describe(&walk, &taken), &walk.state, &taken.outcome);
+            walk.pass(self, taken);
+        }
+    }
+
+    /// The program that takes them.
+    pub(crate) fn program(&self) -> &Program {
+        &self.path.program
+    }
+
     /// The state after this many steps, as a person reads it; if a step leads nowhere, the state before it. Neither a claim
     /// nor an event trace is part of it.
     pub fn snapshot_after(&self, steps: usize) -> Option<Snapshot> {

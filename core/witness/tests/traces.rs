@@ -4,8 +4,9 @@ mod support;
 
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, BinaryOp, EnumId, Enumeration, Expr, Kind, Pattern, PrintPiece, ProcessId, Type, Watch};
+use fabius_witness::diagram::{self, Diagram};
 use fabius_witness::format::text::{self, Layout, Line};
-use fabius_witness::format::{chart, json, trail};
+use fabius_witness::format::{json, trail};
 use fabius_witness::{Cause, Claim, CycleClaim, Disagreement, Reason, Refusal, Trace, confirm, shorten};
 use std::sync::Arc;
 use support::*;
@@ -400,19 +401,50 @@ fn steps_that_do_not_matter_are_left_out() {
 }
 
 #[test]
-fn a_chart_shows_who_sends_what_to_whom() {
+fn a_diagram_shows_who_sends_what_to_whom() {
     let b = rich();
+    let trace = rich_trace(&b);
+    let diagram = Diagram::of(&trace);
     let expected = "\
 sequenceDiagram
     participant l0 as init
-    participant l1 as Worker[1]
-    participant l2 as q
+    Note over l0: 1 run Worker(7)
+    create participant l1 as Worker[1]
     l0-->>l1: run
-    l1->>l2: [7, ack]
-    Note over l1: sent 7
-    l1->>l0: r [nack]
+    activate l0
+    Note over l0: waits at `r?nack` because no other process is ready to send such a message to r
+    Note over l1: 2 q!id,ack<br/>3 printf(#34;sent #37;d\\n#34;, id)<br/>prints sent 7
+    l1-->>l0: can go on
+    deactivate l0
+    l1->>l0: 4 r [nack]
+    activate l0
+    Note over l0: waits at `done == 0 && q?[3,nack]` because `done == true` is false#58; done is false
+    Note over l1: 5 d_step { id = 8#59; done = 1 } (done = true, Worker[1]#58;id = 8)
+    activate l1
+    Note over l1: waits at `q?_,nack` because the oldest message in q is not (any, nack)#59; the channel holds [7, ack]
+    deactivate l0
+    deactivate l1
 ";
-    assert_eq!(chart::mermaid(&rich_trace(&b)), expected);
+    assert_eq!(diagram::mermaid(&diagram), expected);
+    let expected = "\
+\x20  init
+1  ●┄┄┄▷○      line 1  run Worker(7)  creates Worker[1] (id = 7)
+   ▒    │      init (line 2) waits at `r?nack` because no other process is
+   ▒    │        ready to send such a message to r
+2  ▒    ●      line 4  q!id,ack  q: empty → [7, ack]
+3  ▒◁┄┄┄●      line 5  printf(\"sent %d\\n\", id)  prints sent 7
+   │    │      init can go on
+4  ●◀───●      line 6  r!nack  ⇄ init line 2  r?nack
+   ▒    │      init (line 3) waits at `done == 0 && q?[3,nack]` because `done
+   ▒    │        == true` is false: done is false
+5  ▒    ●      line 7  d_step { id = 8; done = 1 }  done: false → true
+   ▒    ▒        id: 7 → 8
+   ▒    ▒      Worker[1] (line 8) waits at `q?_,nack` because the oldest
+   ▒    ▒        message in q is not (any, nack); the channel holds [7, ack]
+`q?_,nack` of Worker[1] alone would not let init go on.
+";
+    let layout = text::Layout { width: 80, ..text::Layout::default() };
+    assert_eq!(text::plain(&diagram::lanes(&diagram, &trace, &b.source(), layout)), expected);
 }
 
 #[test]

@@ -6,10 +6,12 @@
 mod corpus;
 
 use corpus::{load, manifest};
+use fabius_base::SourceMap;
 use fabius_program::{Move, Program};
 use fabius_promela::Options;
-use fabius_witness::format::{chart, json, text, trail};
-use fabius_witness::{Claim, Ending, State, confirm, moves, released};
+use fabius_witness::diagram::{self, Diagram};
+use fabius_witness::format::{json, text, trail};
+use fabius_witness::{Claim, Ending, State, Trace, confirm, moves, released, states_along};
 use std::sync::Arc;
 
 /// A small generator of random numbers (xorshift).
@@ -54,6 +56,41 @@ fn walk(program: &Program, random: &mut Random, steps_max: usize) -> (Vec<Move>,
     (path, Claim::Reaches)
 }
 
+/// Who waits in a diagram takes part in no step, everybody else does; a message is received as it was sent.
+fn check_diagram(program: &Program, source: &SourceMap, trace: &Trace, path: &str) {
+    let diagram = Diagram::of(trace);
+    assert_eq!(diagram.rows.len(), trace.len(), "{path}");
+    for (after, state) in states_along(program, trace.steps.moves()).iter().enumerate() {
+        let next = moves(program, state);
+        if state.holder.is_some() || next.timeout || after > trace.len() {
+            continue;
+        }
+        let taking = |pid: u8| {
+            next.successors.iter().any(|(step, _)| step.pid == pid || step.partner.is_some_and(|(p, _)| p == pid))
+        };
+        let lanes = (0..diagram.lanes.len()).filter(|lane| diagram.is_alive(*lane, after));
+        assert_eq!(lanes.clone().count(), state.processes.len(), "{path}, after {after} steps");
+        for lane in lanes {
+            let pid = diagram.lanes[lane].pid;
+            let has_ended = || fabius_witness::process_statuses(program, state)[usize::from(pid)].has_ended();
+            let waits = !taking(pid) && !has_ended();
+            assert_eq!(diagram.wait(lane, after).is_some(), waits, "{path}: process {pid} after {after} steps");
+        }
+    }
+    for delivery in diagram.rows.iter().flat_map(|row| &row.received) {
+        let sender = &diagram.rows[delivery.sent_in - 1];
+        let sent =
+            |m: &fabius_witness::Message| m.sent && (&m.channel, &m.fields) == (&delivery.channel, &delivery.fields);
+        assert!(sender.lane == delivery.from && sender.step.messages.iter().any(sent), "{path}: {delivery:?}");
+    }
+    let shown = text::plain(&diagram::lanes(&diagram, trace, source, text::Layout { width: 80, ..Default::default() }));
+    assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{path}: a control character is shown");
+    assert!(diagram::mermaid(&diagram).starts_with("sequenceDiagram\n"));
+    let svg = diagram::svg(&diagram, source);
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{path}");
+    assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count(), "{path}");
+}
+
 #[test]
 fn random_walks_are_confirmed_and_can_be_shown() {
     let Some(corpus) = fabius_needs::corpus() else { return };
@@ -80,7 +117,7 @@ fn random_walks_are_confirmed_and_can_be_shown() {
         assert!(shown.lines().all(|line| !line.ends_with(' ')), "{path}: a line ends in a space");
         assert_eq!(json::steps(&trace, &source).len(), steps.len());
         assert!(steps.len() <= trail::trail(&program, &steps, None).lines().count());
-        assert!(chart::mermaid(&trace).starts_with("sequenceDiagram\n"));
+        check_diagram(&program, &source, &trace, path);
         walked += 1;
         if !only.is_empty() {
             println!("{path}\n{shown}");

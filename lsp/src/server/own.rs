@@ -315,7 +315,7 @@ fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     let (known, example) = example(server, name, about)?;
     let (trace, map) = (&example.trace, known.reading.map());
     let text = match about.format {
-        Format::Mermaid => fabius_witness::format::chart::mermaid(trace),
+        Format::Mermaid => fabius_witness::diagram::mermaid(&fabius_witness::diagram::Diagram::of(trace)),
         Format::Trail => example.trail(&known.reading.loaded),
         Format::Run => {
             let loaded = Arc::clone(&known.reading.loaded);

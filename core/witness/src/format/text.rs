@@ -81,7 +81,8 @@ pub fn plain(lines: &[Line]) -> String {
 /// The last steps that changed something, as a process calls it: their numbers and who took them.
 type Changes<'n> = HashMap<(&'n str, &'n str), (usize, Actor)>;
 
-struct Page<'a> {
+/// A trace that is laid out.
+pub(crate) struct Page<'a> {
     trace: &'a Trace,
     source: &'a SourceMap,
     layout: Layout,
@@ -92,7 +93,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(trace: &'a Trace, source: &'a SourceMap, layout: Layout) -> Self {
+    pub(crate) fn new(trace: &'a Trace, source: &'a SourceMap, layout: Layout) -> Self {
         let spans = || trace.steps.outline().filter(|step| !step.is_claims);
         let files: BTreeSet<_> = spans().map(|step| source.user_span(step.span).file).collect();
         let mut page = Self {
@@ -185,7 +186,7 @@ impl<'a> Page<'a> {
     }
 
     /// The sign of a loop.
-    fn turn(&self) -> &'static str {
+    pub(crate) fn turn(&self) -> &'static str {
         if self.layout.unicode { "⟳" } else { "(loop)" }
     }
 
@@ -195,7 +196,7 @@ impl<'a> Page<'a> {
         format!("{dots} {count} {steps} {dots}")
     }
 
-    fn place(&self, span: fabius_base::Span) -> String {
+    pub(crate) fn place(&self, span: fabius_base::Span) -> String {
         let position = self.source.position(span);
         if self.with_file { format!("{}:{}", position.file, position.line) } else { format!("line {}", position.line) }
     }
@@ -241,7 +242,7 @@ impl<'a> Page<'a> {
     }
 
     /// What a step did, a line for each thing.
-    fn effects(&self, step: &Step) -> Vec<Line> {
+    pub(crate) fn effects(&self, step: &Step) -> Vec<Line> {
         let mut effects: Vec<Line> = Vec::new();
         if step.timeout {
             effects.push(vec![(Style::Note, "timeout: nothing else can move".to_owned())]);
@@ -434,12 +435,12 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-fn line_width(line: &[(Style, String)]) -> usize {
+pub(crate) fn line_width(line: &[(Style, String)]) -> usize {
     line.iter().map(|(_, text)| width(text)).sum()
 }
 
 /// Breaks text at spaces into lines that fit, if they can.
-fn wrap(text: &str, room: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let words: Vec<_> = text.split(' ').map(str::to_owned).collect();
     fill(&words, room, " ")
 }
