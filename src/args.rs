@@ -305,6 +305,10 @@ pub struct Check {
     #[arg(long, help_heading = "What to check")]
     pub hints: bool,
 
+    /// After a violation of safety, do not say under which scheduling the model is safe.
+    #[arg(long, help_heading = "What to check")]
+    pub no_schedule: bool,
+
     /// Do not stop at the first violation: explore everything, report each violation once per kind and location, with counts.
     #[arg(long, help_heading = "What to check")]
     pub keep_going: bool,

@@ -282,6 +282,7 @@ pub(crate) fn settings(args: &Check) -> Settings {
         optimize: !args.no_optimize,
         reduction: !args.no_reduction,
         hints: args.hints,
+        schedule: !args.no_schedule,
         until: args.timeout,
         limits: Limits { depth_max: args.max_depth, ..asked.limits },
         ..asked

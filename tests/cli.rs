@@ -62,6 +62,24 @@ fn notes_about_dead_code_are_counted_as_far_as_they_go() {
 }
 
 #[test]
+fn a_violation_says_whether_a_scheduler_can_avoid_it() {
+    let stuck = check(&["stuck.pml", "--property", "safety"]).expect(1);
+    stuck.says(
+        "avoidable: holds if a philosopher at line 6 waits while another philosopher is at line 7 (1 wait; nobody",
+    );
+    let forced = check(&["forced.pml"]).expect(1);
+    forced.says("unavoidable: under every schedule").says("if P[0] moves: line 8, assert(x == 1): assertion violated");
+    let silent = check(&["stuck.pml", "--property", "safety", "--no-schedule"]).expect(1);
+    assert!(!silent.out.contains("avoidable"), "{}", silent.out);
+    let report = check(&["stuck.pml", "--property", "safety", "--json"]).json();
+    let schedule = &report["properties"][0]["schedule"];
+    assert_eq!(schedule["verdict"], "avoidable");
+    assert_eq!(schedule["waits"][0]["where"]["line"], 6);
+    assert_eq!(schedule["kept"]["states"], schedule["checked"]["states"]);
+    assert_eq!(check(&["holds.pml", "--json"]).json()["properties"][0].get("schedule"), None);
+}
+
+#[test]
 fn a_loop_names_the_values_that_it_does_not_restore() {
     let drift = check(&["drift.pml", "--property", "ends"]).expect(1);
     let told = drift.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -318,6 +336,8 @@ fn reports_and_events_are_as_the_schemas_say() {
         &["wishes.pml"],
         &["wishes.pml", "--property", "ltl"],
         &["wishes.pml", "--property", "nonsense"],
+        &["circle.pml"],
+        &["forced.pml"],
         &["no-such-file.pml"],
         &["endless.pml", "--max-depth", "100", "--store", "hash"],
         &["endless.pml", "--max-states", "1000", "--store", "bitstate"],

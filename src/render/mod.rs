@@ -5,4 +5,5 @@ pub mod choices;
 pub mod findings;
 pub mod numbers;
 pub mod paint;
+pub mod schedule;
 pub mod text;

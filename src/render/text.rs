@@ -3,7 +3,7 @@
 use crate::args::{Check, FairnessKind, ProgressOn, SearchOrder};
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
-use crate::render::{advice, findings};
+use crate::render::{advice, findings, schedule};
 use crate::{check, diagram};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
@@ -85,6 +85,7 @@ pub fn conclusion(outcome: &Outcome, args: &Check) -> String {
         let _ = writeln!(text, "{}", paint(FAINT, told));
     }
     text.push_str(&verdict(outcome, args));
+    text.push_str(&schedule::of_report(&outcome.report));
     if let Some(time) = outcome.report.properties.iter().find_map(|property| property.cached.as_deref()) {
         let told = format!("cached result from {time} UTC; --no-cache checks again");
         let _ = writeln!(text, "{}", paint(FAINT, told));

@@ -10,6 +10,7 @@ pub mod event;
 pub mod executions;
 pub mod reduction;
 pub mod report;
+pub mod schedule;
 pub mod settings;
 pub mod strategy;
 pub mod words;

@@ -2,6 +2,7 @@
 //!
 //! The keys are described by `docs/schema/report.schema.json`; keys may be added, never renamed.
 
+use crate::schedule::ScheduleReport;
 use fabius_base::{Finding, SourceMap, Span, StopReason};
 use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
 use serde::{Deserialize, Serialize};
@@ -214,6 +215,9 @@ pub struct PropertyReport {
     pub violations: Vec<ViolationReport>,
     /// How many violations were met in all; more than one only if the search kept going.
     pub violation_count: u64,
+    /// Of violations of safety: whether a scheduler can avoid them, and how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Box<ScheduleReport>>,
     /// The result is that of an earlier run, which ended then (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<String>,
@@ -456,6 +460,7 @@ impl PropertyReport {
             bytes_per_state: 0.0,
             violations: Vec::new(),
             violation_count: 0,
+            schedule: None,
             cached: None,
         }
     }

@@ -11,6 +11,7 @@ use crate::look::Controls;
 use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
+use crate::schedule;
 use crate::settings::{CheckpointFiles, Settings};
 use crate::starvation;
 use crate::strategy::{self, Asked, Choice, Strategy, choose};
@@ -124,7 +125,10 @@ fn check_all(
         }
         outcome.findings.extend(choices_free(&settings, planned));
         outcome.findings.extend(without_effect(&choice, planned));
-        let found = search(loaded, program, planned, &choice, context);
+        let mut found = search(loaded, program, planned, &choice, context);
+        if settings.schedule && planned.question == Question::Safety {
+            schedule::add_to(&mut found, loaded, &settings, context.cancel);
+        }
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
         outcome.failure = outcome.failure.or(found.failure);

@@ -36,6 +36,8 @@ pub struct Settings {
     pub properties: Vec<String>,
     /// Look for places where a process can wait for ever while others go on.
     pub hints: bool,
+    /// After a violation of safety, say under which scheduling the model is safe.
+    pub schedule: bool,
     /// Formulas of linear temporal logic to check beside those of the model.
     pub formulas: Vec<String>,
     /// Which infinite runs count as violations.
@@ -72,6 +74,7 @@ impl Default for Settings {
             whole_states_max: WHOLE_STATES_MAX,
             properties: Vec::new(),
             hints: false,
+            schedule: false,
             formulas: Vec::new(),
             fairness: Fairness::default(),
             cycles: Cycles::default(),

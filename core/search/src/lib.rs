@@ -5,6 +5,7 @@
 //!   [`Model`], a [`Store`], an [`Observer`] and [`Settings`], and returns an [`Outcome`].
 //! * [`cycle`] has the searches for runs that go on for ever: acceptance cycles and livelocks.
 //! * [`executions`] counts and lists executions up to the order of independent steps.
+//! * [`restrict`] computes under which schedules a model is safe.
 //! * [`store`] holds the visited sets, lossless and lossy; what a lossy one may miss is part of the
 //!   outcome, and [`store::Lossless`] says it in the type.
 //! * [`toy`] has small explicit graphs with known answers.
@@ -28,6 +29,7 @@ pub mod outcome;
 pub mod parallel;
 pub mod position;
 pub mod reduce;
+pub mod restrict;
 pub mod schedule;
 pub mod snapshot;
 mod state_log;

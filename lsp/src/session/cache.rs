@@ -172,6 +172,7 @@ impl Keys {
             limits: fabius_base::Limits::default(),
             threads: 1,
             until: None,
+            schedule: false,
             whole_states_max: fabius_engine::settings::WHOLE_STATES_MAX,
             ..settings.clone()
         };

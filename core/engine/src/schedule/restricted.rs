@@ -1,0 +1,120 @@
+//! The model under a schedule: a machine that lists only the turns that the schedule allows.
+
+use super::places::Places;
+use crate::adapter::SearchedMachine;
+use fabius_machine::Cursor;
+use fabius_program::{Move, meaning::Fault};
+use fabius_search::restrict::{Graph, Region, Site, Wait, held};
+use fabius_search::{Ending, Model, Next, ProcessSet, Processes};
+
+/// What a schedule forbids.
+pub(super) enum Restriction<'r> {
+    /// Whoever has to wait does not move.
+    Waits(&'r Places, &'r [Wait]),
+    /// Only turns that stay in the region.
+    Region(&'r mut Graph, &'r Region),
+}
+
+/// A machine under a schedule. A state in which only processes could move that the schedule holds back has no
+/// successor, and is an invalid end; `timeout` is no more often true than without the schedule.
+///
+/// Nothing is forbidden inside an atomic sequence: it goes on as it began.
+pub(super) struct Restricted<'r> {
+    machine: SearchedMachine,
+    restriction: Restriction<'r>,
+    /// Inside an atomic sequence, a process that has to wait received a message.
+    pub(super) takes_along: bool,
+    sites: Vec<Site>,
+}
+
+/// How far the turns of a state were listed.
+#[derive(Clone, Copy)]
+pub(super) struct RestrictedCursor {
+    cursor: Cursor,
+    /// The processes that have to wait.
+    held: u64,
+    /// The number of the state in the graph.
+    state: Option<u32>,
+    transient: bool,
+    moved: bool,
+}
+
+impl<'r> Restricted<'r> {
+    pub(super) fn new(machine: SearchedMachine, restriction: Restriction<'r>) -> Self {
+        Self { machine, restriction, takes_along: false, sites: Vec::new() }
+    }
+
+    /// Whether the schedule forbids a step.
+    fn forbids(&mut self, cursor: &RestrictedCursor, step: &Move) -> bool {
+        let movers = self.machine.movers(step);
+        let waits = movers.into_iter().flatten().any(|mover| mover < 64 && cursor.held & 1 << mover != 0);
+        if cursor.transient {
+            self.takes_along |=
+                step.partner.is_some_and(|(partner, _)| partner < 64 && cursor.held & 1 << partner != 0);
+            return false;
+        }
+        match &self.restriction {
+            Restriction::Waits(..) => waits,
+            Restriction::Region(graph, region) => !cursor.state.is_some_and(|state| {
+                let mut groups = graph.groups_of(state);
+                groups.any(|group| graph.group(group).movers == movers && region.allows(graph, group))
+            }),
+        }
+    }
+}
+
+impl Model for Restricted<'_> {
+    type Label = Move;
+    type Fault = Fault;
+    type Cursor = RestrictedCursor;
+
+    fn hidden_words(&self) -> usize {
+        self.machine.hidden_words()
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
+        self.machine.initial(state)
+    }
+
+    fn begin(&mut self, state: &[u32]) -> RestrictedCursor {
+        let transient = self.machine.machine().view(state).is_some_and(|view| view.holder().is_some());
+        let (held, number) = match &mut self.restriction {
+            Restriction::Waits(places, waits) => {
+                self.sites.clear();
+                places.sites(self.machine.machine(), state, &mut self.sites);
+                (held(waits, &self.sites), None)
+            }
+            Restriction::Region(graph, _) if !transient => (0, graph.number_of(state)),
+            Restriction::Region(..) => (0, None),
+        };
+        RestrictedCursor { cursor: self.machine.begin(state), held, state: number, transient, moved: false }
+    }
+
+    fn next(&mut self, state: &[u32], cursor: &mut RestrictedCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+        loop {
+            match self.machine.next(state, &mut cursor.cursor, successor) {
+                Next::Successor { label: Some(label), .. } | Next::Broken { label, .. }
+                    if self.forbids(cursor, &label) => {}
+                Next::Done(Ending::Moves) if !cursor.moved => return Next::Done(Ending::InvalidEnd),
+                found => {
+                    cursor.moved = true;
+                    return found;
+                }
+            }
+        }
+    }
+}
+
+impl Processes for Restricted<'_> {
+    fn process_count(&self, state: &[u32]) -> usize {
+        self.machine.process_count(state)
+    }
+
+    fn movers(&self, label: &Move) -> [Option<u8>; 2] {
+        self.machine.movers(label)
+    }
+
+    fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
+        self.machine.enabled(state, enabled);
+    }
+}

@@ -1,0 +1,114 @@
+//! Schedules checked before they are shown: the model under a schedule, searched by the ordinary search.
+
+use super::Explored;
+use super::places::Places;
+use super::restricted::{Restricted, Restriction};
+use crate::adapter::SearchedMachine;
+use fabius_base::{Cancel, Limits as Bounds};
+use fabius_search::restrict::{
+    Explorer, Limits, Solution, can_move_again, movers_ahead, movers_in_model, movers_within,
+};
+use fabius_search::schedule::RoundRobin;
+use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, breadth_first};
+
+/// What came of checking a schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Verified {
+    /// No error, no dead end, and nobody is shut out whom another safe schedule lets go on.
+    Holds {
+        /// States.
+        states: u64,
+        /// In which states which processes could go on, as far as is known, but cannot under the schedule; bits, by number.
+        shut_out: Vec<(u32, u64)>,
+    },
+    /// Somebody stopped it.
+    Unfinished,
+    /// An atomic sequence takes along a process that has to wait: the waits are no true sentence.
+    TakesAlong,
+}
+
+/// Checks waits.
+///
+/// # Errors
+/// What is wrong, if they are not what they should be.
+pub(super) fn waits(
+    machine: &SearchedMachine,
+    places: &Places,
+    solution: &Solution,
+    explored: &mut Explored,
+    cancel: &Cancel,
+) -> Result<Verified, String> {
+    let mut restricted = Restricted::new(machine.clone(), Restriction::Waits(places, &solution.waits));
+    let states = match search(&mut restricted, solution.kept, cancel)? {
+        Some(states) => states,
+        None => return Ok(Verified::Unfinished),
+    };
+    if restricted.takes_along {
+        return Ok(Verified::TakesAlong);
+    }
+    let limits = Limits { states_max: u64::MAX, transitions_max: u64::MAX, memory_bytes_max: None };
+    let mut explorer = Explorer::new(&mut restricted, &RoundRobin, limits, cancel)
+        .map_err(|_| "the model under waits has no initial state".to_owned())?;
+    loop {
+        match explorer.round() {
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(_) if cancel.requested().is_some() => return Ok(Verified::Unfinished),
+            Err(stop) => return Err(format!("the model under waits was not explored: {stop:?}")),
+        }
+    }
+    let graph = explorer.into_graph();
+    let (free, under_waits) = (can_move_again(&explored.graph, &explored.region), movers_ahead(&graph));
+    let in_model = movers_in_model(&explored.graph);
+    let (mut words, mut shut_out) = (Vec::new(), Vec::new());
+    for state in 0..graph.len() as u32 {
+        graph.recall(state, &mut words);
+        let number = explored.graph.number_of(&words).ok_or("a state under waits is no state of the model")?;
+        if free[number as usize] & !under_waits[state as usize] != 0 {
+            return Err("waits shut out a process".to_owned());
+        }
+        shut_out.push((number, in_model[number as usize] & !under_waits[state as usize]));
+    }
+    shut_out.retain(|(_, processes)| *processes != 0);
+    Ok(Verified::Holds { states, shut_out })
+}
+
+/// Checks the most permissive schedule.
+///
+/// # Errors
+/// What is wrong, if it is not what it should be.
+pub(super) fn region(
+    machine: &SearchedMachine,
+    explored: &mut Explored,
+    kept: usize,
+    cancel: &Cancel,
+) -> Result<Verified, String> {
+    let restriction = Restriction::Region(&mut explored.graph, &explored.region);
+    let Some(states) = search(&mut Restricted::new(machine.clone(), restriction), kept, cancel)? else {
+        return Ok(Verified::Unfinished);
+    };
+    let (within, in_model) = (movers_within(&explored.graph, &explored.region), movers_in_model(&explored.graph));
+    let reached = explored.region.reached(&explored.graph).into_iter();
+    let lost = reached.map(|state| (state, in_model[state as usize] & !within[state as usize]));
+    Ok(Verified::Holds { states, shut_out: lost.filter(|(_, processes)| *processes != 0).collect() })
+}
+
+/// Searches the model under a schedule; the number of its states, unless somebody stopped it.
+fn search(restricted: &mut Restricted<'_>, kept: usize, cancel: &Cancel) -> Result<Option<u64>, String> {
+    let limits = Bounds { states_max: Some(kept as u64 + 1), ..Bounds::default() };
+    let settings = Settings { limits, stop_at: StopAt::First, cancel: cancel.clone() };
+    let outcome = breadth_first(restricted, &mut TreeStore::new(), &mut Quiet, &settings);
+    if let Some(violation) = outcome.first() {
+        return Err(format!("the model under a schedule has an error: {:?}", violation.kind));
+    }
+    if outcome.completeness != Completeness::Exhaustive {
+        return match cancel.requested() {
+            Some(_) => Ok(None),
+            None => Err(format!("the model under a schedule has more than {kept} states")),
+        };
+    }
+    match outcome.statistics.states == kept as u64 {
+        true => Ok(Some(outcome.statistics.states)),
+        false => Err(format!("the model under a schedule has {} states, not {kept}", outcome.statistics.states)),
+    }
+}

@@ -1,0 +1,146 @@
+//! Under which scheduling models are safe, on small models whose answers can be worked out by hand.
+
+use fabius_base::Cancel;
+use fabius_engine::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, schedule};
+use fabius_engine::{Loaded, Settings, load};
+
+fn loaded(text: &str) -> Loaded {
+    load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default())
+}
+
+fn answer_within(text: &str, request: &ScheduleRequest) -> ScheduleReport {
+    let scheduled = schedule(&loaded(text), request, &Cancel::new(), &mut |_| {});
+    assert_eq!(scheduled.failure, None, "{text}");
+    scheduled.report
+}
+
+fn answer(text: &str) -> ScheduleReport {
+    answer_within(text, &ScheduleRequest::default())
+}
+
+fn waits(report: &ScheduleReport) -> Vec<&str> {
+    report.waits.iter().map(|wait| wait.text.as_str()).collect()
+}
+
+const LOCKS: &str = "bool a, b;
+active proctype P() {
+  do
+  :: atomic { !a -> a = true };
+     atomic { !b -> b = true };
+     b = false;
+     a = false
+  od
+}
+active proctype Q() {
+  do
+  :: atomic { !b -> b = true };
+     atomic { !a -> a = true };
+     a = false;
+     b = false
+  od
+}
+";
+
+#[test]
+fn two_locks_in_the_wrong_order_need_two_waits() {
+    let report = answer(LOCKS);
+    assert_eq!(report.verdict, ScheduleVerdict::Avoidable);
+    let expected = ["P at line 4 waits while Q is at line 13", "Q at line 12 waits while P is at line 5"];
+    assert_eq!(waits(&report), expected);
+    assert_eq!(report.kept.as_ref().map(|kept| (kept.states, kept.of)), Some((9, Some(10))));
+    assert_eq!(report.checked.as_ref().map(|checked| checked.states), Some(9));
+    assert!(report.fewest && report.shuts_out.is_empty() && report.gives_up.is_empty(), "{report:?}");
+}
+
+#[test]
+fn producers_and_consumers_that_look_without_the_lock_need_one_wait_each() {
+    let process = |name: &str, guard: &str, step: &str| {
+        format!(
+            "active [2] proctype {name}() {{\ndo\n:: {guard};\natomic {{ !lock -> lock = true }};\n\
+             assert({guard});\n{step};\nlock = false\nod }}\n"
+        )
+    };
+    let producer = process("Producer", "count < 1", "count++");
+    let consumer = process("Consumer", "count > 0", "count--");
+    let report = answer(&format!("byte count;\nbool lock;\n{producer}{consumer}"));
+    assert_eq!(report.waits.len(), 2, "{report:?}");
+    assert_eq!(report.waits[0].who, "Producer");
+    assert!(report.waits[0].text.contains("another Producer"), "{report:?}");
+    assert_eq!(report.waits[1].who, "Consumer");
+}
+
+#[test]
+fn choices_inside_processes_are_given() {
+    let forced = answer("byte x;\nactive proctype P() {\nif\n:: x = 1\n:: x = 2\nfi;\nassert(x == 1) }\n");
+    assert_eq!(forced.verdict, ScheduleVerdict::Unavoidable);
+    assert_eq!(forced.forced.len(), 1);
+    assert_eq!(forced.forced[0].statement, "x = 2");
+    let error = forced.forced[0].then[0].error.as_deref();
+    assert_eq!(error, Some("assertion violated"));
+    // Somebody else can go on for ever; then the one who would fail has to be held back, and that is said.
+    let beside = answer(
+        "byte x;\nactive proctype P() {\nif\n:: x = 1\n:: x = 2\nfi;\nassert(x == 1)\n}\n\
+         active proctype Q() { do :: x < 9 -> x = x od }\n",
+    );
+    assert_eq!(beside.verdict, ScheduleVerdict::Avoidable);
+    assert_eq!(beside.waits, []);
+    assert_eq!(beside.shuts_out, ["P at line 7"]);
+    assert!(beside.reason.contains("it must hold back for ever: P at line 7"), "{}", beside.reason);
+}
+
+#[test]
+fn nothing_is_said_where_there_is_nothing_to_avoid() {
+    assert_eq!(answer("active proctype P() { skip }").verdict, ScheduleVerdict::Holds);
+}
+
+#[test]
+fn whoever_waits_makes_no_timeout_executable() {
+    // If P were held at its first statement, Q's timeout would not become executable: the model would be at a dead end.
+    let text = "bool done;\nactive proctype P() { done = true; assert(false) }\nactive proctype Q() { timeout }\n";
+    let report = answer(text);
+    assert_eq!(report.verdict, ScheduleVerdict::Unavoidable, "{report:?}");
+}
+
+#[test]
+fn both_sides_of_a_rendezvous_wait() {
+    let text = "chan c = [0] of { bit };\nbool first;\n\
+        active proctype Sender() { c!1 }\n\
+        active proctype Setter() {\nskip;\nfirst = true }\n\
+        active proctype Receiver() {\nc?_;\nassert(first) }\n";
+    let report = answer(text);
+    assert_eq!((report.verdict, report.waits.len()), (ScheduleVerdict::Avoidable, 1), "{report:?}");
+}
+
+#[test]
+fn what_is_not_supported_is_said() {
+    let priority = answer("active proctype P() priority 2 { assert(false) }\nactive proctype Q() { skip }");
+    assert_eq!(priority.verdict, ScheduleVerdict::Unknown);
+    assert!(priority.reason.contains("priorities"), "{}", priority.reason);
+    let enabled = answer("active proctype P() { assert(enabled(1)) }\nactive proctype Q() { skip }");
+    assert_eq!(enabled.verdict, ScheduleVerdict::Unknown);
+    let hidden = answer("hidden byte h;\nactive proctype P() { h = 1; assert(false) }");
+    assert_eq!(hidden.verdict, ScheduleVerdict::Unknown);
+}
+
+#[test]
+fn a_limit_never_makes_a_schedule_of_an_unavoidable_error() {
+    let text = "byte x;\nactive proctype P() { do :: x < 200 -> x++ :: x == 200 -> assert(false) od }\n\
+        active proctype Q() { byte y; do :: y < 9 -> y++ :: y == 9 -> break od }\n";
+    assert_eq!(answer(text).verdict, ScheduleVerdict::Unavoidable);
+    for states_max in [1, 10, 100, 500, 1_000] {
+        let request = ScheduleRequest { states_max, ..ScheduleRequest::default() };
+        let report = answer_within(text, &request);
+        assert_eq!(report.verdict, ScheduleVerdict::Unknown, "{states_max}");
+        assert!(report.reason.contains("limit"), "{}", report.reason);
+    }
+}
+
+#[test]
+fn a_part_that_a_scheduler_can_stay_in_is_enough() {
+    // The other process alone would make a large graph; whoever lets it rest is safe.
+    let text = "byte x, y, z;\nactive proctype P() { do :: x = 1 - x od }\n\
+        active proctype Q() { do :: y++ :: z++ :: y == 255 && z == 255 -> assert(false) od }\n";
+    let request = ScheduleRequest { states_max: 2_000, ..ScheduleRequest::default() };
+    let report = answer_within(text, &request);
+    assert_eq!(report.verdict, ScheduleVerdict::SafeIfScheduled, "{report:?}");
+}

@@ -1,0 +1,409 @@
+//! States and the turns between them, grouped by who takes part.
+//!
+//! ```text
+//! bucket[0] := {(s₀, d₀)}
+//! for k = 0, 1, …: while bucket[k] is not empty: take (s, d); if s is not expanded:
+//!   list all turns of s, in groups with the same participants
+//!   for i = 0, 1, … (Next(dᵢ) each process that can move, dᵢ₊₁ = Delay(dᵢ)):
+//!     for each turn s → t of Next(dᵢ), unless t is expanded or is known with as few delays:  add (t, Step(dᵢ)) to bucket[k + i]
+//! ```
+//!
+//! The states are expanded in the order of delays; an expanded state has all its turns. So each round makes the graph
+//! larger, and takes nothing away. What follows an error is not explored: no schedule may get there.
+
+use crate::model::{Ending, Model, ProcessSet, Processes};
+use crate::position::Position;
+use crate::schedule::turns::Lister;
+use crate::schedule::{Scheduler, Situation, Step, Turns};
+use crate::state_log::StateLog;
+use crate::store::{Class, Inserted, Store, TreeStore};
+use fabius_base::{Cancel, StopReason};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::{ControlFlow, Range};
+
+/// Whoever may cancel is asked whenever this many transitions were listed.
+const TRANSITIONS_PER_LOOK: u64 = 1024;
+
+/// Those who take part in a turn: whoever moves, and the receiver of a rendezvous.
+pub type Movers = [Option<u8>; 2];
+
+/// The turns of a state in which the same processes take part: the scheduler allows all of them or none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Who takes part.
+    pub movers: Movers,
+    /// One of its turns is an error.
+    pub fails: bool,
+    targets: Range<usize>,
+}
+
+/// A state.
+#[derive(Clone, Debug)]
+struct Node {
+    groups: Range<usize>,
+    /// What is known of it once it is expanded.
+    ending: Option<Ending>,
+    /// The fewest delays with which it was met.
+    delays: u32,
+}
+
+/// What was explored.
+#[derive(Debug)]
+pub struct Graph {
+    store: TreeStore<u32>,
+    log: StateLog,
+    position: Position,
+    nodes: Vec<Node>,
+    groups: Vec<Group>,
+    targets: Vec<u32>,
+    expanded: usize,
+}
+
+/// Why exploration stopped early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// A limit was reached.
+    Limit(StopReason),
+    /// The model has something of which nothing true can be said.
+    Refused(Refusal),
+}
+
+/// What cannot be scheduled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// An atomic sequence can go on for ever.
+    InfiniteTurn,
+    /// Something other than a process moves.
+    Environment,
+    /// There is no initial state.
+    NoInitialState,
+}
+
+/// How much may be explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// States met.
+    pub states_max: u64,
+    /// Transitions listed.
+    pub transitions_max: u64,
+    /// Memory, in bytes.
+    pub memory_bytes_max: Option<u64>,
+}
+
+impl Graph {
+    fn new(hidden: usize) -> Self {
+        Self {
+            store: TreeStore::default(),
+            log: StateLog::new(hidden),
+            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
+            nodes: Vec::new(),
+            groups: Vec::new(),
+            targets: Vec::new(),
+            expanded: 0,
+        }
+    }
+
+    /// Number of states met; the initial state is the first.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether no state was met.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Number of states whose turns are known.
+    pub fn expanded(&self) -> usize {
+        self.expanded
+    }
+
+    /// Whether the turns of every state are known.
+    pub fn is_complete(&self) -> bool {
+        !self.is_empty() && self.expanded == self.nodes.len()
+    }
+
+    /// Whether a state's turns are known, and if so how it ends.
+    pub fn ending(&self, state: u32) -> Option<Ending> {
+        self.nodes[state as usize].ending
+    }
+
+    /// The numbers of the groups of a state.
+    pub fn groups_of(&self, state: u32) -> Range<usize> {
+        self.nodes[state as usize].groups.clone()
+    }
+
+    /// A group.
+    pub fn group(&self, number: usize) -> &Group {
+        &self.groups[number]
+    }
+
+    /// Number of groups.
+    pub fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The states that the turns of a group lead to.
+    pub fn targets(&self, group: &Group) -> &[u32] {
+        &self.targets[group.targets.clone()]
+    }
+
+    /// Writes the words of a state; drops what `words` held.
+    pub fn recall(&self, state: u32, words: &mut Vec<u32>) {
+        self.log.recall(&self.store, state as usize, words);
+    }
+
+    /// The number of a state, if it was met. Once something else was looked for, nothing more may be explored.
+    pub fn number_of(&mut self, words: &[u32]) -> Option<u32> {
+        self.position.advance(words);
+        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
+        if inserted == Inserted::New {
+            *number = u32::MAX;
+        }
+        let known = Some(*number).filter(|&number| number != u32::MAX);
+        self.position.forget();
+        known
+    }
+
+    /// Bytes in use.
+    pub fn memory_bytes(&self) -> u64 {
+        let rows = size_of_val::<[Node]>(&self.nodes) + size_of_val::<[Group]>(&self.groups);
+        let rows = rows + size_of_val::<[u32]>(&self.targets);
+        self.store.memory_bytes() + self.log.memory_bytes() + self.position.memory_bytes() + rows as u64
+    }
+
+    /// The number of a state, which is new or not.
+    fn meet(&mut self, words: &[u32]) -> u32 {
+        self.position.advance(words);
+        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
+        if inserted == Inserted::New {
+            *number = self.nodes.len() as u32;
+            self.log.push(&self.store, &self.position, Class::Ordinary);
+            self.nodes.push(Node { groups: 0..0, ending: None, delays: u32::MAX });
+            self.position.forget();
+            return self.nodes.len() as u32 - 1;
+        }
+        let met = *number;
+        self.position.forget();
+        met
+    }
+
+    /// Adds the groups of a state.
+    fn add_groups<L: Copy + PartialEq, F: Copy>(
+        &mut self,
+        state: u32,
+        turns: &Turns<L, F>,
+        movers_of: impl Fn(&L) -> Movers,
+    ) {
+        let mut grouped: BTreeMap<Movers, (bool, Vec<u32>)> = BTreeMap::new();
+        for index in 0..turns.len() {
+            let movers = turns.labels(index).first().map_or([None; 2], &movers_of);
+            let target = without_error(turns, index).map(|words| self.meet(words));
+            let (fails, targets) = grouped.entry(movers).or_default();
+            *fails |= turns.target(index).is_none();
+            targets.extend(target);
+        }
+        let first = self.groups.len();
+        for (movers, (fails, mut targets)) in grouped {
+            targets.sort_unstable();
+            targets.dedup();
+            let start = self.targets.len();
+            self.targets.extend(targets);
+            self.groups.push(Group { movers, fails, targets: start..self.targets.len() });
+        }
+        let node = &mut self.nodes[state as usize];
+        (node.groups, node.ending) = (first..self.groups.len(), Some(turns.ending()));
+        self.expanded += 1;
+    }
+}
+
+/// A state that waits to be expanded, and the turn with which it was met.
+#[derive(Clone, Debug)]
+struct Waiting<Label, State> {
+    state: u32,
+    met: Option<Met<Label, State>>,
+}
+
+/// A turn that leads to a state: what the scheduler's state there follows from.
+#[derive(Clone, Debug)]
+struct Met<Label, State> {
+    from: u32,
+    schedule: State,
+    enabled: ProcessSet,
+    process: Option<u8>,
+    partners: ProcessSet,
+    labels: Box<[Label]>,
+}
+
+type WaitingOf<M, D> = Waiting<<M as Model>::Label, <D as Scheduler<<M as Model>::Label>>::State>;
+
+/// Explores a model.
+pub struct Explorer<'a, M: Processes, D: Scheduler<M::Label>> {
+    model: &'a mut M,
+    scheduler: &'a D,
+    lister: Lister<M::Label>,
+    limits: Limits,
+    cancel: Cancel,
+    transitions: u64,
+    /// By the number of delays.
+    buckets: BTreeMap<u32, VecDeque<WaitingOf<M, D>>>,
+    turns: Turns<M::Label, M::Fault>,
+    words: Vec<u32>,
+    graph: Graph,
+}
+
+impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
+    /// An explorer that has met the initial state.
+    ///
+    /// # Errors
+    /// If there is no initial state.
+    pub fn new(model: &'a mut M, scheduler: &'a D, limits: Limits, cancel: &Cancel) -> Result<Self, Refusal> {
+        let mut graph = Graph::new(model.hidden_words());
+        let mut words = Vec::new();
+        model.initial(&mut words).map_err(|_| Refusal::NoInitialState)?;
+        let state = graph.meet(&words);
+        graph.nodes[state as usize].delays = 0;
+        let waiting = VecDeque::from([Waiting { state, met: None }]);
+        Ok(Self {
+            model,
+            scheduler,
+            lister: Lister::new(),
+            limits,
+            cancel: cancel.clone(),
+            transitions: 0,
+            buckets: BTreeMap::from([(0, waiting)]),
+            turns: Turns::default(),
+            words,
+            graph,
+        })
+    }
+
+    /// What was explored so far.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// What was explored, without the explorer.
+    pub fn into_graph(self) -> Graph {
+        self.graph
+    }
+
+    /// Transitions listed so far.
+    pub fn transitions(&self) -> u64 {
+        self.transitions
+    }
+
+    /// Expands the states that need as many delays as the next round has; says how many that is, or nothing if
+    /// everything was explored.
+    ///
+    /// # Errors
+    /// Why not all of them were expanded.
+    pub fn round(&mut self) -> Result<Option<u32>, Stop> {
+        let Some(&delays) = self.buckets.keys().next() else { return Ok(None) };
+        while let Some(bucket) = self.buckets.get_mut(&delays) {
+            match bucket.pop_front() {
+                None => drop(self.buckets.remove(&delays)),
+                Some(waiting) if self.graph.ending(waiting.state).is_some() => {}
+                Some(waiting) => self.expand(&waiting, delays)?,
+            }
+        }
+        Ok(Some(delays))
+    }
+
+    fn expand(&mut self, waiting: &WaitingOf<M, D>, delays: u32) -> Result<(), Stop> {
+        if self.limits.states_max <= self.graph.len() as u64 {
+            return Err(Stop::Limit(StopReason::States));
+        }
+        if self.limits.memory_bytes_max.is_some_and(|max| max < self.graph.memory_bytes()) {
+            return Err(Stop::Limit(StopReason::Memory));
+        }
+        let mut turns = std::mem::take(&mut self.turns);
+        let listed = self.list(waiting.state, &mut turns);
+        let listed = listed.and_then(|()| match () {
+            () if turns.is_infinite() => Err(Stop::Refused(Refusal::InfiniteTurn)),
+            () if turns.has_environment_moves() => Err(Stop::Refused(Refusal::Environment)),
+            () => Ok(()),
+        });
+        if listed.is_ok() {
+            let schedule = self.schedule_in(waiting, &turns);
+            self.schedule_targets((waiting.state, schedule), delays, &turns);
+            let model = &*self.model;
+            self.graph.add_groups(waiting.state, &turns, |label| model.movers(label));
+        }
+        self.turns = turns;
+        listed
+    }
+
+    /// The scheduler's state in a state, whose turns are these.
+    fn schedule_in(&mut self, waiting: &WaitingOf<M, D>, turns: &Turns<M::Label, M::Fault>) -> D::State {
+        let after = turns.situation();
+        let Some(met) = &waiting.met else { return self.scheduler.start(after) };
+        self.graph.recall(met.from, &mut self.words);
+        let before = Situation { state: &self.words, enabled: &met.enabled };
+        let mut schedule = met.schedule.clone();
+        let (process, labels, partners) = (met.process, &met.labels, &met.partners);
+        self.scheduler.step(&mut schedule, &Step { process, labels, partners, before, after });
+        schedule
+    }
+
+    /// Puts the states that the turns of a state lead to into the buckets.
+    fn schedule_targets(
+        &mut self,
+        (from, mut schedule): (u32, D::State),
+        delays: u32,
+        turns: &Turns<M::Label, M::Fault>,
+    ) {
+        for delays in (delays..).take(turns.enabled().len()) {
+            let process = self.scheduler.next(&schedule);
+            let mut first = 0;
+            while let Some(turn) = turns.next_of(process, first) {
+                first = turn + 1;
+                let Some(words) = without_error(turns, turn) else { continue };
+                let state = self.graph.meet(words);
+                let node = &mut self.graph.nodes[state as usize];
+                if node.ending.is_some() || node.delays <= delays {
+                    continue;
+                }
+                node.delays = delays;
+                let met = Met {
+                    from,
+                    schedule: schedule.clone(),
+                    enabled: *turns.enabled(),
+                    process,
+                    partners: *turns.partners(turn),
+                    labels: turns.labels(turn).into(),
+                };
+                self.buckets.entry(delays).or_default().push_back(Waiting { state, met: Some(met) });
+            }
+            self.scheduler.delay(&mut schedule);
+        }
+    }
+
+    /// Lists the turns of a state, within the limits.
+    fn list(&mut self, state: u32, turns: &mut Turns<M::Label, M::Fault>) -> Result<(), Stop> {
+        self.graph.recall(state, &mut self.words);
+        let Self { lister, model, words, limits, cancel, transitions, .. } = self;
+        let listed = lister.list(*model, words, turns, || {
+            *transitions += 1;
+            if limits.transitions_max < *transitions {
+                return ControlFlow::Break(StopReason::States);
+            }
+            match cancel.requested().filter(|_| *transitions % TRANSITIONS_PER_LOOK == 1) {
+                Some(reason) => ControlFlow::Break(reason),
+                None => ControlFlow::Continue(()),
+            }
+        });
+        match listed {
+            ControlFlow::Break(reason) => Err(Stop::Limit(reason)),
+            ControlFlow::Continue(()) => Ok(()),
+        }
+    }
+}
+
+/// The state that a turn leads to without an error on its way.
+fn without_error<L: Copy + PartialEq, F: Copy>(turns: &Turns<L, F>, turn: usize) -> Option<&[u32]> {
+    let target = turns.target(turn)?;
+    let faulty = |other: &usize| turns.target(*other).is_none();
+    let passed = (0..turns.len()).filter(faulty).any(|other| turns.labels(turn).starts_with(turns.labels(other)));
+    (!passed).then_some(target)
+}

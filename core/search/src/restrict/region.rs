@@ -1,0 +1,211 @@
+//! The region: the states from which a scheduler can avoid every error and every dead end.
+//!
+//! ```text
+//! bad(s):     not expanded; a dead end that is no valid end; no usable group
+//! usable(g):  no turn of it is an error, none leads to a bad state
+//! worklist:   for each bad t, for each group g of s with a turn to t:  g is unusable;  if s has no usable group: s is bad
+//! ```
+//!
+//! Z is the rest: a greatest fixpoint, in time linear in the number of turns. What was not explored has no group, so it never
+//! helps: the region of a part of the states is part of the region of all.
+
+use super::graph::{Graph, Movers};
+use crate::model::Ending;
+
+/// Nobody found it to be bad.
+const SAFE: u32 = u32::MAX;
+
+/// The states from which every error can be avoided.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// Of each state, when it was found to be bad, or [`SAFE`].
+    rank: Vec<u32>,
+    /// Number of states in it.
+    len: usize,
+}
+
+impl Region {
+    /// Whether a state is in it.
+    pub fn contains(&self, state: u32) -> bool {
+        self.rank[state as usize] == SAFE
+    }
+
+    /// Number of states in it.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether a scheduler may allow a group of a state: whether all its turns stay in the region.
+    pub fn allows(&self, graph: &Graph, group: usize) -> bool {
+        let group = graph.group(group);
+        !group.fails && graph.targets(group).iter().all(|&target| self.contains(target))
+    }
+
+    /// A turn of a group that cannot be allowed in a state outside: the state that it leads to, which was found to be
+    /// bad before; `None` if a turn of the group is itself an error.
+    pub fn forced(&self, graph: &Graph, group: usize) -> Option<u32> {
+        let group = graph.group(group);
+        let targets = graph.targets(group).iter().copied().filter(|_| !group.fails);
+        targets.filter(|&target| !self.contains(target)).min_by_key(|&target| self.rank[target as usize])
+    }
+
+    /// The states that a scheduler can meet who allows all that the region allows, from the initial state on.
+    pub fn reached(&self, graph: &Graph) -> Vec<u32> {
+        let mut seen = vec![false; graph.len()];
+        let mut reached = Vec::new();
+        if !graph.is_empty() && self.contains(0) {
+            seen[0] = true;
+            reached.push(0);
+        }
+        let mut next = 0;
+        while let Some(&state) = reached.get(next) {
+            next += 1;
+            for group in graph.groups_of(state).filter(|&group| self.allows(graph, group)) {
+                for &target in graph.targets(graph.group(group)) {
+                    if !std::mem::replace(&mut seen[target as usize], true) {
+                        reached.push(target);
+                    }
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// Computes the region of what was explored.
+pub fn region(graph: &Graph) -> Region {
+    let states = graph.len() as u32;
+    let mut usable: Vec<bool> = (0..graph.group_count()).map(|group| !graph.group(group).fails).collect();
+    let mut left: Vec<u32> =
+        (0..states).map(|state| graph.groups_of(state).filter(|&group| usable[group]).count() as u32).collect();
+    let mut rank = vec![SAFE; graph.len()];
+    let mut worklist: Vec<u32> = (0..states)
+        .filter(|&state| match graph.ending(state) {
+            None | Some(Ending::InvalidEnd) => true,
+            Some(Ending::ValidEnd) => false,
+            Some(Ending::Moves) => left[state as usize] == 0,
+        })
+        .collect();
+    worklist.iter().zip(0..).for_each(|(&state, at)| rank[state as usize] = at);
+    let leading = Leading::of(graph);
+    let mut next = 0;
+    while let Some(&bad) = worklist.get(next) {
+        next += 1;
+        for &(state, group) in leading.to(bad) {
+            if !std::mem::replace(&mut usable[group as usize], false) {
+                continue;
+            }
+            left[state as usize] -= 1;
+            if left[state as usize] == 0 && rank[state as usize] == SAFE {
+                rank[state as usize] = worklist.len() as u32;
+                worklist.push(state);
+            }
+        }
+    }
+    Region { len: graph.len() - worklist.len(), rank }
+}
+
+/// The groups with a turn to each state, with the states whose groups they are.
+struct Leading {
+    /// Where those of each state end; they start where those of the state before end.
+    ends: Vec<usize>,
+    sources: Vec<(u32, u32)>,
+}
+
+impl Leading {
+    fn of(graph: &Graph) -> Self {
+        let mut ends = vec![0; graph.len()];
+        let each = |visit: &mut dyn FnMut(u32, usize, u32)| {
+            for state in 0..graph.len() as u32 {
+                for group in graph.groups_of(state) {
+                    graph.targets(graph.group(group)).iter().for_each(|&target| visit(state, group, target));
+                }
+            }
+        };
+        each(&mut |_, _, target| ends[target as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            (sum, *end) = (sum + *end, sum);
+        }
+        let mut sources = vec![(0, 0); sum];
+        each(&mut |state, group, target| {
+            sources[ends[target as usize]] = (state, group as u32);
+            ends[target as usize] += 1;
+        });
+        Self { ends, sources }
+    }
+
+    fn to(&self, state: u32) -> &[(u32, u32)] {
+        let start = (state as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sources[start..self.ends[state as usize]]
+    }
+}
+
+/// Of each state: the processes that can move again, now or later, in the model, be it with an error. Bits, by number; only the
+/// first 64.
+pub fn movers_in_model(graph: &Graph) -> Vec<u64> {
+    let all: Vec<u32> = (0..graph.len() as u32).collect();
+    let mut ahead = vec![0; graph.len()];
+    add_movers_ahead(graph, &all, &mut ahead, |_, _| true);
+    ahead
+}
+
+/// Of each state: the processes that can move again, now or later, without an error; everybody where that is not known.
+pub fn movers_ahead(graph: &Graph) -> Vec<u64> {
+    let all: Vec<u32> = (0..graph.len() as u32).collect();
+    let unknown = |&state: &u32| if graph.ending(state).is_none() { u64::MAX } else { 0 };
+    let mut ahead: Vec<u64> = all.iter().map(unknown).collect();
+    add_movers_ahead(graph, &all, &mut ahead, |_, group| !graph.group(group).fails);
+    ahead
+}
+
+/// Of each state: the processes that a safe schedule lets move again, now or later. Where not everything was explored, at least
+/// these.
+pub fn can_move_again(graph: &Graph, region: &Region) -> Vec<u64> {
+    if !graph.is_complete() { movers_ahead(graph) } else { movers_within(graph, region) }
+}
+
+/// Of each state: the processes that can move again if a scheduler allows all that the region allows.
+pub fn movers_within(graph: &Graph, region: &Region) -> Vec<u64> {
+    let mut ahead = vec![0; graph.len()];
+    add_movers_ahead(graph, &region.reached(graph), &mut ahead, |_, group| region.allows(graph, group));
+    ahead
+}
+
+/// Adds to `ahead`, for each state, the processes that can move again, now or later, along groups that are allowed.
+///
+/// `states` are those that count, in an order in which most turns lead forward. Says how many states it looked at.
+pub(super) fn add_movers_ahead(
+    graph: &Graph,
+    states: &[u32],
+    ahead: &mut [u64],
+    allowed: impl Fn(u32, usize) -> bool,
+) -> u64 {
+    let mut passes = 0;
+    loop {
+        passes += 1;
+        let mut changed = false;
+        for &state in states.iter().rev() {
+            let mut set = ahead[state as usize];
+            for group in graph.groups_of(state).filter(|&group| allowed(state, group)) {
+                set |= bits(graph.group(group).movers);
+                set = graph.targets(graph.group(group)).iter().fold(set, |set, &target| set | ahead[target as usize]);
+            }
+            changed |= set != ahead[state as usize];
+            ahead[state as usize] = set;
+        }
+        if !changed {
+            return passes * states.len() as u64;
+        }
+    }
+}
+
+/// A set of processes as bits; those numbered 64 and more are in no set.
+pub(super) fn bits(movers: Movers) -> u64 {
+    movers.into_iter().flatten().filter(|&mover| mover < 64).fold(0, |set, mover| set | 1 << mover)
+}

@@ -1,0 +1,389 @@
+//! Regions and waits against their definitions, on random graphs and random systems of processes.
+
+use super::*;
+use crate::model::{Ending, Marks, Model, Next, ProcessSet, Processes};
+use crate::schedule::{RoundRobin, RunToCompletion};
+use crate::toy::{Edge, Node, Random, Toy};
+use fabius_base::Cancel;
+use std::collections::BTreeSet;
+
+const EVERYTHING: Limits = Limits { states_max: u64::MAX, transitions_max: u64::MAX, memory_bytes_max: None };
+
+/// Systems for each test; more of them where somebody has the time.
+fn systems() -> u64 {
+    std::env::var("FABIUS_RESTRICT_SYSTEMS").ok().and_then(|number| number.parse().ok()).unwrap_or(400)
+}
+
+fn explore<M: Processes>(model: &mut M, limits: Limits) -> Graph {
+    let cancel = Cancel::new();
+    let mut explorer = Explorer::new(model, &RoundRobin, limits, &cancel).expect("there is an initial state");
+    while let Ok(Some(_)) = explorer.round() {}
+    explorer.into_graph()
+}
+
+/// A graph whose edges belong to two processes or to both, with a few that fail.
+fn random_graph(seed: u64) -> Toy {
+    let random = &mut Random::new(seed);
+    let count = 1 + random.below(7);
+    let mut label = 0..;
+    let nodes = (0..count).map(|index| {
+        let edges = (0..random.below(5)).map(|_| {
+            let movers = [[Some(0), None], [Some(1), None], [Some(0), Some(1)]][random.below(3)];
+            let fault = (random.below(12) == 0).then_some(1);
+            Edge { to: Some(random.below(count)), label: label.next(), fault, movers, ..Edge::default() }
+        });
+        let edges = edges.collect();
+        Node { words: vec![index as u32], end: random.below(3) != 0, processes: 2, edges, ..Node::default() }
+    });
+    Toy::new(nodes.collect(), 0)
+}
+
+/// The greatest set in which every state is good, and has no turns or some group that stays in it.
+fn by_definition(graph: &Graph) -> BTreeSet<u32> {
+    let mut inside: BTreeSet<u32> = (0..graph.len() as u32).collect();
+    loop {
+        let stays = |state: &u32| match graph.ending(*state) {
+            None | Some(Ending::InvalidEnd) => false,
+            Some(Ending::ValidEnd) => true,
+            Some(Ending::Moves) => graph.groups_of(*state).any(|group| {
+                let group = graph.group(group);
+                !group.fails && graph.targets(group).iter().all(|target| inside.contains(target))
+            }),
+        };
+        let next: BTreeSet<u32> = inside.iter().copied().filter(|state| stays(state)).collect();
+        if next == inside {
+            return inside;
+        }
+        inside = next;
+    }
+}
+
+/// Whether some choice of one group for each state keeps every run from the initial state safe: all choices are tried.
+fn some_schedule_is_safe(graph: &Graph) -> bool {
+    let mut choice: Vec<usize> = vec![0; graph.len()];
+    loop {
+        if is_safe(graph, &choice) {
+            return true;
+        }
+        let options = |state: usize| graph.groups_of(state as u32).len().max(1);
+        let Some(next) = (0..choice.len()).find(|&state| choice[state] + 1 < options(state)) else { return false };
+        choice[next] += 1;
+        choice[..next].fill(0);
+    }
+}
+
+fn is_safe(graph: &Graph, choice: &[usize]) -> bool {
+    let (mut seen, mut open) = (BTreeSet::from([0]), vec![0_u32]);
+    while let Some(state) = open.pop() {
+        match graph.ending(state) {
+            Some(Ending::ValidEnd) => continue,
+            None | Some(Ending::InvalidEnd) => return false,
+            Some(Ending::Moves) => {}
+        }
+        let group = graph.group(graph.groups_of(state).start + choice[state as usize]);
+        if group.fails {
+            return false;
+        }
+        open.extend(graph.targets(group).iter().copied().filter(|target| seen.insert(*target)));
+    }
+    true
+}
+
+#[test]
+fn the_region_is_the_greatest_fixpoint_and_tells_whether_a_schedule_exists() {
+    let mut schedulable = [0, 0];
+    for seed in 0..10 * systems() {
+        let graph = explore(&mut random_graph(seed), EVERYTHING);
+        let region = region(&graph);
+        let inside: BTreeSet<u32> = (0..graph.len() as u32).filter(|&state| region.contains(state)).collect();
+        assert_eq!(inside, by_definition(&graph), "{seed}");
+        assert_eq!(region.len(), inside.len());
+        assert_eq!(region.contains(0), some_schedule_is_safe(&graph), "{seed}");
+        schedulable[usize::from(region.contains(0))] += 1;
+        for state in region.reached(&graph) {
+            assert!(region.contains(state));
+        }
+    }
+    assert!(schedulable.iter().all(|&many| systems() < many), "{schedulable:?}");
+}
+
+#[test]
+fn outside_the_region_every_group_leads_to_what_was_bad_before() {
+    for seed in 0..systems() {
+        let graph = explore(&mut random_graph(seed), EVERYTHING);
+        let region = region(&graph);
+        for state in (0..graph.len() as u32).filter(|&state| !region.contains(state)) {
+            let mut at = state;
+            for _ in 0..=graph.len() {
+                let Some(group) = graph.groups_of(at).next() else { break };
+                match region.forced(&graph, group) {
+                    Some(target) => at = target,
+                    None => break,
+                }
+            }
+            let group = graph.groups_of(at).next();
+            assert!(group.is_none_or(|group| graph.group(group).fails), "{seed}: no error is forced from {state}");
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_off_leaves_a_part_of_the_region() {
+    for seed in 0..systems() {
+        let mut toy = random_graph(seed);
+        let whole = explore(&mut toy, EVERYTHING);
+        let inside = region(&whole);
+        let number = |graph: &Graph, state: u32| {
+            let mut words = Vec::new();
+            graph.recall(state, &mut words);
+            words[0]
+        };
+        let all: BTreeSet<u32> = (0..whole.len() as u32)
+            .filter(|&state| inside.contains(state))
+            .map(|state| number(&whole, state))
+            .collect();
+        for states_max in 1..8 {
+            let part = explore(&mut toy, Limits { states_max, ..EVERYTHING });
+            let region = region(&part);
+            for state in (0..part.len() as u32).filter(|&state| region.contains(state)) {
+                assert!(all.contains(&number(&part, state)), "{seed}, {states_max} states");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_scheduler_explores_the_same_states_and_each_round_adds_to_the_region() {
+    for seed in 0..systems() {
+        let mut system = System::random(seed);
+        let all = explore(&mut system, EVERYTHING);
+        let cancel = Cancel::new();
+        let mut explorer = Explorer::new(&mut system, &RunToCompletion, EVERYTHING, &cancel).expect("it begins");
+        let mut before = BTreeSet::new();
+        while let Ok(Some(_)) = explorer.round() {
+            let graph = explorer.graph();
+            let region = region(graph);
+            let now: BTreeSet<u32> = (0..graph.len() as u32).filter(|&state| region.contains(state)).collect();
+            assert!(before.is_subset(&now), "{seed}");
+            before = now;
+        }
+        let graph = explorer.into_graph();
+        assert_eq!((graph.len(), graph.is_complete()), (all.len(), true));
+        assert_eq!(region(&graph).len(), region(&all).len());
+    }
+}
+
+/// Processes that go from place to place, and share variables: each place has options of guard, action and target.
+#[derive(Clone, Debug)]
+struct System {
+    processes: Vec<Vec<Vec<Option_>>>,
+}
+
+/// If a variable has a value, set one and go on; some fail.
+#[derive(Clone, Copy, Debug)]
+struct Option_ {
+    guard: Option<(usize, u32)>,
+    set: Option<(usize, u32)>,
+    fails: bool,
+    target: u32,
+}
+
+const VARIABLES: usize = 2;
+
+impl System {
+    fn random(seed: u64) -> Self {
+        let random = &mut Random::new(seed ^ 0x5EED);
+        let mut some = |below: usize| {
+            let (variable, value, there) = (random.below(VARIABLES), random.below(2), random.below(10));
+            (there < below).then_some((variable, value as u32))
+        };
+        let mut processes = Vec::new();
+        for at in 0..2 + seed % 2 {
+            let places = 2 + (seed / 2 + at) % 2;
+            let options = |place: u64, some: &mut dyn FnMut(usize) -> Option<(usize, u32)>| {
+                let many = if some(3).is_some() { 2 } else { 1 };
+                let mut options = Vec::new();
+                for _ in 0..many {
+                    let target = if some(2).is_some() { 0 } else { ((place + 1) % places) as u32 };
+                    options.push(Option_ { guard: some(6), set: some(6), fails: some(1).is_some(), target });
+                }
+                options
+            };
+            processes.push((0..places).map(|place| options(place, &mut some)).collect());
+        }
+        Self { processes }
+    }
+
+    fn moves(&self, state: &[u32]) -> Vec<(u32, Option_)> {
+        let mut moves = Vec::new();
+        for (process, places) in self.processes.iter().enumerate() {
+            for (at, option) in places[state[process] as usize].iter().enumerate() {
+                let open = option.guard.is_none_or(|(variable, value)| state[self.processes.len() + variable] == value);
+                if open {
+                    moves.push(((process * 8 + at) as u32, *option));
+                }
+            }
+        }
+        moves
+    }
+
+    /// All processes are of one kind where they have the same text, else each is of its own.
+    fn vocabulary(&self, graph: &Graph) -> Vocabulary {
+        let (mut ends, mut sites, mut words) = (Vec::new(), Vec::new(), Vec::new());
+        for state in 0..graph.len() as u32 {
+            graph.recall(state, &mut words);
+            let places = words[..self.processes.len()].iter().enumerate();
+            sites.extend(places.map(|(kind, &place)| Site { kind: kind as u16, place: place as u16 }));
+            ends.push(sites.len() as u32);
+        }
+        Vocabulary::new(self.processes.iter().map(|places| places.len() as u16).collect(), ends, sites)
+    }
+
+    /// Every wait that there could be.
+    fn waits(&self) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        for (kind, places) in self.processes.iter().enumerate() {
+            for place in 0..places.len() {
+                for other in (0..self.processes.len()).filter(|other| *other != kind) {
+                    let size = self.processes[other].len() as u16;
+                    for first in 0..size {
+                        let at = Site { kind: kind as u16, place: place as u16 };
+                        waits.extend((first..size).map(|last| Wait { at, other: other as u16, first, last }));
+                    }
+                }
+            }
+        }
+        waits
+    }
+}
+
+impl Model for System {
+    type Label = u32;
+    type Fault = u32;
+    type Cursor = usize;
+
+    fn hidden_words(&self) -> usize {
+        0
+    }
+
+    fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), u32> {
+        state.clear();
+        state.resize(self.processes.len() + VARIABLES, 0);
+        Ok(())
+    }
+
+    fn begin(&mut self, _: &[u32]) -> usize {
+        0
+    }
+
+    fn next(&mut self, state: &[u32], cursor: &mut usize, successor: &mut Vec<u32>) -> Next<u32, u32> {
+        let moves = self.moves(state);
+        let Some((label, option)) = moves.get(*cursor).copied() else {
+            return Next::Done(if moves.is_empty() { Ending::InvalidEnd } else { Ending::Moves });
+        };
+        *cursor += 1;
+        if option.fails {
+            return Next::Broken { label, fault: 1 };
+        }
+        successor.clear();
+        successor.extend_from_slice(state);
+        successor[label as usize / 8] = option.target;
+        if let Some((variable, value)) = option.set {
+            successor[self.processes.len() + variable] = value;
+        }
+        Next::Successor { label: Some(label), transient: false, fault: None, marks: Marks::NONE }
+    }
+}
+
+impl Processes for System {
+    fn process_count(&self, _: &[u32]) -> usize {
+        self.processes.len()
+    }
+
+    fn movers(&self, label: &u32) -> [Option<u8>; 2] {
+        [Some((label / 8) as u8), None]
+    }
+
+    fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
+        *enabled = ProcessSet::EMPTY;
+        self.moves(state).iter().for_each(|(label, _)| enabled.insert((label / 8) as u8));
+    }
+}
+
+/// Whether waits do, by the definition: everything that is reached under them has no error and no dead end, and whoever can
+/// move again in the region can move again under them.
+fn do_by_definition(graph: &Graph, region: &Region, vocabulary: &Vocabulary, waits: &[Wait]) -> bool {
+    let allowed = |state: u32| {
+        let held = vocabulary.held(waits, state);
+        let groups = graph.groups_of(state).map(|group| graph.group(group));
+        groups.filter(move |group| group.movers.into_iter().flatten().all(|mover| held >> mover & 1 == 0))
+    };
+    let reach = |from: u32| {
+        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+        while let Some(state) = open.pop() {
+            let targets = allowed(state).flat_map(|group| graph.targets(group));
+            open.extend(targets.copied().filter(|target| seen.insert(*target)));
+        }
+        seen
+    };
+    let in_region = |from: u32, process: u8| {
+        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+        while let Some(state) = open.pop() {
+            for group in graph.groups_of(state).filter(|&group| region.allows(graph, group)) {
+                if graph.group(group).movers.contains(&Some(process)) {
+                    return true;
+                }
+                open.extend(graph.targets(graph.group(group)).iter().copied().filter(|target| seen.insert(*target)));
+            }
+        }
+        false
+    };
+    let states = reach(0);
+    states.iter().all(|&state| {
+        let can_end = graph.ending(state) == Some(Ending::ValidEnd);
+        let moves = allowed(state).next().is_some() && allowed(state).all(|group| !group.fails);
+        can_end || graph.ending(state) == Some(Ending::Moves) && moves
+    }) && states.iter().all(|&state| {
+        let ahead = reach(state);
+        let moves =
+            |process: u8| ahead.iter().any(|&at| allowed(at).any(|group| group.movers.contains(&Some(process))));
+        let good = region.contains(state);
+        (0..vocabulary.sites(state).len() as u8).all(|process| !good || !in_region(state, process) || moves(process))
+    })
+}
+
+#[test]
+fn the_fewest_waits_are_those_that_trying_all_sets_finds() {
+    let mut found = [0, 0, 0, 0];
+    for seed in 0..2 * systems() {
+        let system = System::random(seed);
+        let graph = explore(&mut system.clone(), EVERYTHING);
+        let (region, vocabulary) = (region(&graph), system.vocabulary(&graph));
+        if !region.contains(0) {
+            continue;
+        }
+        let effort = Effort { waits_max: 2, checks_max: u64::MAX, work_max: u64::MAX };
+        let solutions = Problem::new(&graph, &region, &vocabulary, effort).least();
+        assert!(solutions.exhaustive);
+        let waits = system.waits();
+        let mut sets: Vec<Vec<Vec<Wait>>> = vec![vec![Vec::new()], Vec::new(), Vec::new()];
+        sets[1] = waits.iter().map(|wait| vec![*wait]).collect();
+        if seed % 8 == 0 {
+            for (at, first) in waits.iter().enumerate() {
+                let pair = |second: &Wait| vec![*first.min(second), *first.max(second)];
+                sets[2].extend(waits[at + 1..].iter().map(pair));
+            }
+        }
+        let those = |sets: &[Vec<Wait>]| -> BTreeSet<Vec<Wait>> {
+            sets.iter().filter(|set| do_by_definition(&graph, &region, &vocabulary, set)).cloned().collect()
+        };
+        let expected = sets.iter().map(|sets| those(sets)).find(|those| !those.is_empty()).unwrap_or_default();
+        let ranked: BTreeSet<Vec<Wait>> = solutions.ranked.iter().map(|solution| solution.waits.clone()).collect();
+        let fewest = ranked.first().map(Vec::len);
+        if seed % 8 == 0 || fewest != Some(2) {
+            assert_eq!(ranked, expected, "{seed}");
+        }
+        found[fewest.map_or(3, |waits| waits)] += 1;
+    }
+    assert!(found.iter().all(|&many| 0 < many), "{found:?}");
+}
