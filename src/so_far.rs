@@ -11,6 +11,7 @@ use fabius_engine::words::counted;
 use fabius_engine::{
     Event, Goal, Loaded, Outcome, Planned, Progress, PropertyReport, Report, Settings, Verdict, ViolationReport,
 };
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,11 +29,18 @@ struct Known {
     project: Option<ProjectReport>,
     /// The properties to be checked, and the verdicts that the model says to expect.
     planned: Vec<(Planned, Option<Verdict>)>,
+    /// Those that are done, in the order in which they were decided.
     properties: Vec<PropertyReport>,
-    /// The property that is searched.
-    searched: Option<String>,
+    /// Those that were searched and are not done, by name.
+    searched: HashMap<String, Searched>,
+}
+
+/// What is known of a property before its search is over.
+#[derive(Default)]
+struct Searched {
+    /// How far the search got that got furthest.
     progress: Progress,
-    /// The search found a violation, which is not confirmed yet.
+    /// A violation was found, which is not confirmed yet.
     found: bool,
     violations: Vec<ViolationReport>,
 }
@@ -63,15 +71,20 @@ impl SoFar {
     pub fn event(&self, event: &Event) {
         self.change(|known| match event {
             Event::Searching { property, goal } => {
-                known.searched = Some(property.clone());
-                known.found |= *goal != Goal::Violation;
+                known.searched.entry(property.clone()).or_default().found |= *goal != Goal::Violation;
             }
-            Event::Progress { progress, .. } => known.progress = *progress,
-            Event::Violation { violation, .. } => known.violations.push(violation.clone()),
+            Event::Progress { property, progress } => {
+                let searched = known.searched.entry(property.clone()).or_default();
+                if searched.progress.states <= progress.states {
+                    searched.progress = *progress;
+                }
+            }
+            Event::Violation { property, violation } => {
+                known.searched.entry(property.clone()).or_default().violations.push(violation.clone());
+            }
             Event::PropertyDone { property } => {
+                known.searched.remove(&property.name);
                 known.properties.push(property.clone());
-                (known.searched, known.progress, known.found) = (None, Progress::default(), false);
-                known.violations.clear();
             }
             _ => {}
         });
@@ -125,12 +138,18 @@ impl Known {
 
     /// The report of the file that is checked, as far as it is known.
     fn report(&mut self, why: StopReason) -> Report {
-        let mut properties = std::mem::take(&mut self.properties);
-        for (planned, expected) in self.planned.iter().skip(properties.len()) {
-            let property = if self.searched.as_ref() == Some(&planned.name) {
-                self.unfinished(planned, why)
-            } else {
-                PropertyReport::unchecked(&planned.name, planned.kind, &format!("not checked: {}", sentence(why)))
+        let mut done = std::mem::take(&mut self.properties);
+        let mut properties = Vec::new();
+        for (planned, expected) in &self.planned {
+            if let Some(at) = done.iter().position(|property| property.name == planned.name) {
+                properties.push(done.swap_remove(at));
+                continue;
+            }
+            let property = match self.searched.get(&planned.name) {
+                Some(searched) => searched.unfinished(planned, why),
+                None => {
+                    PropertyReport::unchecked(&planned.name, planned.kind, &format!("not checked: {}", sentence(why)))
+                }
             };
             properties.push(PropertyReport { expected: *expected, stopped: Some(Stopped::from(why)), ..property });
         }
@@ -151,8 +170,10 @@ impl Known {
             ..crashed
         }
     }
+}
 
-    /// What is known of the property that is searched. Something may have been found that was not confirmed in time, so
+impl Searched {
+    /// What is known of the property. Something may have been found that was not confirmed in time, so
     /// nothing is said of that.
     fn unfinished(&self, planned: &Planned, why: StopReason) -> PropertyReport {
         let Progress { states, transitions, depth, memory_bytes, seconds } = self.progress;

@@ -7,7 +7,7 @@ use crate::render::{advice, findings, schedule};
 use crate::{check, diagram};
 use clap::ValueEnum;
 use fabius_base::{Code, Finding, SourceMap};
-use fabius_engine::report::{ON, PropertyClass, PropertyReport};
+use fabius_engine::report::{ON, PropertyClass, PropertyReport, SearchReport};
 use fabius_engine::{Counterexample, DEAD_CODE_MAX, Loaded, Outcome, Settings, Verdict, strategy};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Steps, Trace};
@@ -90,10 +90,24 @@ pub fn conclusion(outcome: &Outcome, args: &Check) -> String {
         let told = format!("cached result from {time} UTC; --no-cache checks again");
         let _ = writeln!(text, "{}", paint(FAINT, told));
     }
+    text.push_str(&tried(outcome));
     let advice = advice::advice(&outcome.report, args);
     if !advice.is_empty() {
         let _ = writeln!(text, "{}", paint(STRONG, "to get further, try one of these:"));
         advice::lines(&advice).iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
+    text
+}
+
+/// The searches that left a property undecided, where there were several.
+fn tried(outcome: &Outcome) -> String {
+    let open = outcome.report.properties.iter().filter(|property| property.verdict == Verdict::Undecided);
+    let mut text = String::new();
+    for property in open.filter(|property| !property.tried.is_empty()) {
+        let did = |search: &SearchReport| format!("{} ({})", search.strategy, counted(search.states, "state"));
+        let searches: Vec<String> = property.tried.iter().map(did).collect();
+        let told = format!("searches for violations of {}: {}", property.name, searches.join(", "));
+        let _ = writeln!(text, "{}", paint(FAINT, told));
     }
     text
 }
@@ -275,7 +289,8 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
     }
     // Whoever chose a search reads which one ran.
     let has_chosen = args.search.is_some() || args.question.cycles.is_some() || args.question.fairness.is_some();
-    if let Some(strategy) = property.strategy.as_ref().filter(|_| has_chosen || 1 < args.question.threads) {
+    let names_search = has_chosen || 1 < args.question.threads || !property.tried.is_empty();
+    if let Some(strategy) = property.strategy.as_ref().filter(|_| names_search) {
         figures.push(strategy.algorithm.clone());
         if 1 < strategy.threads {
             figures.push(counted(strategy.threads as u64, "thread"));

@@ -26,7 +26,15 @@ pub enum StopReason {
 
 /// A flag shared between the one who works and the one who waits. Cloning shares it.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicU8>);
+pub struct Cancel {
+    flag: Arc<AtomicU8>,
+    /// A flag that counts as this one, too.
+    above: Option<Arc<Cancel>>,
+}
+
+/// The reasons that a flag can hold; each is stored as its place in this list, from 1.
+const REASONS: [StopReason; 5] =
+    [StopReason::Cancelled, StopReason::Timeout, StopReason::Exhausted, StopReason::States, StopReason::Memory];
 
 impl Cancel {
     /// A flag that is not raised.
@@ -34,34 +42,59 @@ impl Cancel {
         Self::default()
     }
 
+    /// A flag for a part of the work: whoever raises it stops only that part; whoever raises this one stops all.
+    pub fn part(&self) -> Self {
+        Self { flag: Arc::default(), above: Some(Arc::new(self.clone())) }
+    }
+
     /// Asks the work to stop; the first reason given stays.
     pub fn cancel(&self) {
-        let _ = self.0.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+        self.stop(1);
     }
 
     /// Tells the work that its time is used up; the first reason given stays.
     pub fn time_out(&self) {
-        let _ = self.0.compare_exchange(0, 2, Ordering::Relaxed, Ordering::Relaxed);
+        self.stop(2);
     }
 
     /// Tells the work that the system gives no more memory; the first reason given stays.
     pub fn exhaust(&self) {
-        let _ = self.0.compare_exchange(0, 3, Ordering::Relaxed, Ordering::Relaxed);
+        self.stop(3);
+    }
+
+    /// Tells the work that as many states are stored as are allowed; the first reason given stays.
+    pub fn too_many_states(&self) {
+        self.stop(4);
     }
 
     /// Tells the work that it used the memory allowed; the first reason given stays.
     pub fn over_memory(&self) {
-        let _ = self.0.compare_exchange(0, 4, Ordering::Relaxed, Ordering::Relaxed);
+        self.stop(5);
     }
 
     /// Whether the work should stop, and why. Cheap enough for every thousandth step.
     pub fn requested(&self) -> Option<StopReason> {
-        match self.0.load(Ordering::Relaxed) {
-            0 => None,
-            1 => Some(StopReason::Cancelled),
-            2 => Some(StopReason::Timeout),
-            4 => Some(StopReason::Memory),
-            _ => Some(StopReason::Exhausted),
-        }
+        let place = usize::from(self.flag.load(Ordering::Relaxed)).checked_sub(1);
+        let own = place.and_then(|place| REASONS.get(place).copied());
+        own.or_else(|| self.above.as_ref()?.requested())
+    }
+
+    fn stop(&self, reason: u8) {
+        let _ = self.flag.compare_exchange(0, reason, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_stops_all_stops_each_part_and_keeps_its_reason() {
+        let all = Cancel::new();
+        let (one, other) = (all.part(), all.part());
+        one.too_many_states();
+        assert_eq!((one.requested(), other.requested(), all.requested()), (Some(StopReason::States), None, None));
+        all.time_out();
+        assert_eq!([&one, &other].map(Cancel::requested), [Some(StopReason::States), Some(StopReason::Timeout)]);
     }
 }

@@ -104,7 +104,8 @@ impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
         if let Some(controls) = self.context.controls {
             controls.wait_while_paused(self.context.cancel);
         }
-        ControlFlow::Continue(())
+        // Whoever was told may have had enough.
+        self.context.cancel.requested().map_or(ControlFlow::Continue(()), ControlFlow::Break)
     }
 
     fn snapshot_request(&mut self) -> Option<SnapshotRequest> {

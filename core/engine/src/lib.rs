@@ -35,6 +35,7 @@ mod load;
 mod look;
 mod meaning;
 mod plan;
+mod portfolio;
 mod replay;
 mod run;
 mod safety;

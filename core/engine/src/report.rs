@@ -221,6 +221,51 @@ pub struct PropertyReport {
     /// The result is that of an earlier run, which ended then (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<String>,
+    /// The searches that ran, if there were several: the main search first, then those that had turns in its pauses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<SearchReport>,
+}
+
+/// One of several searches for what violates a property.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SearchReport {
+    /// The word for it, as in [`PropertyReport::search`].
+    pub strategy: String,
+    /// States that it stored.
+    pub states: u64,
+    /// Transitions as Spin counts them.
+    pub transitions: u64,
+    /// How it ended.
+    pub outcome: SearchEnd,
+}
+
+/// How one of several searches ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEnd {
+    /// It proved that the property holds.
+    Holds,
+    /// It found a violation.
+    Violated,
+    /// It had done as much work as its turn allowed.
+    Budget,
+    /// Another search decided the property.
+    Superseded,
+    /// It ended without a verdict, or a limit ended it.
+    Stopped,
+}
+
+impl SearchEnd {
+    /// How it ended, in a few words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::Budget => "its share of the work was done",
+            Self::Superseded => "another search decided first",
+            Self::Stopped => "undecided",
+        }
+    }
 }
 
 /// The search that ran for a property, with everything that was asked of it.
@@ -462,6 +507,7 @@ impl PropertyReport {
             violation_count: 0,
             schedule: None,
             cached: None,
+            tried: Vec::new(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! From a loaded model to its report: plan, one property after the other, one verdict.
+//! From a loaded model to its report: plan, searches for all properties (see `portfolio`), one verdict.
 
 use crate::checkpoint;
 use crate::counterexample::Counterexample;
@@ -9,9 +9,9 @@ use crate::liveness;
 use crate::load::Loaded;
 use crate::look::Controls;
 use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
-use crate::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
+use crate::portfolio::{Open, Portfolio};
+use crate::report::{FindingReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
-use crate::schedule;
 use crate::settings::{CheckpointFiles, Settings};
 use crate::starvation;
 use crate::strategy::{self, Asked, Choice, Strategy, choose};
@@ -116,27 +116,22 @@ fn check_all(
         findings: Vec::new(),
         failure: None,
     };
-    for (index, planned) in plan.properties.iter().enumerate() {
-        let settings = with_share(settings, plan.properties.len() - index, (context.now)());
-        let Some(mut choice) = choose(&Asked::of(planned, &settings), &settings) else { continue };
-        if let Some(note) = checkpoint::not_kept(&settings, &choice, planned, plan.properties.len()) {
+    let mut open = Vec::new();
+    for planned in &plan.properties {
+        let Some(mut choice) = choose(&Asked::of(planned, settings), settings) else { continue };
+        if let Some(note) = checkpoint::not_kept(settings, &choice, planned, plan.properties.len()) {
             choice.settings.checkpoint_files = CheckpointFiles::default();
             outcome.findings.push(note);
         }
-        outcome.findings.extend(choices_free(&settings, planned));
+        outcome.findings.extend(choices_free(settings, planned));
         outcome.findings.extend(without_effect(&choice, planned));
-        let mut found = search(loaded, program, planned, &choice, context);
-        if settings.schedule && planned.question == Question::Safety {
-            schedule::add_to(&mut found, loaded, &settings, context.cancel);
-        }
+        open.push(Open::new(planned, choice));
+    }
+    for found in Portfolio::new(loaded, program, settings, open).decide(context) {
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
         outcome.failure = outcome.failure.or(found.failure);
-        let ran = !found.report.search.is_empty();
-        let strategy = ran.then(|| choice.report(program, planned.question));
-        let property = PropertyReport { expected: loaded.expected(&planned.name), strategy, ..found.report };
-        (context.observe)(Event::PropertyDone { property: property.clone() });
-        outcome.report.properties.push(property);
+        outcome.report.properties.push(found.report);
     }
     if settings.hints && outcome.failure.is_none() {
         let hints = starvation::hints(program, settings, context.cancel);
@@ -151,7 +146,7 @@ fn check_all(
 }
 
 /// Runs the search that was chosen.
-fn search(
+pub(crate) fn search(
     loaded: &Loaded,
     program: &Arc<Program>,
     planned: &Planned,
@@ -181,12 +176,6 @@ fn search(
         }
         Strategy::DeepCycles(depth) => deepening::check_cycles(loaded, program, planned, settings, depth, context),
     }
-}
-
-/// The settings for the next of this many properties, which may use its share of the time that is left.
-fn with_share(settings: &Settings, properties: usize, now: Duration) -> Settings {
-    let share = |until: Duration| now + until.saturating_sub(now) / properties as u32;
-    Settings { until: settings.until.map(share), ..settings.clone() }
 }
 
 /// The verdict over all properties.

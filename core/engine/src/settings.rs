@@ -1,5 +1,6 @@
 //! What a person may choose about a check.
 
+pub use crate::portfolio::Pauses;
 use fabius_base::Limits;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct Settings {
     /// How many transitions may be listed to find a shorter run to a violation, and as many again to find out whether fair
     /// runs do the same. Those of large states count more than once.
     pub clarify_transitions_max: u64,
+    /// When a search that nobody chose pauses, so that others have a turn.
+    pub pauses: Pauses,
     /// When to stop, by the clock of [`crate::CheckContext`]; the properties share the time until then.
     pub until: Option<Duration>,
 }
@@ -85,6 +88,7 @@ impl Default for Settings {
             threads: 1,
             limits: Limits::default(),
             clarify_transitions_max: CLARIFY_TRANSITIONS_MAX,
+            pauses: Pauses::default(),
             until: None,
         }
     }

@@ -7,6 +7,7 @@ use crate::plan::Planned;
 use crate::report::{PropertyReport, Stopped, Verdict};
 use crate::run::{CheckContext, internal_error};
 use crate::settings::{Settings, Storage};
+use crate::strategy::Choice;
 use crate::words::{counted, grouped, memory};
 use fabius_base::{Code, Finding, Limits, StopReason};
 use fabius_machine::Refusal;
@@ -45,6 +46,12 @@ impl Checked {
         let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
         report.verdict = Verdict::Faulty;
         Self { findings: vec![finding], ..Self::of(report) }
+    }
+
+    /// Says which search it was, if there was one.
+    pub(crate) fn describe(&mut self, choice: &Choice, program: &Program, planned: &Planned) {
+        let ran = !self.report.search.is_empty();
+        self.report.strategy = ran.then(|| choice.report(program, planned.question));
     }
 
     /// Adds what a search found, once it is confirmed; of what is not, the first failure is kept.

@@ -276,6 +276,7 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
         memory_bytes: number("memory_bytes")?,
         bytes_per_state: entry["bytes_per_state"].as_f64()?,
         reduction: entry["reduction"].as_str()?.to_owned(),
+        tried: entry.get("tried").map_or(Some(Vec::new()), |tried| serde_json::from_value(tried.clone()).ok())?,
         ..PropertyReport::unchecked(name, *kind, reason)
     })
 }

@@ -159,6 +159,7 @@ impl Row {
 }
 
 /// The search for what violates a property.
+#[derive(Clone)]
 pub(crate) struct Choice {
     pub strategy: Strategy,
     /// The settings without the options that were set aside.

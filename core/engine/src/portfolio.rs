@@ -1,0 +1,450 @@
+//! Which searches a check runs, in which order, and with how much work, where nobody chose a search.
+//!
+//! For each property, the search that suits it (its *main search*) goes on until it ends. It pauses now and then and keeps its visited
+//! set: in a pause, searches that fail differently have a short turn each ([`TURNS`]), and so have the main searches of the other
+//! properties that are open. Whatever decides a property ends its turn. Work is counted in transitions, so what happens does not
+//! depend on how fast the machine is.
+//!
+//! The turns of a search begin anew each time, with the budget that the later pause gives, and throw away what they stored; since
+//! pauses become ever rarer, all turns of a property together take at most about half of the work of its main search once this is
+//! large. A main search that ends before its first pause is the whole check of its property.
+
+use crate::event::{Event, Goal, Progress};
+use crate::load::Loaded;
+use crate::look::Controls;
+use crate::plan::{Planned, Question};
+use crate::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
+use crate::run::{CheckContext, search};
+use crate::schedule;
+use crate::settings::{Delaying, DepthBounding, Order, Settings};
+use crate::strategy::{Asked, Choice, choose};
+use crate::task::{Checked, limit_reached};
+use fabius_base::{Cancel, Limits, StopReason};
+use fabius_program::Program;
+use fabius_search::Completeness;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A main search pauses when it has listed this many transitions, …
+const FIRST_PAUSE: u64 = 150_000;
+/// … and again each time when it has listed so many times as many.
+const PAUSE_GROWTH: u64 = 4;
+
+/// A search that has a turn in the pauses of a main search.
+struct Turn {
+    /// What is asked for in place of what suits the property.
+    ask: fn(Settings) -> Settings,
+    /// Its work in the first pause, in per cent of what the main search has done: generous, since that is little.
+    first_percent: u64,
+    /// Its work in later pauses.
+    later_percent: u64,
+}
+
+/// The searches that have a turn, in their order: long runs with few delays, short runs beside unbounded ones, shortest runs.
+const TURNS: [Turn; 3] = [
+    Turn { ask: by_delays, first_percent: 25, later_percent: 5 },
+    Turn { ask: by_depth, first_percent: 60, later_percent: 15 },
+    Turn { ask: breadth_first, first_percent: 0, later_percent: 10 },
+];
+
+fn by_delays(settings: Settings) -> Settings {
+    Settings { delaying: Some(Delaying { shows_shortest: true, ..Delaying::default() }), ..settings }
+}
+
+fn by_depth(settings: Settings) -> Settings {
+    Settings { depth_bounding: Some(DepthBounding::default()), ..settings }
+}
+
+fn breadth_first(settings: Settings) -> Settings {
+    Settings { search: Order::BreadthFirst, ..settings }
+}
+
+/// When main searches pause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pauses {
+    /// After this many transitions for the first time.
+    pub first: u64,
+    /// How many times as many until the next time; at least 2.
+    pub growth: u64,
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self { first: FIRST_PAUSE, growth: PAUSE_GROWTH }
+    }
+}
+
+impl Pauses {
+    /// The work before a pause; they are numbered from 0.
+    fn work(self, pause: u32) -> u64 {
+        self.first.saturating_mul(self.growth.max(2).saturating_pow(pause))
+    }
+}
+
+/// A property, and what is known of it so far.
+pub(crate) struct Open<'a> {
+    planned: &'a Planned,
+    /// Its main search.
+    choice: Choice,
+    /// Turns were had in this many of the pauses.
+    pauses_had: u32,
+    /// What its main search did where it got furthest.
+    main: Option<SearchReport>,
+    /// What the searches did that had turns.
+    turns: Vec<SearchReport>,
+    /// What its main search left behind where it got furthest and was ended in a pause.
+    furthest: Option<Checked>,
+    /// It is decided, or all that may be done is done.
+    over: Option<Checked>,
+}
+
+impl<'a> Open<'a> {
+    /// Nothing is known yet.
+    pub(crate) fn new(planned: &'a Planned, choice: Choice) -> Self {
+        Self { planned, choice, pauses_had: 0, main: None, turns: Vec::new(), furthest: None, over: None }
+    }
+
+    /// States that were stored in turns: a search that had several counts once.
+    fn states_of_turns(&self) -> u64 {
+        self.turns.iter().map(|search| search.states).sum()
+    }
+
+    /// Takes note of what the main search did, unless it did more before.
+    fn note_main(&mut self, choice: &Choice, checked: &Checked, outcome: SearchEnd) {
+        let did = searched(choice, checked, outcome);
+        let known = self.main.take().filter(|known| did.states < known.states && outcome != SearchEnd::Violated);
+        self.main = known.or(Some(did));
+    }
+
+    /// Takes note of what a search did in its turn; a later turn goes further.
+    fn note_turn(&mut self, choice: &Choice, checked: &Checked, outcome: SearchEnd) {
+        let did = searched(choice, checked, outcome);
+        self.turns.retain(|known| known.strategy != did.strategy);
+        self.turns.push(did);
+    }
+}
+
+fn searched(choice: &Choice, checked: &Checked, outcome: SearchEnd) -> SearchReport {
+    let PropertyReport { states, states_before, transitions, .. } = checked.report;
+    // What it stored before it began anew with the reduction is its own work, too.
+    let (states, transitions) = (states.max(states_before), transitions.max(states_before));
+    SearchReport { strategy: choice.name().to_owned(), states, transitions, outcome }
+}
+
+/// A main search that runs.
+struct Run<'c> {
+    /// The number of its property.
+    index: usize,
+    /// It ends in this pause, if it has only a turn itself.
+    last: Option<u32>,
+    /// Its next pause.
+    next: u32,
+    meter: Meter,
+    stop: &'c Cancel,
+    /// Time in pauses, which does not count as its own.
+    paused: &'c Cell<Duration>,
+    /// Time for searches for other properties.
+    lent: Duration,
+    /// What a search with a turn decided.
+    decided: Option<Checked>,
+    /// It ended in its last pause.
+    is_suspended: bool,
+}
+
+/// What a search has done so far, as its events tell.
+#[derive(Default)]
+struct Meter {
+    /// Work of searches that began anew.
+    before: u64,
+    last: Progress,
+    /// It looks for a first violation, not for more about one.
+    is_at_work: bool,
+}
+
+impl Meter {
+    /// Takes an event in; whether it says how far the search for a violation is.
+    fn hear(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Searching { goal, .. } => {
+                self.before = self.work();
+                self.last = Progress::default();
+                self.is_at_work = *goal == Goal::Violation;
+                false
+            }
+            Event::Progress { progress, .. } => {
+                self.last = *progress;
+                self.is_at_work
+            }
+            _ => false,
+        }
+    }
+
+    fn work(&self) -> u64 {
+        self.before + self.last.transitions.max(self.last.states)
+    }
+}
+
+/// The searches of a check.
+pub(crate) struct Portfolio<'a> {
+    pub loaded: &'a Loaded,
+    pub program: &'a Arc<Program>,
+    pub settings: &'a Settings,
+    /// The properties, in the order of the report.
+    pub properties: Vec<Open<'a>>,
+    /// Memory of main searches that pause.
+    held_bytes: u64,
+}
+
+impl<'a> Portfolio<'a> {
+    /// The searches for what violates these properties.
+    pub(crate) fn new(
+        loaded: &'a Loaded,
+        program: &'a Arc<Program>,
+        settings: &'a Settings,
+        properties: Vec<Open<'a>>,
+    ) -> Self {
+        Self { loaded, program, settings, properties, held_bytes: 0 }
+    }
+
+    /// Decides the properties as far as the limits go; what is known of each, in their order.
+    pub(crate) fn decide(mut self, context: &mut CheckContext<'_>) -> Vec<Checked> {
+        for index in 0..self.properties.len() {
+            if self.properties[index].over.is_none() {
+                let (checked, _) = self.main_search(index, None, context);
+                self.finish(index, checked, context);
+            }
+        }
+        self.properties.into_iter().filter_map(|property| property.over).collect()
+    }
+
+    /// Runs the main search of a property, from its beginning to its end or to the end of a pause. What is known then, and whether
+    /// that is all that can be known.
+    fn main_search(&mut self, index: usize, last: Option<u32>, outer: &mut CheckContext<'_>) -> (Checked, bool) {
+        let planned = self.properties[index].planned;
+        let mut choice = self.properties[index].choice.clone();
+        choice.settings.until = self.share((outer.now)());
+        choice.settings.limits = self.beside(choice.settings.limits);
+        let (loaded, program, now, controls) = (self.loaded, self.program, outer.now, outer.controls);
+        let (stop, paused) = (outer.cancel.part(), Cell::new(Duration::ZERO));
+        let mut run = Run {
+            index,
+            last,
+            next: 0,
+            meter: Meter::default(),
+            stop: &stop,
+            paused: &paused,
+            lent: Duration::ZERO,
+            decided: None,
+            is_suspended: false,
+        };
+        let may_pause = leaves_open(self.settings);
+        let mut observe = |event: Event| {
+            let at_work = run.meter.hear(&event);
+            (outer.observe)(event);
+            if at_work && may_pause {
+                self.go_on_or_pause(&mut run, choice.settings.until, outer);
+            }
+        };
+        let now = || now().saturating_sub(paused.get());
+        let mut context = CheckContext { cancel: &stop, now: &now, observe: &mut observe, controls };
+        let mut checked = search(loaded, program, planned, &choice, &mut context);
+        checked.describe(&choice, program, planned);
+        let property = &mut self.properties[index];
+        if let Some(mut decided) = run.decided {
+            property.note_main(&choice, &checked, SearchEnd::Superseded);
+            decided.failure = decided.failure.or(checked.failure);
+            return (decided, true);
+        }
+        property.note_main(&choice, &checked, end_of(&checked, run.is_suspended));
+        // Alone, it may have more time and memory.
+        let is_short =
+            [Stopped::Cancelled, Stopped::Timeout, Stopped::Memory].map(Some).contains(&checked.report.stopped);
+        let is_over = checked.failure.is_some() || !(run.is_suspended || last.is_some() && is_short);
+        (checked, is_over)
+    }
+
+    /// Ends a main search that has used up what it may use, or lets it pause if that is due.
+    fn go_on_or_pause(&mut self, run: &mut Run<'_>, until: Option<Duration>, outer: &mut CheckContext<'_>) {
+        let now = (outer.now)();
+        let states = run.meter.last.states + self.properties[run.index].states_of_turns();
+        if self.settings.until.is_some_and(|until| until <= now) || until.is_some_and(|until| until + run.lent <= now) {
+            return run.stop.time_out();
+        }
+        let limits = outer.controls.and_then(Controls::limits).unwrap_or(self.settings.limits);
+        if limits.states_max.is_some_and(|max| max <= states) && states != run.meter.last.states {
+            return run.stop.too_many_states();
+        }
+        let pauses = self.settings.pauses;
+        let mut due = None;
+        while run.last.is_none_or(|last| run.next <= last) && pauses.work(run.next) <= run.meter.work() {
+            due = Some(run.next);
+            run.next += 1;
+        }
+        if let Some(pause) = due {
+            self.pause(pause, run, outer);
+        }
+    }
+
+    /// Lets others have their turns.
+    fn pause(&mut self, pause: u32, run: &mut Run<'_>, outer: &mut CheckContext<'_>) {
+        let began = (outer.now)();
+        let held = run.meter.last.memory_bytes;
+        self.held_bytes += held;
+        if self.properties[run.index].pauses_had <= pause {
+            self.properties[run.index].pauses_had = pause + 1;
+            run.decided = self.turns(pause, run, outer);
+        }
+        if run.decided.is_some() || run.last == Some(pause) {
+            run.is_suspended = run.decided.is_none();
+            run.stop.cancel();
+        } else {
+            let began = (outer.now)();
+            if run.last.is_none() {
+                self.other_properties(run.index, pause, outer);
+            }
+            run.lent += (outer.now)() - began;
+            let property = self.properties[run.index].planned.name.clone();
+            (outer.observe)(Event::Searching { property, goal: Goal::Violation });
+        }
+        self.held_bytes -= held;
+        run.paused.set(run.paused.get() + ((outer.now)() - began));
+    }
+
+    /// Lets the main searches of the other properties that are open go on to the same pause.
+    fn other_properties(&mut self, index: usize, pause: u32, outer: &mut CheckContext<'_>) {
+        for other in 0..self.properties.len() {
+            if other == index || self.properties[other].over.is_some() || outer.cancel.requested().is_some() {
+                continue;
+            }
+            let (checked, is_over) = self.main_search(other, Some(pause), outer);
+            if is_over {
+                self.finish(other, checked, outer);
+                continue;
+            }
+            // What ended for want of memory or time had less of it than the check allows.
+            let is_suspended = checked.report.stopped == Some(Stopped::Cancelled);
+            let furthest = &mut self.properties[other].furthest;
+            if is_suspended && furthest.as_ref().is_none_or(|known| known.report.states < checked.report.states) {
+                *furthest = Some(checked);
+            }
+        }
+    }
+
+    /// Lets the searches that fail differently have their turns; what they decided.
+    fn turns(&mut self, pause: u32, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
+        let work = |pause: u32| self.settings.pauses.work(pause);
+        let budget = |turn: &Turn, pause: u32| match pause {
+            0 => work(0).saturating_mul(turn.first_percent) / 100,
+            _ => work(pause).saturating_mul(turn.later_percent) / 100,
+        };
+        // With hardly more work than before, it would hardly see more.
+        let pays = |turn: &Turn| (0..pause).all(|before| 2 * budget(turn, before) <= budget(turn, pause));
+        let due = TURNS.iter().filter(|turn| 0 < turn.first_percent + u64::from(pause) && pays(turn));
+        let due: Vec<(&Turn, u64)> = due.map(|turn| (turn, budget(turn, pause))).collect();
+        due.into_iter().find_map(|(turn, budget)| self.turn(turn, budget, run, outer))
+    }
+
+    /// Runs a search within a budget; what it decided.
+    fn turn(&mut self, turn: &Turn, budget: u64, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
+        let property = &self.properties[run.index];
+        let planned = property.planned;
+        let mut settings = (turn.ask)(Settings { until: self.share((outer.now)()), ..self.settings.question_only() });
+        settings.limits = self.beside(self.settings.limits);
+        let stored = run.meter.last.states + property.states_of_turns();
+        settings.limits.states_max = settings.limits.states_max.map(|max| max.saturating_sub(stored));
+        let choice = choose(&Asked::of(planned, &settings), &settings)?;
+        let is_another = choice.set_aside.is_empty() && choice.name() != property.choice.name();
+        // Where the text forbids delays, their order does not lead to every run.
+        let is_sealed = settings.delaying.is_some() && self.loaded.is_sealed();
+        if !is_another || is_sealed || outer.cancel.requested().is_some() || settings.limits.states_max == Some(0) {
+            return None;
+        }
+        let (now, controls, stop) = (outer.now, outer.controls, outer.cancel.part());
+        let (mut meter, mut is_over) = (Meter::default(), true);
+        let mut observe = |event: Event| {
+            if meter.hear(&event) && budget <= meter.work() {
+                is_over = false;
+                stop.cancel();
+            }
+            // Rounds are told of main searches only: whoever listens takes them for those of that one.
+            if !matches!(event, Event::Round { .. }) {
+                (outer.observe)(event);
+            }
+        };
+        let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
+        let mut checked = search(self.loaded, self.program, planned, &choice, &mut context);
+        checked.describe(&choice, self.program, planned);
+        let decided = checked.failure.is_some() || matches!(checked.report.verdict, Verdict::Holds | Verdict::Violated);
+        self.properties[run.index].note_turn(&choice, &checked, end_of(&checked, !is_over));
+        decided.then_some(checked)
+    }
+
+    /// Ends the search for what violates a property, and tells of it.
+    fn finish(&mut self, index: usize, checked: Checked, context: &mut CheckContext<'_>) {
+        let limits = self.beside(self.settings.limits);
+        let property = &mut self.properties[index];
+        let mut checked = match property.furthest.take() {
+            Some(furthest) if is_further(&furthest, &checked) => ended_like(furthest, &checked, &self.settings.limits),
+            _ => checked,
+        };
+        if self.settings.schedule && property.planned.question == Question::Safety {
+            let settings = Settings { limits, ..self.settings.clone() };
+            schedule::add_to(&mut checked, self.loaded, &settings, context.cancel);
+        }
+        checked.report.expected = self.loaded.expected(&property.planned.name);
+        if !property.turns.is_empty() {
+            checked.report.tried = property.main.iter().chain(&property.turns).cloned().collect();
+        }
+        (context.observe)(Event::PropertyDone { property: checked.report.clone() });
+        property.over = Some(checked);
+    }
+
+    /// Until when the next search may go on: each property that is open has its share of the time that is left.
+    fn share(&self, now: Duration) -> Option<Duration> {
+        let open = self.properties.iter().filter(|property| property.over.is_none()).count();
+        self.settings.until.map(|until| now + until.saturating_sub(now) / open.max(1) as u32)
+    }
+
+    /// What a search may use beside those that pause.
+    fn beside(&self, limits: Limits) -> Limits {
+        let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(self.held_bytes));
+        Limits { memory_bytes_max, ..limits }
+    }
+}
+
+/// Whether somebody who chose these settings leaves it open which searches run.
+fn leaves_open(settings: &Settings) -> bool {
+    // An order that only serves to find a violation soon is as good as none.
+    let delaying = settings.delaying.clone().filter(|delaying| !delaying.shows_shortest);
+    let limits = Limits { depth_max: None, ..settings.limits };
+    Settings { delaying, limits, ..settings.clone() }.options().is_empty()
+}
+
+/// How a search ended.
+fn end_of(checked: &Checked, by_budget: bool) -> SearchEnd {
+    match checked.report.verdict {
+        Verdict::Holds => SearchEnd::Holds,
+        Verdict::Violated => SearchEnd::Violated,
+        Verdict::Undecided | Verdict::Faulty if by_budget => SearchEnd::Budget,
+        Verdict::Undecided | Verdict::Faulty => SearchEnd::Stopped,
+    }
+}
+
+/// Whether a search that was ended in a pause saw more than the one that ended last, which decided nothing.
+fn is_further(furthest: &Checked, last: &Checked) -> bool {
+    let is_open = last.report.verdict == Verdict::Undecided && last.failure.is_none();
+    is_open && last.report.states < furthest.report.states
+}
+
+/// What the search that got furthest left behind, with what ended the last one: its own end in a pause is nobody's limit.
+fn ended_like(furthest: Checked, last: &Checked, limits: &Limits) -> Checked {
+    let sentence = |reason| limit_reached(Completeness::Stopped(reason), limits);
+    let ends = [StopReason::Timeout, StopReason::States, StopReason::Memory, StopReason::Full, StopReason::Exhausted];
+    let end = ends.into_iter().find(|end| last.report.reason.contains(&sentence(*end)));
+    let end = end.unwrap_or(StopReason::Cancelled);
+    let mut checked = furthest;
+    checked.report.stopped = last.report.stopped;
+    checked.report.reason = checked.report.reason.replace(&sentence(StopReason::Cancelled), &sentence(end));
+    checked
+}

@@ -1,0 +1,167 @@
+//! Searches that take turns: what they decide is what one search decides, limits hold over all of them, and each property is
+//! reported once it is decided.
+
+use fabius_base::{Cancel, Limits};
+use fabius_engine::report::{PropertyReport, SearchEnd, Stopped, ViolationClass};
+use fabius_engine::settings::Pauses;
+use fabius_engine::{CheckContext, Event, Order, Outcome, Settings, Verdict, check, load};
+use fabius_testkit::generate;
+use std::time::Duration;
+
+/// Models compared unless `FABIUS_MODELS` says otherwise.
+const MODELS: u64 = 60;
+/// Larger state spaces say nothing that smaller ones would not say.
+const STATES_MAX: u64 = 4_000;
+
+/// A counter without bound beside an error that a few steps lead to: depth-first search follows the counter for ever.
+const COUNTER: &str = "int writes; byte x;
+    active proctype Reader() { do :: x < 3 -> x++ :: x == 3 -> assert(false) od }
+    active proctype Writer() { do :: writes++ od }
+    ltl few { [] (x < 2 || writes < 0) }";
+
+fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
+    let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, settings);
+    let mut events = Vec::new();
+    let mut observe = |event| events.push(event);
+    let cancel = Cancel::new();
+    let context = &mut CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+    let outcome = check(&loaded, settings, context);
+    assert_eq!(outcome.failure, None, "{text}");
+    (outcome, events)
+}
+
+fn often() -> Settings {
+    let pauses = Pauses { first: 2_000, growth: 2 };
+    Settings { pauses, clarify_transitions_max: 100_000, ..Settings::default() }
+}
+
+/// No sentence tells of a limit that nobody set.
+fn tells_no_budget(property: &PropertyReport) {
+    assert_ne!(property.stopped, Some(Stopped::Cancelled), "{}", property.reason);
+    assert!(!property.reason.contains("interrupted"), "{}", property.reason);
+}
+
+#[test]
+fn an_error_near_the_start_is_found_beside_a_counter() {
+    let (outcome, _) = run(COUNTER, &often());
+    for (property, kind) in outcome.report.properties.iter().zip(["dfs", "ndfs"]) {
+        assert_eq!(property.verdict, Verdict::Violated, "{property:?}");
+        assert!(property.states < 50_000, "{property:?}");
+        let (main, last) = (property.tried.first().unwrap(), property.tried.last().unwrap());
+        assert_eq!((main.strategy.as_str(), main.outcome), (kind, SearchEnd::Superseded));
+        assert_eq!((last.strategy.as_str(), last.outcome), (property.search, SearchEnd::Violated));
+        assert_eq!((last.states, last.transitions), (property.states, property.transitions));
+        assert_eq!(property.strategy.as_ref().map(|strategy| strategy.algorithm.as_str()), Some(property.search));
+    }
+    let violation = &outcome.report.properties[0].violations[0];
+    assert_eq!((violation.kind, violation.shortest), (ViolationClass::Assertion, true));
+    assert!(violation.steps <= 8, "the run is shortened as ever: {} steps", violation.steps);
+    assert_eq!(outcome.counterexamples.len(), 2);
+}
+
+#[test]
+fn whoever_chooses_a_search_gets_that_one_only() {
+    let limits = Limits { states_max: Some(20_000), ..Limits::default() };
+    let chosen = Settings { search: Order::DepthFirst, limits, ..often() };
+    let (outcome, _) = run(COUNTER, &chosen);
+    let safety = &outcome.report.properties[0];
+    assert_eq!((safety.verdict, safety.stopped, safety.states), (Verdict::Undecided, Some(Stopped::States), 20_000));
+    assert!(safety.tried.is_empty());
+}
+
+#[test]
+fn a_search_that_ends_before_its_first_pause_is_the_whole_check() {
+    let never = Settings { pauses: Pauses { first: u64::MAX, growth: 2 }, ..Settings::default() };
+    let text =
+        "byte n; active [2] proctype P() { do :: n < 100 -> n++ :: n > 0 -> n-- :: break od } ltl p { [] (n < 101) }";
+    let (plain, before) = run(text, &never);
+    let (outcome, events) = run(text, &Settings::default());
+    assert_eq!((&outcome.report, &events), (&plain.report, &before));
+    assert!(outcome.report.properties.iter().all(|property| property.tried.is_empty()));
+}
+
+#[test]
+fn a_property_does_not_wait_for_the_one_before_it() {
+    // Safety holds, and takes long; the formula is violated soon.
+    let text = "byte a, b, c; ltl never_three { [] (c != 3) }
+        active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
+        active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }
+        active proctype C() { do :: c < 12 -> c++ :: c > 0 -> c-- od }";
+    let (outcome, events) = run(text, &often());
+    let done: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::PropertyDone { property } => Some(property.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(done, ["never_three", "safety"], "each is told of when it is decided");
+    let told: Vec<(&str, Verdict)> =
+        outcome.report.properties.iter().map(|property| (property.name.as_str(), property.verdict)).collect();
+    assert_eq!(told, [("safety", Verdict::Holds), ("never_three", Verdict::Violated)], "in the order of the model");
+    let (plain, _) = run(text, &Settings { pauses: Pauses { first: u64::MAX, growth: 2 }, ..Settings::default() });
+    assert_eq!(outcome.report.properties[0].states, plain.report.properties[0].states);
+    assert!(matches!(events.last(), Some(Event::Done { .. })));
+}
+
+#[test]
+fn limits_hold_over_all_searches_of_a_property() {
+    // Nothing is wrong here, and there is no end.
+    let text = "int n, m; active proctype P() { do :: n++ :: m++ od } ltl p { [] (n != -1) }";
+    let states_max = 9_000;
+    let settings = Settings { limits: Limits { states_max: Some(states_max), ..Limits::default() }, ..often() };
+    let (outcome, _) = run(text, &settings);
+    for property in &outcome.report.properties {
+        assert_eq!((property.verdict, property.stopped), (Verdict::Undecided, Some(Stopped::States)), "{property:?}");
+        assert!(property.reason.contains("the limit of 9 000 states was reached"), "{}", property.reason);
+        tells_no_budget(property);
+        let stored: u64 = property.tried.iter().map(|search| search.states).sum();
+        assert!(1 < property.tried.len() && stored <= states_max + 2 * 1_024, "{:?}", property.tried);
+        assert_eq!(Some(property.states), property.tried.first().map(|search| search.states), "the furthest search");
+    }
+}
+
+#[test]
+fn an_interrupted_check_tells_of_the_search_that_got_furthest() {
+    let text = "int n, m; active proctype P() { do :: n++ :: m++ od } ltl p { [] (n != -1) }";
+    let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+    let cancel = Cancel::new();
+    let mut looks = 0;
+    let mut observe = |event| {
+        looks += u32::from(matches!(event, Event::Progress { .. }));
+        if looks == 60 {
+            cancel.time_out();
+        }
+    };
+    let context = &mut CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+    let outcome = check(&loaded, &often(), context);
+    for property in &outcome.report.properties {
+        assert_eq!(property.stopped, Some(Stopped::Timeout), "{property:?}");
+        assert!(1_000 < property.states && property.reason.ends_with("the time allowed was used up"), "{property:?}");
+    }
+}
+
+#[test]
+fn turns_and_single_searches_agree_on_random_models() {
+    let models = std::env::var("FABIUS_MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(MODELS);
+    let never = Pauses { first: u64::MAX, growth: 2 };
+    let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
+    let mut several = 0;
+    for seed in 1..=models {
+        let text = generate::model(seed).text();
+        let (plain, _) = run(&text, &Settings { pauses: never, limits, ..Settings::default() });
+        let is_decided = |property: &PropertyReport| matches!(property.verdict, Verdict::Holds | Verdict::Violated);
+        if !plain.report.properties.iter().all(is_decided) {
+            continue;
+        }
+        for first in [1, 40] {
+            let (outcome, _) = run(&text, &Settings { pauses: Pauses { first, growth: 2 }, ..Settings::default() });
+            for (alone, property) in plain.report.properties.iter().zip(&outcome.report.properties) {
+                tells_no_budget(property);
+                several += u64::from(!property.tried.is_empty());
+                assert_eq!(alone.verdict, property.verdict, "seed {seed}, {}:\n{text}", alone.name);
+            }
+        }
+    }
+    assert!(models / 2 < several, "most models are large enough for a pause: {several} of {models}");
+}
