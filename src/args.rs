@@ -146,6 +146,15 @@ pub struct Executions {
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "60", conflicts_with_all = ["list", "sample"], help_heading = "What to show")]
     pub tree: Option<usize>,
 
+    /// Say in what two executions differ, by their numbers: where they part, what they touch in another order, how they end.
+    #[arg(long, value_names = ["NUMBER", "NUMBER"], num_args = 2, value_parser = parse_rank, conflicts_with_all = ["list", "sample", "show", "tree"], help_heading = "What to show")]
+    pub compare: Option<Vec<u128>>,
+
+    /// Say what distinguishes the executions that fail, or get stuck, from those that end well: which step comes, or
+    /// comes before which other step, in all of the one kind and in none of the other.
+    #[arg(long, help_heading = "What to show")]
+    pub difference: bool,
+
     /// Format of the execution or of the tree shown.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExecutionFormat::Text, requires = "view", help_heading = "What to show")]
     pub format: ExecutionFormat,

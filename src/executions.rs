@@ -2,6 +2,7 @@
 
 use crate::args::{ExecutionFormat, Executions as Args, Only};
 use crate::render::choices::{self, Choices};
+use crate::render::differences;
 use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::render::text;
@@ -55,6 +56,8 @@ pub fn run(args: &Args) -> u8 {
         return exit::INTERNAL;
     }
     let missing = args.show.filter(|_| found.listed.is_empty());
+    let greatest = args.compare.as_ref().filter(|_| found.report.comparison.is_none());
+    let missing = missing.or_else(|| greatest.and_then(|numbers| numbers.iter().max().copied()));
     let printed = if args.json {
         serde_json::to_string_pretty(&found.report)
             .map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
@@ -111,6 +114,8 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
         count,
         sample: args.sample,
         tree: args.tree,
+        compare: args.compare.as_ref().and_then(|numbers| Some([numbers.first()? - 1, numbers.get(1)? - 1])),
+        difference: args.difference,
         seed: args.seed,
         steps_max: args.within,
         reduction: !args.no_reduction,
@@ -160,6 +165,12 @@ fn shown(args: &Args, loaded: &Loaded, found: &Executions) -> String {
         ));
         let advice = "--within N counts executions up to N steps, exactly; `fabius check` checks the whole model";
         let _ = writeln!(text, "{}", paint(FAINT, advice));
+    }
+    if let Some(comparison) = &found.report.comparison {
+        return text + &differences::comparison(comparison, &found.listed);
+    }
+    if args.difference && found.report.exhaustive {
+        text.push_str(&differences::difference(&found.report));
     }
     text.push_str(&tree.map(|tree| tree.text()).unwrap_or_default());
     for execution in &found.listed {

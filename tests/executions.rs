@@ -166,3 +166,32 @@ fn a_counterexample_is_shown_as_a_diagram() {
     }
     check(&["models/handshake.pml", "--diagram=run.gif"]).expect(3);
 }
+
+#[test]
+fn what_makes_the_difference_is_told() {
+    let told = run(&["models/lost_wakeup.pml", "--difference"]).expect(1);
+    told.says(
+        "the difference: in the execution that gets stuck, and in none of the 2 that end well, all of this is true:",
+    )
+    .says("Sleeper[0] line 10 !ready\n      before Waker[1] line 17 ready = true  (ready)");
+    let reads_late = "byte x;\nactive proctype P() { x = 1 }\nactive proctype Q() { byte t; t = x; assert(t == 0) }\n";
+    on(reads_late, &["--difference"]).expect(1).says("P[0] line 2 x = 1\n      before Q[1] line 3 t = x  (x)");
+    let report = json(&on(reads_late, &["--difference", "--json"]).expect(1));
+    assert_eq!((&report["difference"][0]["kind"], &report["difference"][0]["all"]), (&"failing".into(), &true.into()));
+    on("byte x;\nactive proctype P() { x = 1 }\n", &["--difference"])
+        .expect(0)
+        .says("no execution fails or gets stuck");
+    on("active proctype P() { assert(false) }\n", &["--difference"]).expect(1).says("no execution ends well");
+}
+
+#[test]
+fn two_executions_are_compared() {
+    let text = run(&[ONCE, "--compare", "5", "6"]).expect(1);
+    text.says("#5 gets stuck after 8 steps\n#6 ends well").says("they begin with the same 6 steps, then:");
+    let report = json(&run(&[ONCE, "--compare", "5", "6", "--json"]).expect(1));
+    let comparison = &report["comparison"];
+    assert_eq!((&comparison["alike"], &comparison["orders"][0]["touches"]), (&6.into(), &"taken[2]".into()));
+    run(&[ONCE, "--compare", "5", "5"]).expect(1).says("they are the same");
+    run(&[ONCE, "--compare", "5", "16"]).expect(3);
+    run(&[ONCE, "--compare", "5"]).expect(3);
+}

@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod choices;
+pub mod differences;
 pub mod findings;
 pub mod numbers;
 pub mod paint;

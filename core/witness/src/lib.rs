@@ -3,6 +3,7 @@
 //!
 //! This crate knows neither the machine nor the searches whose results it judges.
 
+pub mod accesses;
 pub mod blocked;
 pub mod confirm;
 pub mod diagram;

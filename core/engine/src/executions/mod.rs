@@ -16,6 +16,7 @@
 //!   taken sooner or later.
 //! * Where [`crate::reduction::prepare`] refuses a program, nothing is independent, and every interleaving counts.
 
+mod compare;
 mod conflicts;
 mod model;
 mod referee;
@@ -24,6 +25,7 @@ mod report;
 mod tests;
 mod tree;
 
+pub use compare::{Comparison, Difference, EventRecord, FactRecord, OrderRecord};
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch};
 
@@ -43,6 +45,7 @@ pub use fabius_search::executions::{End, Kind, Numbers};
 use fabius_search::toy::Random;
 use fabius_search::{Completeness, TreeStore};
 use fabius_witness::Trace;
+use fabius_witness::accesses::Access;
 use model::Interleaved;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +68,10 @@ pub struct ExecutionsRequest {
     pub sample: Option<usize>,
     /// Open the tree of choices up to this many branches, at most [`BRANCHES_MAX`].
     pub tree: Option<usize>,
+    /// Say in what two executions differ, by their numbers among all, counted from 0.
+    pub compare: Option<[u128; 2]>,
+    /// Say what distinguishes those that fail, and those that get stuck, from those that end well.
+    pub difference: bool,
     /// What the samples depend on.
     pub seed: u64,
     /// Cut executions off after this many steps.
@@ -83,6 +90,8 @@ impl Default for ExecutionsRequest {
             count: 0,
             sample: None,
             tree: None,
+            compare: None,
+            difference: false,
             seed: 0,
             steps_max: None,
             reduction: true,
@@ -161,7 +170,7 @@ pub fn executions(
     };
     let walked = match explored.ended.clone() {
         _ if model.is_lost() => Err("a state has no tables of independent steps".to_owned()),
-        Ended::Complete => question.answer(&mut model, &mut explored.graph, &mut found),
+        Ended::Complete => question.answer(&mut model, &mut explored.graph, (&mut found, loaded)),
         Ended::Cycle(cycle) => question.walk_cycle(&cycle).map(|trace| found.cycle = Some((trace, cycle.start))),
         Ended::Broken(_) | Ended::Nameless | Ended::Stopped(_) => Ok(()),
     };
@@ -250,10 +259,27 @@ impl<'a> Question<'a> {
     }
 
     /// Adds what was asked for beside the numbers.
-    fn answer(&self, model: &mut Interleaved, graph: &mut GraphOf, found: &mut Executions) -> Result<(), String> {
+    fn answer(
+        &self,
+        model: &mut Interleaved,
+        graph: &mut GraphOf,
+        (found, loaded): (&mut Executions, &Loaded),
+    ) -> Result<(), String> {
+        let line = |step: &Access| loaded.map.position(step.actor.span).line;
         found.listed = self.list(model, graph)?;
         if let Some(branches) = self.request.tree {
             found.tree = Some(tree::of(self, model, graph, branches)?);
+        }
+        if let Some(numbers) = self.request.compare {
+            let mut nth = |number| graph.executions(model, Kind::All, number).next();
+            if let [Some(one), Some(other)] = numbers.map(&mut nth) {
+                let (one, other) = (self.walk(one)?, self.walk(other)?);
+                found.report.comparison = Some(compare::compare(&one, &other, &line));
+                found.listed = vec![one, other];
+            }
+        }
+        for kind in if self.request.difference { &[Kind::Failing, Kind::Stuck][..] } else { &[] } {
+            found.report.difference.extend(compare::difference(self, model, graph, *kind, &line)?);
         }
         Ok(())
     }

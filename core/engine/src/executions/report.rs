@@ -1,7 +1,8 @@
 //! What was found out about executions, as plain data; `docs/schema/executions.schema.json` describes it.
 
 use super::{
-    BranchReport, End, Executions, ExecutionsRequest, ExploredGraph, ListedExecution, Numbers, Question, tree,
+    BranchReport, Comparison, Difference, End, Executions, ExecutionsRequest, ExploredGraph, ListedExecution, Numbers,
+    Question, tree,
 };
 use crate::load::Loaded;
 use crate::report::{TOOL, VERSION};
@@ -63,6 +64,12 @@ pub struct ExecutionsReport {
     /// The tree of choices, if it was asked for; a branch comes after its parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<Vec<BranchReport>>,
+    /// In what two executions differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+    /// What distinguishes those that fail, and those that get stuck, from those that end well.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub difference: Vec<Difference>,
     /// Fabius itself is wrong: what happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub internal_error: Option<String>,
@@ -142,6 +149,8 @@ pub(super) fn of(
         cycle: None,
         list: Vec::new(),
         tree: None,
+        comparison: None,
+        difference: Vec::new(),
         internal_error: None,
     }
 }

@@ -22,6 +22,19 @@ fn load(text: &str) -> Loaded {
     crate::load("random.pml", text.to_owned(), &[], &mut |_, _| None, &settings)
 }
 
+/// All executions of a model, if there are at most this many.
+pub(super) fn all_executions(text: &str, max: usize) -> Option<Vec<ListedExecution>> {
+    let loaded = load(text);
+    let program = loaded.checkable().and_then(|_| loaded.as_written())?;
+    let limits = Limits { states_max: Some(NODES_MAX), ..Limits::default() };
+    let request = ExecutionsRequest { count: max, limits, ..ExecutionsRequest::default() };
+    let cancel = Cancel::new();
+    let mut question = Question::new(&program, &request, &cancel).ok()?;
+    let (mut model, mut explored) = question.count();
+    let few = explored.ended == Ended::Complete && explored.graph.numbers().all <= max as u128;
+    few.then(|| question.list(&mut model, &mut explored.graph).expect("they are walked"))
+}
+
 /// What a process does until another one may move.
 #[derive(Clone)]
 struct Event {
