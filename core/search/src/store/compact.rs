@@ -81,6 +81,8 @@ struct Segment<P> {
     bits: u32,
     /// Binary logarithm of the number of lines, rounded down.
     lines_log: u32,
+    /// 2⁶⁴ by the number of lines, rounded up; 0 for one line.
+    per_line: u64,
     len: usize,
     len_max: usize,
 }
@@ -183,6 +185,17 @@ impl<P: Copy + Default> CompactTable<P> {
         (old, payload)
     }
 
+    /// Puts a number that is not there into the table.
+    #[inline]
+    pub fn insert_new(&mut self, key: u64, payload: P) {
+        let (index, hash) = self.place(key);
+        if self.segments[index].len >= self.segments[index].len_max {
+            self.grow(index);
+        }
+        self.segments[index].insert_new(hash, payload);
+        self.len += 1;
+    }
+
     /// Segment, and the mixed number without the bits that chose it.
     #[inline]
     fn place(&self, key: u64) -> (usize, u64) {
@@ -209,7 +222,7 @@ impl<P: Copy + Default> CompactTable<P> {
             many => many + many / 4,
         };
         let old = std::mem::replace(segment, Segment::with_lines(segment.bits, lines));
-        old.each(|hash, payload| *segment.entry(hash).1 = payload);
+        old.each(|hash, payload| segment.insert_new(hash, payload));
         self.memory_bytes += segment.memory_bytes();
         self.memory_bytes -= old.memory_bytes();
     }
@@ -220,7 +233,9 @@ impl<P: Copy + Default> Segment<P> {
         let slots = lines * LINE;
         let payloads = vec![P::default(); slots].into_boxed_slice();
         let (lines_log, len_max) = (lines.ilog2(), slots * LOAD_MAX_OF_32 / 32);
-        Self { lines: Pages::zeroed(lines), payloads, side: Side::default(), bits, lines_log, len: 0, len_max }
+        let per_line = (u64::MAX / lines as u64).wrapping_add(1);
+        let (lines, side) = (Pages::zeroed(lines), Side::default());
+        Self { lines, payloads, side, bits, lines_log, per_line, len: 0, len_max }
     }
 
     /// Whether the number was there already, and its payload. There is room.
@@ -242,6 +257,24 @@ impl<P: Copy + Default> Segment<P> {
         }
     }
 
+    /// Puts a number that is not there into the segment. There is room.
+    #[inline]
+    fn insert_new(&mut self, hash: u64, payload: P) {
+        self.len += 1;
+        let (line, rest) = self.home(hash);
+        if rest >> REST_BITS_MAX == 0 {
+            let slots = &mut self.lines[line].0;
+            let free = (0..LINE).fold(0_u32, |free, i| free | u32::from(slots[i] == 0) << i);
+            if free != 0 {
+                let slot = free.trailing_zeros() as usize % LINE;
+                slots[slot] = rest as u32 + 1;
+                self.payloads[line * LINE + slot] = payload;
+                return;
+            }
+        }
+        self.side.insert(hash, payload);
+    }
+
     /// The line where a number belongs, and what is left of the number once the line is known. Numbers
     /// with the same line lie `lines` apart in the lower part of the product, so that its last
     /// `lines_log` bits say nothing new.
@@ -257,10 +290,24 @@ impl<P: Copy + Default> Segment<P> {
     fn back(&self, line: usize, rest: u64) -> u64 {
         let lines = self.lines.len();
         if self.bits + self.lines_log < 63 {
-            return ((line as u64) << self.bits | rest << self.lines_log).div_ceil(lines as u64);
+            return self.divide((line as u64) << self.bits | rest << self.lines_log);
         }
         let product = (line as u128) << self.bits | u128::from(rest) << self.lines_log;
         product.div_ceil(lines as u128) as u64
+    }
+
+    /// A product below 2⁶³ by the number of lines, rounded up. With n what is divided, rounded down, d the number of lines and
+    /// m = ⌈2⁶⁴/d⌉, n·m/2⁶⁴ is n/d and less than n/2⁶⁴ < 1 more: the quotient is right, or one too great, which the product
+    /// with d shows.
+    #[inline]
+    fn divide(&self, product: u64) -> u64 {
+        let lines = self.lines.len() as u64;
+        let least = product + (lines - 1);
+        if self.per_line == 0 {
+            return least;
+        }
+        let quotient = ((u128::from(least) * u128::from(self.per_line)) >> 64) as u64;
+        quotient - u64::from(least < quotient * lines)
     }
 
     /// Whether the entry was in the line already, and its slot; `None` if it is not and the line is full.
@@ -329,6 +376,20 @@ mod tests {
                 let hash = random(&mut seed) & (u64::MAX >> 28);
                 let (line, rest) = segment.home(hash);
                 assert_eq!(segment.back(line, rest), hash, "{lines}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_is_divided_by_the_number_of_lines() {
+        let mut seed = 3;
+        let few = (1..300).chain([1 << 16, (1 << 16) + 1, 999_983, (1 << 22) - 1]);
+        for lines in few {
+            let segment = Segment::<()>::with_lines(36, lines);
+            let near = (0..70).map(|i| (random(&mut seed) >> (i % 40)).wrapping_mul(lines as u64).wrapping_add(i % 3));
+            for product in near.chain([0, 1, (1 << 63) - 1, (1 << 63) - 2]) {
+                let product = product & (u64::MAX >> 1);
+                assert_eq!(segment.divide(product), product.div_ceil(lines as u64), "{product} by {lines}");
             }
         }
     }

@@ -20,6 +20,40 @@ pub enum Keys<P> {
     Compact(CompactTable<P>),
 }
 
+/// The place of a key is fetched while so many others are put into the set.
+const AHEAD: usize = 16;
+
+/// A set that takes many new keys, in their order.
+pub struct Filling<'k, P: Copy + Default> {
+    keys: &'k mut Keys<P>,
+    /// The last keys taken, round and round.
+    waiting: [(u64, P); AHEAD],
+    taken: usize,
+}
+
+impl<P: Copy + Default> Filling<'_, P> {
+    /// Takes a key that is not in the set, and was not taken before.
+    #[inline]
+    pub fn take(&mut self, key: u64, payload: P) {
+        self.keys.prefetch(key);
+        let slot = &mut self.waiting[self.taken % AHEAD];
+        let (key, payload) = std::mem::replace(slot, (key, payload));
+        if AHEAD <= self.taken {
+            self.keys.insert_new(key, payload);
+        }
+        self.taken += 1;
+    }
+}
+
+impl<P: Copy + Default> Drop for Filling<'_, P> {
+    fn drop(&mut self) {
+        for number in self.taken.saturating_sub(AHEAD)..self.taken {
+            let (key, payload) = self.waiting[number % AHEAD];
+            self.keys.insert_new(key, payload);
+        }
+    }
+}
+
 impl<P: Copy + Default> Keys<P> {
     /// An empty set for keys of this many bits, with room for `len` of them.
     pub fn with_room(bits: u32, len: u64) -> Self {
@@ -55,6 +89,20 @@ impl<P: Copy + Default> Keys<P> {
         }
     }
 
+    /// Puts a key that is not there into the set.
+    #[inline]
+    fn insert_new(&mut self, key: u64, payload: P) {
+        match self {
+            Self::Full { table, .. } => table.insert_new(mix(key), payload),
+            Self::Compact(table) => table.insert_new(key, payload),
+        }
+    }
+
+    /// Takes many keys, none of which is there: each is put into the set when the processor had time to fetch its place.
+    pub fn fill(&mut self) -> Filling<'_, P> {
+        Filling { keys: self, waiting: [(0, P::default()); AHEAD], taken: 0 }
+    }
+
     /// Tells the processor that the key will be asked for soon.
     #[inline]
     pub fn prefetch(&self, key: u64) {
@@ -85,6 +133,29 @@ impl<P: Copy + Default> Keys<P> {
         match self {
             Self::Full { table, .. } => table.memory_bytes(),
             Self::Compact(table) => table.memory_bytes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_set_that_was_filled_has_what_it_was_given() {
+        for (bits, room) in [(20, 1 << 17), (64, 0), (64, 5000)] {
+            for count in [0, 1, AHEAD as u64 - 1, AHEAD as u64, 40, 5000] {
+                let mut keys = Keys::<u8>::with_room(bits, room);
+                let mut filling = keys.fill();
+                (0..count).for_each(|i| filling.take(i * 199, i as u8));
+                drop(filling);
+                assert_eq!(keys.len(), count);
+                let mut found = BTreeMap::new();
+                keys.each(|key, payload| assert_eq!(found.insert(key, payload), None));
+                assert_eq!(found, (0..count).map(|i| (i * 199, i as u8)).collect());
+                assert!((0..count).all(|i| keys.entry(i * 199) == (true, &mut (i as u8))));
+            }
         }
     }
 }

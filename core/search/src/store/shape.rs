@@ -282,8 +282,9 @@ impl<P: Copy + Default> Shape<P> {
         let shifts = if joined { None } else { new.shifts_from(&old) };
         for class in 0..2 {
             let mut keys = Keys::with_room(new.bits, self.keys[class].len());
-            std::mem::swap(&mut keys, &mut self.keys[class]);
-            keys.each(|key, payload| {
+            let old_keys = std::mem::replace(&mut self.keys[class], Keys::with_room(0, 0));
+            let mut filling = keys.fill();
+            old_keys.each(|key, payload| {
                 let key = match &shifts {
                     Some(shifts) => {
                         shifts.iter().fold(0, |moved, shift| moved | (key & shift.bits).rotate_left(shift.by))
@@ -294,8 +295,10 @@ impl<P: Copy + Default> Shape<P> {
                         new.write(&names)
                     }
                 };
-                *self.keys[class].entry(key).1 = payload;
+                filling.take(key, payload);
             });
+            drop(filling);
+            self.keys[class] = keys;
         }
         self.layout = layouts.len() as u32;
         self.key_bits = new.bits;
@@ -373,8 +376,10 @@ impl<P: Copy + Default> Shape<P> {
             return self.arrange(layouts);
         }
         let mut keys = Keys::with_room(self.key_bits, self.keys[class].len());
-        std::mem::swap(&mut keys, &mut self.keys[class]);
-        keys.each(|key, payload| *self.keys[class].entry(key).1 = payload);
+        let mut filling = keys.fill();
+        self.keys[class].each(|key, payload| filling.take(key, payload));
+        drop(filling);
+        self.keys[class] = keys;
     }
 
     fn len(&self) -> u64 {

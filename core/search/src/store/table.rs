@@ -97,6 +97,22 @@ impl<P: Copy + Default> HashTable<P> {
         self.len += u64::from(!old);
         (old, &mut segment.payloads[slot])
     }
+
+    /// Puts a hash that is not there into the table.
+    #[inline]
+    pub fn insert_new(&mut self, hash: u64, payload: P) {
+        self.len += 1;
+        if hash == 0 {
+            self.zero = Some(payload);
+            return;
+        }
+        let index = (hash >> (64 - SEGMENT_BITS)) as usize;
+        let segment = &mut self.segments[index];
+        if segment.len >= segment.len_max {
+            self.memory_bytes += segment.grow(index);
+        }
+        segment.insert_new(hash, payload);
+    }
 }
 
 impl<P: Copy> HashTable<P> {
@@ -146,6 +162,24 @@ impl<P: Copy + Default> Segment<P> {
         }
     }
 
+    /// Puts a hash that is not there into the segment. There is a free slot.
+    #[inline]
+    fn insert_new(&mut self, hash: u64, payload: P) {
+        let lines = &mut *self.lines;
+        let mut home = scale(hash << SEGMENT_BITS, lines.len());
+        loop {
+            let free = places(&lines[home].0, 0);
+            if free != 0 {
+                let slot = free.trailing_zeros() as usize % LINE;
+                lines[home].0[slot] = hash;
+                self.payloads[home * LINE + slot] = payload;
+                self.len += 1;
+                return;
+            }
+            home = (home + 1) % lines.len();
+        }
+    }
+
     /// Makes room; returns by how many bytes it grew. The first size depends on the segment's index,
     /// so that segments with the same fill do not all grow at once.
     #[cold]
@@ -160,8 +194,7 @@ impl<P: Copy + Default> Segment<P> {
         let slots = old.lines.iter().flat_map(|line| line.0);
         for (hash, &payload) in slots.zip(&old.payloads) {
             if hash != 0 {
-                let (_, slot) = self.insert(hash);
-                self.payloads[slot] = payload;
+                self.insert_new(hash, payload);
             }
         }
         self.memory_bytes() - bytes_before
