@@ -58,6 +58,12 @@ pub enum Command {
     Dap,
     /// Check models again whenever they are saved: one line per property, with what changed.
     Watch(Watch),
+    /// Explain a code such as F0602: what it means, an example, and what to do.
+    Explain {
+        /// The code; without one, all codes are listed.
+        #[arg(value_name = "CODE")]
+        code: Option<String>,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

@@ -9,6 +9,7 @@ mod delays;
 mod diagram;
 mod executions;
 mod exit;
+mod explain;
 mod explore;
 mod files;
 mod output;
@@ -72,6 +73,7 @@ fn run(cli: Cli) -> u8 {
         Command::Lsp(_) => fabius_lsp::server::serve(),
         Command::Dap => fabius_dap::serve(files::read_ordinary, project::for_debugger),
         Command::Watch(args) => watch::run(&args),
+        Command::Explain { code } => explain::run(code.as_deref()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fabius", &mut script);

@@ -249,6 +249,14 @@ fn completions_and_manual_page_can_be_printed() {
 }
 
 #[test]
+fn a_code_is_explained() {
+    run(&["explain", "f0602"]).expect(0).says("F0602 Deadlock").says("    chan c = [0]");
+    run(&["explain"]).expect(0).says("F0101  ").says("F0609  ");
+    let unknown = run(&["explain", "F9999"]).expect(3);
+    assert!(unknown.err.contains("no code `F9999`"), "{}", unknown.err);
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_a_finding() {
     let scratch = Scratch::new().expect("a folder");
     check(&["no-such-file.pml"]).expect(3).says("F0108").says("no-such-file.pml");

@@ -1,0 +1,71 @@
+//! `fabius explain`: what a code of a finding means, with an example and what to do.
+
+use crate::{exit, output};
+use anstream::eprintln;
+use std::fmt::Write;
+
+/// The page that explains all codes; each has a section.
+const PAGE: &str = include_str!("../docs/findings.md");
+
+/// Prints the section of a code, or a line for each code.
+pub fn run(code: Option<&str>) -> u8 {
+    let Some(wanted) = code else { return output::print(list().as_bytes()) };
+    match section(wanted) {
+        Some(section) => output::print(format!("{section}\n").as_bytes()),
+        None => {
+            eprintln!("fabius: there is no code `{wanted}`; `fabius explain` lists all codes");
+            exit::FAULTY
+        }
+    }
+}
+
+/// The sections, each with its heading in front, which is a code and its title.
+fn sections() -> impl Iterator<Item = &'static str> {
+    PAGE.split("\n## ").skip(1)
+}
+
+/// The text about a code, without marks of the page's format.
+fn section(wanted: &str) -> Option<String> {
+    let found = sections().find(|section| code_of(section).eq_ignore_ascii_case(wanted))?;
+    let mut text = String::new();
+    let mut in_example = false;
+    for line in found.trim_end().lines() {
+        match line {
+            fence if fence.starts_with("```") => in_example = !in_example,
+            line if in_example && !line.is_empty() => drop(writeln!(text, "    {line}")),
+            line => drop(writeln!(text, "{line}")),
+        }
+    }
+    Some(text.trim_end().to_owned())
+}
+
+fn code_of(section: &str) -> &str {
+    section.split_whitespace().next().unwrap_or_default()
+}
+
+fn list() -> String {
+    let mut text = String::new();
+    for heading in sections().filter_map(|section| section.lines().next()) {
+        let (code, title) = heading.split_once(' ').unwrap_or((heading, ""));
+        let _ = writeln!(text, "{code}  {title}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabius_base::Code;
+
+    #[test]
+    fn every_code_is_explained() {
+        for code in Code::ALL {
+            let text = section(code.as_str()).unwrap_or_default();
+            assert!(text.starts_with(code.as_str()) && 2 < text.lines().count(), "{code:?}: {text}");
+            assert!(!text.contains("```") && !text.contains("\n## "), "{text}");
+        }
+        assert_eq!(list().lines().count(), Code::ALL.len());
+        assert_eq!(section("f0602"), section("F0602"));
+        assert_eq!(section("F0000"), None);
+    }
+}
