@@ -3,6 +3,7 @@
 
 use crate::checkpoint::CheckpointFlags;
 use crate::delays::DelayFlags;
+pub use crate::schedule::Schedule;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -50,6 +51,8 @@ pub enum Command {
     Check(Box<Check>),
     /// Count the essentially different executions of a model: how many there are, how many fail or get stuck; list and show them.
     Executions(Box<Executions>),
+    /// Find a schedule under which a model is safe: the fewest waits that avoid its errors and deadlocks.
+    Schedule(Box<Schedule>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.
     Explore(Box<Explore>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.
@@ -450,7 +453,7 @@ pub enum ColorWhen {
 }
 
 /// Reads `1200`, `1_200`, `500k`, `2M`, `1G` (powers of ten).
-fn parse_count(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     scaled(text, 1000).ok_or_else(|| "expected a number such as 1000, 500k or 2M".to_owned())
 }
 
@@ -461,14 +464,14 @@ fn parse_rank(text: &str) -> Result<u128, String> {
 }
 
 /// Reads `512M`, `4G`, `100k`, `1048576` (powers of 1024, in bytes).
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.strip_suffix(['b', 'B']).unwrap_or(text);
     let digits = digits.strip_suffix('i').unwrap_or(digits);
     scaled(digits, 1024).ok_or_else(|| "expected a size such as 512M or 4G".to_owned())
 }
 
 /// Reads `30` (seconds), `1.5s`, `500ms`, `5m`, `1h`.
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let factor = match unit {

@@ -17,6 +17,7 @@ mod progress;
 mod project;
 mod render;
 mod reporter;
+mod schedule;
 mod so_far;
 mod stop;
 #[cfg(test)]
@@ -69,6 +70,7 @@ fn run(cli: Cli) -> u8 {
     match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Executions(args) => executions::run(&args),
+        Command::Schedule(args) => schedule::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
         Command::Dap => fabius_dap::serve(files::read_ordinary, project::for_debugger),

@@ -15,7 +15,7 @@ pub struct Interrupts(Arc<Mutex<Pressed>>);
 #[derive(Default)]
 struct Pressed {
     times: u32,
-    working: Option<Cancel>,
+    working: Vec<Cancel>,
 }
 
 impl Interrupts {
@@ -35,11 +35,16 @@ impl Interrupts {
 
     /// Sends the first Ctrl-C, if there was one or will be one, to this work.
     pub fn watch(&self, cancel: &Cancel) {
+        self.watch_all(&[cancel]);
+    }
+
+    /// The same, to all parts of a work.
+    pub fn watch_all(&self, cancels: &[&Cancel]) {
         let mut pressed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if pressed.times > 0 {
-            cancel.cancel();
+            cancels.iter().for_each(|cancel| cancel.cancel());
         }
-        pressed.working = Some(cancel.clone());
+        pressed.working = cancels.iter().map(|&cancel| cancel.clone()).collect();
     }
 
     /// Whether Ctrl-C was pressed.
@@ -50,9 +55,7 @@ impl Interrupts {
     fn press(&self) -> u32 {
         let mut pressed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         pressed.times += 1;
-        if let Some(cancel) = &pressed.working {
-            cancel.cancel();
-        }
+        pressed.working.iter().for_each(Cancel::cancel);
         pressed.times
     }
 }

@@ -80,6 +80,28 @@ fn a_violation_says_whether_a_scheduler_can_avoid_it() {
 }
 
 #[test]
+fn schedules_are_looked_for_at_length() {
+    let schemas = Schemas::read();
+    run(&["schedule", "stuck.pml"])
+        .expect(0)
+        .says("avoidable: holds if a philosopher at line 6")
+        .says("up to 0 delays");
+    run(&["schedule", "forced.pml"]).expect(1).says("unavoidable: under every schedule");
+    run(&["schedule", "holds.pml"]).expect(0).says("holds: no error under any schedule");
+    run(&["schedule", "faulty.pml"]).expect(3);
+    let open = run(&["schedule", "endless.pml", "--max-states", "500", "--json"]).expect(2).json();
+    assert_eq!(open["verdict"], "unknown", "{open}");
+    for args in
+        [&["stuck.pml"][..], &["stuck.pml", "--by", "process"], &["forced.pml"], &["circle.pml", "--waits", "0"]]
+    {
+        let document = run(&[&["schedule", "--json"], args].concat()).json();
+        assert_eq!(schemas.errors("schedule.schema.json", &document), Vec::<String>::new(), "{args:?}");
+    }
+    let by_process = run(&["schedule", "stuck.pml", "--by", "process"]).expect(0);
+    by_process.says("holds if philosopher[2] at line 6");
+}
+
+#[test]
 fn a_loop_names_the_values_that_it_does_not_restore() {
     let drift = check(&["drift.pml", "--property", "ends"]).expect(1);
     let told = drift.out.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,7 +1,7 @@
 //! Under which scheduling models are safe, on small models whose answers can be worked out by hand.
 
 use fabius_base::Cancel;
-use fabius_engine::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, schedule};
+use fabius_engine::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, Stops, schedule};
 use fabius_engine::{Loaded, Settings, load};
 
 fn loaded(text: &str) -> Loaded {
@@ -9,7 +9,7 @@ fn loaded(text: &str) -> Loaded {
 }
 
 fn answer_within(text: &str, request: &ScheduleRequest) -> ScheduleReport {
-    let scheduled = schedule(&loaded(text), request, &Cancel::new(), &mut |_| {});
+    let scheduled = schedule(&loaded(text), request, &Stops::all(&Cancel::new()), &mut |_| {});
     assert_eq!(scheduled.failure, None, "{text}");
     scheduled.report
 }
@@ -143,4 +143,6 @@ fn a_part_that_a_scheduler_can_stay_in_is_enough() {
     let request = ScheduleRequest { states_max: 2_000, ..ScheduleRequest::default() };
     let report = answer_within(text, &request);
     assert_eq!(report.verdict, ScheduleVerdict::SafeIfScheduled, "{report:?}");
+    assert_eq!(report.shuts_out, ["Q[1]"]);
+    assert!(report.reason.contains("without a turn: Q[1]"), "{}", report.reason);
 }

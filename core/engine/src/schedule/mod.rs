@@ -33,7 +33,9 @@ use crate::words::{counted, grouped};
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_program::{Move, Program, Watch};
 use fabius_search::Completeness;
-use fabius_search::restrict::{Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, region};
+use fabius_search::restrict::{
+    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, alone, region,
+};
 use fabius_search::schedule::{RoundRobin, RunToCompletion, Scheduler};
 use places::{Places, Whereabouts};
 use std::collections::BTreeSet;
@@ -88,6 +90,24 @@ impl Default for ScheduleRequest {
     }
 }
 
+/// Whoever raises one of these ends a part of the work; what was found until then counts.
+#[derive(Clone, Debug)]
+pub struct Stops {
+    /// The exploration.
+    pub exploration: Cancel,
+    /// The search for waits.
+    pub waits: Cancel,
+    /// Everything.
+    pub all: Cancel,
+}
+
+impl Stops {
+    /// One flag for everything.
+    pub fn all(cancel: &Cancel) -> Self {
+        Self { exploration: cancel.clone(), waits: cancel.clone(), all: cancel.clone() }
+    }
+}
+
 /// What was found out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scheduled {
@@ -114,7 +134,7 @@ pub struct ScheduleRound {
 pub fn schedule(
     loaded: &Loaded,
     request: &ScheduleRequest,
-    cancel: &Cancel,
+    stops: &Stops,
     observe: &mut dyn FnMut(ScheduleRound),
 ) -> Scheduled {
     let unknown = |why: String| Scheduled { report: ScheduleReport::unknown(why), failure: None };
@@ -129,7 +149,7 @@ pub fn schedule(
         Ok(machine) => machine,
         Err(refusal) => return unknown(refusal.to_string()),
     };
-    let mut question = Question { loaded, program, machine, request, cancel, scheduler: "" };
+    let mut question = Question { loaded, program, machine, request, stops, scheduler: "" };
     match scheduler_of(&question.program, &SchedulerChoice::Auto) {
         SchedulerChoice::RoundRobin => question.answer("round-robin", &RoundRobin, observe),
         _ => question.answer("run-to-completion", &RunToCompletion, observe),
@@ -146,8 +166,12 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
     }
     let memory_bytes_max = settings.limits.memory_bytes_max;
     let request = ScheduleRequest { memory_bytes_max, ..ScheduleRequest::default() };
-    let Scheduled { report, failure } = schedule(loaded, &request, cancel, &mut |_| {});
+    let Scheduled { mut report, failure } = schedule(loaded, &request, &Stops::all(cancel), &mut |_| {});
     checked.failure = checked.failure.take().or(failure);
+    if violated && report.verdict == ScheduleVerdict::SafeIfScheduled {
+        // There is an error, and a schedule that avoids it.
+        report.verdict = ScheduleVerdict::Avoidable;
+    }
     match report.verdict {
         ScheduleVerdict::Holds if violated => {
             let what = "a violation was found, and the exploration of all schedules found none";
@@ -175,7 +199,7 @@ struct Question<'a> {
     program: Arc<Program>,
     machine: SearchedMachine,
     request: &'a ScheduleRequest,
-    cancel: &'a Cancel,
+    stops: &'a Stops,
     scheduler: &'static str,
 }
 
@@ -206,7 +230,11 @@ impl Question<'_> {
                 return Scheduled { report, failure: None };
             }
         };
-        let report = self.judge(&mut explored);
+        let alone = match explored.stopped {
+            Some(_) => self.alone(scheduler, &explored),
+            None => None,
+        };
+        let report = alone.map_or_else(|| self.judge(&mut explored), Ok);
         match report {
             Ok(report) => Scheduled { report, failure: None },
             Err(why) => {
@@ -221,13 +249,8 @@ impl Question<'_> {
         scheduler: &D,
         observe: &mut dyn FnMut(ScheduleRound),
     ) -> Result<Explored, Refusal> {
-        let request = self.request;
-        let limits = Limits {
-            states_max: request.states_max,
-            transitions_max: request.transitions_max,
-            memory_bytes_max: request.memory_bytes_max,
-        };
-        let mut explorer = Explorer::new(&mut self.machine, scheduler, limits, self.cancel)?;
+        let limits = self.limits();
+        let mut explorer = Explorer::new(&mut self.machine, scheduler, limits, &self.stops.exploration)?;
         let (mut delays, mut looked_at) = (None, 0);
         let stopped = loop {
             match explorer.round() {
@@ -251,6 +274,51 @@ impl Question<'_> {
         let schedulable = region.contains(0);
         let whereabouts = schedulable.then(|| Whereabouts::new(&graph, self.machine.machine())).flatten();
         Ok(Explored { region, whereabouts, graph, delays, stopped })
+    }
+
+    fn limits(&self) -> Limits {
+        let ScheduleRequest { states_max, transitions_max, memory_bytes_max, .. } = *self.request;
+        Limits { states_max, transitions_max, memory_bytes_max }
+    }
+
+    /// The answer that the scheduler by itself is safe, where that is so.
+    fn alone<D: Scheduler<Move>>(&mut self, scheduler: &D, explored: &Explored) -> Option<ScheduleReport> {
+        let (mut moved, mut there) = (BTreeSet::new(), BTreeSet::new());
+        let reader = self.machine.machine().clone();
+        let name = |state: &[u32], pid: usize| {
+            let of = reader.process_of(state, pid)?;
+            Some(format!("{}[{pid}]", places::shown(&reader.program().process(of).name)))
+        };
+        let mut taken = |state: &[u32], labels: &[Move]| {
+            there.extend((0..reader.process_count(state)).filter_map(|pid| name(state, pid)));
+            for label in labels {
+                let partner = label.partner.map(|(partner, _)| partner);
+                let movers = std::iter::once(label.pid).chain(partner);
+                moved.extend(movers.filter_map(|pid| name(state, usize::from(pid))));
+            }
+        };
+        let limits = self.limits();
+        let outcome = alone(&mut self.machine, scheduler, limits, &self.stops.all, &mut taken);
+        let Ok(Alone::Safe(states)) = outcome else { return None };
+        let shuts_out: Vec<String> = there.difference(&moved).cloned().collect();
+        let never = match shuts_out.as_slice() {
+            [] => "every process gets a turn".to_owned(),
+            some => format!("without a turn: {}", some.join(", ")),
+        };
+        let reason = format!(
+            "{}, a scheduler that nobody disturbs: no error in its {} ({never}); of the whole model that is not known: {}",
+            self.scheduler,
+            counted(states, "state"),
+            self.limit(explored)
+        );
+        Some(ScheduleReport {
+            verdict: ScheduleVerdict::SafeIfScheduled,
+            kept: Some(KeptReport { states, of: None }),
+            checked: Some(CheckedReport { verdict: "holds", states }),
+            shuts_out,
+            explored: self.explored(explored),
+            ..ScheduleReport::unknown(reason)
+        })
     }
 
     /// The answer; an error if a schedule that was found is none.
@@ -337,11 +405,12 @@ impl Question<'_> {
             waits_max: self.request.waits_max,
             checks_max: self.request.checks_max,
             work_max: self.request.work_max,
+            cancel: &self.stops.waits,
         };
         let solutions = Problem::new(&explored.graph, &explored.region, &vocabulary, effort).least();
         let mut shown: Vec<(Solution, u64, Vec<String>)> = Vec::new();
         for solution in solutions.ranked.into_iter().take(VERIFIED_MAX) {
-            let verified = verify::waits(&self.machine, &places, &solution, explored, self.cancel)?;
+            let verified = verify::waits(&self.machine, &places, &solution, explored, &self.stops.all)?;
             if let Verified::Holds { states, shut_out } = verified {
                 let shut_out = self.told_shut_out(&shut_out, explored);
                 shown.push((solution, states, shut_out));
@@ -393,7 +462,8 @@ impl Question<'_> {
     /// The most permissive schedule, if no few waits do.
     fn with_region(&mut self, explored: &mut Explored, report: ScheduleReport) -> Result<ScheduleReport, String> {
         let kept = explored.region.reached(&explored.graph).len();
-        let Verified::Holds { states, shut_out } = verify::region(&self.machine, explored, kept, self.cancel)? else {
+        let Verified::Holds { states, shut_out } = verify::region(&self.machine, explored, kept, &self.stops.all)?
+        else {
             let reason = "the schedule that was found could not be checked to its end".to_owned();
             return Ok(ScheduleReport { verdict: ScheduleVerdict::Unknown, reason, ..report });
         };

@@ -275,8 +275,9 @@ fn places_of(
     is_seen: &dyn Fn(usize) -> bool,
 ) -> Option<(Vec<Place>, Vec<u16>)> {
     let key = |index: usize| {
-        let span = map.user_span(span_of(program, process, map, index));
-        (span.file, span.start, span.end)
+        let span = span_of(program, process, map, index);
+        let (call, body) = (call_of(map, span), map.user_span(span));
+        ((call.file, call.start), (body.file, body.start, body.end))
     };
     let mut ordered: Vec<usize> = (0..process.locations.len()).filter(|&index| is_seen(index)).collect();
     ordered.sort_by_key(|&index| (key(index), process.locations[index].number));
@@ -286,7 +287,7 @@ fn places_of(
     for index in ordered {
         if before != Some(key(index)) {
             before = Some(key(index));
-            let at = map.position(span_of(program, process, map, index));
+            let at = map.position(call_of(map, span_of(program, process, map, index)));
             let (statement, is_end) = statement_at(program, process, index);
             places.push(Place { file: at.file.to_string(), line: at.line, statement, is_end });
         }
@@ -295,12 +296,21 @@ fn places_of(
     Some((places, numbers))
 }
 
+/// The place in the text of the process itself: of a statement in an `inline`, that of the call.
+fn call_of(map: &SourceMap, span: Span) -> Span {
+    let mut call = span;
+    while let Some(expansion) = map.expansion(call.via) {
+        call = expansion.call;
+    }
+    call
+}
+
 /// What a person sees a process stand at: the statement that it does next, or the whole choice if they are in several lines.
 fn span_of(program: &Program, process: &Process, map: &SourceMap, location: usize) -> Span {
     let location = &process.locations[location];
     let spans: Vec<Span> = program.edges_of(location).map(|(id, _)| program.span_of(id)).collect();
     let line = |span: &Span| {
-        let shown = map.position(*span);
+        let shown = map.position(call_of(map, *span));
         (shown.file, shown.line)
     };
     match spans.as_slice() {

@@ -8,17 +8,20 @@
 //! * [`region`](mod@region) is the most permissive safe schedule on what was explored: a state is in it if the scheduler can
 //!   avoid every error from there, and every dead end. What was not explored counts as bad, so a state in it stays there
 //!   whatever is explored later.
+//! * [`alone`](mod@alone) says whether a scheduler is safe that nobody disturbs.
 //! * [`waits`] finds the fewest waits (*who* does not move from *where* while another process is in a *stretch*) that
 //!   are such a schedule, and shut out nobody.
 //!
 //! Nothing here knows of text: a place is the kind of a process and a number in that kind.
 
+pub mod alone;
 pub mod graph;
 pub mod region;
 #[cfg(test)]
 mod tests;
 pub mod waits;
 
+pub use alone::{Alone, alone};
 pub use graph::{Explorer, Graph, Group, Limits, Refusal, Stop};
 pub use region::{Region, can_move_again, movers_ahead, movers_in_model, movers_within, region};
 pub use waits::{Effort, PROCESSES_MAX, Problem, Site, Solution, Solutions, Vocabulary, Wait, held};

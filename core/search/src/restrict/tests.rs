@@ -362,7 +362,8 @@ fn the_fewest_waits_are_those_that_trying_all_sets_finds() {
         if !region.contains(0) {
             continue;
         }
-        let effort = Effort { waits_max: 2, checks_max: u64::MAX, work_max: u64::MAX };
+        let cancel = Cancel::new();
+        let effort = Effort { waits_max: 2, checks_max: u64::MAX, work_max: u64::MAX, cancel: &cancel };
         let solutions = Problem::new(&graph, &region, &vocabulary, effort).least();
         assert!(solutions.exhaustive);
         let waits = system.waits();
@@ -386,4 +387,25 @@ fn the_fewest_waits_are_those_that_trying_all_sets_finds() {
         found[fewest.map_or(3, |waits| waits)] += 1;
     }
     assert!(found.iter().all(|&many| 0 < many), "{found:?}");
+}
+
+#[test]
+fn a_scheduler_that_is_safe_alone_is_a_schedule() {
+    let mut safe = 0;
+    for seed in 0..systems() {
+        let mut system = System::random(seed);
+        let graph = explore(&mut system, EVERYTHING);
+        let cancel = Cancel::new();
+        let mut taken = BTreeSet::new();
+        let answer = alone(&mut system, &RunToCompletion, EVERYTHING, &cancel, &mut |state, labels| {
+            taken.extend(labels.iter().map(|label| (state.to_vec(), *label)));
+        });
+        if let Ok(Alone::Safe(states)) = answer {
+            safe += 1;
+            assert!(region(&graph).contains(0), "{seed}");
+            let states_left: BTreeSet<&Vec<u32>> = taken.iter().map(|(state, _)| state).collect();
+            assert!(states_left.len() as u64 <= states && states <= graph.len() as u64, "{seed}");
+        }
+    }
+    assert!(systems() / 20 < safe, "{safe}");
 }

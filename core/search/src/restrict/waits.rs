@@ -20,6 +20,7 @@
 use super::graph::Graph;
 use super::region::{Region, add_movers_ahead, bits, can_move_again};
 use crate::model::Ending;
+use fabius_base::Cancel;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 
@@ -63,14 +64,16 @@ pub struct Vocabulary {
 }
 
 /// How much may be done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Effort {
+#[derive(Clone, Copy, Debug)]
+pub struct Effort<'c> {
     /// Waits in a solution.
     pub waits_max: usize,
     /// Sets of waits that are checked on the graph.
     pub checks_max: u64,
     /// States looked at, over all checks.
     pub work_max: u64,
+    /// Whoever raises this ends the search.
+    pub cancel: &'c Cancel,
 }
 
 /// A set of waits that makes the model safe, and what that costs.
@@ -161,7 +164,7 @@ pub fn held(waits: &[Wait], sites: &[Site]) -> u64 {
 pub struct Problem<'g> {
     graph: &'g Graph,
     vocabulary: &'g Vocabulary,
-    effort: Effort,
+    effort: Effort<'g>,
     /// Of each state: who can move again without waits.
     ahead_free: Vec<u64>,
     /// Places that safe runs reach.
@@ -182,7 +185,7 @@ pub struct Problem<'g> {
 
 impl<'g> Problem<'g> {
     /// Prepares the search for waits.
-    pub fn new(graph: &'g Graph, region: &Region, vocabulary: &'g Vocabulary, effort: Effort) -> Self {
+    pub fn new(graph: &'g Graph, region: &Region, vocabulary: &'g Vocabulary, effort: Effort<'g>) -> Self {
         let good = region.reached(graph);
         Self {
             good_sites: good.iter().flat_map(|&state| vocabulary.sites(state).iter().copied()).collect(),
@@ -290,7 +293,8 @@ impl<'g> Problem<'g> {
     /// A shortest bad run under waits, if there is one.
     fn bad_run(&mut self, waits: &[Wait]) -> Result<Option<Run>, Exhausted> {
         self.checks += 1;
-        if self.effort.checks_max < self.checks || self.effort.work_max < self.work {
+        let stopped = self.effort.cancel.requested().is_some();
+        if stopped || self.effort.checks_max < self.checks || self.effort.work_max < self.work {
             return Err(Exhausted);
         }
         if let Some((run, whatever_waits)) = self.walk(waits) {

@@ -1,0 +1,166 @@
+//! `fabius schedule`: under which scheduling a model is safe.
+
+use crate::args::{parse_count, parse_duration, parse_size};
+use crate::render::numbers::{count, counted};
+use crate::render::paint::{FAINT, paint};
+use crate::render::{schedule as render, text};
+use crate::stop::Interrupts;
+use crate::{check, exit, output};
+use anstream::AutoStream;
+use clap::{Args, ValueEnum};
+use fabius_base::Cancel;
+use fabius_engine::Settings;
+use fabius_engine::schedule::{By, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Stops, schedule};
+use fabius_supervise::{Timer, Unfinished, memory};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+The model is explored by increasing number of delays from a scheduler; each round says from how many states a scheduler can
+avoid every error, as far as is known. Then the fewest waits are looked for.
+
+Exit codes:
+  0  there is a schedule under which the model is safe, or nothing to avoid
+  1  unavoidable: under every schedule an error or a deadlock can follow
+  2  not known: a limit was reached, or the model has something that is not supported
+  3  the input is faulty (the model, a file or a flag), or the output cannot be written
+  4  an internal error of fabius";
+
+/// Of the time allowed, the exploration may take one part in so many.
+const EXPLORATION_SHARE: u32 = 2;
+/// The exploration and the search for waits may take so many tenths of the time.
+const WAITS_TENTHS: u32 = 8;
+/// Sets of waits tried.
+const CHECKS_MAX: u64 = 10_000_000;
+/// States looked at to find waits: some ten seconds.
+const WORK_MAX: u64 = 300_000_000;
+
+/// The flags of `fabius schedule`.
+#[derive(Args, Debug, Clone)]
+#[command(after_help = HELP)]
+pub struct Schedule {
+    /// A Promela model; `-` reads it from standard input.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
+    pub define: Vec<String>,
+
+    /// Try at most N waits.
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "What to look for")]
+    pub waits: u8,
+
+    /// Which processes a wait treats alike: those of one type, or none (by default first the one, then the other).
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "What to look for")]
+    pub by: Option<Alike>,
+
+    /// Stop after this many states, such as 1_000_000, 500k or 2M.
+    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
+    pub max_states: Option<u64>,
+
+    /// Stop when the exploration needs more memory than this, such as 512M or 4G (default: three quarters of the available memory).
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub max_memory: Option<u64>,
+
+    /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h; half of it for the exploration.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Print one JSON document; docs/schema/schedule.schema.json describes it.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Which processes a wait treats alike.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Alike {
+    /// Those of one type.
+    Type,
+    /// None: each process is named.
+    #[value(alias = "place")]
+    Process,
+}
+
+/// Looks for a schedule, and shows it; returns the exit code.
+pub fn run(args: &Schedule) -> u8 {
+    let stops = Stops { exploration: Cancel::new(), waits: Cancel::new(), all: Cancel::new() };
+    Interrupts::listen().watch_all(&[&stops.exploration, &stops.waits, &stops.all]);
+    let _timers = [
+        Timer::start(args.timeout.map(|time| time / EXPLORATION_SHARE), &stops.exploration),
+        Timer::start(args.timeout.map(|time| time / 10 * WAITS_TENTHS), &stops.waits),
+        Timer::start(args.timeout, &stops.all),
+    ];
+    let loaded = match check::load_defining(&args.file, &args.define, &Settings::default(), &stops.all) {
+        Ok((loaded, _)) => loaded,
+        Err(why) => {
+            output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));
+            return exit::UNDECIDED;
+        }
+    };
+    let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
+    if loaded.checkable().is_none() {
+        return exit::FAULTY;
+    }
+    let began = Instant::now();
+    let mut out = AutoStream::auto(std::io::stdout());
+    let scheduled = schedule(&loaded, &request(args), &stops, &mut |round| {
+        if !args.json {
+            let _ = writeln!(out, "{}", paint(FAINT, in_words(&round, began.elapsed())));
+        }
+    });
+    if let Some(failure) = &scheduled.failure {
+        output::complain(failure);
+        return exit::INTERNAL;
+    }
+    let report = &scheduled.report;
+    let printed = if args.json {
+        serde_json::to_string_pretty(report).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
+    } else {
+        let text = render::paragraph(report) + &alternatives(report);
+        output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
+    };
+    exit::worse(code(report.verdict), printed)
+}
+
+fn request(args: &Schedule) -> ScheduleRequest {
+    ScheduleRequest {
+        waits_max: usize::from(args.waits),
+        by: args.by.map(|alike| match alike {
+            Alike::Type => By::Type,
+            Alike::Process => By::Process,
+        }),
+        states_max: args.max_states.unwrap_or(u64::from(u32::MAX)),
+        transitions_max: u64::MAX,
+        memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
+        checks_max: CHECKS_MAX,
+        work_max: WORK_MAX,
+    }
+}
+
+/// A round in a line.
+fn in_words(round: &ScheduleRound, time: Duration) -> String {
+    let delays = counted(u64::from(round.delays), "delay");
+    let (safe, states) = (count(round.safe), counted(round.states, "state"));
+    let found = if round.schedulable { "there is a safe schedule" } else { "no safe schedule is known" };
+    format!("up to {delays} ({} ms): {found}; every error can be avoided from {safe} of {states}", time.as_millis())
+}
+
+/// Other schedules, a line each.
+fn alternatives(report: &ScheduleReport) -> String {
+    let mut text = String::new();
+    for other in &report.alternatives {
+        let waits: Vec<&str> = other.waits.iter().map(|wait| wait.text.as_str()).collect();
+        text.push_str(&format!("or if {} (keeps {})\n", waits.join(", and "), counted(other.kept.states, "state")));
+    }
+    text
+}
+
+fn code(verdict: ScheduleVerdict) -> u8 {
+    match verdict {
+        ScheduleVerdict::Avoidable | ScheduleVerdict::SafeIfScheduled | ScheduleVerdict::Holds => 0,
+        ScheduleVerdict::Unavoidable => 1,
+        ScheduleVerdict::Unknown => exit::UNDECIDED,
+    }
+}
