@@ -181,6 +181,11 @@ pub struct Executions {
     #[arg(long, value_name = "K", help_heading = "How to count")]
     pub within: Option<u32>,
 
+    /// Let each process pass each of its loops at most K times, for models that go on for ever: a step that may close a loop
+    /// is taken at most K times by each process. The numbers are exact for these executions.
+    #[arg(long, value_name = "K", help_heading = "How to count")]
+    pub laps: Option<u32>,
+
     /// Disable partial-order reduction. The numbers are the same.
     #[arg(long, help_heading = "How to count")]
     pub no_reduction: bool,

@@ -118,6 +118,7 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
         difference: args.difference,
         seed: args.seed,
         steps_max: args.within,
+        laps_max: args.laps,
         reduction: !args.no_reduction,
         limits,
     })
@@ -163,7 +164,13 @@ fn shown(args: &Args, loaded: &Loaded, found: &Executions) -> String {
             &trace::steps(trace, &loaded.map, Layout { ends: Some((20, 20)), ..Layout::default() }),
             "  ",
         ));
-        let advice = "--within N counts executions up to N steps, exactly; `fabius check` checks the whole model";
+        let advice = match found.report.laps {
+            None => {
+                "--laps K counts executions in which each process passes each of its loops at most K times, --within N those \
+                 of at most N steps; `fabius check` checks the whole model"
+            }
+            Some(_) => "--within N counts executions of at most N steps; `fabius check` checks the whole model",
+        };
         let _ = writeln!(text, "{}", paint(FAINT, advice));
     }
     if let Some(comparison) = &found.report.comparison {
@@ -219,7 +226,8 @@ fn summary(report: &ExecutionsReport) -> String {
         let _ = write!(text, ", of {} interleaving{plural}", grouped(interleavings));
     }
     let within = report.within.map(|steps| format!(" within {}", counted(u64::from(steps), "step")));
-    let _ = write!(text, "{}", within.unwrap_or_default());
+    let laps = report.laps.map(|laps| format!(" with at most {} of each loop", counted(u64::from(laps), "lap")));
+    let _ = write!(text, "{}{}", laps.unwrap_or_default(), within.unwrap_or_default());
     let ends: Vec<String> = endings(report);
     let _ = writeln!(text, "{}{}.", if ends.is_empty() { "" } else { ": " }, ends.join(", "));
     if let Some(outcomes) = &report.outcomes {

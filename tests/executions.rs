@@ -114,7 +114,7 @@ fn a_limit_gives_a_lower_bound_and_wrong_flags_are_refused() {
     assert!(report["exhaustive"] == false && report["reason"].is_string(), "{report}");
     assert!(report["list"].as_array().is_some_and(Vec::is_empty));
     run(&[ONCE, "-D", "N=6", "--max-states", "300"]).says("at least").says("not everything was explored");
-    for wrong in [&["--laps", "2"][..], &["--seed", "1"], &["--from", "2"], &["--list", "2", "--show", "1"]] {
+    for wrong in [&["--laps", "-1"][..], &["--seed", "1"], &["--from", "2"], &["--list", "2", "--show", "1"]] {
         run(&[&[ONCE], wrong].concat()).expect(3);
     }
     run(&[ONCE, "--list", "20000"]).expect(3);
@@ -194,4 +194,28 @@ fn two_executions_are_compared() {
     run(&[ONCE, "--compare", "5", "5"]).expect(1).says("they are the same");
     run(&[ONCE, "--compare", "5", "16"]).expect(3);
     run(&[ONCE, "--compare", "5"]).expect(3);
+}
+
+#[test]
+fn loops_that_are_passed_a_few_times() {
+    let forever =
+        "byte x, y;\nactive proctype P() { do :: x = 1 - x od }\nactive proctype Q() { do :: y = 1 - y od }\n";
+    on(forever, &[]).expect(2).says("--laps K");
+    for (laps, interleavings) in [("0", "1"), ("1", "2"), ("2", "6"), ("3", "20")] {
+        let report = json(&on(forever, &["--laps", laps, "--json", "--list", "9"]).expect(2));
+        assert_eq!((&report["executions"], &report["cut"]), (&"1".into(), &"1".into()), "they do not meet");
+        assert_eq!((&report["interleavings"], &report["outcomes"]), (&interleavings.into(), &Value::Null));
+        assert_eq!(report["list"][0]["steps"].as_array().map(Vec::len), laps.parse().ok().map(|laps: usize| 2 * laps));
+    }
+    // The loop is closed within an atomic sequence, and by the receiver of a rendezvous.
+    let atomic = "byte x;\nactive proctype P() { do :: atomic { x = 1 - x; x = 1 - x } od }\n";
+    let report = json(&on(atomic, &["--laps", "3", "--json", "--list", "1"]).expect(2));
+    assert_eq!((&report["cut"], report["list"][0]["steps"].as_array().map(Vec::len)), (&"1".into(), Some(6)));
+    let meeting = "chan c = [0] of { bit };\nactive proctype P() { do :: c ! 1 od }\nactive proctype Q() { bit b; do :: c ? b od }\n";
+    on(meeting, &["--laps", "2"]).expect(2).says("essentially one execution").says("1 is cut off");
+    // Who leaves the loop in time ends.
+    let counts = "byte n;\nactive proctype P() { do :: n < 2 -> n++ :: n == 2 -> break od }\n";
+    on(counts, &["--laps", "2"]).expect(0).says("1 ends well");
+    on(counts, &["--laps", "1"]).expect(2).says("1 is cut off");
+    run(&["models/philosophers.pml", "--laps", "1"]).expect(1).says("get stuck");
 }

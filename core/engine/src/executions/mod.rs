@@ -76,6 +76,9 @@ pub struct ExecutionsRequest {
     pub seed: u64,
     /// Cut executions off after this many steps.
     pub steps_max: Option<u32>,
+    /// Let each process take a step that may close one of its loops at most this many times, and cut executions off that
+    /// cannot go on because of that.
+    pub laps_max: Option<u32>,
     /// Leave out steps that need not be explored; the numbers do not depend on it.
     pub reduction: bool,
     /// How much counting may use.
@@ -94,6 +97,7 @@ impl Default for ExecutionsRequest {
             difference: false,
             seed: 0,
             steps_max: None,
+            laps_max: None,
             reduction: true,
             limits: Limits::default(),
         }
@@ -221,7 +225,8 @@ impl<'a> Question<'a> {
     }
 
     fn settings(&self, all_interleavings: bool, limits: Limits) -> Settings {
-        Settings { all_interleavings, steps_max: self.request.steps_max, limits, cancel: self.cancel.clone() }
+        let ExecutionsRequest { steps_max, laps_max, .. } = *self.request;
+        Settings { all_interleavings, steps_max, laps_max, limits, cancel: self.cancel.clone() }
     }
 
     /// Explores the graph; once more without reduction for each runtime error that was not known, until all are.
@@ -229,7 +234,8 @@ impl<'a> Question<'a> {
         let all_interleavings = self.why_not.is_some();
         let settings = self.settings(all_interleavings, self.request.limits);
         // A prefix of an execution need not begin with a step that suffices for the whole.
-        let mut reduced = self.request.reduction && !all_interleavings && self.request.steps_max.is_none();
+        let bounded = self.request.steps_max.is_some() || self.request.laps_max.is_some();
+        let mut reduced = self.request.reduction && !all_interleavings && !bounded;
         loop {
             let mut model = self.model(reduced);
             let explored = explore(&mut model, TreeStore::default(), &settings);

@@ -25,6 +25,8 @@ pub(super) struct Interleaved {
     tables: Tables,
     /// For each edge, whether it leads back to the same state without anything that another process could see.
     idle: Vec<bool>,
+    /// For each edge, taken alone and as the start of an atomic sequence, whether a loop of its process may be closed.
+    closing: [Vec<bool>; 2],
     /// For each edge, whether it is known to end executions.
     ending: Vec<bool>,
     /// For each edge, whether it ends a process and it is all the same to everybody when: then it is taken at once.
@@ -61,9 +63,9 @@ impl Interleaved {
             None => Lister::Whole(Box::new(machine)),
         };
         let tables = Tables::new(Arc::clone(&facts), ending.clone());
-        let (idle, quiet) = (idle_edges(&facts), quiet_ends(&facts));
+        let (idle, quiet, closing) = (idle_edges(&facts), quiet_ends(&facts), closing_edges(&facts));
         let ends_quietly = quiet.contains(&true);
-        Self { lister, tables, idle, ending, facts, quiet, ends_quietly, hidden_matter, lost: false }
+        Self { lister, tables, idle, closing, ending, facts, quiet, ends_quietly, hidden_matter, lost: false }
     }
 
     /// Whether the independence of steps could not be told in some state, so that no number is known.
@@ -120,6 +122,22 @@ fn idle_edges(facts: &Facts) -> Vec<bool> {
         }
     }
     idle
+}
+
+/// For each edge of a program, taken alone and as the start of an atomic sequence, whether a loop of its process may be
+/// closed.
+fn closing_edges(facts: &Facts) -> [Vec<bool>; 2] {
+    let mut closing = [false, true].map(|_| vec![false; facts.program().edges.len()]);
+    for (at, process) in facts.program().processes.iter().enumerate() {
+        let process_id = ProcessId(at as u32);
+        for edge in process.locations.iter().flat_map(|location| location.edges.clone()) {
+            let index = facts.index_of(EdgeId(edge));
+            closing[0][edge as usize] = facts.closes_loop(process_id, index);
+            let mut run = facts.run(process_id, index).iter();
+            closing[1][edge as usize] = run.any(|edge| facts.closes_loop(process_id, edge));
+        }
+    }
+    closing
 }
 
 /// For each edge of a program, whether it is the end of a process, and it is all the same to everybody when it is taken.
@@ -223,6 +241,16 @@ impl Independence for Interleaved {
 
     fn is_waiting(&mut self, label: &Move) -> bool {
         self.is_idle(label)
+    }
+
+    fn laps_of(&mut self, _: &[u32], label: &Move) -> [Option<u32>; 2] {
+        let key = |pid: u8, edge: EdgeId, starts: bool| {
+            let closes = self.closing[usize::from(starts)].get(edge.0 as usize).is_some_and(|closes| *closes);
+            (closes && edge.0 < 1 << 24).then(|| u32::from(pid) << 24 | edge.0)
+        };
+        // After a rendezvous only the receiver may go on with an atomic sequence.
+        let mine = key(label.pid, label.edge, label.partner.is_none());
+        [mine, label.partner.and_then(|(pid, edge)| key(pid, edge, true))]
     }
 
     fn ends_executions(&self, label: &Move) -> bool {

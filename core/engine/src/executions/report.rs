@@ -50,6 +50,9 @@ pub struct ExecutionsReport {
     /// After how many steps executions are cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<u32>,
+    /// How often each process may take a step that may close one of its loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub laps: Option<u32>,
     /// Pairs of a state and a sleep set that were explored.
     pub nodes: u64,
     /// How long counting took.
@@ -124,7 +127,7 @@ pub(super) fn of(
     let finite = !matches!(explored.ended, Ended::Cycle(_));
     let number = |of: fn(&Numbers) -> u128| finite.then(|| of(&numbers).to_string());
     let complete = explored.ended == Ended::Complete;
-    let outcomes = complete && request.steps_max.is_none();
+    let outcomes = complete && request.steps_max.is_none() && request.laps_max.is_none();
     ExecutionsReport {
         tool: TOOL,
         version: VERSION,
@@ -143,6 +146,7 @@ pub(super) fn of(
         modulo: if question.why_not.is_none() { "order" } else { "nothing" },
         note: question.why_not.map(|why| why.because().to_owned()),
         within: request.steps_max,
+        laps: request.laps_max,
         nodes: explored.statistics.nodes,
         seconds,
         memory_bytes: explored.statistics.memory_bytes,

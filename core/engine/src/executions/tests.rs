@@ -44,12 +44,14 @@ struct Event {
     /// The state after it; `None` if it ends with a runtime error.
     next: Option<Vec<u32>>,
     fails: bool,
+    /// Loops that it may close.
+    laps: Vec<u32>,
 }
 
 /// The events of an ordinary state that are no waiting; `None` if there are too many.
 fn events(model: &mut Interleaved, state: &[u32]) -> Option<Vec<Event>> {
     let mut found = Vec::new();
-    let mut open = vec![(state.to_vec(), Vec::new(), None, false)];
+    let mut open = vec![(state.to_vec(), Vec::new(), None::<(u32, bool, Vec<u32>)>, false)];
     let mut visited = 0;
     while let Some((here, moves, first, failed)) = open.pop() {
         visited += 1;
@@ -69,9 +71,12 @@ fn events(model: &mut Interleaved, state: &[u32]) -> Option<Vec<Event>> {
             if waits && label.is_some_and(|label| model.is_waiting(&label)) {
                 continue;
             }
-            let mut named = || Some((model.name_of(state, &label?)?, model.is_last_resort(&cursor)));
-            let first = match first {
-                Some(first) => first,
+            let mut named = || {
+                let laps: Vec<u32> = model.laps_of(state, &label?).into_iter().flatten().collect();
+                Some((model.name_of(state, &label?)?, model.is_last_resort(&cursor), laps))
+            };
+            let first = match &first {
+                Some(first) => first.clone(),
                 None => named()?,
             };
             let moves: Vec<Move> = moves.iter().copied().chain(label).collect();
@@ -80,7 +85,7 @@ fn events(model: &mut Interleaved, state: &[u32]) -> Option<Vec<Event>> {
                 open.push((successor.clone(), moves, Some(first), fails));
             } else {
                 let next = (!broken).then(|| successor.clone());
-                found.push(Event { moves, name: first.0, last_resort: first.1, next, fails });
+                found.push(Event { moves, name: first.0, last_resort: first.1, next, fails, laps: first.2 });
             }
         }
     }
@@ -90,14 +95,17 @@ fn events(model: &mut Interleaved, state: &[u32]) -> Option<Vec<Event>> {
 /// An interleaving: its events, and the states before them and at its end.
 type Interleaving = (Vec<Event>, Vec<Vec<u32>>);
 
-fn interleavings(model: &mut Interleaved) -> Option<Vec<Interleaving>> {
+fn interleavings(model: &mut Interleaved, laps_max: Option<u32>) -> Option<Vec<Interleaving>> {
     let mut initial = Vec::new();
     model.initial(&mut initial).ok()?;
     let (mut open, mut all) = (vec![(Vec::<Event>::new(), vec![initial])], Vec::new());
     while let Some((path, states)) = open.pop() {
         let last = states.last()?.clone();
         let broken = path.last().is_some_and(|event| event.next.is_none());
-        let next = if broken { Vec::new() } else { events(model, &last)? };
+        let mut next = if broken { Vec::new() } else { events(model, &last)? };
+        let times = |key: &u32| path.iter().flat_map(|event| &event.laps).filter(|other| *other == key).count() as u32;
+        let is_free = |event: &Event| event.laps.iter().all(|key| laps_max.is_none_or(|max| times(key) < max));
+        next.retain(|event| event.next.is_none() || is_free(event));
         if next.is_empty() {
             all.push((path, states));
             continue;
@@ -178,11 +186,11 @@ struct Tally {
     nodes_reduced: u64,
 }
 
-fn compare(text: &str, tally: &mut Tally) -> Result<(), String> {
+fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Result<(), String> {
     let loaded = load(text);
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else { return Ok(()) };
     let limits = Limits { states_max: Some(NODES_MAX), ..Limits::default() };
-    let request = ExecutionsRequest { reduction: false, count: 40, limits, ..ExecutionsRequest::default() };
+    let request = ExecutionsRequest { reduction: false, count: 40, limits, laps_max, ..ExecutionsRequest::default() };
     let cancel = Cancel::new();
     let Ok(mut question) = Question::new(&program, &request, &cancel) else { return Ok(()) };
     let (mut model, mut whole) = question.count();
@@ -224,7 +232,7 @@ fn compare(text: &str, tally: &mut Tally) -> Result<(), String> {
         return Ok(());
     }
     let mut plain = question.model(false);
-    let Some(all) = interleavings(&mut plain) else { return Ok(()) };
+    let Some(all) = interleavings(&mut plain, laps_max) else { return Ok(()) };
     let class = classes(&mut plain, &all)?;
     let executions = class.iter().enumerate().filter(|(at, class)| at == *class).count() as u128;
     let failing = |at: &usize| all[*at].0.iter().any(|event| event.fails);
@@ -247,11 +255,11 @@ fn compare(text: &str, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-fn compare_all(seeds: std::ops::Range<u64>, text: impl Fn(u64) -> String) -> Tally {
+fn compare_all(seeds: std::ops::Range<u64>, laps_max: Option<u32>, text: impl Fn(u64) -> String) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
         let text = text(seed);
-        if let Err(why) = compare(&text, &mut tally) {
+        if let Err(why) = compare(&text, laps_max, &mut tally) {
             panic!("seed {seed}: {why}\n{text}");
         }
     }
@@ -260,14 +268,23 @@ fn compare_all(seeds: std::ops::Range<u64>, text: impl Fn(u64) -> String) -> Tal
 
 #[test]
 fn random_models_have_as_many_executions_as_enumeration_finds() {
-    let tally = compare_all(0..seeds(120), small::model);
+    let tally = compare_all(0..seeds(120), None, small::model);
     assert!(tally.enumerated > 20 && tally.executions < tally.interleavings, "{tally:?}");
     assert!(tally.nodes_reduced < tally.nodes && tally.failing > 5 && tally.stuck > 5 && tally.cyclic > 5, "{tally:?}");
 }
 
 #[test]
+fn so_have_models_whose_loops_are_passed_a_few_times() {
+    for laps_max in [0, 1] {
+        let tally = compare_all(0..seeds(60), Some(laps_max), small::model);
+        // An atomic sequence may go on for ever by itself.
+        assert!(tally.enumerated > 5 && tally.cyclic * 10 < tally.models, "{tally:?}");
+    }
+}
+
+#[test]
 fn so_have_models_with_everything_that_a_model_can_have() {
-    let tally = compare_all(0..seeds(40), |seed| {
+    let tally = compare_all(0..seeds(40), None, |seed| {
         let sketch = if seed % 2 == 0 {
             fabius_testkit::generate::model(seed)
         } else {

@@ -66,7 +66,7 @@ pub fn explore<M: Independence, S: Payloads<u32>>(
     settings: &Settings,
 ) -> Explored<M::Label, S> {
     let mut statistics = Statistics { outcomes: 1, ..Statistics::default() };
-    let (table, root, ended) = match Walker::new(model, &mut store, settings.all_interleavings, settings.steps_max) {
+    let (table, root, ended) = match Walker::new(model, &mut store, settings.rules()) {
         Err(_) => (Table::default(), Numbers::one(End::Broken), Ended::Complete),
         Ok(walker) => {
             let mut counter = Counter::new(walker, settings);
@@ -76,8 +76,7 @@ pub fn explore<M: Independence, S: Payloads<u32>>(
             (counter.table, root, ended)
         }
     };
-    let (all_interleavings, steps_max) = (settings.all_interleavings, settings.steps_max);
-    Explored { graph: Graph { store, table, root, all_interleavings, steps_max }, ended, statistics }
+    Explored { graph: Graph { store, table, root, rules: settings.rules() }, ended, statistics }
 }
 
 /// What is known of a node on the stack.

@@ -1,16 +1,19 @@
 //! The nodes of the graph and the ways from one to the next, in an order that is the same whenever they are listed.
 //!
-//! A node is written as a row of words: how many steps are asleep, how many steps an execution may still take, the
-//! names of the steps asleep in ascending order, then the state. What comes before the state is padded, so that few
+//! A node is written as a row of words: how many steps are asleep and how many keys of loops have a count, how many
+//! steps an execution may still take, the names of the steps asleep in ascending order, the keys with how often each
+//! was met, then the state. What comes before the state is padded, so that few
 //! different lengths occur: a store compares rows of the same length best.
 
-use super::Independence;
+use super::{Independence, Rules};
 use crate::model::{Ending, Next};
 use crate::position::Position;
 use crate::store::{Class, Payloads};
 
 /// Words before the names of the steps asleep.
 const HEAD: usize = 2;
+/// Bits of the first word for how many steps are asleep; the others are for the keys of loops.
+const LAPS_SHIFT: u32 = 17;
 /// What comes before the state takes a multiple of so many words.
 const BLOCK: usize = 4;
 
@@ -61,6 +64,8 @@ pub(super) struct Frame<C, L> {
     /// Something is possible.
     moved: bool,
     waits: bool,
+    /// A process may not close a loop once more.
+    rests: bool,
     /// The step that falls asleep once the way just listed was followed.
     pending: Option<u32>,
 }
@@ -77,8 +82,11 @@ pub(super) struct Walker<'a, M: Independence, S> {
     room: Vec<u32>,
     kept: Vec<u32>,
     left_next: u32,
+    /// Keys of loops, and how often each was met, at the successor.
+    laps: Vec<u32>,
     sleeps: bool,
     bounded: bool,
+    laps_max: Option<u32>,
 }
 
 impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
@@ -86,12 +94,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
     ///
     /// # Errors
     /// A fault if there is no initial state.
-    pub(super) fn new(
-        model: &'a mut M,
-        store: &'a mut S,
-        all_interleavings: bool,
-        steps_max: Option<u32>,
-    ) -> Result<Self, M::Fault> {
+    pub(super) fn new(model: &'a mut M, store: &'a mut S, rules: Rules) -> Result<Self, M::Fault> {
         let position = Position::new(S::MEMO_PER_WORD, model.hidden_words());
         let mut walker = Self {
             model,
@@ -101,9 +104,11 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             asleep: Vec::new(),
             room: Vec::new(),
             kept: Vec::new(),
-            left_next: steps_max.unwrap_or(0),
-            sleeps: !all_interleavings,
-            bounded: steps_max.is_some(),
+            left_next: rules.steps_max.unwrap_or(0),
+            laps: Vec::new(),
+            sleeps: !rules.all_interleavings,
+            bounded: rules.steps_max.is_some(),
+            laps_max: rules.laps_max,
         };
         walker.model.initial(&mut walker.room)?;
         walker.compose();
@@ -123,7 +128,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         self.position.memo_is_right_until(self.position.log_len());
         let words = self.position.state();
         let start = self.asleep.len();
-        self.asleep.extend_from_slice(&words[HEAD..HEAD + words[0] as usize]);
+        self.asleep.extend_from_slice(&words[HEAD..HEAD + asleep_count(words)]);
         let left = words[1];
         let cursor = self.model.begin(&words[state_start(words)..]);
         self.frames.push(Frame {
@@ -136,6 +141,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             transient,
             moved: false,
             waits: false,
+            rests: false,
             pending: None,
         });
     }
@@ -182,7 +188,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                         }
                         match self.first_step(label) {
                             Judged::Goes => {}
-                            Judged::Sleeps => continue,
+                            Judged::Sleeps | Judged::Rests => continue,
                             Judged::Beyond => return Way::End(End::Cut),
                             Judged::Nameless => return Way::Nameless,
                         }
@@ -191,6 +197,8 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                         self.kept.clear();
                         self.kept.extend_from_slice(&self.asleep[frame.start..frame.inherited]);
                         self.left_next = frame.left;
+                        self.laps.clear();
+                        self.laps.extend_from_slice(laps(words));
                     }
                     self.compose();
                     return Way::Next { label, fails: fault.is_some(), transient };
@@ -205,6 +213,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                 Next::Done(_) if frame.moved => return Way::Done,
                 Next::Done(ending) => {
                     return Way::End(match ending {
+                        _ if frame.rests => End::Cut,
                         _ if frame.waits => End::Waiting,
                         Ending::InvalidEnd => End::Stuck,
                         Ending::ValidEnd | Ending::Moves => End::Valid,
@@ -217,6 +226,9 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
     /// Judges a step of an ordinary state, and finds out what is asleep after it.
     #[inline]
     fn first_step(&mut self, label: M::Label) -> Judged {
+        if !self.pass_lap(&label) {
+            return Judged::Rests;
+        }
         let Some(frame) = self.frames.last_mut() else { return Judged::Nameless };
         frame.moved = true;
         if self.bounded {
@@ -242,17 +254,41 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             self.kept.dedup();
         }
         frame.pending = Some(name);
-        Judged::Goes
+        let fits = self.kept.len() < 1 << LAPS_SHIFT && self.laps.len() / 2 < 1 << (u32::BITS - LAPS_SHIFT);
+        if fits { Judged::Goes } else { Judged::Nameless }
     }
 
-    /// Writes the successor: what is asleep, then the state.
+    /// Counts a step of an ordinary state that may close loops; false if a process may not take it once more.
+    #[inline]
+    fn pass_lap(&mut self, label: &M::Label) -> bool {
+        let Some(laps_max) = self.laps_max else { return true };
+        let Some(frame) = self.frames.last_mut() else { return false };
+        let words = self.position.state();
+        self.laps.clear();
+        self.laps.extend_from_slice(laps(words));
+        for key in self.model.laps_of(&words[state_start(words)..], label).into_iter().flatten() {
+            let at = self.laps.chunks_exact(2).position(|lap| key <= lap[0]).map_or(self.laps.len(), |at| 2 * at);
+            if self.laps.get(at) != Some(&key) {
+                self.laps.splice(at..at, [key, 0]);
+            }
+            if laps_max <= self.laps[at + 1] {
+                frame.rests = true;
+                return false;
+            }
+            self.laps[at + 1] += 1;
+        }
+        true
+    }
+
+    /// Writes the successor: what is asleep, how often loops were closed, then the state.
     #[inline]
     fn compose(&mut self) {
         let (_, successor) = self.position.state_and_successor();
         successor.clear();
-        successor.extend([self.kept.len() as u32, self.left_next]);
+        successor.extend([self.kept.len() as u32 | (self.laps.len() as u32 / 2) << LAPS_SHIFT, self.left_next]);
         successor.extend_from_slice(&self.kept);
-        successor.resize(padded(self.kept.len()), 0);
+        successor.extend_from_slice(&self.laps);
+        successor.resize(padded(self.kept.len() + self.laps.len()), 0);
         successor.extend_from_slice(&self.room);
     }
 
@@ -269,6 +305,7 @@ enum Judged {
     Goes,
     Sleeps,
     Beyond,
+    Rests,
     Nameless,
 }
 
@@ -276,13 +313,32 @@ fn class_of(transient: bool) -> Class {
     if transient { Class::Transient } else { Class::Ordinary }
 }
 
-/// Words before the state of a node with this many steps asleep.
+/// Words before the state of a node with this many words for the steps asleep and for loops.
 #[inline]
-fn padded(asleep: usize) -> usize {
-    (HEAD + asleep).next_multiple_of(BLOCK)
+fn padded(words: usize) -> usize {
+    (HEAD + words).next_multiple_of(BLOCK)
+}
+
+/// How many steps are asleep at a node.
+#[inline]
+fn asleep_count(words: &[u32]) -> usize {
+    (words[0] & ((1 << LAPS_SHIFT) - 1)) as usize
+}
+
+/// How many words there are for loops.
+#[inline]
+fn laps_len(words: &[u32]) -> usize {
+    2 * (words[0] >> LAPS_SHIFT) as usize
+}
+
+/// Keys of loops, and how often each was met.
+#[inline]
+fn laps(words: &[u32]) -> &[u32] {
+    let start = HEAD + asleep_count(words);
+    &words[start..start + laps_len(words)]
 }
 
 #[inline]
 fn state_start(words: &[u32]) -> usize {
-    words.first().map_or(0, |asleep| padded(*asleep as usize))
+    if words.is_empty() { 0 } else { padded(asleep_count(words) + laps_len(words)) }
 }

@@ -47,7 +47,7 @@ impl<S: Payloads<u32>> Graph<S> {
         kind: Kind,
         first: u128,
     ) -> Executions<'a, M, S> {
-        let walker = Walker::new(model, &mut self.store, self.all_interleavings, self.steps_max);
+        let walker = Walker::new(model, &mut self.store, self.rules);
         let (walker, stillborn) = match walker {
             Ok(walker) => (Some(walker), None),
             Err(fault) => (None, Some(fault)),

@@ -59,6 +59,10 @@ pub trait Independence: Model {
     /// every state in which it is possible, unless the model's own state (not that of others) says otherwise.
     fn is_waiting(&mut self, label: &Self::Label) -> bool;
 
+    /// For a step and for the process that takes part in it: a key if what it begins may close a loop of its process.
+    /// Every infinite execution takes steps with one of these keys again and again.
+    fn laps_of(&mut self, state: &[u32], label: &Self::Label) -> [Option<u32>; 2];
+
     /// Whether it is known of a step that cannot be computed that it ends executions, so that it is independent of
     /// nothing.
     fn ends_executions(&self, label: &Self::Label) -> bool;
@@ -71,6 +75,9 @@ pub struct Settings {
     pub all_interleavings: bool,
     /// Executions are cut off after this many steps of ordinary states.
     pub steps_max: Option<u32>,
+    /// A step that may close a loop is taken at most this many times by each process, see [`Independence::laps_of`]; an
+    /// execution that cannot go on because of that is cut off.
+    pub laps_max: Option<u32>,
     /// How much it may use; the depth is not limited.
     pub limits: Limits,
     /// Whoever raises this stops it.
@@ -83,8 +90,22 @@ pub struct Graph<S> {
     store: S,
     table: Table,
     root: Numbers,
+    rules: Rules,
+}
+
+/// What counts as an execution.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
     all_interleavings: bool,
     steps_max: Option<u32>,
+    laps_max: Option<u32>,
+}
+
+impl Settings {
+    fn rules(&self) -> Rules {
+        let Self { all_interleavings, steps_max, laps_max, .. } = *self;
+        Rules { all_interleavings, steps_max, laps_max }
+    }
 }
 
 impl<S> Graph<S> {

@@ -12,12 +12,34 @@ const INTERLEAVINGS_MAX: usize = 1500;
 /// An interleaving: its steps, the state it ends in, and whether its last step cannot be computed.
 type Run = (Vec<Event>, Vec<u32>, bool);
 
-/// All interleavings of at most this number of steps; `None` if there are too many.
-fn interleavings(toy: &Toy, steps_max: usize) -> Option<Vec<Run>> {
+/// The bounds of executions: steps, and how often a process may take a step that goes back.
+type Bounds = (Option<u32>, Option<u32>);
+
+/// Whether a process goes back once more than it may with the last step of a path.
+fn exceeds(toy: &Toy, path: &[Event], laps_max: u32) -> bool {
+    let mut state = toy.initial_state();
+    let mut keys = Vec::new();
+    for event in path {
+        keys.push(toy.lap_keys(&state, *event));
+        let Some(next) = toy.after(&state, *event) else { return false };
+        state = next;
+    }
+    let Some(last) = keys.last() else { return false };
+    let times = |key: &u32| keys.iter().flatten().flatten().filter(|other| *other == key).count();
+    last.iter().flatten().any(|key| laps_max < times(key) as u32)
+}
+
+/// All interleavings within bounds; `None` if there are too many.
+fn interleavings(toy: &Toy, (steps_max, laps_max): Bounds) -> Option<Vec<Run>> {
+    let steps_max = steps_max.map_or(usize::MAX, |max| max as usize);
     let mut runs = Vec::new();
     let mut open: Vec<(Vec<Event>, Vec<u32>)> = vec![(Vec::new(), toy.initial_state())];
     while let Some((path, state)) = open.pop() {
-        let (events, _) = toy.events(&state);
+        let (mut events, _) = toy.events(&state);
+        events.retain(|event| {
+            let path: Vec<Event> = path.iter().copied().chain([*event]).collect();
+            laps_max.is_none_or(|max| !exceeds(toy, &path, max))
+        });
         if events.is_empty() || path.len() == steps_max {
             runs.push((path, state, false));
             continue;
@@ -119,16 +141,17 @@ fn canonical(runs: &[Run], classes: &[usize]) -> HashMap<Vec<Event>, usize> {
     runs.iter().zip(classes).map(|(run, class)| (run.0.clone(), *class)).collect()
 }
 
-fn check(toy: &Toy, seed: u64, steps_max: Option<u32>) -> Option<(usize, usize)> {
-    let runs = interleavings(toy, steps_max.map_or(usize::MAX, |max| max as usize))?;
+fn check(toy: &Toy, seed: u64, bounds: Bounds) -> Option<(usize, usize)> {
+    let (steps_max, laps_max) = bounds;
+    let runs = interleavings(toy, bounds)?;
     let classes = classes(toy, &runs);
-    let expected = by_enumeration(toy, &runs, &classes, steps_max.is_some());
+    let expected = by_enumeration(toy, &runs, &classes, bounds != (None, None));
     let mut model = toy.clone();
-    let settings = Settings { steps_max, ..Settings::default() };
+    let settings = Settings { steps_max, laps_max, ..Settings::default() };
     let mut explored = explore(&mut model, TreeStore::default(), &settings);
     assert_eq!(explored.ended, Ended::Complete, "seed {seed}");
     assert_eq!(explored.graph.numbers(), expected, "seed {seed}: executions by enumeration");
-    if steps_max.is_none() {
+    if bounds == (None, None) {
         let (all, failing) = by_inclusion_and_exclusion(toy, &toy.initial_state(), &mut HashMap::new());
         assert_eq!(
             (all, failing),
@@ -152,7 +175,7 @@ fn check(toy: &Toy, seed: u64, steps_max: Option<u32>) -> Option<(usize, usize)>
         }
     }
     check_trees(&mut explored.graph, &mut model, expected, seed);
-    let settings = Settings { all_interleavings: true, steps_max, ..Settings::default() };
+    let settings = Settings { all_interleavings: true, steps_max, laps_max, ..Settings::default() };
     let every = explore(&mut model, TreeStore::default(), &settings);
     assert_eq!(every.graph.numbers().all, runs.len() as u128, "seed {seed}: interleavings");
     Some((runs.len(), met_classes(&classes)))
@@ -206,7 +229,7 @@ fn met_classes(classes: &[usize]) -> usize {
 fn three_ways_to_count_agree() {
     let (mut programs, mut interleavings, mut executions) = (0, 0, 0);
     for seed in 0..1500 {
-        if let Some((runs, classes)) = check(&Toy::random(seed, false), seed, None) {
+        if let Some((runs, classes)) = check(&Toy::random(seed, false), seed, (None, None)) {
             (programs, interleavings, executions) = (programs + 1, interleavings + runs, executions + classes);
         }
     }
@@ -218,12 +241,29 @@ fn executions_that_are_cut_off_are_counted_exactly() {
     let mut cyclic = 0;
     for seed in 0..600 {
         let toy = Toy::random(seed, true);
-        if check(&toy, seed, Some(5)).is_some() {
+        if check(&toy, seed, (Some(5), None)).is_some() {
             let ended = explore(&mut toy.clone(), TreeStore::default(), &Settings::default()).ended;
             cyclic += usize::from(matches!(ended, Ended::Cycle(_)));
         }
     }
     assert!(cyclic > 50, "{cyclic} programs have a loop");
+}
+
+#[test]
+fn executions_in_which_loops_are_closed_a_few_times_are_counted_exactly() {
+    let (mut cut, mut programs) = (0, 0);
+    for seed in 0..150 {
+        let toy = Toy::random(seed, true);
+        for laps_max in [0, 1, 2] {
+            programs += usize::from(check(&toy, seed, (None, Some(laps_max))).is_some());
+            let settings = Settings { laps_max: Some(laps_max), ..Settings::default() };
+            let explored = explore(&mut toy.clone(), TreeStore::default(), &settings);
+            assert_eq!(explored.ended, Ended::Complete, "seed {seed}: every cycle goes back");
+            cut += usize::from(explored.graph.numbers().cut > 0);
+        }
+        check(&toy, seed, (Some(6), Some(1)));
+    }
+    assert!(cut > 60 && programs > 200, "{cut} of {programs}");
 }
 
 #[test]

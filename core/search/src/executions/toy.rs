@@ -231,6 +231,15 @@ impl Toy {
     }
 
     /// The state after a step; `None` if it cannot be computed.
+    /// A key for each process that goes back to a location in a step.
+    pub fn lap_keys(&self, state: &[u32], event: Event) -> [Option<u32>; 2] {
+        let key = |(process, at): (usize, usize)| {
+            let back = self.here(state, process)[at].target <= state[process] as usize;
+            back.then_some((process * 1000 + state[process] as usize * 10 + at) as u32)
+        };
+        [key((event.process, event.choice)), event.partner.and_then(key)]
+    }
+
     pub fn after(&self, state: &[u32], event: Event) -> Option<Vec<u32>> {
         let mut next = state.to_vec();
         let mine = &self.here(state, event.process)[event.choice];
@@ -412,6 +421,10 @@ impl Independence for Toy {
 
     fn is_waiting(&mut self, _: &Event) -> bool {
         false
+    }
+
+    fn laps_of(&mut self, state: &[u32], label: &Event) -> [Option<u32>; 2] {
+        self.lap_keys(state, *label)
     }
 
     fn ends_executions(&self, _: &Event) -> bool {

@@ -69,7 +69,7 @@ impl<S: Payloads<u32>> Graph<S> {
         }
         let root =
             Branch { parent: None, depth: 0, path: Vec::new(), numbers: self.root, first: 0, then: Then::Choice };
-        let walker = match Walker::new(model, &mut self.store, self.all_interleavings, self.steps_max) {
+        let walker = match Walker::new(model, &mut self.store, self.rules) {
             Ok(walker) => walker,
             Err(fault) => return Some(vec![Branch { then: Then::End(End::Broken, true, Some(fault)), ..root }]),
         };
