@@ -23,6 +23,10 @@ const STATES_WITHOUT: u64 = 10_000;
 /// … all of these take one part of the budget, and a last look at everything takes the rest.
 const WITHOUT_SHARE: u64 = 2;
 
+/// Whether fair runs do the same is asked with this part of the work that a shorter run is worth: it is one sentence more, and
+/// where it is not found soon, it takes all that it is given.
+const FAIR_SHARE: u64 = 5;
+
 type Run = FoundCycle<Move, Fault>;
 
 /// Adds what a search for infinite runs found to what is known: the run with the fewest steps that does the same, to be as fair
@@ -150,7 +154,7 @@ fn fair_runs(
     if task.settings.fairness != Fairness::None {
         return FairRuns::NotAsked;
     }
-    let mut budget = Budget::new(task.settings.clarify_transitions_max, machine);
+    let mut budget = Budget::new(task.settings.clarify_transitions_max / FAIR_SHARE, machine);
     let limits = Limits { depth_max: None, ..task.settings.limits };
     let settings = search::Settings { limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
     for (fairness, satisfied) in
