@@ -89,6 +89,17 @@ fn choices_inside_processes_are_given() {
 }
 
 #[test]
+fn where_no_few_waits_do_an_order_of_types_may() {
+    let text = "byte n;\nactive proctype Clock() {\ndo\n:: atomic { assert(n < 2); n++ }\nod }\n\
+        active proctype Watcher() {\ndo\n:: atomic { n > 0 -> n = 0 }\nod }\n";
+    let report = answer(text);
+    assert_eq!((report.verdict, report.waits.len()), (ScheduleVerdict::Avoidable, 0), "{report:?}");
+    assert_eq!(report.priorities, ["Watcher", "Clock"]);
+    assert!(report.reason.contains("none of a more important type can: Watcher, then Clock"), "{}", report.reason);
+    assert_eq!(report.checked.as_ref().map(|checked| checked.states), Some(2));
+}
+
+#[test]
 fn nothing_is_said_where_there_is_nothing_to_avoid() {
     assert_eq!(answer("active proctype P() { skip }").verdict, ScheduleVerdict::Holds);
 }

@@ -34,7 +34,7 @@ use fabius_base::{Cancel, Limits as Bounds};
 use fabius_program::{Move, Program, Watch};
 use fabius_search::Completeness;
 use fabius_search::restrict::{
-    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, alone, region,
+    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, alone, fixed_order, region,
 };
 use fabius_search::schedule::{RoundRobin, RunToCompletion, Scheduler};
 use places::{Places, Whereabouts};
@@ -160,8 +160,12 @@ pub fn schedule(
 /// safe.
 pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings, cancel: &Cancel) {
     let violated = checked.report.verdict == Verdict::Violated;
-    let in_time = cancel.requested().is_none() && checked.report.stopped != Some(Stopped::Timeout);
-    if !(violated || checked.report.verdict == Verdict::Undecided) || !in_time {
+    if !violated && checked.report.verdict != Verdict::Undecided {
+        return;
+    }
+    if cancel.requested().is_some() || checked.report.stopped == Some(Stopped::Timeout) {
+        let late = || Box::new(ScheduleReport::unknown("no time was left to look for a schedule".to_owned()));
+        checked.report.schedule = violated.then(late);
         return;
     }
     let memory_bytes_max = settings.limits.memory_bytes_max;
@@ -344,6 +348,7 @@ impl Question<'_> {
                 found => Ok(found),
             },
         }
+        .and_then(|found| found.map_or_else(|| self.with_order(explored, &report), |found| Ok(Some(found))))
         .and_then(|found| found.map_or_else(|| self.with_region(explored, report), Ok))
     }
 
@@ -459,7 +464,35 @@ impl Question<'_> {
         Some(AlternativeReport { waits: waits?, kept: KeptReport { states: solution.kept as u64, of }, gives_up })
     }
 
-    /// The most permissive schedule, if no few waits do.
+    /// A fixed order of the types, if no few waits do.
+    fn with_order(
+        &mut self,
+        explored: &mut Explored,
+        report: &ScheduleReport,
+    ) -> Result<Option<ScheduleReport>, String> {
+        let (Some(places), Some(seen)) = (self.places(explored, By::Type), &explored.whereabouts) else {
+            return Ok(None);
+        };
+        let (vocabulary, types) = (places.vocabulary(seen), seen.types());
+        let found = fixed_order(&explored.graph, &explored.region, &vocabulary, &types, &self.stops.waits);
+        let Some(order) = found else { return Ok(None) };
+        let verified = verify::order(&self.machine, &places, &order, explored, &self.stops.all)?;
+        let Verified::Holds { states, shut_out } = verified else { return Ok(None) };
+        let shuts_out = self.told_shut_out(&shut_out, explored);
+        let priorities: Vec<String> = order.kinds.iter().map(|&kind| places.who(kind)).collect();
+        let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
+        let reason = format!(
+            "holds if a process moves only where none of a more important type can: {} ({}; {})",
+            priorities.join(", then "),
+            who_is_shut_out(&shuts_out),
+            keeps(states, of)
+        );
+        let (kept, checked) = (KeptReport { states, of }, CheckedReport { verdict: "holds", states });
+        let (kept, checked) = (Some(kept), Some(checked));
+        Ok(Some(ScheduleReport { reason, priorities, kept, checked, shuts_out, ..report.clone() }))
+    }
+
+    /// The most permissive schedule, if neither few waits nor an order do.
     fn with_region(&mut self, explored: &mut Explored, report: ScheduleReport) -> Result<ScheduleReport, String> {
         let kept = explored.region.reached(&explored.graph).len();
         let Verified::Holds { states, shut_out } = verify::region(&self.machine, explored, kept, &self.stops.all)?
@@ -499,6 +532,7 @@ impl ScheduleReport {
             reason,
             waits: Vec::new(),
             fewest: false,
+            priorities: Vec::new(),
             kept: None,
             gives_up: Vec::new(),
             shuts_out: Vec::new(),

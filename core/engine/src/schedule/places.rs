@@ -70,6 +70,12 @@ impl Whereabouts {
         Some(found)
     }
 
+    /// The types of which there are processes.
+    pub(super) fn types(&self) -> Vec<u16> {
+        let types: BTreeSet<u16> = self.at.iter().map(|(of, _)| *of).collect();
+        types.into_iter().collect()
+    }
+
     /// Type and location of the processes of a state.
     pub(super) fn of(&self, state: u32) -> &[(u16, u16)] {
         let start = (state as usize).checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -29,6 +29,9 @@ pub struct ScheduleReport {
     pub waits: Vec<WaitReport>,
     /// Whether it is known that fewer waits do not suffice.
     pub fewest: bool,
+    /// The types of processes, the most important first, if a process moves only where none of a more important type can.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<String>,
     /// How much of the model the schedule keeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptReport>,

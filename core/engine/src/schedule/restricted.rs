@@ -4,13 +4,15 @@ use super::places::Places;
 use crate::adapter::SearchedMachine;
 use fabius_machine::Cursor;
 use fabius_program::{Move, meaning::Fault};
-use fabius_search::restrict::{Graph, Region, Site, Wait, held};
+use fabius_search::restrict::{Graph, Region, Site, Wait, held, rank_of};
 use fabius_search::{Ending, Model, Next, ProcessSet, Processes};
 
 /// What a schedule forbids.
 pub(super) enum Restriction<'r> {
     /// Whoever has to wait does not move.
     Waits(&'r Places, &'r [Wait]),
+    /// Only the processes of the most important kinds of those that can move.
+    Order(&'r Places, &'r [u16]),
     /// Only turns that stay in the region.
     Region(&'r mut Graph, &'r Region),
 }
@@ -35,6 +37,8 @@ pub(super) struct RestrictedCursor {
     held: u64,
     /// The number of the state in the graph.
     state: Option<u32>,
+    /// The rank of those who may move.
+    rank: usize,
     transient: bool,
     moved: bool,
 }
@@ -42,6 +46,23 @@ pub(super) struct RestrictedCursor {
 impl<'r> Restricted<'r> {
     pub(super) fn new(machine: SearchedMachine, restriction: Restriction<'r>) -> Self {
         Self { machine, restriction, takes_along: false, sites: Vec::new() }
+    }
+
+    /// The rank of the most important processes that can move in a state, which become those of the present one.
+    fn least_rank(&mut self, state: &[u32]) -> usize {
+        let Restriction::Order(places, kinds) = self.restriction else { return 0 };
+        self.sites.clear();
+        places.sites(self.machine.machine(), state, &mut self.sites);
+        let (mut cursor, mut successor, mut least) = (self.machine.begin(state), Vec::new(), usize::MAX);
+        loop {
+            match self.machine.next(state, &mut cursor, &mut successor) {
+                Next::Done(_) => return least,
+                Next::Successor { label: Some(label), .. } | Next::Broken { label, .. } => {
+                    least = least.min(rank_of(self.machine.movers(&label), &self.sites, kinds));
+                }
+                Next::Successor { .. } => {}
+            }
+        }
     }
 
     /// Whether the schedule forbids a step.
@@ -55,6 +76,7 @@ impl<'r> Restricted<'r> {
         }
         match &self.restriction {
             Restriction::Waits(..) => waits,
+            Restriction::Order(_, kinds) => rank_of(movers, &self.sites, kinds) != cursor.rank,
             Restriction::Region(graph, region) => !cursor.state.is_some_and(|state| {
                 let mut groups = graph.groups_of(state);
                 groups.any(|group| graph.group(group).movers == movers && region.allows(graph, group))
@@ -85,9 +107,10 @@ impl Model for Restricted<'_> {
                 (held(waits, &self.sites), None)
             }
             Restriction::Region(graph, _) if !transient => (0, graph.number_of(state)),
-            Restriction::Region(..) => (0, None),
+            Restriction::Order(..) | Restriction::Region(..) => (0, None),
         };
-        RestrictedCursor { cursor: self.machine.begin(state), held, state: number, transient, moved: false }
+        let rank = if transient { 0 } else { self.least_rank(state) };
+        RestrictedCursor { cursor: self.machine.begin(state), held, state: number, rank, transient, moved: false }
     }
 
     fn next(&mut self, state: &[u32], cursor: &mut RestrictedCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {

@@ -6,7 +6,7 @@ use super::restricted::{Restricted, Restriction};
 use crate::adapter::SearchedMachine;
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_search::restrict::{
-    Explorer, Limits, Solution, can_move_again, movers_ahead, movers_in_model, movers_within,
+    Explorer, FixedOrder, Limits, Solution, can_move_again, movers_ahead, movers_in_model, movers_within,
 };
 use fabius_search::schedule::RoundRobin;
 use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, breadth_first};
@@ -38,8 +38,33 @@ pub(super) fn waits(
     explored: &mut Explored,
     cancel: &Cancel,
 ) -> Result<Verified, String> {
-    let mut restricted = Restricted::new(machine.clone(), Restriction::Waits(places, &solution.waits));
-    let states = match search(&mut restricted, solution.kept, cancel)? {
+    let restriction = Restriction::Waits(places, &solution.waits);
+    apart(Restricted::new(machine.clone(), restriction), solution.kept, explored, cancel)
+}
+
+/// Checks a fixed order.
+///
+/// # Errors
+/// What is wrong, if it is not what it should be.
+pub(super) fn order(
+    machine: &SearchedMachine,
+    places: &Places,
+    order: &FixedOrder,
+    explored: &mut Explored,
+    cancel: &Cancel,
+) -> Result<Verified, String> {
+    let restriction = Restriction::Order(places, &order.kinds);
+    apart(Restricted::new(machine.clone(), restriction), order.kept, explored, cancel)
+}
+
+/// Checks a schedule that knows nothing of what was explored.
+fn apart(
+    mut restricted: Restricted<'_>,
+    kept: usize,
+    explored: &mut Explored,
+    cancel: &Cancel,
+) -> Result<Verified, String> {
+    let states = match search(&mut restricted, kept, cancel)? {
         Some(states) => states,
         None => return Ok(Verified::Unfinished),
     };
@@ -48,26 +73,26 @@ pub(super) fn waits(
     }
     let limits = Limits { states_max: u64::MAX, transitions_max: u64::MAX, memory_bytes_max: None };
     let mut explorer = Explorer::new(&mut restricted, &RoundRobin, limits, cancel)
-        .map_err(|_| "the model under waits has no initial state".to_owned())?;
+        .map_err(|_| "the model under a schedule has no initial state".to_owned())?;
     loop {
         match explorer.round() {
             Ok(Some(_)) => {}
             Ok(None) => break,
             Err(_) if cancel.requested().is_some() => return Ok(Verified::Unfinished),
-            Err(stop) => return Err(format!("the model under waits was not explored: {stop:?}")),
+            Err(stop) => return Err(format!("the model under a schedule was not explored: {stop:?}")),
         }
     }
     let graph = explorer.into_graph();
-    let (free, under_waits) = (can_move_again(&explored.graph, &explored.region), movers_ahead(&graph));
+    let (free, under_it) = (can_move_again(&explored.graph, &explored.region), movers_ahead(&graph));
     let in_model = movers_in_model(&explored.graph);
     let (mut words, mut shut_out) = (Vec::new(), Vec::new());
     for state in 0..graph.len() as u32 {
         graph.recall(state, &mut words);
-        let number = explored.graph.number_of(&words).ok_or("a state under waits is no state of the model")?;
-        if free[number as usize] & !under_waits[state as usize] != 0 {
-            return Err("waits shut out a process".to_owned());
+        let number = explored.graph.number_of(&words).ok_or("a state under a schedule is no state of the model")?;
+        if free[number as usize] & !under_it[state as usize] != 0 {
+            return Err("a schedule shuts out a process".to_owned());
         }
-        shut_out.push((number, in_model[number as usize] & !under_waits[state as usize]));
+        shut_out.push((number, in_model[number as usize] & !under_it[state as usize]));
     }
     shut_out.retain(|(_, processes)| *processes != 0);
     Ok(Verified::Holds { states, shut_out })

@@ -9,6 +9,7 @@
 //!   avoid every error from there, and every dead end. What was not explored counts as bad, so a state in it stays there
 //!   whatever is explored later.
 //! * [`alone`](mod@alone) says whether a scheduler is safe that nobody disturbs.
+//! * [`order`] tries fixed orders of kinds, where no few waits do.
 //! * [`waits`] finds the fewest waits (*who* does not move from *where* while another process is in a *stretch*) that
 //!   are such a schedule, and shut out nobody.
 //!
@@ -16,6 +17,7 @@
 
 pub mod alone;
 pub mod graph;
+pub mod order;
 pub mod region;
 #[cfg(test)]
 mod tests;
@@ -23,5 +25,6 @@ pub mod waits;
 
 pub use alone::{Alone, alone};
 pub use graph::{Explorer, Graph, Group, Limits, Refusal, Stop};
+pub use order::{FixedOrder, fixed_order, rank_of};
 pub use region::{Region, can_move_again, movers_ahead, movers_in_model, movers_within, region};
 pub use waits::{Effort, PROCESSES_MAX, Problem, Site, Solution, Solutions, Vocabulary, Wait, held};

@@ -409,3 +409,51 @@ fn a_scheduler_that_is_safe_alone_is_a_schedule() {
     }
     assert!(systems() / 20 < safe, "{safe}");
 }
+
+#[test]
+fn a_fixed_order_is_found_exactly_where_one_does() {
+    let mut found = [0, 0];
+    for seed in 0..systems() {
+        let system = System::random(seed);
+        let graph = explore(&mut system.clone(), EVERYTHING);
+        let (region, vocabulary) = (region(&graph), system.vocabulary(&graph));
+        let kinds: Vec<u16> = (0..system.processes.len() as u16).collect();
+        let does = |kinds: &[u16]| {
+            let rank = |process: u8| kinds.iter().position(|&kind| kind == u16::from(process));
+            let allowed = |state: u32| {
+                let groups = || graph.groups_of(state).map(|group| graph.group(group));
+                let least = groups().filter_map(|group| rank(group.movers[0]?)).min();
+                groups().filter(|group| rank(group.movers[0].unwrap_or(0)) == least).collect::<Vec<_>>()
+            };
+            let reach = |from: u32| {
+                let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+                while let Some(state) = open.pop() {
+                    let targets = allowed(state).into_iter().flat_map(|group| graph.targets(group));
+                    open.extend(targets.copied().filter(|target| seen.insert(*target)));
+                }
+                seen
+            };
+            let free = can_move_again(&graph, &region);
+            reach(0).iter().all(|&state| {
+                let moves: u64 = reach(state)
+                    .iter()
+                    .flat_map(|&at| allowed(at))
+                    .fold(0, |set, group| group.movers.into_iter().flatten().fold(set, |set, mover| set | 1 << mover));
+                let safe =
+                    graph.ending(state) == Some(Ending::Moves) && allowed(state).iter().all(|group| !group.fails);
+                safe && free[state as usize] & !moves == 0
+            })
+        };
+        let orders: Vec<Vec<u16>> = match kinds.len() {
+            2 => vec![vec![0, 1], vec![1, 0]],
+            _ => {
+                [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].map(|order| order.to_vec()).to_vec()
+            }
+        };
+        let answer = fixed_order(&graph, &region, &vocabulary, &kinds, &Cancel::new());
+        assert_eq!(answer.is_some(), orders.iter().any(|order| does(order)), "{seed}");
+        assert!(answer.as_ref().is_none_or(|order| does(&order.kinds)), "{seed}");
+        found[usize::from(answer.is_some())] += 1;
+    }
+    assert!(found.iter().all(|&many| systems() / 40 < many), "{found:?}");
+}
