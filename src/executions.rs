@@ -9,13 +9,13 @@ use crate::render::text;
 use crate::stop::Interrupts;
 use crate::{check, diagram, exit, output};
 use anstream::AutoStream;
-use fabius_base::{Cancel, Limits};
+use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::executions::{
-    BRANCHES_MAX, End, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX, ListedExecution, NotCounted,
-    executions,
+    BRANCHES_MAX, End, ExecutionOutline, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX,
+    ListedExecution, NotCounted, executions,
 };
 use fabius_engine::{Loaded, Settings};
-use fabius_supervise::{Timer, Unfinished, memory as limits};
+use fabius_supervise::{Timer, Unfinished, Voice, memory as limits};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::format::trail;
 use std::fmt::Write as _;
@@ -42,14 +42,18 @@ pub fn run(args: &Args) -> u8 {
         }
     };
     let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
-    let started = Instant::now();
-    let found = match executions(&loaded, &request, &cancel, &|| started.elapsed()) {
-        Ok(found) => found,
-        Err(NotCounted::Faulty) => return exit::FAULTY,
-        Err(NotCounted::Refused(why)) => {
+    let (loaded, found) = match counted_until(&cancel, loaded, request) {
+        Ok((loaded, Ok(found))) => (loaded, found),
+        Ok((_, Err(NotCounted::Faulty))) => return exit::FAULTY,
+        Ok((_, Err(NotCounted::Refused(why)))) => {
             output::complain(&format!("error: {why}"));
             return exit::FAULTY;
         }
+        Err(why) if cancel.requested().is_some() => {
+            output::complain(&format!("error: nothing was counted: {}", Unfinished::Abandoned(why).sentence()));
+            return exit::UNDECIDED;
+        }
+        Err(_) => return exit::INTERNAL,
     };
     if let Some(failure) = &found.failure {
         output::complain(failure);
@@ -73,6 +77,20 @@ pub fn run(args: &Args) -> u8 {
         return exit::worse(exit::FAULTY, printed);
     }
     exit::worse(code(&found.report), printed)
+}
+
+/// Counts executions on a thread of its own, which is left alone if it does not stop soon after it was asked to.
+fn counted_until(
+    cancel: &Cancel,
+    loaded: Loaded,
+    request: ExecutionsRequest,
+) -> Result<(Loaded, Result<Executions, NotCounted>), StopReason> {
+    let asked = cancel.clone();
+    fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
+        let started = Instant::now();
+        let found = executions(&loaded, &request, &asked, &|| started.elapsed());
+        let _ = result.send((loaded, found));
+    })
 }
 
 fn print(text: &str) -> u8 {
@@ -112,6 +130,7 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
         kind,
         first,
         count,
+        outlines: !args.json && args.show.is_none(),
         sample: args.sample,
         tree: args.tree,
         compare: args.compare.as_ref().and_then(|numbers| Some([numbers.first()? - 1, numbers.get(1)? - 1])),
@@ -180,15 +199,18 @@ fn shown(args: &Args, loaded: &Loaded, found: &Executions) -> String {
         text.push_str(&differences::difference(&found.report));
     }
     text.push_str(&tree.map(|tree| tree.text()).unwrap_or_default());
-    for execution in &found.listed {
+    for execution in &found.outlines {
         let _ = writeln!(text, "{}", line(loaded, execution));
     }
-    if !found.listed.is_empty() {
+    if found.report.list_stopped {
+        let _ = writeln!(text, "{}", paint(UNSURE, "listing was stopped: there may be more"));
+    }
+    if let Some(first) = found.outlines.first() {
         let _ = writeln!(
             text,
             "{} {}",
             paint(FAINT, "one of them:"),
-            paint(COMMAND, format!("--show {}", found.listed[0].number.saturating_add(1)))
+            paint(COMMAND, format!("--show {}", first.number.saturating_add(1)))
         );
     }
     let _ = writeln!(text, "{}", paint(FAINT, effort(&found.report)));
@@ -270,12 +292,13 @@ fn ending(execution: &ListedExecution) -> String {
 }
 
 /// An execution in one line.
-fn line(loaded: &Loaded, execution: &ListedExecution) -> String {
+fn line(loaded: &Loaded, execution: &ExecutionOutline) -> String {
     let number = execution.number.saturating_add(1);
-    let after = counted(execution.trace.len() as u64, "step");
-    let mut text = format!("  {} {} after {after}", paint(FAINT, format!("#{number}")), ending(execution));
+    let after = counted(execution.steps as u64, "step");
+    let ends = choices::ending(execution.end, execution.failed);
+    let mut text = format!("  {} {ends} after {after}", paint(FAINT, format!("#{number}")));
     if execution.end == End::Stuck {
-        let places = execution.trace.stuck().take(6).map(|status| {
+        let places = execution.stuck.iter().take(6).map(|status| {
             let line = loaded.map.position(status.span).line;
             format!("{} waits at line {line}", status.name)
         });

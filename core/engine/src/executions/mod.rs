@@ -26,6 +26,7 @@ mod tests;
 mod tree;
 
 pub use compare::{Comparison, Difference, EventRecord, FactRecord, OrderRecord};
+pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch};
 
@@ -47,6 +48,7 @@ use fabius_search::{Completeness, TreeStore};
 use fabius_witness::Trace;
 use fabius_witness::accesses::Access;
 use model::Interleaved;
+use referee::Follower;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,6 +66,8 @@ pub struct ExecutionsRequest {
     pub first: u128,
     /// List this many, at most [`LISTED_MAX`].
     pub count: usize,
+    /// Give only an outline of each.
+    pub outlines: bool,
     /// Draw this many instead, each as likely as any other, at most [`LISTED_MAX`].
     pub sample: Option<usize>,
     /// Open the tree of choices up to this many branches, at most [`BRANCHES_MAX`].
@@ -91,6 +95,7 @@ impl Default for ExecutionsRequest {
             kind: Kind::All,
             first: 0,
             count: 0,
+            outlines: false,
             sample: None,
             tree: None,
             compare: None,
@@ -126,6 +131,8 @@ pub struct Executions {
     pub report: ExecutionsReport,
     /// The executions that were asked for.
     pub listed: Vec<ListedExecution>,
+    /// The same, if only outlines were asked for.
+    pub outlines: Vec<ExecutionOutline>,
     /// The tree of choices, if it was asked for: a branch comes after its parent.
     pub tree: Option<Vec<TreeBranch>>,
     /// The program whose executions they are: the model as it is written.
@@ -167,6 +174,7 @@ pub fn executions(
     let mut found = Executions {
         report: report::of(loaded, request, &question, &explored, interleavings, seconds),
         listed: Vec::new(),
+        outlines: Vec::new(),
         tree: None,
         program: Arc::clone(&program),
         cycle: None,
@@ -272,7 +280,10 @@ impl<'a> Question<'a> {
         (found, loaded): (&mut Executions, &Loaded),
     ) -> Result<(), String> {
         let line = |step: &Access| loaded.map.position(step.actor.span).line;
-        found.listed = self.list(model, graph)?;
+        match self.request.outlines {
+            true => found.outlines = self.outlines(model, graph)?,
+            false => found.listed = self.list(model, graph)?,
+        }
         if let Some(branches) = self.request.tree {
             found.tree = Some(tree::of(self, model, graph, branches)?);
         }
@@ -284,6 +295,8 @@ impl<'a> Question<'a> {
                 found.listed = vec![one, other];
             }
         }
+        let asked = self.request.count != 0 || self.request.sample.is_some();
+        found.report.list_stopped = asked && self.cancel.requested().is_some();
         for kind in if self.request.difference { &[Kind::Failing, Kind::Stuck][..] } else { &[] } {
             found.report.difference.extend(compare::difference(self, model, graph, *kind, &line)?);
         }
@@ -292,29 +305,56 @@ impl<'a> Question<'a> {
 
     /// The executions that were asked for, each walked by the reference interpreter.
     fn list(&self, model: &mut Interleaved, graph: &mut GraphOf) -> Result<Vec<ListedExecution>, String> {
+        let mut listed = Vec::new();
+        self.each(model, graph, &mut |execution| {
+            listed.push(self.walk(execution)?);
+            Ok(())
+        })?;
+        Ok(listed)
+    }
+
+    /// Outlines of the executions that were asked for, each walked as well.
+    fn outlines(&self, model: &mut Interleaved, graph: &mut GraphOf) -> Result<Vec<ExecutionOutline>, String> {
+        let mut follower = Follower::new(&self.program, self.watch);
+        let mut outlines = Vec::new();
+        self.each(model, graph, &mut |execution| {
+            outlines.push(follower.follow(&execution)?);
+            Ok(())
+        })?;
+        Ok(outlines)
+    }
+
+    /// Calls a function with each execution that was asked for; fewer if it is asked to stop.
+    fn each(
+        &self,
+        model: &mut Interleaved,
+        graph: &mut GraphOf,
+        met: &mut dyn FnMut(Execution<Move, Fault>) -> Result<(), String>,
+    ) -> Result<(), String> {
         let request = self.request;
         let total = graph.numbers().of(request.kind);
-        let mut listed = Vec::new();
-        match request.sample {
-            None => {
-                let count = request.count.min(LISTED_MAX);
-                for execution in graph.executions(model, request.kind, request.first).take(count) {
-                    listed.push(self.walk(execution)?);
+        let Some(count) = request.sample else {
+            let mut listed = 0;
+            for execution in graph.executions(model, request.kind, request.first).take(request.count.min(LISTED_MAX)) {
+                if self.cancel.requested().is_some() {
+                    return Ok(());
                 }
-                let expected = total.saturating_sub(request.first).min(count as u128);
-                if listed.len() as u128 != expected {
-                    return Err(format!("{} executions were listed, not {expected}", listed.len()));
-                }
+                listed += 1;
+                met(execution)?;
             }
-            Some(count) => {
-                let mut random = Random::new(request.seed);
-                for _ in 0..if total == 0 { 0 } else { count.min(LISTED_MAX) } {
-                    let drawn = graph.executions(model, request.kind, below(&mut random, total)).next();
-                    listed.push(self.walk(drawn.ok_or("an execution that was drawn does not exist")?)?);
-                }
+            let expected = total.saturating_sub(request.first).min(request.count.min(LISTED_MAX) as u128);
+            let agrees = listed as u128 == expected;
+            return if agrees { Ok(()) } else { Err(format!("{listed} executions were listed, not {expected}")) };
+        };
+        let mut random = Random::new(request.seed);
+        for _ in 0..if total == 0 { 0 } else { count.min(LISTED_MAX) } {
+            if self.cancel.requested().is_some() {
+                return Ok(());
             }
+            let drawn = graph.executions(model, request.kind, below(&mut random, total)).next();
+            met(drawn.ok_or("an execution that was drawn does not exist")?)?;
         }
-        Ok(listed)
+        Ok(())
     }
 
     fn walk(&self, execution: Execution<Move, Fault>) -> Result<ListedExecution, String> {

@@ -62,6 +62,8 @@ pub struct ExecutionsReport {
     /// An infinite execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycle: Option<CycleReport>,
+    /// Somebody asked to stop: fewer executions may be listed than were asked for.
+    pub list_stopped: bool,
     /// The executions that were asked for.
     pub list: Vec<ExecutionReport>,
     /// The tree of choices, if it was asked for; a branch comes after its parent.
@@ -151,6 +153,7 @@ pub(super) fn of(
         seconds,
         memory_bytes: explored.statistics.memory_bytes,
         cycle: None,
+        list_stopped: false,
         list: Vec::new(),
         tree: None,
         comparison: None,

@@ -186,6 +186,28 @@ struct Tally {
     nodes_reduced: u64,
 }
 
+/// Outlines and the tree say the same as the executions listed.
+fn compare_views(
+    question: &Question<'_>,
+    (model, graph): (&mut Interleaved, &mut GraphOf),
+    listed: &[ListedExecution],
+) -> Result<(), String> {
+    let outlines = question.outlines(model, graph)?;
+    let outlined = outlines.iter().map(|found| (found.number, found.failed, found.end, found.steps, found.stuck.len()));
+    let stuck = |run: &ListedExecution| if run.end == End::Stuck { run.trace.stuck().count() } else { 0 };
+    let walked = listed.iter().map(|run| (run.number, run.failed, run.end, run.path.len(), stuck(run)));
+    if !outlined.eq(walked) {
+        return Err("outlines differ from executions".to_owned());
+    }
+    let tree = tree::of(question, model, graph, 100)?;
+    let ends = tree.iter().filter(|branch| branch.end.is_some()).map(|branch| branch.first);
+    let unopened = tree.iter().any(|branch| branch.unopened);
+    if !unopened && !listed.iter().map(|listed| listed.number).eq(ends.take(listed.len())) {
+        return Err("the ends of the tree are not the executions listed".to_owned());
+    }
+    Ok(())
+}
+
 fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Result<(), String> {
     let loaded = load(text);
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else { return Ok(()) };
@@ -222,12 +244,7 @@ fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Result<(), S
     tally.nodes_reduced += reduced.statistics.nodes;
     let listed = question.list(&mut model, &mut whole.graph)?;
     tally.walked += listed.len() as u64;
-    let tree = tree::of(&question, &mut model, &mut whole.graph, 100)?;
-    let ends = tree.iter().filter(|branch| branch.end.is_some()).map(|branch| branch.first);
-    let unopened = tree.iter().any(|branch| branch.unopened);
-    if !unopened && !listed.iter().map(|listed| listed.number).eq(ends.take(listed.len())) {
-        return Err("the ends of the tree are not the executions listed".to_owned());
-    }
+    compare_views(&question, (&mut model, &mut whole.graph), &listed)?;
     if question.why_not.is_some() {
         return Ok(());
     }
