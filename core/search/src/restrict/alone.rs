@@ -21,6 +21,9 @@ pub enum Alone {
     Fails,
 }
 
+/// Is told the state in which a turn begins, and its transitions.
+pub type Taken<'t, Label> = dyn FnMut(&[u32], &[Label]) + 't;
+
 /// Explores what a scheduler does by itself; `taken` is told each turn's state and transitions.
 ///
 /// # Errors
@@ -30,7 +33,7 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
     scheduler: &D,
     limits: Limits,
     cancel: &Cancel,
-    taken: &mut dyn FnMut(&[u32], &[M::Label]),
+    taken: &mut Taken<'_, M::Label>,
 ) -> Result<Alone, Stop> {
     let (mut lister, mut turns, mut after) = (Lister::new(), Turns::default(), Turns::default());
     let mut transitions = 0;

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 const EVERYTHING: Limits = Limits { states_max: u64::MAX, transitions_max: u64::MAX, memory_bytes_max: None };
 
 /// Systems for each test; more of them where somebody has the time.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says how long")]
 fn systems() -> u64 {
     std::env::var("FABIUS_RESTRICT_SYSTEMS").ok().and_then(|number| number.parse().ok()).unwrap_or(400)
 }
