@@ -101,4 +101,5 @@ codes! {
     PropertyViolated = "F0607", Error, "formula or claim violated";
     TraceViolated = "F0608", Error, "event trace violated";
     Starvation = "F0609", Note, "possible starvation";
+    Growth = "F0610", Note, "value that only grows";
 }

@@ -73,7 +73,7 @@ impl SearchedMachine {
     }
 
     /// The state that a step leads to, after whatever happens before it without a step.
-    fn after(&mut self, state: &[u32], wanted: Move) -> Option<Vec<u32>> {
+    pub(crate) fn after(&mut self, state: &[u32], wanted: Move) -> Option<Vec<u32>> {
         let mut here = state.to_vec();
         let mut successor = Vec::new();
         for _ in 0..SILENT_STEPS_MAX {

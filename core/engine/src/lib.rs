@@ -30,6 +30,7 @@ mod delayed;
 mod elaborate;
 mod engine_observer;
 mod fewest_switches;
+mod growth;
 mod liveness;
 mod load;
 mod look;

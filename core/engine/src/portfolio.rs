@@ -10,6 +10,7 @@
 //! large. A main search that ends before its first pause is the whole check of its property.
 
 use crate::event::{Event, Goal, Progress};
+use crate::growth::growth;
 use crate::load::Loaded;
 use crate::look::Controls;
 use crate::plan::{Planned, Question};
@@ -19,7 +20,7 @@ use crate::schedule;
 use crate::settings::{Delaying, DepthBounding, Order, Settings};
 use crate::strategy::{Asked, Choice, choose};
 use crate::task::{Checked, limit_reached};
-use fabius_base::{Cancel, Limits, StopReason};
+use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_program::Program;
 use fabius_search::Completeness;
 use std::cell::Cell;
@@ -43,7 +44,7 @@ struct Turn {
 
 /// The searches that have a turn, in their order: long runs with few delays, short runs beside unbounded ones, shortest runs.
 const TURNS: [Turn; 3] = [
-    Turn { ask: by_delays, first_percent: 25, later_percent: 5 },
+    Turn { ask: by_delays, first_percent: 15, later_percent: 5 },
     Turn { ask: by_depth, first_percent: 60, later_percent: 15 },
     Turn { ask: breadth_first, first_percent: 0, later_percent: 10 },
 ];
@@ -194,6 +195,8 @@ pub(crate) struct Portfolio<'a> {
     pub properties: Vec<Open<'a>>,
     /// Memory of main searches that pause.
     held_bytes: u64,
+    /// What there is to say of variables that only grow, once some path is so long that it was asked for.
+    growth: Option<Vec<Finding>>,
 }
 
 impl<'a> Portfolio<'a> {
@@ -204,7 +207,7 @@ impl<'a> Portfolio<'a> {
         settings: &'a Settings,
         properties: Vec<Open<'a>>,
     ) -> Self {
-        Self { loaded, program, settings, properties, held_bytes: 0 }
+        Self { loaded, program, settings, properties, held_bytes: 0, growth: None }
     }
 
     /// Decides the properties as far as the limits go; what is known of each, in their order.
@@ -294,6 +297,11 @@ impl<'a> Portfolio<'a> {
         if self.properties[run.index].pauses_had <= pause {
             self.properties[run.index].pauses_had = pause + 1;
             run.decided = self.turns(pause, run, outer);
+            let Progress { states, depth, .. } = run.meter.last;
+            // Most of what was stored is one path, and it does not end soon.
+            if 0 < pause && run.decided.is_none() && states <= 2 * depth && self.growth.is_none() {
+                self.growth = Some(growth(self.program, outer.cancel));
+            }
         }
         if run.decided.is_some() || run.last == Some(pause) {
             run.is_suspended = run.decided.is_none();
@@ -393,6 +401,10 @@ impl<'a> Portfolio<'a> {
             schedule::add_to(&mut checked, self.loaded, &settings, context.cancel);
         }
         checked.report.expected = self.loaded.expected(&property.planned.name);
+        if checked.report.verdict == Verdict::Undecided {
+            // It is told once for all properties.
+            checked.findings.extend(self.growth.iter_mut().flat_map(|growth| growth.drain(..)));
+        }
         if !property.turns.is_empty() {
             checked.report.tried = property.main.iter().chain(&property.turns).cloned().collect();
         }

@@ -1,7 +1,7 @@
 //! Searches that take turns: what they decide is what one search decides, limits hold over all of them, and each property is
 //! reported once it is decided.
 
-use fabius_base::{Cancel, Limits};
+use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, SearchEnd, Stopped, ViolationClass};
 use fabius_engine::settings::Pauses;
 use fabius_engine::{CheckContext, Event, Order, Outcome, Settings, Verdict, check, load};
@@ -119,6 +119,21 @@ fn limits_hold_over_all_searches_of_a_property() {
         assert!(1 < property.tried.len() && stored <= states_max + 2 * 1_024, "{:?}", property.tried);
         assert_eq!(Some(property.states), property.tried.first().map(|search| search.states), "the furthest search");
     }
+}
+
+#[test]
+fn a_counter_that_only_grows_is_named_where_a_property_stays_undecided() {
+    let text = "int n; byte m; active proctype P() { do :: n++; m = (m + 1) % 4 od } ltl p { [] (n + m != -1) }";
+    let settings = Settings { limits: Limits { states_max: Some(9_000), ..Limits::default() }, ..often() };
+    let (outcome, _) = run(text, &settings);
+    assert!(outcome.report.properties.iter().all(|property| property.verdict == Verdict::Undecided));
+    let told: Vec<_> = outcome.findings.iter().filter(|finding| finding.code == Code::Growth).collect();
+    let [finding] = told.as_slice() else { panic!("{told:?}") };
+    assert!(finding.headline.starts_with("`n` only ever grew along a path of"), "{}", finding.headline);
+    assert_eq!(finding.labels.len(), 1);
+
+    let bounded = text.replace("n++", "n = (n + 1) % 3000");
+    assert!(run(&bounded, &settings).0.findings.iter().all(|finding| finding.code != Code::Growth));
 }
 
 #[test]

@@ -490,6 +490,28 @@ mod tests {
     }
 
     #[test]
+    fn searches_take_turns_in_looks_by_delays() {
+        // Without a delay, the process that counts goes on for ever.
+        let text = "int n; byte x; ltl p { [] (n != -1) }
+            active proctype W() { do :: n++ od }
+            active proctype R() { do :: x < 3 -> x++ :: x == 3 -> assert(n < 0) od }";
+        let loaded = fabius_engine::load("m", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+        for tier in [Tier::Quick, Tier::DelayDeepening] {
+            let job = Job { loaded: Arc::new(loaded.clone()), ..job("a", Work::Check(tier, SAFETY.to_owned())) };
+            let pauses = fabius_engine::settings::Pauses { first: 5_000, growth: 4 };
+            let settings = Settings { pauses, clarify_transitions_max: 50_000, ..settings(&job) };
+            let context = &mut CheckContext {
+                cancel: &Cancel::new(),
+                now: &|| Duration::ZERO,
+                observe: &mut drop,
+                controls: None,
+            };
+            let property = fabius_engine::check(&job.loaded, &settings, context).report.properties.remove(0);
+            assert_eq!((property.verdict, property.search), (Verdict::Violated, "depth-bounded"), "{tier:?}");
+        }
+    }
+
+    #[test]
     fn a_survey_that_gives_way_is_begun_again() {
         let (sender, events) = mpsc::channel();
         let mut checker = Checker::new(Arc::new(move |told| drop(sender.send(told))), 1);
