@@ -8,10 +8,12 @@ use crate::stop::Interrupts;
 use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
-use fabius_base::Cancel;
-use fabius_engine::Settings;
-use fabius_engine::schedule::{By, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Stops, schedule};
-use fabius_supervise::{Timer, Unfinished, memory};
+use fabius_base::{Cancel, StopReason};
+use fabius_engine::schedule::{
+    By, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops, schedule,
+};
+use fabius_engine::{Loaded, Settings};
+use fabius_supervise::{Timer, Unfinished, Voice, memory};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -103,13 +105,16 @@ pub fn run(args: &Schedule) -> u8 {
     if loaded.checkable().is_none() {
         return exit::FAULTY;
     }
-    let began = Instant::now();
-    let mut out = AutoStream::auto(std::io::stdout());
-    let scheduled = schedule(&loaded, &request(args), &stops, &mut |round| {
-        if !args.json {
-            let _ = writeln!(out, "{}", paint(FAINT, in_words(&round, began.elapsed())));
+    let all = stops.all.clone();
+    let scheduled = match scheduled_until(stops, loaded, request(args), args.json) {
+        Ok(scheduled) => scheduled,
+        // It panicked, which was told.
+        Err(_) if all.requested().is_none() => return exit::INTERNAL,
+        Err(why) => {
+            output::complain(&format!("error: no schedule was looked for: {}", Unfinished::Abandoned(why).sentence()));
+            return exit::UNDECIDED;
         }
-    });
+    };
     if let Some(failure) = &scheduled.failure {
         output::complain(failure);
         return exit::INTERNAL;
@@ -118,10 +123,33 @@ pub fn run(args: &Schedule) -> u8 {
     let printed = if args.json {
         serde_json::to_string_pretty(report).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
+        let mut out = AutoStream::auto(std::io::stdout());
         let text = render::paragraph(report) + &alternatives(report);
         output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
     };
     exit::worse(code(report.verdict), printed)
+}
+
+/// Looks for a schedule on a thread of its own, which is left alone if it does not stop soon after it was asked to. Each round
+/// is told at once, in text.
+fn scheduled_until(
+    stops: Stops,
+    loaded: Loaded,
+    request: ScheduleRequest,
+    json: bool,
+) -> Result<Scheduled, StopReason> {
+    let (all, voice) = (stops.all.clone(), Voice::default());
+    let alive = voice.clone();
+    fabius_supervise::run(&all, &voice, 1, move |result| {
+        let began = Instant::now();
+        let scheduled = schedule(&loaded, &request, &stops, &mut |round| {
+            if !json && !alive.is_lost() {
+                let mut out = AutoStream::auto(std::io::stdout());
+                let _ = writeln!(out, "{}", paint(FAINT, in_words(&round, began.elapsed())));
+            }
+        });
+        let _ = result.send(scheduled);
+    })
 }
 
 fn request(args: &Schedule) -> ScheduleRequest {

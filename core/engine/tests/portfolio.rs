@@ -1,6 +1,9 @@
 //! Searches that take turns: what they decide is what one search decides, limits hold over all of them, and each property is
 //! reported once it is decided.
 
+#![expect(clippy::disallowed_methods, reason = "whoever runs the tests says how long")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
+
 use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, SearchEnd, Stopped, ViolationClass};
 use fabius_engine::settings::Pauses;

@@ -45,9 +45,9 @@ use verify::Verified;
 /// After a check, this many states are explored, …
 const STATES_MAX: u64 = 200_000;
 /// … this many transitions are listed, …
-const TRANSITIONS_MAX: u64 = 600_000;
+const TRANSITIONS_MAX: u64 = 200_000;
 /// … and this many states are looked at to find waits.
-const WORK_MAX: u64 = 4_000_000;
+const WORK_MAX: u64 = 1_000_000;
 /// This many sets of waits are tried.
 const CHECKS_MAX: u64 = 20_000;
 /// This many waits are tried.
