@@ -6,8 +6,9 @@
 //! depend on how fast the machine is.
 //!
 //! The turns of a search begin anew each time, with the budget that the later pause gives, and throw away what they stored; since
-//! pauses become ever rarer, all turns of a property together take at most about half of the work of its main search once this is
-//! large. A main search that ends before its first pause is the whole check of its property.
+//! pauses become ever rarer and the turns ever smaller beside them, all turns of a property together take about half of the work of
+//! its main search at most, and a fifth once this is large. A main search that ends before its first pause is the whole check of
+//! its property.
 
 use crate::event::{Event, Goal, Progress};
 use crate::growth::growth;
@@ -38,7 +39,8 @@ struct Turn {
     ask: fn(Settings) -> Settings,
     /// Its work in the first pause, in per cent of what the main search has done: generous, since that is little.
     first_percent: u64,
-    /// Its work in later pauses.
+    /// Its work in the pause after that, and divided by the number of the pause in later ones: what many states did not show is
+    /// ever less likely to lie near the start.
     later_percent: u64,
 }
 
@@ -345,7 +347,7 @@ impl<'a> Portfolio<'a> {
         let work = |pause: u32| self.settings.pauses.work(pause);
         let budget = |turn: &Turn, pause: u32| match pause {
             0 => work(0).saturating_mul(turn.first_percent) / 100,
-            _ => work(pause).saturating_mul(turn.later_percent) / 100,
+            _ => work(pause).saturating_mul(turn.later_percent) / (100 * u64::from(pause)),
         };
         // With hardly more work than before, it would hardly see more.
         let pays = |turn: &Turn| (0..pause).all(|before| 2 * budget(turn, before) <= budget(turn, pause));
