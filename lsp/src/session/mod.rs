@@ -5,6 +5,7 @@
 //! which documents there is something new about. The language server and `fabius watch` are two faces of
 //! it. Checks run on threads of their own; everything else happens where it is called, in order.
 
+mod background;
 pub mod cache;
 pub mod checker;
 pub mod config;
@@ -14,6 +15,7 @@ pub mod files;
 pub mod fix_validations;
 pub mod jobs;
 pub mod reading;
+mod reads;
 pub mod replay;
 pub mod results;
 pub mod unread;
@@ -23,8 +25,7 @@ pub use document::{Document, Options, Running, When};
 use checker::{CheckEvent, Checker, Ended, EventSink, Told};
 use document::fairness_of;
 use edits::Edit;
-use fabius_base::{Finding, StopReason};
-use fabius_engine::{CoReachability, Fairness, Goal, Line, Loaded, Survey};
+use fabius_engine::{CoReachability, Fairness, Goal, Loaded};
 use fix_validations::FixValidations;
 use jobs::{Job, RunId, Searched, Tier, Work};
 use reading::Reading;
@@ -34,12 +35,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use unread::UnreadText;
 
 /// [`Session::read_at_once`], unless a test says otherwise.
 const READ_AT_ONCE: Duration = Duration::from_millis(250);
-/// A text is read for so long; after that, it is said that it was not.
-const READ_MAX: Duration = Duration::from_secs(60);
 
 /// Something that whoever shows the session should know.
 #[derive(Clone, Debug)]
@@ -178,15 +176,6 @@ impl Session {
         self.forget_readings_with(name);
     }
 
-    /// What was read of a document or of a model that includes it, or would if it were there, must be read again.
-    fn forget_readings_with(&mut self, name: &str) {
-        for document in self.documents.values_mut() {
-            if document.reading.as_ref().is_some_and(|reading| reading.depends_on(name)) {
-                document.forget_reading();
-            }
-        }
-    }
-
     /// A file may have changed on the disk.
     pub fn touched(&mut self, name: &str) {
         if name.ends_with(config::NAME) {
@@ -229,69 +218,6 @@ impl Session {
             *model != name && document.reading.as_ref().is_some_and(|reading| reading.file(name).is_some())
         };
         self.documents.iter().find(includes).map_or(name, |(model, _)| model).to_owned()
-    }
-
-    /// What was read of a document: the text as it is now. `None` while a long text is being read; [`Notice::Changed`] tells
-    /// when it is.
-    pub fn reading(&mut self, name: &str) -> Option<Arc<Reading>> {
-        let document = self.documents.get(name)?;
-        if document.reading.is_some() || document.being_read.is_some() {
-            return document.reading.clone();
-        }
-        let text = self.unread(name, document.text.to_string());
-        let at_once = if document.is_long { None } else { text.read_within(self.read_at_once) };
-        match at_once {
-            Some(reading) => self.was_read(name, reading),
-            None => {
-                let run = self.checker.read(text, READ_MAX);
-                let document = self.documents.get_mut(name)?;
-                (document.is_long, document.being_read) = (true, Some(run));
-                None
-            }
-        }
-    }
-
-    /// Whether the present text of a document, or of the model that it belongs to, is still being read.
-    pub fn is_being_read(&self, name: &str) -> bool {
-        let being_read = |name: &str| self.documents.get(name).is_some_and(|document| document.being_read.is_some());
-        being_read(name) || being_read(&self.model_of(name))
-    }
-
-    /// The present text of a document was read.
-    fn was_read(&mut self, name: &str, reading: Reading) -> Option<Arc<Reading>> {
-        let document = self.documents.get_mut(name)?;
-        let reading = Arc::new(reading);
-        (document.reading, document.being_read) = (Some(Arc::clone(&reading)), None);
-        let edits = std::mem::take(&mut document.unread);
-        document.follow(&reading, &edits);
-        self.fresh.insert(name.to_owned());
-        Some(reading)
-    }
-
-    /// A text of a document was read on a thread of its own. If it is not the present one any more, that was in vain.
-    fn was_read_beside(&mut self, name: &str, run: RunId, reading: Result<Reading, String>) -> Vec<Notice> {
-        let Some(document) = self.documents.get(name).filter(|document| document.being_read == Some(run)) else {
-            return Vec::new();
-        };
-        let (reading, failed) = match reading {
-            Ok(reading) => (reading, None),
-            Err(panic) => {
-                let text = self.unread(name, document.text.to_string());
-                (text.not_read(StopReason::Cancelled), Some(Notice::Failed(name.to_owned(), panic)))
-            }
-        };
-        let _ = self.was_read(name, reading);
-        if let Some(tier) = self.documents.get_mut(name).and_then(|document| document.check_when_read.take()) {
-            self.check(name, tier);
-        }
-        failed.into_iter().collect()
-    }
-
-    /// A text of a document, with what it takes to read it.
-    fn unread(&self, name: &str, text: String) -> UnreadText {
-        let defines = self.documents.get(name).map_or_else(Vec::new, |document| document.options.defines.clone());
-        let open = self.documents.iter().map(|(name, document)| (name.clone(), document.text.clone())).collect();
-        UnreadText { name: name.to_owned(), text, defines, open }
     }
 
     /// Reads what was edited, and stops checks that the edits made pointless. Says which documents have
@@ -431,19 +357,6 @@ impl Session {
         true
     }
 
-    /// Starts work beside the check of a document.
-    fn start_beside(
-        &mut self,
-        name: &str,
-        (loaded, searched): (Arc<Loaded>, Arc<Searched>),
-        work: Work,
-    ) -> Option<RunId> {
-        let Options { budget, scheduler, fairness, .. } = &self.documents.get(name)?.options;
-        let (document, scheduler) = (name.to_owned(), scheduler.clone());
-        let job = Job { document, loaded, searched, work, seen: 0, budget: *budget, scheduler, fairness: *fairness };
-        Some(self.checker.start(job))
-    }
-
     /// Stops the check of a document, if one is under way.
     pub fn stop(&mut self, name: &str) {
         if let Some(document) = self.documents.get_mut(name) {
@@ -541,160 +454,5 @@ impl Session {
             self.try_fixes(name);
         }
         notices
-    }
-
-    /// Looks at the reachable states in the background, if hints are wanted.
-    fn look_around(&mut self, name: &str) {
-        if self.documents.get(name).is_some_and(|document| document.options.hints) {
-            self.survey(name);
-        }
-    }
-
-    /// Looks at the reachable states of a document in the background; [`Notice::Hints`] tells that it is over.
-    pub fn survey(&mut self, name: &str) {
-        if let Some(reading) = self.reading(name) {
-            let searched = Searched::document(&reading.loaded);
-            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Survey);
-        }
-    }
-
-    /// Whether [`Self::survey`] is under way for a document.
-    pub fn is_surveying(&self, name: &str) -> bool {
-        self.checker.is_surveying(name)
-    }
-
-    /// Looks whether lines of a document can be reached at once; [`Notice::Met`] brings the answer.
-    pub fn co_reachable(&mut self, name: &str, lines: Vec<Line>) -> Option<RunId> {
-        let loaded = Arc::clone(&self.reading(name)?.loaded);
-        let searched = Searched::document(&loaded);
-        self.start_beside(name, (loaded, searched), Work::Meet(lines))
-    }
-
-    /// Stops a piece of work.
-    pub fn cancel(&mut self, run: RunId) {
-        self.checker.cancel(run);
-    }
-
-    /// Work that nobody waited for is done; if the model is another one by now, it was in vain.
-    fn background_done(&mut self, job: &Job, what: Told) -> Vec<Notice> {
-        let name = &job.document;
-        match (what, &job.work) {
-            (Told::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
-            (Told::Finished(outcome), Work::FixValidation(number)) => {
-                if let Some(document) = self.documents.get_mut(name) {
-                    document.fix_validations.finished(*number, outcome.ok(), job);
-                }
-                Vec::new()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// The reachable states of a document were looked at, as its text was then.
-    fn surveyed(&mut self, name: &str, then: &Arc<Loaded>, survey: Option<(Survey, Vec<Finding>)>) -> Vec<Notice> {
-        let Some(document) = self.documents.get_mut(name) else { return Vec::new() };
-        let over = Notice::Hints(name.to_owned());
-        let (Some((survey, hints)), Some(present)) = (survey, document.reading.clone()) else { return vec![over] };
-        if !Arc::ptr_eq(&present.loaded, then) {
-            // After an edit that changes the meaning there comes a check, which looks again by itself.
-            if document.results.missing(&present).is_empty() {
-                self.survey(name);
-            }
-            return vec![over];
-        }
-        document.results.survey = Some(survey);
-        document.results.surveyed = Some(present);
-        match document.results.take_hints(hints) {
-            true => vec![over, Notice::Changed(name.to_owned())],
-            false => vec![over],
-        }
-    }
-
-    /// Tries the fixes that could be offered for what is wrong with a document, in the background.
-    fn try_fixes(&mut self, name: &str) {
-        let Some(reading) = self.reading(name) else { return };
-        let Some(document) = self.documents.get(name) else { return };
-        let wanted = crate::ide::actions::worth_trying(name, document, &reading);
-        wanted.into_iter().for_each(|text| self.try_text(name, text));
-    }
-
-    /// Checks another text of a document in the background, unless that was done or is being done.
-    pub fn try_text(&mut self, name: &str, text: String) {
-        let number = fix_validations::number_of(&text);
-        if self.documents.get(name).is_none_or(|document| document.fix_validations.is_known(number)) {
-            return;
-        }
-        let Some(loaded) = self.reading(name).map(|reading| Arc::clone(&reading.loaded)) else { return };
-        let searched = Searched::text(self.unread(name, text));
-        if let Some(document) = self.documents.get_mut(name) {
-            document.fix_validations.begin(number);
-            self.start_beside(name, (loaded, searched), Work::FixValidation(number));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::mpsc::{Receiver, channel};
-
-    const NAME: &str = "/nowhere/model.pml";
-
-    /// A session that reads every text beside everything else, and what its threads tell.
-    fn session() -> (Session, Receiver<CheckEvent>) {
-        let (sender, events) = channel();
-        let mut session = Session::new(Box::new(|options| options), Arc::new(move |event| drop(sender.send(event))));
-        session.read_at_once = Duration::ZERO;
-        (session, events)
-    }
-
-    /// Lets the threads tell all that they know.
-    fn until_idle(session: &mut Session, events: &Receiver<CheckEvent>) -> Vec<Notice> {
-        let mut notices = Vec::new();
-        while !session.is_idle() {
-            notices.extend(session.handle(events.recv().unwrap()));
-            notices.extend(session.settle());
-        }
-        notices
-    }
-
-    fn type_at_the_end(session: &mut Session, version: i32, text: &str) {
-        session.change(NAME, version, |rope| {
-            let at = rope.len_bytes();
-            rope.insert(rope.len_chars(), text);
-            vec![Edit { start: at, removed: 0, inserted: text.len() }]
-        });
-    }
-
-    #[test]
-    fn a_long_text_is_read_beside_everything_else_and_then_checked() {
-        let (mut session, events) = session();
-        session.open(NAME, 1, "active proctype P() { assert(false) }\n");
-        assert!(session.reading(NAME).is_none() && session.is_being_read(NAME));
-        session.save(NAME);
-        let notices = until_idle(&mut session, &events);
-        assert!(notices.iter().any(|notice| matches!(notice, Notice::Changed(name) if name == NAME)));
-        let document = session.document(NAME).unwrap();
-        assert!(document.present().is_some() && !session.is_being_read(NAME));
-        let safety = document.results.of("safety").map(|known| known.report.verdict);
-        assert_eq!(safety, Some(fabius_engine::Verdict::Violated));
-    }
-
-    #[test]
-    fn what_was_read_of_an_older_text_does_not_count() {
-        let (mut session, events) = session();
-        session.open(NAME, 1, "byte x;\n");
-        assert!(session.reading(NAME).is_none());
-        type_at_the_end(&mut session, 2, "active proctype P() { x = 1 }\n");
-        assert!(!session.is_being_read(NAME) && session.reading(NAME).is_none());
-        until_idle(&mut session, &events);
-        let present = session.document(NAME).unwrap().present().unwrap();
-        assert!(present.loaded.checkable().is_some_and(|program| program.processes.len() == 1));
-        type_at_the_end(&mut session, 3, "active proctype Q() { x = 2 }\n");
-        session.settle();
-        assert!(session.document(NAME).unwrap().present().is_none());
-        until_idle(&mut session, &events);
-        let present = session.reading(NAME).unwrap();
-        assert!(present.loaded.checkable().is_some_and(|program| program.processes.len() == 2));
     }
 }

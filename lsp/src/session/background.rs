@@ -1,0 +1,113 @@
+//! Work beside the checks of a document: surveys for hints, fixes that are tried, questions about places.
+
+use super::checker::Told;
+use super::fix_validations;
+use super::jobs::{Job, RunId, Searched, Work};
+use super::{Notice, Options, Session};
+use fabius_base::Finding;
+use fabius_engine::{Line, Loaded, Survey};
+use std::sync::Arc;
+
+impl Session {
+    /// Starts work beside the check of a document.
+    fn start_beside(
+        &mut self,
+        name: &str,
+        (loaded, searched): (Arc<Loaded>, Arc<Searched>),
+        work: Work,
+    ) -> Option<RunId> {
+        let Options { budget, scheduler, fairness, .. } = &self.documents.get(name)?.options;
+        let (document, scheduler) = (name.to_owned(), scheduler.clone());
+        let job = Job { document, loaded, searched, work, seen: 0, budget: *budget, scheduler, fairness: *fairness };
+        Some(self.checker.start(job))
+    }
+
+    /// Looks at the reachable states in the background, if hints are wanted.
+    pub(super) fn look_around(&mut self, name: &str) {
+        if self.documents.get(name).is_some_and(|document| document.options.hints) {
+            self.survey(name);
+        }
+    }
+
+    /// Looks at the reachable states of a document in the background; [`Notice::Hints`] tells that it is over.
+    pub fn survey(&mut self, name: &str) {
+        if let Some(reading) = self.reading(name) {
+            let searched = Searched::document(&reading.loaded);
+            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Survey);
+        }
+    }
+
+    /// Whether [`Self::survey`] is under way for a document.
+    pub fn is_surveying(&self, name: &str) -> bool {
+        self.checker.is_surveying(name)
+    }
+
+    /// Looks whether lines of a document can be reached at once; [`Notice::Met`] brings the answer.
+    pub fn co_reachable(&mut self, name: &str, lines: Vec<Line>) -> Option<RunId> {
+        let loaded = Arc::clone(&self.reading(name)?.loaded);
+        let searched = Searched::document(&loaded);
+        self.start_beside(name, (loaded, searched), Work::Meet(lines))
+    }
+
+    /// Stops a piece of work.
+    pub fn cancel(&mut self, run: RunId) {
+        self.checker.cancel(run);
+    }
+
+    /// Work that nobody waited for is done; if the model is another one by now, it was in vain.
+    pub(super) fn background_done(&mut self, job: &Job, what: Told) -> Vec<Notice> {
+        let name = &job.document;
+        match (what, &job.work) {
+            (Told::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
+            (Told::Finished(outcome), Work::FixValidation(number)) => {
+                if let Some(document) = self.documents.get_mut(name) {
+                    document.fix_validations.finished(*number, outcome.ok(), job);
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The reachable states of a document were looked at, as its text was then.
+    fn surveyed(&mut self, name: &str, then: &Arc<Loaded>, survey: Option<(Survey, Vec<Finding>)>) -> Vec<Notice> {
+        let Some(document) = self.documents.get_mut(name) else { return Vec::new() };
+        let over = Notice::Hints(name.to_owned());
+        let (Some((survey, hints)), Some(present)) = (survey, document.reading.clone()) else { return vec![over] };
+        if !Arc::ptr_eq(&present.loaded, then) {
+            // After an edit that changes the meaning there comes a check, which looks again by itself.
+            if document.results.missing(&present).is_empty() {
+                self.survey(name);
+            }
+            return vec![over];
+        }
+        document.results.survey = Some(survey);
+        document.results.surveyed = Some(present);
+        match document.results.take_hints(hints) {
+            true => vec![over, Notice::Changed(name.to_owned())],
+            false => vec![over],
+        }
+    }
+
+    /// Tries the fixes that could be offered for what is wrong with a document, in the background.
+    pub(super) fn try_fixes(&mut self, name: &str) {
+        let Some(reading) = self.reading(name) else { return };
+        let Some(document) = self.documents.get(name) else { return };
+        let wanted = crate::ide::actions::worth_trying(name, document, &reading);
+        wanted.into_iter().for_each(|text| self.try_text(name, text));
+    }
+
+    /// Checks another text of a document in the background, unless that was done or is being done.
+    pub fn try_text(&mut self, name: &str, text: String) {
+        let number = fix_validations::number_of(&text);
+        if self.documents.get(name).is_none_or(|document| document.fix_validations.is_known(number)) {
+            return;
+        }
+        let Some(loaded) = self.reading(name).map(|reading| Arc::clone(&reading.loaded)) else { return };
+        let searched = Searched::text(self.unread(name, text));
+        if let Some(document) = self.documents.get_mut(name) {
+            document.fix_validations.begin(number);
+            self.start_beside(name, (loaded, searched), Work::FixValidation(number));
+        }
+    }
+}
