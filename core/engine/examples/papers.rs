@@ -12,7 +12,8 @@
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "it measures, reads and prints")]
 
 use fabius_base::{Limits, StopReason};
-use fabius_engine::{SearchedMachine, Settings as Check, load};
+use fabius_engine::{Settings as Check, load};
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, ProgressOn, Watch, meaning::Fault};
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::Goal;

@@ -9,11 +9,11 @@
 //! States are told apart by fingerprints of 64 bits. In a chart of n states two of them are taken for one with a
 //! probability of at most n² / 2⁶⁴: one in 70 million for half a million states.
 
-use crate::adapter::SearchedMachine;
 use crate::plan::SAFETY;
 use crate::target::ExplorationTarget;
 use fabius_base::Limits;
 use fabius_machine::View;
+use fabius_model::SearchedMachine;
 use fabius_program::{CLAIM_PID, Move, ProcessId, Program, Variable, VariableId, Watch};
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet};
 use fabius_witness::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn, Values};

@@ -6,12 +6,12 @@
 //!
 //! A file holds one search. Where a model has several properties, that for violations of safety is kept.
 
-use crate::cut_runs::CutRuns;
 use crate::meaning::meaning;
 use crate::plan::{Planned, Question};
 use crate::settings::{CheckpointFiles, Settings};
 use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
+use fabius_model::CutRuns;
 use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::delay_bounded::Coverage;

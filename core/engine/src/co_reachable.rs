@@ -1,10 +1,10 @@
 //! Can two places be reached at once? A shortest run that shows it, or the certainty that there is none.
 
-use crate::adapter::SearchedMachine;
 use crate::load::Loaded;
 use crate::run::internal_error;
 use fabius_base::{Cancel, Limits, SourceMap};
 use fabius_machine::Cursor;
+use fabius_model::SearchedMachine;
 use fabius_program::{LocationId, Move, Program, Watch, meaning::Fault};
 use fabius_search::{self as search, Completeness, Model, Next, Quiet, StopAt, TreeStore};
 use fabius_witness::{Claim, Trace, confirm};

@@ -1,6 +1,5 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
-use crate::adapter::SearchedMachine;
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::counterexample::{ErrorKind, Found};
 use crate::delayed::{in_figures, what_runs_do};
@@ -18,6 +17,7 @@ use crate::strategy::CycleSearch;
 use crate::task::{Checked, Task, limit_reached, measured, refused};
 use crate::words::counted;
 use fabius_base::StopReason;
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::Coverage;
 use fabius_search::depth_bounded::DepthSettings;
@@ -98,7 +98,7 @@ pub(crate) fn check_cycles(
         findings: no_checkpoint(settings, found.coverage, found.first().is_some()).into_iter().collect(),
         ..Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds))
     };
-    machine.cut_runs().qualify(&mut checked.report, &query.program, &loaded.map);
+    checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     if let Some(found) = found.into_first() {
         add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
     }

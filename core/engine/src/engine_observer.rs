@@ -1,13 +1,13 @@
 //! Who watches a search on behalf of the one who asked for the check.
 
-use crate::adapter::Places;
-use crate::budget::{Budget, listed};
 use crate::counterexample::place_of;
 use crate::event::{Event, Goal, Progress};
 use crate::look::{Controls, Reader};
 use crate::run::CheckContext;
 use crate::task::Task;
 use fabius_base::{Limits, SourceMap, Span, StopReason};
+use fabius_model::Places;
+use fabius_model::{Budget, listed};
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::{self as search, Rejected, SearchSnapshot, SnapshotRequest, Statistics, ViolationKind};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,11 +1,11 @@
 //! A run to an error with as few changes of process as there can be: a breadth-first search in which only a change of
 //! process counts (0-1 breadth-first search), over states together with the process that moved last.
 
-use crate::adapter::SearchedMachine;
 use crate::counterexample::{Counterexample, ErrorKind, Found, confirm};
 use crate::load::Loaded;
 use crate::target::ExplorationTarget;
 use fabius_base::Cancel;
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch, meaning::Fault};
 use fabius_search::{Ending, Model, Next};
 use std::collections::{HashSet, VecDeque};

@@ -3,9 +3,9 @@
 //! The path is that of a short search of its own, so whoever searches for long pays nothing while it does. Nothing is said of other
 //! paths, nor of what would come after.
 
-use crate::adapter::SearchedMachine;
 use crate::words::grouped;
 use fabius_base::{Cancel, Code, Finding, StopReason};
+use fabius_model::SearchedMachine;
 use fabius_program::{Kind, Move, Program, Variable, VariableId, Watch, meaning::Fault};
 use fabius_search::{self as search, Model, SearchSnapshot, SnapshotRequest, Statistics, StopAt, TreeStore};
 use std::ops::ControlFlow;

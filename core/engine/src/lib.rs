@@ -8,22 +8,17 @@
 
 pub mod event;
 pub mod executions;
-pub mod reduction;
 pub mod report;
 pub mod schedule;
 pub mod settings;
 pub mod strategy;
 pub mod words;
 
-mod adapter;
-mod budget;
 mod chart;
 mod checkpoint;
 mod co_reachable;
 mod condition;
-mod configurations;
 mod counterexample;
-mod cut_runs;
 mod dead_code;
 mod deepening;
 mod delayed;
@@ -47,7 +42,6 @@ mod survey;
 mod target;
 mod task;
 
-pub use adapter::SearchedMachine;
 pub use chart::{Forecast, LocalStateGraph, chart};
 pub use co_reachable::{CoReachability, Line, co_reachable};
 pub use condition::condition;

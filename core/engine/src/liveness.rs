@@ -1,12 +1,10 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
-use crate::adapter::SearchedMachine;
 use crate::counterexample::{ErrorKind, FairRuns, Found, Shorter};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::{Planned, Question};
-use crate::reduction::{self, Preserve, Reduced, WhyNot};
 use crate::report::{OFF, ON, PropertyReport, ViolationClass};
 use crate::run::CheckContext;
 use crate::settings::{Fairness, Progress, Settings};
@@ -15,6 +13,8 @@ use crate::strategy::CycleSearch;
 use crate::task::{Checked, Task, limit_reached, measured, refused};
 use crate::words::counted;
 use fabius_base::{Finding, Span};
+use fabius_model::SearchedMachine;
+use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, Expr, Formula, Move, ProcessId, ProcessKind, Program, ProgressOn, PropertyKind, Watch};
 use fabius_search::cycle::{self, CycleOutcome};
@@ -87,7 +87,7 @@ pub(crate) fn check(
         ..describe(planned, settings, &query, &outcome, store_bytes, seconds)
     });
     checked.report.search = word(search, threads);
-    machine.cut_runs().qualify(&mut checked.report, &query.program, &loaded.map);
+    checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     if let Some(found) = outcome.into_first() {
         add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
     }

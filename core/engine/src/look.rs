@@ -3,10 +3,10 @@
 //! Nobody pays for what nobody asks for: [`Controls::ask`] asks for one look, the search answers with one
 //! [`Event::Look`](crate::Event::Look) at the next opportunity, which is some thousand steps away.
 
-use crate::adapter::Places;
 use crate::elaborate::elaborate;
 use crate::load::Loaded;
 use fabius_base::{Cancel, Limits, SourceMap};
+use fabius_model::Places;
 use fabius_program::{Move, Program, Watch};
 use fabius_search as search;
 use fabius_search::{Phase, Rejected, Rejection, SnapshotRequest};

@@ -1,20 +1,20 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
-use crate::adapter::SearchedMachine;
-use crate::budget::Budget;
 use crate::counterexample::{ErrorKind, Found, Shorter};
 use crate::dead_code::dead_code;
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::load::Loaded;
 use crate::plan::Planned;
-use crate::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
 use crate::report::{OFF, ON, PropertyReport};
 use crate::run::CheckContext;
 use crate::settings::{Order, Settings, Storage};
 use crate::task::{Checked, Task, limit_reached, measured, missed, refused, times};
 use crate::words::counted;
 use fabius_base::{Limits, StopReason};
+use fabius_model::Budget;
+use fabius_model::SearchedMachine;
+use fabius_model::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
 use fabius_program::{Move, ProcessId, Program, PropertyKind, Watch, meaning::Fault};
 use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Model, StopAt, TreeStore};

@@ -1,6 +1,5 @@
 //! The search from a state that a person has reached, with some processes held back.
 
-use crate::adapter::SearchedMachine;
 use crate::counterexample::{Counterexample, ErrorKind, Found, confirm};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
@@ -13,6 +12,7 @@ use crate::strategy::CycleSearch;
 use crate::target::ExplorationTarget;
 use crate::task::{Task, limit_reached};
 use crate::words::counted;
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
 use std::sync::Arc;

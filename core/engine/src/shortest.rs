@@ -1,7 +1,5 @@
 //! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
-use crate::adapter::SearchedMachine;
-use crate::budget::{Budget, listed};
 use crate::counterexample::{FairRuns, Found, Shorter};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
@@ -11,6 +9,8 @@ use crate::run::CheckContext;
 use crate::settings::{Fairness, Order};
 use crate::task::{Checked, Task};
 use fabius_base::Limits;
+use fabius_model::SearchedMachine;
+use fabius_model::{Budget, listed};
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_search::cycle::{self, Found as FoundCycle};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};

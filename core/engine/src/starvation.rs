@@ -4,12 +4,12 @@
 //! run in which it stays there, and one that is strongly fair is one in which it can never move. The run is
 //! walked again in the program as it is before anything is said.
 
-use crate::adapter::SearchedMachine;
-use crate::budget::{Budget, listed};
 use crate::load::Loaded;
 use crate::run::internal_error;
 use crate::settings::Settings;
 use fabius_base::{Cancel, Code, Finding, Limits, StopReason};
+use fabius_model::SearchedMachine;
+use fabius_model::{Budget, listed};
 use fabius_program::{
     Action, EdgeId, Location, Move, ProcessId, ProcessKind, Program, ProgressOn, Watch, meaning::Fault,
 };

@@ -4,11 +4,11 @@
 //! The program is explored as it is written, so that values are those a person expects; statistics are
 //! gathered by a wrapper around the model, not by the search.
 
-use crate::adapter::SearchedMachine;
 use crate::dead_code::worth_telling;
 use crate::load::Loaded;
 use fabius_base::{Cancel, FileId, Limits};
 use fabius_machine::{Cursor, View};
+use fabius_model::SearchedMachine;
 use fabius_program::{EdgeId, Initial, Kind, Move, ProcessKind, Program, VariableId, Watch, meaning::Fault};
 use fabius_search::{self as search, Completeness, Model, Next, Quiet, StopAt, TreeStore};
 use std::collections::{BTreeMap, BTreeSet, HashSet};

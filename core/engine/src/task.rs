@@ -9,8 +9,9 @@ use crate::run::{CheckContext, internal_error};
 use crate::settings::{Settings, Storage};
 use crate::strategy::Choice;
 use crate::words::{counted, grouped, memory};
-use fabius_base::{Code, Finding, Limits, StopReason};
+use fabius_base::{Code, Finding, Limits, SourceMap, StopReason};
 use fabius_machine::Refusal;
+use fabius_model::CutRuns;
 use fabius_program::{Initial, Program, Variable};
 use fabius_search::store::Exactness;
 use fabius_search::{Completeness, SearchOutcome};
@@ -46,6 +47,18 @@ impl Checked {
         let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
         report.verdict = Verdict::Faulty;
         Self { findings: vec![finding], ..Self::of(report) }
+    }
+
+    /// Makes the report say no more than is known: nothing is known of what would follow the runtime errors.
+    pub(crate) fn qualify(&mut self, cut: &CutRuns, program: &Program, map: &SourceMap) {
+        let report = &mut self.report;
+        let Some(sentence) = cut.sentence(program, map).filter(|_| report.verdict != Verdict::Violated) else {
+            return;
+        };
+        report.verdict = Verdict::Undecided;
+        report.exhaustive = false;
+        report.stopped = report.stopped.or(Some(Stopped::RuntimeErrors));
+        report.reason = format!("{}, but {sentence}", report.reason);
     }
 
     /// Says which search it was, if there was one.

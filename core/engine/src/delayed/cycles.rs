@@ -4,7 +4,6 @@ use super::{
     Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, seed_of, under, unknown_types,
     with_scheduler,
 };
-use crate::adapter::SearchedMachine;
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
@@ -19,6 +18,7 @@ use crate::strategy::{CycleSearch, DelayedCycleSearch};
 use crate::task::{Checked, Task, limit_reached, measured};
 use crate::words::counted;
 use fabius_base::Finding;
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
@@ -67,7 +67,7 @@ pub(crate) fn check(
             .collect(),
         ..Checked::of(describe(planned, settings, &query, &found, &chosen, ask, seconds))
     };
-    machine.cut_runs().qualify(&mut checked.report, &query.program, &loaded.map);
+    checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     if let Some(found) = found.into_first() {
         if loaded.is_sealed() {
             // The shortest run might not keep to the seals.

@@ -10,8 +10,6 @@ mod verdict;
 pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
-use crate::adapter::SearchedMachine;
-use crate::budget::Budget;
 use crate::checkpoint::{CheckpointKey, Checkpointing};
 use crate::counterexample::{Counterexample, Found, confirm};
 use crate::dead_code::dead_code;
@@ -28,6 +26,8 @@ use crate::task::{Checked, Task, refused};
 pub(crate) use chosen::scheduler_of;
 use chosen::{ByName, Chosen, choose, unknown_types};
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
+use fabius_model::Budget;
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::{self, Delay, DelayObserver, IterativeDelayBounding, Round};
 use fabius_search::schedule::{Priority, RandomOrder, RoundRobin, RunToCompletion, Scheduler, Sealed};

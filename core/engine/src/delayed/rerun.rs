@@ -4,10 +4,10 @@
 //! meaning when the run before it changes.
 
 use super::{Overlap, SharedScheduler, UnderScheduler, choose, with_scheduler};
-use crate::adapter::SearchedMachine;
 use crate::load::Loaded;
 use crate::settings::SchedulerChoice;
 use crate::target::ExplorationTarget;
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch, meaning::Fault};
 use fabius_search::schedule::turns::{Lister, TurnEnd};
 use fabius_search::schedule::{Scheduler, Step, Turns};

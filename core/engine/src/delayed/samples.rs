@@ -1,13 +1,13 @@
 //! Single runs at random.
 
 use super::{Chosen, Explored, Overlap, SharedScheduler, UnderScheduler, seed_of, under, with_scheduler};
-use crate::adapter::SearchedMachine;
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::settings::{Delaying, SampleKind, SchedulerChoice};
 use crate::task::Task;
 use crate::words::{counted, grouped};
+use fabius_model::SearchedMachine;
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
 use fabius_search::{self as search, SampleStatistics, StopAt};

@@ -1,13 +1,13 @@
 //! Which next steps of the processes of a state are independent, looked up in tables.
 //!
-//! As in [`crate::reduction`], there is one set of tables for each *configuration*: the sequence of types of a state's
+//! As in [`fabius_model::reduction`], there is one set of tables for each *configuration*: the sequence of types of a state's
 //! processes, with the values of those locals that never change. Two steps are independent if no process takes part in
 //! both, all that may happen in the one accords with all that may happen in the other, and neither depends on whether a
 //! process is ready to receive that starts or stops being so in the other. All that may happen in a step is its atomic
 //! sequence, with those of the processes that may receive control in it.
 
-use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
+use fabius_model::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Instance, InstanceKey, Meetings};
 use fabius_program::{EdgeId, Move, ProcessId};
 use std::collections::HashMap;

@@ -14,7 +14,7 @@
 //! * A process that only waits in a loop takes no step ([`fabius_search::executions::Independence::is_waiting`]).
 //! * A process ends at once where it is all the same to everybody when it does: then its end is no step that could be
 //!   taken sooner or later.
-//! * Where [`crate::reduction::prepare`] refuses a program, nothing is independent, and every interleaving counts.
+//! * Where [`fabius_model::reduction::prepare`] refuses a program, nothing is independent, and every interleaving counts.
 
 mod compare;
 mod conflicts;
@@ -30,14 +30,14 @@ pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch};
 
-use crate::adapter::SearchedMachine;
 use crate::load::Loaded;
-use crate::reduction::{self, Preserve, WhyNot};
 use crate::run::internal_error;
 use crate::safety::event_trace;
 use crate::task::limit_reached;
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_machine::Refusal;
+use fabius_model::SearchedMachine;
+use fabius_model::reduction::{self, Preserve, WhyNot};
 use fabius_program::facts::Facts;
 use fabius_program::meaning::Fault;
 use fabius_program::{Move, Program, Watch};

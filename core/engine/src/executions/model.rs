@@ -1,9 +1,9 @@
 //! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
 
 use super::conflicts::{Tables, name_of};
-use crate::adapter::SearchedMachine;
-use crate::reduction::{Plan, Reduced, ReducedCursor};
 use fabius_machine::{Cursor, Machine};
+use fabius_model::SearchedMachine;
+use fabius_model::reduction::{Plan, Reduced, ReducedCursor};
 use fabius_program::facts::{Facts, InstanceKey};
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, EdgeId, Move, ProcessId, ProcessKind};

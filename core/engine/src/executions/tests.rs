@@ -5,11 +5,8 @@ use super::*;
 use crate::settings;
 use fabius_search::executions::Independence;
 use fabius_search::{Model, Next};
+use fabius_testkit::generate::small;
 use std::collections::{HashMap, HashSet};
-
-#[path = "../../tests/reduction/small.rs"]
-#[expect(dead_code, reason = "its formulas are not for executions")]
-mod small;
 
 /// Models with more interleavings are only compared with and without reduction.
 const INTERLEAVINGS_MAX: usize = 300;

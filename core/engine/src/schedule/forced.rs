@@ -2,8 +2,8 @@
 
 use super::places::{shortened, shown};
 use super::report::ForcedReport;
-use crate::adapter::SearchedMachine;
 use fabius_base::SourceMap;
+use fabius_model::SearchedMachine;
 use fabius_program::Move;
 use fabius_search::restrict::{Graph, Region};
 use fabius_search::schedule::Turns;

@@ -21,7 +21,6 @@ pub use report::{
     ScheduleVerdict, StretchReport, WaitReport,
 };
 
-use crate::adapter::SearchedMachine;
 use crate::delayed::scheduler_of;
 use crate::load::Loaded;
 use crate::report::{Stopped, Verdict};
@@ -31,6 +30,7 @@ use crate::settings::{SchedulerChoice, Settings};
 use crate::task::{Checked, limit_reached};
 use crate::words::{counted, grouped};
 use fabius_base::{Cancel, Limits as Bounds};
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, Watch};
 use fabius_search::Completeness;
 use fabius_search::restrict::{

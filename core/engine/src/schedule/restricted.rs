@@ -1,8 +1,8 @@
 //! The model under a schedule: a machine that lists only the turns that the schedule allows.
 
 use super::places::Places;
-use crate::adapter::SearchedMachine;
 use fabius_machine::Cursor;
+use fabius_model::SearchedMachine;
 use fabius_program::{Move, meaning::Fault};
 use fabius_search::restrict::{Graph, Region, Site, Wait, held, rank_of};
 use fabius_search::{Ending, Model, Next, ProcessSet, Processes};

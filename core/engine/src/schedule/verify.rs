@@ -3,8 +3,8 @@
 use super::Explored;
 use super::places::Places;
 use super::restricted::{Restricted, Restriction};
-use crate::adapter::SearchedMachine;
 use fabius_base::{Cancel, Limits as Bounds};
+use fabius_model::SearchedMachine;
 use fabius_search::restrict::{
     Explorer, FixedOrder, Limits, Solution, can_move_again, movers_ahead, movers_in_model, movers_within,
 };

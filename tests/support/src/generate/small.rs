@@ -1,7 +1,7 @@
 //! Small models at random in which processes have little to do with each other, so that there is something to
 //! reduce: parameters, arrays indexed by process, channels of all kinds, atomic sequences that block, loops.
 
-use fabius_testkit::generate::Dice;
+use super::Dice;
 use std::fmt::Write;
 
 /// The text of the model that belongs to a seed.

@@ -1,4 +1,4 @@
-//! How many states partial-order reduction leaves: `cargo bench -p fabius-engine --bench reduction`.
+//! How many states partial-order reduction leaves: `cargo bench -p fabius-model --bench reduction`.
 //!
 //! For each model of the corpus that the table names: the states of the whole model, those that are left where only
 //! deadlocks must be preserved, and where also assertions must be; with Spin's own reduction beside it. The numbers of
@@ -11,7 +11,7 @@
 #[path = "../tests/reduction/plain.rs"]
 mod plain;
 
-use fabius_engine::reduction::{Preserve, Proviso, Reduced, prepare};
+use fabius_model::reduction::{Preserve, Proviso, Reduced, prepare};
 use fabius_program::meaning::Fault;
 use fabius_program::{Move, Watch};
 use fabius_promela::Options;

@@ -3,7 +3,7 @@
 //! It is counted in transitions that the model lists, not in time: so what is shown does not depend on how busy the machine
 //! is. Whoever asks for the check may end this work, like every search, at any time.
 
-use crate::adapter::SearchedMachine;
+use crate::SearchedMachine;
 use fabius_search::{Model, Statistics};
 
 /// A transition counts once, and once more for each this many words of a state.
@@ -11,7 +11,7 @@ const WORDS_PER_TRANSITION: u64 = 256;
 
 /// Transitions that may still be listed.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     left: u64,
     /// What a transition counts.
     price: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// This many transitions, if they have small states, for searches of this machine.
-    pub(crate) fn new(transitions_max: u64, machine: &mut SearchedMachine) -> Self {
+    pub fn new(transitions_max: u64, machine: &mut SearchedMachine) -> Self {
         let mut state = Vec::new();
         // Where there is no initial state, no transition is listed.
         let words = machine.initial(&mut state).map_or(0, |()| state.len() as u64);
@@ -27,34 +27,34 @@ impl Budget {
     }
 
     /// How many transitions may be listed.
-    pub(crate) fn transitions(&self) -> u64 {
+    pub fn transitions(&self) -> u64 {
         self.left / self.price
     }
 
     /// What is left, in transitions of small states.
-    pub(crate) fn left(&self) -> u64 {
+    pub fn left(&self) -> u64 {
         self.left
     }
 
     /// Keeps only one of this many parts; returns the others.
-    pub(crate) fn set_aside(&mut self, parts: u64) -> u64 {
+    pub fn set_aside(&mut self, parts: u64) -> u64 {
         let aside = self.left - self.left / parts;
         self.left -= aside;
         aside
     }
 
     /// Adds what was set aside.
-    pub(crate) fn put_back(&mut self, aside: u64) {
+    pub fn put_back(&mut self, aside: u64) {
         self.left += aside;
     }
 
     /// Takes away what a search listed.
-    pub(crate) fn spend(&mut self, transitions: u64) {
+    pub fn spend(&mut self, transitions: u64) {
         self.left = self.left.saturating_sub(transitions.saturating_mul(self.price));
     }
 }
 
 /// How many transitions a search has listed.
-pub(crate) fn listed(statistics: &Statistics) -> u64 {
+pub fn listed(statistics: &Statistics) -> u64 {
     statistics.transitions() + statistics.transient
 }

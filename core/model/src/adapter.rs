@@ -1,6 +1,6 @@
 //! A program as a model that the searches understand: the machine behind the trait.
 
-use crate::cut_runs::CutRuns;
+use crate::CutRuns;
 use fabius_base::Span;
 use fabius_machine::{Cursor, Machine, Refusal, Step};
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
@@ -27,7 +27,7 @@ pub struct SearchedMachine {
 const SILENT_STEPS_MAX: usize = 3;
 
 /// Tells where the processes of a state are.
-pub(crate) struct Places {
+pub struct Places {
     machine: Machine,
 }
 
@@ -60,7 +60,7 @@ impl SearchedMachine {
     /// the path is not possible.
     ///
     /// A state in which only they could move has no successor, and is no end of a run: they are held back, not stuck.
-    pub(crate) fn beginning_after(mut self, path: &[Move], held: ProcessSet) -> Option<Self> {
+    pub fn beginning_after(mut self, path: &[Move], held: ProcessSet) -> Option<Self> {
         let mut state = Vec::new();
         self.machine.initial(&mut state).ok()?;
         for step in path {
@@ -73,7 +73,7 @@ impl SearchedMachine {
     }
 
     /// The state that a step leads to, after whatever happens before it without a step.
-    pub(crate) fn after(&mut self, state: &[u32], wanted: Move) -> Option<Vec<u32>> {
+    pub fn after(&mut self, state: &[u32], wanted: Move) -> Option<Vec<u32>> {
         let mut here = state.to_vec();
         let mut successor = Vec::new();
         for _ in 0..SILENT_STEPS_MAX {
@@ -99,49 +99,49 @@ impl SearchedMachine {
     }
 
     /// The runtime errors that ended runs in a search for infinite runs.
-    pub(crate) fn cut_runs(&self) -> &Arc<CutRuns> {
+    pub fn cut_runs(&self) -> &Arc<CutRuns> {
         &self.cut
     }
 
     /// The machine itself, to read states with.
-    pub(crate) fn machine(&self) -> &Machine {
+    pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
     /// The machine itself, for a reduction of what it lists.
-    pub(crate) fn machine_mut(&mut self) -> &mut Machine {
+    pub fn machine_mut(&mut self) -> &mut Machine {
         &mut self.machine
     }
 
     /// This many machines for as many threads, this one's clones.
-    pub(crate) fn team(&self, threads: usize) -> Vec<Self> {
+    pub fn team(&self, threads: usize) -> Vec<Self> {
         vec![self.clone(); threads.max(1)]
     }
 
     /// Counts the edges that a clone took as taken here, too.
-    pub(crate) fn learn(&mut self, clone: &Self) {
+    pub fn learn(&mut self, clone: &Self) {
         self.machine.merge_reached(&clone.machine);
     }
 
     /// The program, to share.
-    pub(crate) fn shared_program(&self) -> &Arc<Program> {
+    pub fn shared_program(&self) -> &Arc<Program> {
         self.machine.shared_program()
     }
 
     /// A reader of the states that this machine makes.
-    pub(crate) fn places(&self) -> Places {
+    pub fn places(&self) -> Places {
         Places { machine: self.machine.clone() }
     }
 
     /// Whether some search took this edge.
-    pub(crate) fn reached(&self, edge: EdgeId) -> bool {
+    pub fn reached(&self, edge: EdgeId) -> bool {
         self.machine.reached(edge)
     }
 }
 
 impl Places {
     /// Where the processes stand.
-    pub(crate) fn locations<'s>(&'s self, state: &'s [u32]) -> impl Iterator<Item = &'s Location> {
+    pub fn locations<'s>(&'s self, state: &'s [u32]) -> impl Iterator<Item = &'s Location> {
         let program = self.machine.program();
         (0..self.machine.process_count(state)).filter_map(move |pid| {
             let process = program.process(self.machine.process_of(state, pid)?);
@@ -150,7 +150,7 @@ impl Places {
     }
 
     /// Where the oldest process stands that may not stop where it is.
-    pub(crate) fn first_stuck(&self, state: &[u32]) -> Option<Span> {
+    pub fn first_stuck(&self, state: &[u32]) -> Option<Span> {
         self.locations(state).find(|location| !location.end).map(|location| location.span)
     }
 }

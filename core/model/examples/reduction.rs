@@ -11,7 +11,7 @@
 #[path = "../tests/reduction/plain.rs"]
 mod plain;
 
-use fabius_engine::reduction::{Preserve, Proviso, Reduced, prepare};
+use fabius_model::reduction::{Preserve, Proviso, Reduced, prepare};
 use fabius_program::{Program, ProgressOn, Watch};
 use fabius_promela::Options;
 use fabius_search::reduce::OffStack;

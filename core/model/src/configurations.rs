@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The tables of all configurations met so far.
 #[derive(Debug)]
-pub(crate) struct Configurations<T> {
+pub struct Configurations<T> {
     numbers: HashMap<(u32, Vec<i32>), usize>,
     list: Vec<(Signature, Arc<T>)>,
     /// That of the state before: most steps stay in their configuration.
@@ -24,7 +24,7 @@ struct Signature {
 }
 
 /// What is known of a configuration.
-pub(crate) enum Lookup<T> {
+pub enum Lookup<T> {
     /// Its tables.
     Known(Arc<T>),
     /// It has none: they are to be made, and [inserted](Configurations::insert).
@@ -32,7 +32,7 @@ pub(crate) enum Lookup<T> {
 }
 
 /// A configuration without tables.
-pub(crate) struct NewConfiguration {
+pub struct NewConfiguration {
     key: (u32, Vec<i32>),
     signature: Signature,
     /// What is known of its processes, by their numbers.
@@ -41,7 +41,7 @@ pub(crate) struct NewConfiguration {
 
 impl NewConfiguration {
     /// The machine's number for the sequence of types.
-    pub(crate) fn shape(&self) -> u32 {
+    pub fn shape(&self) -> u32 {
         self.signature.shape
     }
 }
@@ -62,7 +62,7 @@ impl<T> Default for Configurations<T> {
 impl<T> Configurations<T> {
     /// The tables of a state, if its configuration is that of the state before.
     #[inline]
-    pub(crate) fn likely(&self, shape: u32, state: &[u32]) -> Option<Arc<T>> {
+    pub fn likely(&self, shape: u32, state: &[u32]) -> Option<Arc<T>> {
         let (signature, tables) = self.list.get(self.likely)?;
         let is_it = |(reader, value): &(Reader, i32)| reader.read(state) == *value;
         (signature.shape == shape && signature.locals.iter().all(is_it)).then(|| Arc::clone(tables))
@@ -70,7 +70,7 @@ impl<T> Configurations<T> {
 
     /// What is known of a state's configuration; `None` if the machine cannot tell.
     #[cold]
-    pub(crate) fn look_up(&mut self, facts: &Facts, machine: &Machine, state: &[u32], shape: u32) -> Option<Lookup<T>> {
+    pub fn look_up(&mut self, facts: &Facts, machine: &Machine, state: &[u32], shape: u32) -> Option<Lookup<T>> {
         let (mut processes, mut locals, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for pid in 0..machine.process_count(state) {
             let process = machine.process_of(state, pid)?;
@@ -97,7 +97,7 @@ impl<T> Configurations<T> {
     }
 
     /// Keeps the tables of a configuration.
-    pub(crate) fn insert(&mut self, new: NewConfiguration, tables: T) -> Arc<T> {
+    pub fn insert(&mut self, new: NewConfiguration, tables: T) -> Arc<T> {
         let tables = Arc::new(tables);
         self.likely = self.list.len();
         self.numbers.insert(new.key, self.list.len());

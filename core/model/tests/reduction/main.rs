@@ -5,14 +5,13 @@
 
 mod graph;
 mod plain;
-mod small;
 
-use fabius_engine::reduction::{Preserve, Proviso, Reduced, prepare};
+use fabius_model::reduction::{Preserve, Proviso, Reduced, prepare};
 use fabius_program::{Action, Expr, ProcessId, Program, ProgressOn, Watch};
 use fabius_promela::Options;
 use fabius_search::reduce::OffStack;
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first};
-use fabius_testkit::generate;
+use fabius_testkit::generate::{self, small};
 use graph::Graph;
 use plain::{Plain, program};
 use std::collections::BTreeSet;

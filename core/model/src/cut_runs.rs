@@ -4,7 +4,6 @@
 //! some of these errors, with whatever stands in memory, and may find a violation behind one. So a search that met such an
 //! error knows nothing of what lies behind it, and must not say that a property holds.
 
-use crate::report::{PropertyReport, Stopped, Verdict};
 use fabius_base::SourceMap;
 use fabius_program::{EdgeId, Program, meaning::Fault};
 use std::sync::OnceLock;
@@ -12,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The runtime errors that a search left out; shared by the clones of a machine.
 #[derive(Debug, Default)]
-pub(crate) struct CutRuns {
+pub struct CutRuns {
     seen: AtomicU64,
     /// The step that failed first, and why; a checkpoint keeps only the step.
     first: OnceLock<(EdgeId, Option<Fault>)>,
@@ -21,39 +20,28 @@ pub(crate) struct CutRuns {
 impl CutRuns {
     /// Takes note of a step that failed.
     #[cold]
-    pub(crate) fn note(&self, edge: EdgeId, fault: Option<Fault>) {
+    pub fn note(&self, edge: EdgeId, fault: Option<Fault>) {
         self.seen.fetch_add(1, Ordering::Relaxed);
         // Only the first one is kept.
         let _ = self.first.set((edge, fault));
     }
 
     /// The step that failed first.
-    pub(crate) fn edge(&self) -> Option<EdgeId> {
+    pub fn edge(&self) -> Option<EdgeId> {
         self.first.get().map(|(edge, _)| *edge)
     }
 
     /// How often a failing step was listed, the same one any number of times.
-    pub(crate) fn seen(&self) -> u64 {
+    pub fn seen(&self) -> u64 {
         self.seen.load(Ordering::Relaxed)
     }
 
     /// Where runs end, in words; `None` if no run was left out.
-    pub(crate) fn sentence(&self, program: &Program, map: &SourceMap) -> Option<String> {
+    pub fn sentence(&self, program: &Program, map: &SourceMap) -> Option<String> {
         let (edge, fault) = self.first.get()?;
         let at = program.edges.get(edge.0 as usize).map(|_| map.position(program.span_of(*edge)).line);
         let line = at.map_or(String::new(), |line| format!("line {line}"));
         let why = fault.map_or(String::new(), |fault| format!(": {fault}"));
         Some(format!("runs that end in a runtime error were not followed ({line}{why})"))
-    }
-
-    /// Makes a report say no more than is known: nothing is known of what would follow the runtime errors.
-    pub(crate) fn qualify(&self, report: &mut PropertyReport, program: &Program, map: &SourceMap) {
-        let Some(sentence) = self.sentence(program, map).filter(|_| report.verdict != Verdict::Violated) else {
-            return;
-        };
-        report.verdict = Verdict::Undecided;
-        report.exhaustive = false;
-        report.stopped = report.stopped.or(Some(Stopped::RuntimeErrors));
-        report.reason = format!("{}, but {sentence}", report.reason);
     }
 }

@@ -22,7 +22,7 @@
 
 mod tables;
 
-use crate::adapter::SearchedMachine;
+use crate::SearchedMachine;
 use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
@@ -253,7 +253,7 @@ pub struct ReducedCursor {
 
 impl ReducedCursor {
     /// Whether the steps listed now are possible only because nothing else was.
-    pub(crate) fn is_second_trial(&self) -> bool {
+    pub fn is_second_trial(&self) -> bool {
         self.inner.is_second_trial()
     }
 }
@@ -270,7 +270,7 @@ impl Reduced {
     }
 
     /// Reduces what a machine lists. Without a machine that can run it there is nothing to reduce.
-    pub(crate) fn of(inner: SearchedMachine, plan: Plan) -> Self {
+    pub fn of(inner: SearchedMachine, plan: Plan) -> Self {
         let plan = Arc::new(plan);
         Self {
             inner,
@@ -282,7 +282,7 @@ impl Reduced {
     }
 
     /// The machine that lists everything.
-    pub(crate) fn whole(&mut self) -> &mut SearchedMachine {
+    pub fn whole(&mut self) -> &mut SearchedMachine {
         &mut self.inner
     }
 
