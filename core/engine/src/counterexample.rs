@@ -205,10 +205,7 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found)
     if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
         found.path = shorten(program, found.watch, &found.path, claim, CALMING_STEPS_MAX);
     }
-    let trace = walk(program, found.watch, &found.path, claim).map_err(|disagreement| {
-        let path = paste(&found.path);
-        internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
-    })?;
+    let trace = walked(program, &found)?;
     let (told, watch, mut trace) =
         as_written(loaded, program, &found).unwrap_or_else(|| (Arc::clone(program), found.watch, trace));
     match (&mut trace.infinite, found.fair_runs) {
@@ -225,6 +222,18 @@ pub(crate) fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found)
         _ => None,
     };
     Ok(Counterexample { finding, trace, path: found.path, loop_start, told, watch, report })
+}
+
+/// The run that was found, as the reference interpreter walks it.
+///
+/// # Errors
+/// The text of an internal error, if it is not what the search says.
+pub(crate) fn walked(program: &Arc<Program>, found: &Found) -> Result<Trace, String> {
+    let claim = found.claim();
+    walk(program, found.watch, &found.path, claim).map_err(|disagreement| {
+        let path = paste(&found.path);
+        internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
+    })
 }
 
 /// The program as it is written, and the trace of the same run of it; `None` if there is none that the

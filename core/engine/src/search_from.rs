@@ -8,6 +8,7 @@ use crate::load::Loaded;
 use crate::plan::{Planned, Question, plan};
 use crate::run::{CheckContext, unknown_property};
 use crate::settings::Settings;
+use crate::shortest::shortest;
 use crate::strategy::CycleSearch;
 use crate::target::ExplorationTarget;
 use crate::task::{Task, limit_reached};
@@ -31,7 +32,8 @@ pub struct SearchedFrom {
 }
 
 /// Searches from the state after `path` for a run that violates the property of the exploration target, while the processes in
-/// `held` do not move. Safety is searched breadth-first, so the run found is a shortest one from there.
+/// `held` do not move. Safety is searched breadth-first, so the run found is a shortest one from there; of an infinite run a
+/// shorter one is looked for, as far as the budget goes that a check has for it.
 ///
 /// A run that cannot go on because only processes that are held could move is no error.
 ///
@@ -120,14 +122,15 @@ fn infinite(
     let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let (outcome, _) = crate::liveness::explore(task, &query, task.settings.threads, &mut machine, engine_observer);
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
+    let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
     let found = outcome.into_first().map(|found| {
-        let mut found = query.describe(found, None);
+        let (shorter, _) = shortest(task, query.goal, &mut machine, &found, context);
+        let mut found = query.describe(shorter.unwrap_or(found), None);
         if let ErrorKind::Loop(start, _) = &mut found.wrong {
             *start += path.len();
         }
         found.path.splice(0..0, path.iter().copied());
         found
     });
-    let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
     Ok((found, statistics, completeness, cut))
 }

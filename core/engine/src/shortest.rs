@@ -1,6 +1,6 @@
 //! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
-use crate::counterexample::{FairRuns, Found, Shorter};
+use crate::counterexample::{FairRuns, Found, Shorter, walked};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::liveness::LivenessQuery;
@@ -41,7 +41,10 @@ pub(crate) fn add_shortest(
     context: &mut CheckContext<'_>,
     checked: &mut Checked,
 ) -> bool {
-    let fair_runs = fair_runs(task, query, machine, context);
+    let fair_runs = fair_runs(task, query, machine, context).unwrap_or_else(|failure| {
+        checked.failure.get_or_insert(failure);
+        FairRuns::NotAsked
+    });
     let (other, shorter) = shortest(task, query.goal, machine, &found, context);
     let written = query.as_written(task.loaded, planned, task.settings);
     let described = |run, shorter| Found { fair_runs, shorter, ..query.describe(run, written.clone()) };
@@ -56,7 +59,7 @@ pub(crate) fn add_shortest(
 /// same one whichever was found, as long as the budget is enough.
 ///
 /// What other processes do between two steps of a claim counts, the claim's own steps do not.
-fn shortest(
+pub(crate) fn shortest(
     task: &Task<'_>,
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
@@ -144,15 +147,18 @@ fn fairness(task: &Task<'_>) -> cycle::Fairness {
 }
 
 /// Whether fair runs do the same, where all runs count: the strongest fairness that does not prevent it, if the budget is
-/// enough to find out.
+/// enough to find out. The run found is not shown, but what is said of it rests on it, so the reference interpreter walks it.
+///
+/// # Errors
+/// The text of an internal error, if that run is not what the search says.
 fn fair_runs(
     task: &Task<'_>,
     query: &LivenessQuery,
     machine: &mut SearchedMachine,
     context: &mut CheckContext<'_>,
-) -> FairRuns {
+) -> Result<FairRuns, String> {
     if task.settings.fairness != Fairness::None {
-        return FairRuns::NotAsked;
+        return Ok(FairRuns::NotAsked);
     }
     let mut budget = Budget::new(task.settings.clarify_transitions_max / FAIR_SHARE, machine);
     let limits = Limits { depth_max: None, ..task.settings.limits };
@@ -167,14 +173,18 @@ fn fair_runs(
         let outcome =
             cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question);
         budget.spend(listed(&outcome.statistics));
-        match (outcome.first(), outcome.completeness) {
-            (Some(_), _) => return FairRuns::Known(satisfied),
-            (None, Completeness::Exhaustive) if 0 < machine.cut_runs().seen() => return FairRuns::NotAsked,
+        let completeness = outcome.completeness;
+        match (outcome.into_first(), completeness) {
+            (Some(found), _) => {
+                walked(&query.program, &Found { fairness: satisfied, ..query.describe(found, None) })?;
+                return Ok(FairRuns::Known(satisfied));
+            }
+            (None, Completeness::Exhaustive) if 0 < machine.cut_runs().seen() => return Ok(FairRuns::NotAsked),
             (None, Completeness::Exhaustive) => {}
-            (None, _) => return FairRuns::CutShort,
+            (None, _) => return Ok(FairRuns::CutShort),
         }
     }
-    FairRuns::Known(RunFairness::Unfair)
+    Ok(FairRuns::Known(RunFairness::Unfair))
 }
 
 /// The numbers of all processes that move in a run are below this.

@@ -275,6 +275,28 @@ fn a_livelock_is_a_ring() {
     assert_eq!(e.run(Way::Line, &RunLimits::default(), |_| false), Stop::LoopClosed);
 }
 
+/// Between the beginning and the livelock a counter may go up and down; no depth-first search goes straight.
+const DETOURS: &str = "byte x, y; bool spin;
+active proctype P() { do :: !spin -> spin = true :: spin -> spin = false od }
+active proctype Q() { do :: y == 40 -> progress: y = 0 od }
+active proctype Noise() { do :: x < 40 -> x++ :: y < 40 -> y++ :: x == 40 -> x = 0 od }
+ltl p { <> (y == 40) }";
+
+#[test]
+fn an_infinite_run_from_here_is_shortened_as_one_of_a_check_is() {
+    let loaded = read(DETOURS);
+    for property in ["p", "progress"] {
+        let mut e = Exploration::of_model(Arc::clone(&loaded), Some(property)).expect("it can be opened");
+        if !e.is_claims_turn() {
+            step_of(&mut e, 0);
+        }
+        let found = search(&e.search_request());
+        let steps = found.found().expect("there is one").trace.len();
+        // One step to here, and the four of the loop.
+        assert!(steps <= 5, "{property}: {steps} steps");
+    }
+}
+
 #[test]
 fn a_search_from_here_respects_the_holds() {
     let mut e = open(&format!("{RACE}active proctype Judge() {{ P[0]@done && P[1]@done; assert(x == 2) }}\n"));
