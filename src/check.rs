@@ -137,13 +137,10 @@ impl Job {
             let told = project.told(path, &args.question).report.clone();
             so_far.project(told);
         }
-        let watch = self.settings.limits.memory_bytes_max.map(|bytes| memory::Watch::start(bytes, cancel));
         let loaded = match load(path, &args.question, &self.settings, cancel) {
             Ok(loaded) => loaded,
             Err(why) => return (self.unread(why, reporter), None),
         };
-        // A search counts what it takes.
-        drop(watch);
         let mut settings = chosen(&loaded, path, &args.question, self.settings.clone());
         if let Some(delaying) = &mut settings.delaying {
             match args.question.delays.scheduler_for(path) {
@@ -259,10 +256,18 @@ fn read(path: &Path, defines: &[(String, String)], settings: &Settings, cancel: 
                 let path = files::beside(Path::new(including), included);
                 files::read_ordinary(&path).ok().map(|text| (path.display().to_string(), text))
             };
+            // A search counts what it takes, reading does not.
+            let allowed = settings.limits.memory_bytes_max.unwrap_or_else(memory::default_bytes);
+            let _watch = memory::Watch::start(allowed, cancel);
             fabius_engine::load_until(cancel, (&name, text), defines, &mut include, settings)
         }
         Err(why) => Ok(fabius_engine::unreadable(&name, &why)),
     }
+}
+
+/// Settings to read a model with, within so many bytes.
+pub(crate) fn within(max_memory: Option<u64>) -> Settings {
+    Settings { limits: Limits { memory_bytes_max: max_memory, ..Limits::default() }, ..Settings::default() }
 }
 
 pub(crate) fn settings(args: &Check) -> Settings {

@@ -10,11 +10,11 @@ use crate::stop::Interrupts;
 use crate::{check, diagram, exit, output};
 use anstream::AutoStream;
 use fabius_base::{Cancel, Limits, StopReason};
+use fabius_engine::Loaded;
 use fabius_engine::executions::{
     BRANCHES_MAX, End, ExecutionOutline, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX,
     ListedExecution, NotCounted, executions,
 };
-use fabius_engine::{Loaded, Settings};
 use fabius_supervise::{Timer, Unfinished, Voice, memory as limits};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::format::trail;
@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> u8 {
             return exit::FAULTY;
         }
     };
-    let loaded = match check::load_defining(&args.file, &args.define, &Settings::default(), &cancel) {
+    let loaded = match check::load_defining(&args.file, &args.define, &check::within(args.max_memory), &cancel) {
         Ok((loaded, _)) => loaded,
         Err(why) => {
             output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));

@@ -4,7 +4,7 @@ use crate::args::{Explore, Question, ThemeKind};
 use crate::{check, exit, files};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, Settings, strategy, unreadable};
-use fabius_supervise::Timer;
+use fabius_supervise::{Timer, Unfinished};
 use fabius_tui::{LaunchOptions, Start, Theme};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -70,7 +70,7 @@ pub fn run(args: &Explore) -> u8 {
 }
 
 fn read(path: &Path, question: &Question, settings: &Settings, cancel: &Cancel) -> Loaded {
-    let interrupted = |_| unreadable(&path.display().to_string(), "it was interrupted");
+    let interrupted = |why| unreadable(&path.display().to_string(), Unfinished::Abandoned(why).sentence());
     check::load(path, question, settings, cancel).unwrap_or_else(interrupted)
 }
 

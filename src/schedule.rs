@@ -9,10 +9,10 @@ use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
 use fabius_base::{Cancel, StopReason};
+use fabius_engine::Loaded;
 use fabius_engine::schedule::{
     By, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops, schedule,
 };
-use fabius_engine::{Loaded, Settings};
 use fabius_supervise::{Timer, Unfinished, Voice, memory};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ pub fn run(args: &Schedule) -> u8 {
         Timer::start(args.timeout.map(|time| time / 10 * WAITS_TENTHS), &stops.waits),
         Timer::start(args.timeout, &stops.all),
     ];
-    let loaded = match check::load_defining(&args.file, &args.define, &Settings::default(), &stops.all) {
+    let loaded = match check::load_defining(&args.file, &args.define, &check::within(args.max_memory), &stops.all) {
         Ok((loaded, _)) => loaded,
         Err(why) => {
             output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));

@@ -7,7 +7,7 @@ use fabius_engine::{
     CheckContext, Fairness, Loaded, Outcome, Settings, Verdict, check, load_until, suited, unreadable,
 };
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
-use fabius_supervise::memory::default_bytes;
+use fabius_supervise::memory::{self, default_bytes};
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use serde::Deserialize;
 use serde_json::Value;
@@ -159,6 +159,7 @@ impl Launch {
                     let path = Path::new(including).parent().map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
                     read(&path).ok().map(|text| (path.display().to_string(), text))
                 };
+                let _watch = memory::Watch::beside(default_bytes(), cancel);
                 load_until(cancel, (&name, text), &macros, &mut include, &Settings::default())
                     .unwrap_or_else(|reason| unreadable(&name, Unfinished::Abandoned(reason).sentence()))
             }

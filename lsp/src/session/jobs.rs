@@ -166,6 +166,7 @@ impl Searched {
         if let Some(made) = self.made.get() {
             return Ok(Arc::clone(made));
         }
+        let _watch = memory::Watch::beside(memory::default_bytes(), cancel);
         let made = match &self.source {
             SearchedSource::Document(read) => read.optimized(cancel)?,
             SearchedSource::Text(text) => text.read(true, cancel)?.0,

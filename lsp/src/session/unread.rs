@@ -4,7 +4,7 @@ use super::files;
 use super::reading::Reading;
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::{Loaded, Settings, load_until, unreadable};
-use fabius_supervise::Timer;
+use fabius_supervise::{Timer, memory};
 use ropey::Rope;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -55,6 +55,7 @@ impl UnreadText {
 
     /// Reads the text, and prepares what is asked of every reading.
     pub fn prepare(&self, cancel: &Cancel) -> Reading {
+        let _watch = memory::Watch::beside(memory::default_bytes(), cancel);
         let reading = match self.read(false, cancel) {
             Ok((loaded, asked)) => Reading::new(loaded, asked),
             Err(reason) => self.not_read(reason),

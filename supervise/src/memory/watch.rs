@@ -21,6 +21,11 @@ impl Watch {
         Self::over(bytes_max.max(ALWAYS), cancel)
     }
 
+    /// Looks from now on whether more than so many bytes are in use beside those that are now: for one piece of work of several.
+    pub fn beside(bytes_max: u64, cancel: &Cancel) -> Self {
+        Self::over(used_bytes().unwrap_or(0).saturating_add(bytes_max.max(ALWAYS)), cancel)
+    }
+
     fn over(bytes_max: u64, cancel: &Cancel) -> Self {
         if used_bytes().is_none() {
             return Self(None);
