@@ -11,7 +11,7 @@ use crate::{check, diagram, exit, output};
 use anstream::AutoStream;
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::Loaded;
-use fabius_engine::executions::{
+use fabius_executions::{
     BRANCHES_MAX, End, ExecutionOutline, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX,
     ListedExecution, NotCounted, executions,
 };

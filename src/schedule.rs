@@ -8,11 +8,11 @@ use crate::stop::Interrupts;
 use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
-use fabius_base::{Cancel, StopReason};
-use fabius_engine::Loaded;
-use fabius_engine::schedule::{
+use fabius_analysis::schedule::{
     By, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops, schedule,
 };
+use fabius_base::{Cancel, StopReason};
+use fabius_engine::Loaded;
 use fabius_supervise::{Timer, Unfinished, Voice, memory};
 use std::io::Write as _;
 use std::path::PathBuf;

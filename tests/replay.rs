@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
 
 use fabius_base::Cancel;
-use fabius_engine::{CheckContext, Loaded, Replay, Settings, SourceProgram, check, load};
+use fabius_counterexample::Replay;
+use fabius_engine::{CheckContext, Loaded, Settings, check, load};
+use fabius_task::SourceProgram;
 use std::time::Duration;
 
 fn loaded(text: &str) -> Loaded {
@@ -19,7 +21,7 @@ fn replayed(old: &str, new: &str) -> Replay {
     let settings = Settings { properties: vec!["safety".to_owned()], ..Settings::default() };
     let outcome = check(&old, &settings, &mut context);
     let run = &outcome.counterexamples.first().unwrap().trace;
-    SourceProgram::of(&new).unwrap().replay(&SourceProgram::of(&old).unwrap(), "safety", run)
+    Replay::of(&SourceProgram::of(&new).unwrap(), &SourceProgram::of(&old).unwrap(), "safety", run)
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //!
 //! `FABIUS_MODELS=n` says how many models, `FABIUS_SEED=n` where to begin.
 
+use fabius_analysis::schedule::{ScheduleRequest, ScheduleVerdict, Stops, schedule};
 use fabius_base::{Cancel, Limits};
-use fabius_engine::schedule::{ScheduleRequest, ScheduleVerdict, Stops, schedule};
 use fabius_engine::{CheckContext, Settings, Verdict, check, load};
 use fabius_testkit::generate;
 use std::collections::BTreeMap;

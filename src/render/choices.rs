@@ -3,7 +3,7 @@
 use super::numbers::{count, counted};
 use super::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, paint};
 use fabius_engine::Loaded;
-use fabius_engine::executions::{End, Numbers, TreeBranch};
+use fabius_executions::{End, Numbers, TreeBranch};
 use std::fmt::Write as _;
 
 /// A number of executions, with its digits in groups.

@@ -3,7 +3,7 @@
 use super::choices::ending;
 use super::numbers::{count, counted};
 use super::paint::{FAINT, STRONG, paint};
-use fabius_engine::executions::{
+use fabius_executions::{
     Comparison, Difference, EventRecord, ExecutionsReport, FactRecord, ListedExecution, OrderRecord,
 };
 use std::fmt::Write as _;

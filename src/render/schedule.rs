@@ -1,8 +1,8 @@
 //! Under which scheduling a model is safe, in words.
 
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
+use fabius_analysis::schedule::{ForcedReport, ScheduleReport, ScheduleVerdict};
 use fabius_engine::Report;
-use fabius_engine::schedule::{ForcedReport, ScheduleReport, ScheduleVerdict};
 use std::fmt::Write;
 
 /// At most this many lines of what forces an error.

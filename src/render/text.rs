@@ -6,9 +6,10 @@ use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, pai
 use crate::render::{advice, findings, schedule};
 use crate::{check, diagram};
 use clap::ValueEnum;
+use fabius_analysis::DEAD_CODE_MAX;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyClass, PropertyReport, SearchReport};
-use fabius_engine::{Counterexample, DEAD_CODE_MAX, Loaded, Outcome, Settings, Verdict, strategy};
+use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Steps, Trace};
 use std::fmt::Write;

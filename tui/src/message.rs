@@ -1,7 +1,8 @@
 //! What the outside tells the explorer, and what it asks of the outside.
 
 use crate::background_run::RunRequest;
-use fabius_engine::{Counterexample, Event, Loaded, LocalStateGraph, Outcome};
+use fabius_analysis::LocalStateGraph;
+use fabius_engine::{Counterexample, Event, Loaded, Outcome};
 use fabius_explore::{Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, Stop};
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;

@@ -6,15 +6,15 @@
 //!
 //! A file holds one search. Where a model has several properties, that for violations of safety is kept.
 
-use crate::meaning::meaning;
-use crate::plan::{Planned, Question};
-use crate::settings::{CheckpointFiles, Settings};
 use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
 use fabius_model::CutRuns;
 use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::delay_bounded::Coverage;
+use fabius_task::meaning::meaning;
+use fabius_task::plan::{Planned, Question};
+use fabius_task::settings::{CheckpointFiles, Settings};
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 

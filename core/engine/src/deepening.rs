@@ -1,28 +1,27 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
-use crate::counterexample::{ErrorKind, Found};
 use crate::delayed::{in_figures, what_runs_do};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::liveness::{LivenessQuery, prepare};
-use crate::load::Loaded;
-use crate::plan::Planned;
-use crate::report::PropertyReport;
+use crate::liveness::prepare;
 use crate::run::CheckContext;
-use crate::safety::{event_trace, shortest};
-use crate::settings::{DepthBounding, Settings};
+use crate::safety::shortest;
 use crate::shortest::add_shortest;
-use crate::strategy::CycleSearch;
-use crate::task::{Checked, Task, limit_reached, measured, refused};
-use crate::words::counted;
+use crate::task::{Checked, Task, measured, refused};
 use fabius_base::StopReason;
+use fabius_counterexample::{ErrorKind, Found};
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::Coverage;
-use fabius_search::depth_bounded::DepthSettings;
-use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles};
+use fabius_search::depth_bounded::{DepthSettings, depth_bounded, depth_bounded_cycles};
 use fabius_search::{self as search, Completeness, CycleOutcome, Outcome, StopAt};
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::query::{CycleSearch, LivenessQuery, event_trace};
+use fabius_task::report::PropertyReport;
+use fabius_task::settings::{DepthBounding, Settings};
+use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// Searches runs of ever more steps, and confirms what was found.

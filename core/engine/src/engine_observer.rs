@@ -1,13 +1,12 @@
 //! Who watches a search on behalf of the one who asked for the check.
 
-use crate::counterexample::place_of;
 use crate::event::{Event, Goal, Progress};
 use crate::look::{Controls, Reader};
 use crate::run::CheckContext;
 use crate::task::Task;
 use fabius_base::{Limits, SourceMap, Span, StopReason};
-use fabius_model::Places;
-use fabius_model::{Budget, listed};
+use fabius_counterexample::place_of;
+use fabius_model::{Budget, Places, listed};
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::{self as search, Rejected, SearchSnapshot, SnapshotRequest, Statistics, ViolationKind};
 use std::hash::{DefaultHasher, Hash, Hasher};

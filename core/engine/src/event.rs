@@ -2,7 +2,7 @@
 //! none of them computes a verdict.
 
 use crate::look::{Look, RejectedCycle};
-use crate::report::{FindingReport, PropertyReport, Report, ViolationReport};
+use fabius_task::report::{FindingReport, PropertyReport, Report, ViolationReport};
 use serde::Serialize;
 
 /// Something that happened. As JSON, `event` names it.

@@ -1,50 +1,26 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
-use crate::counterexample::{ErrorKind, FairRuns, Found, Shorter};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::load::Loaded;
-use crate::plan::{Planned, Question};
-use crate::report::{OFF, ON, PropertyReport, ViolationClass};
 use crate::run::CheckContext;
-use crate::settings::{Fairness, Progress, Settings};
 use crate::shortest::add_shortest;
-use crate::strategy::CycleSearch;
-use crate::task::{Checked, Task, limit_reached, measured, refused};
-use crate::words::counted;
-use fabius_base::{Finding, Span};
+use crate::task::{Checked, Task, measured, refused};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
 use fabius_program::meaning::Fault;
-use fabius_program::{Action, Expr, Formula, Move, ProcessId, ProcessKind, Program, ProgressOn, PropertyKind, Watch};
+use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome};
 use fabius_search::{self as search, Completeness, Processes, TreeStore, parallel};
-use fabius_witness::RunFairness;
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
+use fabius_task::report::{OFF, ON, PropertyReport, ViolationClass};
+use fabius_task::settings::{Fairness, Settings};
+use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
-
-/// The name of the claim that waits for a livelock.
-const LIVELOCK: &str = "np_";
 
 /// The random order of the threads' successors starts from this; the same for every run.
 const SEED: u64 = 0;
-
-/// A question in the form in which a search answers it.
-pub(crate) struct LivenessQuery {
-    /// The program, with the claim if there is one.
-    pub(crate) program: Arc<Program>,
-    pub(crate) watch: Watch,
-    /// Which cycles are looked for.
-    pub(crate) goal: cycle::Goal,
-    /// What such a cycle is.
-    pub(crate) class: ViolationClass,
-    /// The formula or claim, for a person.
-    pub(crate) property: Option<(String, Option<Span>)>,
-    /// Whether repeating a state of a run for a while never changes the answer.
-    stutters: bool,
-    search: CycleSearch,
-    /// Which infinite runs count.
-    fairness: Fairness,
-}
 
 /// The word for a search in reports, if this many threads search.
 fn word(search: CycleSearch, threads: usize) -> &'static str {
@@ -109,140 +85,6 @@ pub(crate) fn prepare(
     let machine = SearchedMachine::infinite(Arc::clone(&query.program), query.watch)
         .map_err(|refusal| Box::new(refused(planned, program, refusal)))?;
     Ok((query, machine))
-}
-
-/// Puts a question into the form in which a search answers it.
-pub(crate) fn liveness_query(
-    program: &Arc<Program>,
-    planned: &Planned,
-    settings: &Settings,
-    search: CycleSearch,
-) -> Result<LivenessQuery, Box<Finding>> {
-    let progress = match settings.progress {
-        Progress::States => ProgressOn::States,
-        Progress::Transitions => ProgressOn::Transitions,
-    };
-    let plain = |watch, goal, class| LivenessQuery {
-        program: Arc::clone(program),
-        watch,
-        goal,
-        class,
-        property: None,
-        stutters: true,
-        search,
-        fairness: settings.fairness,
-    };
-    let query = match planned.question {
-        // Nested depth-first search looks for acceptance cycles only, so a claim waits for the livelock.
-        Question::Progress if search == CycleSearch::NestedDfs => livelock_claim(program, planned)?,
-        Question::Progress => {
-            let watch = Watch { progress: Some(progress), ..Watch::NOTHING };
-            plain(watch, cycle::Goal::Livelock, ViolationClass::NonProgressCycle)
-        }
-        Question::Claim => claim(program, planned)?,
-        Question::Safety | Question::Acceptance => {
-            let watch = Watch { acceptance: true, ..Watch::NOTHING };
-            plain(watch, cycle::Goal::AcceptanceCycle, ViolationClass::AcceptanceCycle)
-        }
-    };
-    Ok(LivenessQuery { search, fairness: settings.fairness, ..query })
-}
-
-/// A formula or a claim.
-fn claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Finding>> {
-    let (mut program, claim) = program.with_claim(&planned.name).map_err(|why| Box::new(why.finding()))?;
-    let property = program.properties.iter().find(|property| property.name == planned.name);
-    let formula = property.and_then(|property| match &property.kind {
-        PropertyKind::Ltl(formula) => Some(formula),
-        _ => None,
-    });
-    let is_formula = formula.is_some();
-    let stutters = formula.is_some_and(|formula| !has_next(formula));
-    let span = property.and_then(|property| property.span);
-    if is_formula {
-        // A claim is judged together with the acceptance labels of the model; a formula speaks for itself.
-        let processes = program.processes.iter_mut().filter(|process| process.kind == ProcessKind::Process);
-        processes.flat_map(|process| &mut process.locations).for_each(|location| location.accept = false);
-    }
-    Ok(LivenessQuery {
-        program: Arc::new(program),
-        watch: Watch { claim: Some(claim), acceptance: true, ..Watch::NOTHING },
-        goal: cycle::Goal::AcceptanceCycle,
-        class: ViolationClass::AcceptanceCycle,
-        property: Some((planned.name.clone(), span)),
-        stutters,
-        search: CycleSearch::NestedDfs,
-        fairness: Fairness::None,
-    })
-}
-
-/// Whether a formula counts steps.
-fn has_next(formula: &Formula) -> bool {
-    let mut open = vec![formula];
-    while let Some(formula) = open.pop() {
-        if matches!(formula, Formula::Next(_)) {
-            return true;
-        }
-        let (left, right) = formula.operands();
-        open.extend(left.into_iter().chain(right));
-    }
-    false
-}
-
-/// A livelock as what a claim waits for: from some time on there is no progress.
-fn livelock_claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Finding>> {
-    let mut program = program.clone();
-    let progress = Formula::Not(Box::new(Formula::Proposition(Expr::NonProgress)));
-    let again_and_again = Formula::Always(Box::new(Formula::Eventually(Box::new(progress))));
-    program.properties.push(fabius_program::Property {
-        name: LIVELOCK.to_owned(),
-        kind: PropertyKind::Ltl(again_and_again),
-        span: None,
-    });
-    program.uses.non_progress = true;
-    let planned = Planned { name: LIVELOCK.to_owned(), ..planned.clone() };
-    Ok(LivenessQuery { class: ViolationClass::NonProgressCycle, property: None, ..claim(&program, &planned)? })
-}
-
-impl LivenessQuery {
-    /// The same question about the program as written, if a claim is part of it.
-    pub(crate) fn as_written(
-        &self,
-        loaded: &Loaded,
-        planned: &Planned,
-        settings: &Settings,
-    ) -> Option<(Arc<Program>, Watch)> {
-        self.watch.claim?;
-        let written = liveness_query(&loaded.as_written()?, planned, settings, self.search).ok()?;
-        Some((written.program, written.watch))
-    }
-
-    /// What a search found, as what is to be confirmed.
-    pub(crate) fn describe(&self, found: cycle::Found<Move, Fault>, written: Option<(Arc<Program>, Watch)>) -> Found {
-        let (wrong, path) = match found {
-            cycle::Found::Lasso { stem, cycle } => {
-                (ErrorKind::Loop(stem.len(), self.class), stem.into_iter().chain(cycle).collect())
-            }
-            cycle::Found::Fault { path, fault } => (ErrorKind::Fault(fault), path),
-        };
-        let fairness = match self.fairness {
-            Fairness::None => RunFairness::Unfair,
-            Fairness::Weak => RunFairness::Weak,
-            Fairness::Strong => RunFairness::Strong,
-        };
-        Found {
-            wrong,
-            path,
-            watch: self.watch,
-            fairness,
-            fair_runs: FairRuns::NotAsked,
-            written,
-            property: self.property.clone(),
-            count: 1,
-            shorter: Shorter::NotAsked,
-            as_found: true,
-        }
-    }
 }
 
 /// How the model is to be reduced for the search; `None` if nobody wants that.

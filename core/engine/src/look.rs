@@ -3,13 +3,13 @@
 //! Nobody pays for what nobody asks for: [`Controls::ask`] asks for one look, the search answers with one
 //! [`Event::Look`](crate::Event::Look) at the next opportunity, which is some thousand steps away.
 
-use crate::elaborate::elaborate;
-use crate::load::Loaded;
 use fabius_base::{Cancel, Limits, SourceMap};
+use fabius_counterexample::elaborate;
 use fabius_model::Places;
 use fabius_program::{Move, Program, Watch};
 use fabius_search as search;
 use fabius_search::{Phase, Rejected, Rejection, SnapshotRequest};
+use fabius_task::load::Loaded;
 use fabius_witness::Claim;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -245,8 +245,8 @@ fn phase(phase: Phase) -> String {
     match phase {
         Phase::DepthFirst => "depth first".to_owned(),
         Phase::BreadthFirst => "breadth first".to_owned(),
-        Phase::Delays(bound) => format!("up to {}", crate::words::counted(u64::from(bound), "delay")),
-        Phase::Depth(bound) => format!("up to {}", crate::words::counted(u64::from(bound), "step")),
+        Phase::Delays(bound) => format!("up to {}", fabius_task::words::counted(u64::from(bound), "delay")),
+        Phase::Depth(bound) => format!("up to {}", fabius_task::words::counted(u64::from(bound), "step")),
         Phase::WithoutProgress => "goes on without progress".to_owned(),
         Phase::Blue => "looks for accepting steps".to_owned(),
         Phase::Red => "looks for a way back".to_owned(),

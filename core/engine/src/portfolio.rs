@@ -11,27 +11,23 @@
 //! its property.
 
 use crate::event::{Event, Goal, Progress};
-use crate::growth::growth;
-use crate::load::Loaded;
 use crate::look::Controls;
-use crate::plan::{Planned, Question};
-use crate::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
 use crate::run::{CheckContext, search};
 use crate::schedule;
-use crate::settings::{Delaying, DepthBounding, Order, Settings};
 use crate::strategy::{Asked, Choice, choose};
-use crate::task::{Checked, limit_reached};
+use crate::task::Checked;
+use fabius_analysis::growth;
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_program::Program;
 use fabius_search::Completeness;
+use fabius_task::load::Loaded;
+use fabius_task::plan::{Planned, Question};
+use fabius_task::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
+use fabius_task::settings::{Delaying, DepthBounding, Order, Settings};
+use fabius_task::words::limit_reached;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A main search pauses when it has listed this many transitions, …
-const FIRST_PAUSE: u64 = 150_000;
-/// … and again each time when it has listed so many times as many.
-const PAUSE_GROWTH: u64 = 4;
 
 /// A search that has a turn in the pauses of a main search.
 struct Turn {
@@ -61,28 +57,6 @@ fn by_depth(settings: Settings) -> Settings {
 
 fn breadth_first(settings: Settings) -> Settings {
     Settings { search: Order::BreadthFirst, ..settings }
-}
-
-/// When main searches pause.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pauses {
-    /// After this many transitions for the first time.
-    pub first: u64,
-    /// How many times as many until the next time; at least 2.
-    pub growth: u64,
-}
-
-impl Default for Pauses {
-    fn default() -> Self {
-        Self { first: FIRST_PAUSE, growth: PAUSE_GROWTH }
-    }
-}
-
-impl Pauses {
-    /// The work before a pause; they are numbered from 0.
-    fn work(self, pause: u32) -> u64 {
-        self.first.saturating_mul(self.growth.max(2).saturating_pow(pause))
-    }
 }
 
 /// A property, and what is known of it so far.

@@ -1,23 +1,22 @@
 //! From a loaded model to its report: plan, searches for all properties (see `portfolio`), one verdict.
 
-use crate::checkpoint;
-use crate::counterexample::Counterexample;
-use crate::deepening;
-use crate::delayed;
 use crate::event::Event;
 use crate::liveness;
-use crate::load::Loaded;
 use crate::look::Controls;
-use crate::plan::{Plan, Planned, Question, UnknownProperty, plan};
 use crate::portfolio::{Open, Portfolio};
-use crate::report::{FindingReport, Report, TOOL, VERSION, Verdict};
 use crate::safety;
-use crate::settings::{CheckpointFiles, Settings};
-use crate::starvation;
 use crate::strategy::{self, Asked, Choice, Strategy, choose};
 use crate::task::Checked;
+use crate::{checkpoint, deepening, delayed};
+use fabius_analysis::starvation;
 use fabius_base::{Cancel, Code, Finding};
+use fabius_counterexample::Counterexample;
 use fabius_program::Program;
+use fabius_task::internal_error;
+use fabius_task::load::Loaded;
+use fabius_task::plan::{Plan, Planned, Question, plan, unknown_property};
+use fabius_task::report::{FindingReport, Report, TOOL, VERSION, Verdict};
+use fabius_task::settings::{CheckpointFiles, Settings};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,14 +72,6 @@ pub fn crashed(name: &str, panic: &str) -> Report {
     let mut report = report(name, Verdict::Undecided, false, "fabius itself failed".to_owned());
     report.internal_error = Some(internal_error(panic));
     report
-}
-
-/// How an internal error is told to a person.
-pub fn internal_error(what: &str) -> String {
-    format!(
-        "internal error of {TOOL} {VERSION}: {what}\n\
-         This is a bug in {TOOL}, not in your model. Please report it, with the model and these lines."
-    )
 }
 
 /// Says that a bound on choices does not count for a property, where one was asked for.
@@ -194,12 +185,6 @@ fn conclude(report: &mut Report) {
         None => "the model has no property of this kind".to_owned(),
     };
     (report.verdict, report.exhaustive, report.reason) = (verdict, exhaustive, reason);
-}
-
-pub(crate) fn unknown_property(unknown: &UnknownProperty) -> Finding {
-    Finding::new(Code::UnknownProperty, format!("this model has no property `{}`", unknown.selector))
-        .help(format!("the properties of this model: {}", unknown.available.join(", ")))
-        .help("or name a kind: safety, progress, acceptance, ltl")
 }
 
 fn faulty(loaded: &Loaded, more: Option<Finding>) -> Outcome {

@@ -1,23 +1,23 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
-use crate::counterexample::{ErrorKind, Found, Shorter};
-use crate::dead_code::dead_code;
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::load::Loaded;
-use crate::plan::Planned;
-use crate::report::{OFF, ON, PropertyReport};
 use crate::run::CheckContext;
-use crate::settings::{Order, Settings, Storage};
-use crate::task::{Checked, Task, limit_reached, measured, missed, refused, times};
-use crate::words::counted;
+use crate::task::{Checked, Task, measured, missed, refused, times};
+use fabius_analysis::dead_code;
 use fabius_base::{Limits, StopReason};
-use fabius_model::Budget;
-use fabius_model::SearchedMachine;
+use fabius_counterexample::{ErrorKind, Found, Shorter};
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
-use fabius_program::{Move, ProcessId, Program, PropertyKind, Watch, meaning::Fault};
+use fabius_model::{Budget, SearchedMachine};
+use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Model, StopAt, TreeStore};
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::query::event_trace;
+use fabius_task::report::{OFF, ON, PropertyReport};
+use fabius_task::settings::{Order, Settings, Storage};
+use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -93,14 +93,6 @@ pub(crate) fn check(
         checked.confirm_either(loaded, program, planned, (other, as_found), context);
     }
     checked
-}
-
-/// The event trace that sends and receives must follow, if the model has one.
-pub(crate) fn event_trace(program: &Program) -> Option<ProcessId> {
-    program.properties.iter().find_map(|property| match property.kind {
-        PropertyKind::Trace(trace) => Some(trace),
-        _ => None,
-    })
 }
 
 /// Explores a model as it is; if that becomes much and no more than a verdict was asked for, begins anew with a

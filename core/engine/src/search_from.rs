@@ -1,21 +1,19 @@
 //! The search from a state that a person has reached, with some processes held back.
 
-use crate::counterexample::{Counterexample, ErrorKind, Found, confirm};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::liveness::liveness_query;
-use crate::load::Loaded;
-use crate::plan::{Planned, Question, plan};
-use crate::run::{CheckContext, unknown_property};
-use crate::settings::Settings;
+use crate::run::CheckContext;
 use crate::shortest::shortest;
-use crate::strategy::CycleSearch;
-use crate::target::ExplorationTarget;
-use crate::task::{Task, limit_reached};
-use crate::words::counted;
+use crate::task::Task;
+use fabius_counterexample::{Counterexample, ErrorKind, ExplorationTarget, Found, confirm};
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
+use fabius_task::load::Loaded;
+use fabius_task::plan::{Planned, Question, plan, unknown_property};
+use fabius_task::query::{CycleSearch, liveness_query};
+use fabius_task::settings::Settings;
+use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// What a search from a state found. It says nothing of the rest of the model, so it has no [`crate::Verdict`].
@@ -125,7 +123,7 @@ fn infinite(
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
     let found = outcome.into_first().map(|found| {
         let (shorter, _) = shortest(task, query.goal, &mut machine, &found, context);
-        let mut found = query.describe(shorter.unwrap_or(found), None);
+        let mut found = Found::of_cycle(&query, shorter.unwrap_or(found), None);
         if let ErrorKind::Loop(start, _) = &mut found.wrong {
             *start += path.len();
         }

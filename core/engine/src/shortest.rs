@@ -1,19 +1,18 @@
 //! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
-use crate::counterexample::{FairRuns, Found, Shorter, walked};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::liveness::LivenessQuery;
-use crate::plan::Planned;
 use crate::run::CheckContext;
-use crate::settings::{Fairness, Order};
 use crate::task::{Checked, Task};
 use fabius_base::Limits;
-use fabius_model::SearchedMachine;
-use fabius_model::{Budget, listed};
+use fabius_counterexample::{FairRuns, Found, Shorter, walked};
+use fabius_model::{Budget, SearchedMachine, listed};
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_search::cycle::{self, Found as FoundCycle};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
+use fabius_task::plan::Planned;
+use fabius_task::query::LivenessQuery;
+use fabius_task::settings::{Fairness, Order};
 use fabius_witness::RunFairness;
 
 /// A first look stores so few states, …
@@ -47,7 +46,7 @@ pub(crate) fn add_shortest(
     });
     let (other, shorter) = shortest(task, query.goal, machine, &found, context);
     let written = query.as_written(task.loaded, planned, task.settings);
-    let described = |run, shorter| Found { fair_runs, shorter, ..query.describe(run, written.clone()) };
+    let described = |run, shorter| Found { fair_runs, shorter, ..Found::of_cycle(query, run, written.clone()) };
     let is_other = other.is_some();
     let as_found = described(found, if is_other { Shorter::NotAsked } else { shorter });
     let other = other.map(|run| described(run, shorter));
@@ -176,7 +175,7 @@ fn fair_runs(
         let completeness = outcome.completeness;
         match (outcome.into_first(), completeness) {
             (Some(found), _) => {
-                walked(&query.program, &Found { fairness: satisfied, ..query.describe(found, None) })?;
+                walked(&query.program, &Found { fairness: satisfied, ..Found::of_cycle(query, found, None) })?;
                 return Ok(FairRuns::Known(satisfied));
             }
             (None, Completeness::Exhaustive) if 0 < machine.cut_runs().seen() => return Ok(FairRuns::NotAsked),

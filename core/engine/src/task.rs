@@ -1,20 +1,21 @@
 //! What every kind of check is given, and what it leaves behind.
 
-use crate::counterexample::{Counterexample, Found, confirm};
 use crate::event::Event;
-use crate::load::Loaded;
-use crate::plan::Planned;
-use crate::report::{PropertyReport, Stopped, Verdict};
-use crate::run::{CheckContext, internal_error};
-use crate::settings::{Settings, Storage};
+use crate::run::CheckContext;
 use crate::strategy::Choice;
-use crate::words::{counted, grouped, memory};
-use fabius_base::{Code, Finding, Limits, SourceMap, StopReason};
+use fabius_base::{Code, Finding, SourceMap};
+use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
 use fabius_model::CutRuns;
 use fabius_program::{Initial, Program, Variable};
 use fabius_search::store::Exactness;
 use fabius_search::{Completeness, SearchOutcome};
+use fabius_task::internal_error;
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::report::{PropertyReport, Stopped, Verdict};
+use fabius_task::settings::{Settings, Storage};
+use fabius_task::words::{grouped, memory};
 use std::sync::Arc;
 
 /// This many variables are named where a state is too large.
@@ -184,31 +185,6 @@ pub(crate) fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{} times", grouped(count)) }
 }
 
-/// What kept a search from looking at everything.
-pub(crate) fn limit_reached(completeness: Completeness, limits: &Limits) -> String {
-    let limit = |what: &str, value: Option<u64>| match value {
-        Some(value) => format!("the limit of {} was reached", counted(value, what)),
-        None => format!("no more {what}s fit"),
-    };
-    match completeness {
-        Completeness::Exhaustive | Completeness::FirstViolation => String::new(),
-        Completeness::Stopped(StopReason::Cancelled) => "it was interrupted".to_owned(),
-        Completeness::Stopped(StopReason::Timeout) => "the time allowed was used up".to_owned(),
-        Completeness::Stopped(StopReason::States) => limit("state", limits.states_max),
-        Completeness::Stopped(StopReason::Memory) => match limits.memory_bytes_max {
-            Some(bytes) => format!("the memory limit of {} was reached", memory(bytes)),
-            None => "the memory limit was reached".to_owned(),
-        },
-        Completeness::Stopped(StopReason::Full) => "the visited set is full: it can hold no more states".to_owned(),
-        Completeness::Stopped(StopReason::Exhausted) => "the system gave no more memory".to_owned(),
-        Completeness::Stopped(StopReason::Delays) => "runs with more delays were left out".to_owned(),
-        Completeness::Stopped(StopReason::Depth) => {
-            let depth = limits.depth_max.unwrap_or(0);
-            format!("runs of {} and more were cut off", counted(depth, "step"))
-        }
-    }
-}
-
 /// What a lossy store may have missed.
 pub(crate) fn missed(exactness: Exactness) -> String {
     match exactness {
@@ -226,11 +202,11 @@ pub(crate) fn missed(exactness: Exactness) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counterexample::ErrorKind;
-    use crate::load::load;
-    use crate::plan::plan;
     use fabius_base::Cancel;
+    use fabius_counterexample::ErrorKind;
     use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
+    use fabius_task::load::load;
+    use fabius_task::plan::plan;
     use std::time::Duration;
 
     #[test]
@@ -248,17 +224,5 @@ mod tests {
         checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut context);
         assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
         assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));
-    }
-
-    #[test]
-    fn a_full_store_is_told_from_a_memory_limit() {
-        let limits = Limits { memory_bytes_max: Some(1 << 20), ..Limits::default() };
-        let told = |reason| limit_reached(Completeness::Stopped(reason), &limits);
-        assert!(
-            told(StopReason::Memory).starts_with("the memory limit of 1 MiB was reached"),
-            "{}",
-            told(StopReason::Memory)
-        );
-        assert!(!told(StopReason::Full).contains("memory"), "{}", told(StopReason::Full));
     }
 }

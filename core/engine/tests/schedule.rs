@@ -1,7 +1,7 @@
 //! Under which scheduling models are safe, on small models whose answers can be worked out by hand.
 
+use fabius_analysis::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, Stops, schedule};
 use fabius_base::Cancel;
-use fabius_engine::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, Stops, schedule};
 use fabius_engine::{Loaded, Settings, load};
 
 fn loaded(text: &str) -> Loaded {

@@ -3,10 +3,11 @@
 use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
+use fabius_analysis::{as_counterexample, fewest_switches};
+use fabius_engine::check;
 use fabius_engine::{
     CheckContext, Counterexample, DelayMode, Delaying, ExplorationTarget, Fairness, Loaded, Order, Settings,
 };
-use fabius_engine::{as_counterexample, check, fewest_switches};
 use fabius_witness::{Claim, Step, essential, reads};
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::Exploration;
 use crate::tree::{NodeId, rest};
-use fabius_engine::Forecast;
+use fabius_analysis::Forecast;
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_witness::{Ending, Outcome, Step, describe, ending, step};
 use std::borrow::Cow;

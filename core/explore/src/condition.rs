@@ -20,7 +20,7 @@ impl Exploration {
     /// # Errors
     /// What is wrong with it, in a sentence.
     pub fn condition(&self, text: &str) -> Result<Condition, String> {
-        let expr = fabius_engine::condition(self.loaded(), &self.target().program, text)?;
+        let expr = fabius_task::condition::condition(self.loaded(), &self.target().program, text)?;
         Ok(Condition { text: text.trim().to_owned(), expr })
     }
 

@@ -6,9 +6,8 @@
 use crate::Exploration;
 use crate::hold::{Hold, Seal, Until};
 use crate::tree::NodeId;
-use fabius_engine::{
-    ExplorationTarget, Identity, Loaded, NamedStep, Retraced, Retracing, SAFETY, Settings, name_steps, statements,
-};
+use fabius_counterexample::{Identity, NamedStep, Retraced, Retracing, name_steps, statements};
+use fabius_engine::{ExplorationTarget, Loaded, SAFETY, Settings};
 use fabius_witness::{Ending, ending};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

@@ -5,8 +5,9 @@
 
 use crate::Exploration;
 use crate::choice::SuccessorHint;
+use fabius_analysis::{Forecast, LocalStateGraph, chart};
 use fabius_base::Limits;
-use fabius_engine::{ExplorationTarget, Forecast, LocalStateGraph, chart};
+use fabius_engine::ExplorationTarget;
 use fabius_program::{Move, Program};
 use fabius_witness::State;
 use std::collections::HashSet;
@@ -89,7 +90,7 @@ impl Exploration {
 }
 
 impl GraphRequest {
-    /// Draws the chart; see [`fabius_engine::chart`].
+    /// Draws the chart; see [`fabius_analysis::chart`].
     ///
     /// # Errors
     /// Why none can be drawn, in a sentence.

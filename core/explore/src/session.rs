@@ -113,7 +113,7 @@ impl Exploration {
     /// # Errors
     /// What is wrong with the model, or the first line that cannot be followed, in a sentence.
     pub fn of_trail(loaded: Arc<Loaded>, property: Option<&str>, text: &str) -> Result<Self, String> {
-        let (target, run) = fabius_engine::read_trail(&loaded, property, text)?;
+        let (target, run) = fabius_counterexample::read_trail(&loaded, property, text)?;
         let mut new = Self::open(loaded, target)?;
         new.begin_with(&run.path, run.loop_start.filter(|start| *start < run.path.len()))?;
         Ok(new)

@@ -1,7 +1,8 @@
 //! Marks say nothing that is not true: on models made at random, against all that the reference interpreter can reach.
 
+use fabius_analysis::LocalStateGraph;
 use fabius_base::Limits;
-use fabius_engine::{ExplorationTarget, Loaded, LocalStateGraph, Settings, load};
+use fabius_engine::{ExplorationTarget, Loaded, Settings, load};
 use fabius_explore::{Exploration, SuccessorHint, is_of_claim};
 use fabius_program::{Program, StepMarks, Watch};
 use fabius_testkit::generate::claim::model_with_claim;

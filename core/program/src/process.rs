@@ -3,6 +3,7 @@
 use crate::expr::{Expr, Pattern, Place};
 use crate::value::Variable;
 use fabius_base::Span;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Index into [`crate::Program::processes`].
@@ -219,4 +220,45 @@ pub enum BlockExit {
     Node(u32),
     /// Out of the block, to the edge's target.
     Leave,
+}
+
+/// Adds the process types that an action can create.
+pub fn runs_in_action(action: &Action, found: &mut BTreeSet<ProcessId>) {
+    match action {
+        Action::Skip | Action::Else | Action::End => {}
+        Action::Guard(e) | Action::Assert(e) => runs_in(e, found),
+        Action::Assign(place, e) => {
+            place.indices.iter().for_each(|index| runs_in(index, found));
+            runs_in(e, found);
+        }
+        Action::Send(send) => send.fields.iter().for_each(|field| runs_in(field, found)),
+        Action::SetPriority(pid, priority) => {
+            runs_in(pid, found);
+            runs_in(priority, found);
+        }
+        // Neither a receive nor a print statement can create a process.
+        Action::Receive(_) | Action::Print(_) => {}
+        Action::Merged(parts) => parts.iter().for_each(|part| runs_in_action(part, found)),
+        Action::Block(block) => {
+            let options = block.nodes.iter().flat_map(|node| &node.options);
+            options.for_each(|option| runs_in_action(&option.action, found));
+        }
+    }
+}
+
+fn runs_in(expr: &Expr, found: &mut BTreeSet<ProcessId>) {
+    match expr {
+        Expr::Run { process, arguments, .. } => {
+            found.insert(*process);
+            arguments.iter().for_each(|argument| runs_in(argument, found));
+        }
+        Expr::Unary(_, a) => runs_in(a, found),
+        Expr::Binary(_, a, b) => {
+            runs_in(a, found);
+            runs_in(b, found);
+        }
+        Expr::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| runs_in(e, found)),
+        // An expression with a `run` holds nothing else that could hide one.
+        _ => {}
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::place::View;
 use crate::session::Document;
+use fabius_analysis::{Held, Seen, Survey};
 use fabius_engine::words::grouped;
-use fabius_engine::{Held, Seen, Survey};
 use fabius_promela::query::tokens::{Piece, PieceKind};
 use fabius_promela::query::{Role, Symbol, SymbolId, SymbolKind};
 use std::ops::Range;

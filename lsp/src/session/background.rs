@@ -4,8 +4,9 @@ use super::checker::Told;
 use super::fix_validations;
 use super::jobs::{Job, RunId, Searched, Work};
 use super::{Notice, Options, Session};
+use fabius_analysis::{Line, Survey};
 use fabius_base::Finding;
-use fabius_engine::{Line, Loaded, Survey};
+use fabius_engine::Loaded;
 use std::sync::Arc;
 
 impl Session {

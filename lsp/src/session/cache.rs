@@ -4,7 +4,8 @@
 use fabius_base::{Code, Finding};
 use fabius_engine::report::{FindingReport, PropertyReport};
 use fabius_engine::strategy::refusal;
-use fabius_engine::{Loaded, Outcome, Report, Settings, SourceProgram, VERSION, Verdict, crashed, meaning, plan};
+use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, crashed, plan};
+use fabius_task::{SourceProgram, meaning};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;

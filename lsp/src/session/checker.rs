@@ -7,11 +7,10 @@ use super::cache::Cache;
 use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
 use super::reading::Reading;
 use super::unread::UnreadText;
+use fabius_analysis::{CoReachability, Line, Survey};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::report::{PropertyReport, Stopped};
-use fabius_engine::{
-    CheckContext, CoReachability, Event, Goal, Line, Outcome, Planned, Report, Settings, Survey, Verdict, crashed, plan,
-};
+use fabius_engine::{CheckContext, Event, Goal, Outcome, Planned, Report, Settings, Verdict, crashed, plan};
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -415,14 +414,14 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
 
 /// Looks at the reachable states for a while.
 fn look_around(job: &Job, cancel: &Cancel) -> Option<(Survey, Vec<Finding>)> {
-    let survey = fabius_engine::survey(&job.loaded, limits(job, SURVEY_STATES_MAX), cancel)?;
-    let hints = fabius_engine::hints(&job.loaded, cancel);
+    let survey = fabius_analysis::survey(&job.loaded, limits(job, SURVEY_STATES_MAX), cancel)?;
+    let hints = fabius_analysis::starvation::hints_about(&job.loaded, cancel);
     cancel.requested().is_none().then_some((survey, hints))
 }
 
 /// Looks whether places can be reached at once.
 fn co_reachable(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<CoReachability> {
-    fabius_engine::co_reachable(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel)
+    fabius_analysis::co_reachable(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel)
 }
 
 fn limits(job: &Job, states_max: u64) -> Limits {

@@ -1,9 +1,10 @@
 //! What may be asked of the threads that check: kinds of work, how deep a check goes, what each may use.
 
 use super::unread::UnreadText;
+use fabius_analysis::Line;
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
-use fabius_engine::{Fairness, Line, Loaded, SAFETY, Settings};
+use fabius_engine::{Fairness, Loaded, SAFETY, Settings};
 use fabius_supervise::memory;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

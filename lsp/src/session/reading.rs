@@ -1,8 +1,9 @@
 //! A text as it was read: what it means, and what there is to say about it.
 
 use fabius_base::{FileId, SourceMap, Span};
-use fabius_engine::{Loaded, SemanticDigest, SourceProgram};
+use fabius_engine::Loaded;
 use fabius_promela::query::{Index, Symbol, SymbolKind};
+use fabius_task::{SemanticDigest, SourceProgram};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 

@@ -2,8 +2,8 @@
 
 use super::reading::Reading;
 use super::results::Known;
+use fabius_counterexample::{Blocked, Replay};
 use fabius_engine::words::counted;
-use fabius_engine::{Blocked, Replay};
 
 /// What became of a counterexample.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ impl Replayed {
 pub fn replay(known: &Known, present: &Reading) -> Option<Replayed> {
     let run = &known.counterexamples.first()?.trace;
     let (old, new) = (known.reading.written()?, present.written()?);
-    match new.replay(old, &known.report.name, run) {
+    match Replay::of(new, old, &known.report.name, run) {
         Replay::Same(trace) => Some(match trace.cycle_start {
             Some(start) => Replayed::StillLoops(trace.len(), trace.len() + 1 - start),
             None => Replayed::StillFails(trace.len()),

@@ -7,10 +7,12 @@
 use super::edits::{self, Edit};
 use super::reading::Reading;
 use super::replay::Replayed;
+use fabius_analysis::Survey;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Fairness, Outcome, SemanticDigest, Survey, Verdict};
+use fabius_engine::{Counterexample, Fairness, Outcome, Verdict};
+use fabius_task::SemanticDigest;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;

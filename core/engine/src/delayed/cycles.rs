@@ -7,22 +7,24 @@ use super::{
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
-use crate::liveness::{LivenessQuery, prepare};
-use crate::load::Loaded;
-use crate::plan::Planned;
-use crate::report::{PropertyReport, ViolationClass};
+use crate::liveness::prepare;
 use crate::run::CheckContext;
-use crate::settings::{Delaying, Settings};
 use crate::shortest::add_shortest;
-use crate::strategy::{CycleSearch, DelayedCycleSearch};
-use crate::task::{Checked, Task, limit_reached, measured};
-use crate::words::counted;
+use crate::strategy::DelayedCycleSearch;
+use crate::task::{Checked, Task, measured};
 use fabius_base::Finding;
+use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::{self as search, CycleOutcome, StopAt};
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::query::{CycleSearch, LivenessQuery};
+use fabius_task::report::{PropertyReport, ViolationClass};
+use fabius_task::settings::{Delaying, Settings};
+use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.
@@ -71,7 +73,7 @@ pub(crate) fn check(
     if let Some(found) = found.into_first() {
         if loaded.is_sealed() {
             // The shortest run might not keep to the seals.
-            let found = query.describe(found, query.as_written(loaded, planned, settings));
+            let found = Found::of_cycle(&query, found, query.as_written(loaded, planned, settings));
             checked.confirm(loaded, &query.program, planned, found, context);
         } else if add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked) {
             checked.report.reason += "; the run shown is the shortest one found, whatever its delays";

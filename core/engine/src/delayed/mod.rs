@@ -1,6 +1,6 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
-mod chosen;
+mod by_name;
 mod cycles;
 mod rerun;
 mod samples;
@@ -11,28 +11,30 @@ pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::checkpoint::{CheckpointKey, Checkpointing};
-use crate::counterexample::{Counterexample, Found, confirm};
-use crate::dead_code::dead_code;
 use crate::engine_observer::EngineObserver;
 use crate::event::{Event, Goal};
-use crate::load::Loaded;
 use crate::look::Controls;
-use crate::plan::Planned;
-use crate::report::DelayReport;
 use crate::run::CheckContext;
-use crate::safety::{event_trace, shortest};
-use crate::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
+use crate::safety::shortest;
 use crate::task::{Checked, Task, refused};
-pub(crate) use chosen::scheduler_of;
-use chosen::{ByName, Chosen, choose, unknown_types};
+use by_name::ByName;
+use fabius_analysis::dead_code;
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
-use fabius_model::Budget;
-use fabius_model::SearchedMachine;
+use fabius_counterexample::{Counterexample, Found, confirm};
+use fabius_model::{Budget, SearchedMachine};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::{self, Delay, DelayObserver, IterativeDelayBounding, Round};
-use fabius_search::schedule::{Priority, RandomOrder, RoundRobin, RunToCompletion, Scheduler, Sealed};
-use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
+use fabius_search::schedule::{
+    Priority, RandomOrder, RankedRandom, RankedRoundRobin, RankedRunToCompletion, RoundRobin, RunToCompletion,
+    Scheduler, Sealed,
+};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::query::event_trace;
+use fabius_task::report::DelayReport;
+use fabius_task::scheduler::{Chosen, choose, unknown_types};
+use fabius_task::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
 use fabius_witness::format::json;
 use fabius_witness::{HeldBack, Trace};
 use seals::{Overlap, SealedPlaces};

@@ -4,14 +4,14 @@
 //! meaning when the run before it changes.
 
 use super::{Overlap, SharedScheduler, UnderScheduler, choose, with_scheduler};
-use crate::load::Loaded;
-use crate::settings::SchedulerChoice;
-use crate::target::ExplorationTarget;
+use fabius_counterexample::ExplorationTarget;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch, meaning::Fault};
 use fabius_search::schedule::turns::{Lister, TurnEnd};
 use fabius_search::schedule::{Scheduler, Step, Turns};
 use fabius_search::{Ending, Model};
+use fabius_task::load::Loaded;
+use fabius_task::settings::SchedulerChoice;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;

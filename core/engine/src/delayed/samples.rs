@@ -4,13 +4,13 @@ use super::{Chosen, Explored, Overlap, SharedScheduler, UnderScheduler, seed_of,
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
-use crate::settings::{Delaying, SampleKind, SchedulerChoice};
 use crate::task::Task;
-use crate::words::{counted, grouped};
 use fabius_model::SearchedMachine;
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
 use fabius_search::{self as search, SampleStatistics, StopAt};
+use fabius_task::settings::{Delaying, SampleKind, SchedulerChoice};
+use fabius_task::words::{counted, grouped};
 
 /// This many delays (or changes of priority) if nobody says.
 const DELAYS_DEFAULT: u32 = 2;

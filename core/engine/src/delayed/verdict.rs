@@ -1,13 +1,13 @@
 //! What a search in the order of delays found out, in figures and in sentences.
 
-use super::chosen::Chosen;
 use super::{Explored, How, Order};
-use crate::plan::Planned;
-use crate::report::{PropertyReport, ViolationReport};
-use crate::settings::DelayMode;
-use crate::task::{limit_reached, measured, missed};
-use crate::words::counted;
+use crate::task::{measured, missed};
 use fabius_search::delay_bounded::Coverage;
+use fabius_task::plan::Planned;
+use fabius_task::report::{PropertyReport, ViolationReport};
+use fabius_task::scheduler::Chosen;
+use fabius_task::settings::DelayMode;
+use fabius_task::words::{counted, limit_reached};
 
 /// What the search found out, in figures and one sentence.
 pub(super) fn describe(

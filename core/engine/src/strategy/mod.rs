@@ -4,20 +4,20 @@
 //! and supports all options ([`choose`]). An option that no search for one property supports is set aside there, and the report says
 //! which search ran; an option that is set aside for all properties, or that contradicts another one, is refused ([`refusal`]).
 
-mod option;
 mod refusal;
 mod registry;
 
-pub use option::{Feature, RequestedOption};
+pub use fabius_task::option::{Feature, RequestedOption};
+pub use fabius_task::query::CycleSearch;
 pub use refusal::{contradiction, refusal};
 pub use registry::{Row, SEARCHES};
 
-use crate::delayed::scheduler_of;
-use crate::load::Loaded;
-use crate::plan::{Planned, Question, plan};
-use crate::report::StrategyReport;
-use crate::settings::{Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Storage};
 use fabius_program::Program;
+use fabius_task::load::Loaded;
+use fabius_task::plan::{Planned, Question, plan};
+use fabius_task::report::StrategyReport;
+use fabius_task::scheduler::scheduler_of;
+use fabius_task::settings::{Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Storage};
 
 /// The searches, each with what it depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,28 +67,6 @@ pub enum Strategy {
     },
     /// For infinite runs, by increasing depth.
     DeepCycles(DepthBounding),
-}
-
-/// The searches for cycles among all reachable states.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CycleSearch {
-    /// DFS-FIFO, for livelocks.
-    DfsFifo,
-    /// Nested depth-first search.
-    NestedDfs,
-    /// Strongly connected components.
-    Components,
-}
-
-impl CycleSearch {
-    /// The one that suits a question, if nobody asked for another one.
-    pub(crate) fn answering(planned: &Planned, settings: &Settings) -> Self {
-        match (settings.fairness, planned.question) {
-            (Fairness::Weak | Fairness::Strong, _) => Self::Components,
-            (Fairness::None, Question::Progress) => Self::DfsFifo,
-            (Fairness::None, _) => Self::NestedDfs,
-        }
-    }
 }
 
 /// The searches for cycles by increasing number of delays.

@@ -1,10 +1,10 @@
 //! Options that cannot be satisfied: which of them contradict each other, why, and the nearest combination that works.
 
 use super::{Asked, Feature, RequestedOption, Row, SEARCHES, choose};
-use crate::load::Loaded;
-use crate::plan::{Plan, Question, plan};
-use crate::settings::{DelayMode, Fairness, Progress, Settings};
 use fabius_base::{Code, Finding};
+use fabius_task::load::Loaded;
+use fabius_task::plan::{Plan, Question, plan};
+use fabius_task::settings::{DelayMode, Fairness, Progress, Settings};
 
 /// What may be added to a combination of options to make it work.
 const ADDITIONS: [Feature; 4] =

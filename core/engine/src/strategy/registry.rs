@@ -3,10 +3,10 @@
 //! Of the rows that answer a question and support every option, the first is taken. A new search is a row here, beside its algorithm
 //! in `core/search` and the function that runs it (`safety`, `liveness`, `delayed` or `deepening`).
 
-use super::option::Feature::{self, *};
+use super::Feature::{self, *};
 use super::{CycleSearch, DelayedCycleSearch, Strategy};
-use crate::plan::Question::{self, Acceptance, Claim, Progress as Livelock, Safety};
-use crate::settings::{Cycles, DelayMode, Delaying, Fairness, Order, Progress, SampleKind, Settings, Storage};
+use fabius_task::plan::Question::{self, Acceptance, Claim, Progress as Livelock, Safety};
+use fabius_task::settings::{Cycles, DelayMode, Delaying, Fairness, Order, Progress, SampleKind, Settings, Storage};
 
 /// What a search can do, and what it is called.
 pub struct Row {

@@ -1,0 +1,17 @@
+//! What else is worth knowing of a model, besides whether its properties hold; each analysis a file of its own, plain data out.
+
+mod chart;
+mod co_reachable;
+mod dead_code;
+mod fewest_switches;
+mod growth;
+pub mod schedule;
+pub mod starvation;
+mod survey;
+
+pub use chart::{Forecast, LocalStateGraph, chart};
+pub use co_reachable::{CoReachability, Line, co_reachable};
+pub use dead_code::{DEAD_CODE_MAX, dead_code};
+pub use fewest_switches::{as_counterexample, fewest_switches};
+pub use growth::growth;
+pub use survey::{Held, Seen, Survey, survey};

@@ -1,0 +1,538 @@
+//! Under which scheduling a model is safe: whether its errors can be avoided, and the fewest waits that avoid them.
+//!
+//! The model is explored as it is written, in the order of delays from a scheduler; `fabius_search::restrict` computes
+//! the region of states from which a scheduler can avoid every error, and the waits. Nothing is said beyond what was
+//! explored. A schedule is shown only once the model under it was searched by the ordinary search: no error, no dead end,
+//! nobody shut out; if that fails, Fabius is wrong.
+//!
+//! What a schedule may decide is whose turn it is: a process, or the two of a rendezvous. It may not choose between the
+//! options of a process, and says nothing inside an atomic sequence. Models with priorities or `enabled()` are refused:
+//! there, whoever is held back changes what others may do.
+
+mod forced;
+mod places;
+mod restricted;
+mod verify;
+
+pub use fabius_task::report::schedule::{
+    AlternativeReport, CheckedReport, ExploredReport, ForcedReport, KeptReport, PlaceReport, ScheduleReport,
+    ScheduleVerdict, StretchReport, WaitReport,
+};
+pub use places::By;
+
+use fabius_base::{Cancel, Limits as Bounds};
+use fabius_model::SearchedMachine;
+use fabius_program::{Move, Program, Watch};
+use fabius_search::Completeness;
+use fabius_search::restrict::{
+    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, alone, fixed_order, region,
+};
+use fabius_search::schedule::{RoundRobin, RunToCompletion, Scheduler};
+use fabius_task::internal_error;
+use fabius_task::load::Loaded;
+use fabius_task::query::event_trace;
+use fabius_task::scheduler::scheduler_of;
+use fabius_task::settings::SchedulerChoice;
+use fabius_task::words::{counted, grouped, limit_reached};
+use places::{Places, Whereabouts};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use verify::Verified;
+
+/// After a check, this many states are explored, …
+const STATES_MAX: u64 = 200_000;
+/// … this many transitions are listed, …
+const TRANSITIONS_MAX: u64 = 200_000;
+/// … and this many states are looked at to find waits.
+const WORK_MAX: u64 = 1_000_000;
+/// This many sets of waits are tried.
+const CHECKS_MAX: u64 = 20_000;
+/// This many waits are tried.
+const WAITS_MAX: usize = 2;
+/// So many of the solutions found are checked, …
+const VERIFIED_MAX: usize = 12;
+/// … and so many of them are shown.
+const SHOWN_MAX: usize = 3;
+
+/// What is asked, and how much may be done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScheduleRequest {
+    /// At most this many waits.
+    pub waits_max: usize,
+    /// Only these waits; else those by type first, then those of single processes.
+    pub by: Option<By>,
+    /// States met.
+    pub states_max: u64,
+    /// Transitions listed.
+    pub transitions_max: u64,
+    /// Memory, in bytes.
+    pub memory_bytes_max: Option<u64>,
+    /// Sets of waits tried, for each vocabulary.
+    pub checks_max: u64,
+    /// States looked at to find waits, for each vocabulary.
+    pub work_max: u64,
+}
+
+impl Default for ScheduleRequest {
+    fn default() -> Self {
+        Self {
+            waits_max: WAITS_MAX,
+            by: None,
+            states_max: STATES_MAX,
+            transitions_max: TRANSITIONS_MAX,
+            memory_bytes_max: None,
+            checks_max: CHECKS_MAX,
+            work_max: WORK_MAX,
+        }
+    }
+}
+
+/// Whoever raises one of these ends a part of the work; what was found until then counts.
+#[derive(Clone, Debug)]
+pub struct Stops {
+    /// The exploration.
+    pub exploration: Cancel,
+    /// The search for waits.
+    pub waits: Cancel,
+    /// Everything.
+    pub all: Cancel,
+}
+
+impl Stops {
+    /// One flag for everything.
+    pub fn all(cancel: &Cancel) -> Self {
+        Self { exploration: cancel.clone(), waits: cancel.clone(), all: cancel.clone() }
+    }
+}
+
+/// What was found out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scheduled {
+    /// As plain data.
+    pub report: ScheduleReport,
+    /// Fabius itself is wrong: what happened.
+    pub failure: Option<String>,
+}
+
+/// A round of the exploration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScheduleRound {
+    /// All states that need at most so many delays are explored.
+    pub delays: u32,
+    /// States met.
+    pub states: u64,
+    /// States from which a scheduler can avoid every error, as far as is known.
+    pub safe: u64,
+    /// Whether the initial state is one of them.
+    pub schedulable: bool,
+}
+
+/// Says under which scheduling a model is safe. `observe` is told of rounds.
+pub fn schedule(
+    loaded: &Loaded,
+    request: &ScheduleRequest,
+    stops: &Stops,
+    observe: &mut dyn FnMut(ScheduleRound),
+) -> Scheduled {
+    let unknown = |why: String| Scheduled { report: ScheduleReport::unknown(why), failure: None };
+    let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
+        return unknown("the model cannot be checked".to_owned());
+    };
+    if let Some(why) = unsupported(&program) {
+        return unknown(why.to_owned());
+    }
+    let watch = Watch { trace: event_trace(&program), ..Watch::NOTHING };
+    let machine = match SearchedMachine::new(Arc::clone(&program), watch) {
+        Ok(machine) => machine,
+        Err(refusal) => return unknown(refusal.to_string()),
+    };
+    let mut question = Question { loaded, program, machine, request, stops, scheduler: "" };
+    match scheduler_of(&question.program, &SchedulerChoice::Auto) {
+        SchedulerChoice::RoundRobin => question.answer("round-robin", &RoundRobin, observe),
+        _ => question.answer("run-to-completion", &RunToCompletion, observe),
+    }
+}
+
+/// Why nothing true can be said of schedules of a program.
+fn unsupported(program: &Program) -> Option<&'static str> {
+    let hidden = program.globals.iter().any(|variable| variable.hidden);
+    match () {
+        () if program.uses.priority => Some("the model has priorities, and whoever waits would hold back others"),
+        () if program.uses.enabled => Some("the model asks with `enabled()` who can move, and whoever waits could not"),
+        () if hidden => Some("the model has hidden variables, which do not distinguish states"),
+        () => None,
+    }
+}
+
+struct Question<'a> {
+    loaded: &'a Loaded,
+    program: Arc<Program>,
+    machine: SearchedMachine,
+    request: &'a ScheduleRequest,
+    stops: &'a Stops,
+    scheduler: &'static str,
+}
+
+/// What was explored.
+struct Explored {
+    graph: Graph,
+    region: Region,
+    /// Where the processes are in each state, unless there are too many.
+    whereabouts: Option<Whereabouts>,
+    /// All states that need at most so many delays.
+    delays: Option<u32>,
+    /// Why not everything.
+    stopped: Option<Stop>,
+}
+
+impl Question<'_> {
+    fn answer<D: Scheduler<Move>>(
+        &mut self,
+        name: &'static str,
+        scheduler: &D,
+        observe: &mut dyn FnMut(ScheduleRound),
+    ) -> Scheduled {
+        self.scheduler = name;
+        let mut explored = match self.explore(scheduler, observe) {
+            Ok(explored) => explored,
+            Err(refusal) => {
+                let report = ScheduleReport::unknown(refused(refusal).to_owned());
+                return Scheduled { report, failure: None };
+            }
+        };
+        let alone = match explored.stopped {
+            Some(_) => self.alone(scheduler, &explored),
+            None => None,
+        };
+        let report = alone.map_or_else(|| self.judge(&mut explored), Ok);
+        match report {
+            Ok(report) => Scheduled { report, failure: None },
+            Err(why) => {
+                let report = ScheduleReport::unknown("no schedule passed the check of it".to_owned());
+                Scheduled { report, failure: Some(internal_error(&why)) }
+            }
+        }
+    }
+
+    fn explore<D: Scheduler<Move>>(
+        &mut self,
+        scheduler: &D,
+        observe: &mut dyn FnMut(ScheduleRound),
+    ) -> Result<Explored, Refusal> {
+        let limits = self.limits();
+        let mut explorer = Explorer::new(&mut self.machine, scheduler, limits, &self.stops.exploration)?;
+        let (mut delays, mut looked_at) = (None, 0);
+        let stopped = loop {
+            match explorer.round() {
+                Ok(None) => break None,
+                Err(Stop::Refused(refusal)) => return Err(refusal),
+                Err(stop) => break Some(stop),
+                Ok(Some(done)) => delays = Some(done),
+            }
+            let graph = explorer.graph();
+            // The region takes little beside the exploration that it follows.
+            if looked_at + looked_at / 4 < graph.expanded() {
+                looked_at = graph.expanded();
+                let region = region(graph);
+                let (states, safe) = (graph.len() as u64, region.len() as u64);
+                let schedulable = region.contains(0);
+                observe(ScheduleRound { delays: delays.unwrap_or(0), states, safe, schedulable });
+            }
+        };
+        let graph = explorer.into_graph();
+        let region = region(&graph);
+        let schedulable = region.contains(0);
+        let whereabouts = schedulable.then(|| Whereabouts::new(&graph, self.machine.machine())).flatten();
+        Ok(Explored { region, whereabouts, graph, delays, stopped })
+    }
+
+    fn limits(&self) -> Limits {
+        let ScheduleRequest { states_max, transitions_max, memory_bytes_max, .. } = *self.request;
+        Limits { states_max, transitions_max, memory_bytes_max }
+    }
+
+    /// The answer that the scheduler by itself is safe, where that is so.
+    fn alone<D: Scheduler<Move>>(&mut self, scheduler: &D, explored: &Explored) -> Option<ScheduleReport> {
+        let (mut moved, mut there) = (BTreeSet::new(), BTreeSet::new());
+        let reader = self.machine.machine().clone();
+        let name = |state: &[u32], pid: usize| {
+            let of = reader.process_of(state, pid)?;
+            Some(format!("{}[{pid}]", places::shown(&reader.program().process(of).name)))
+        };
+        let mut taken = |state: &[u32], labels: &[Move]| {
+            there.extend((0..reader.process_count(state)).filter_map(|pid| name(state, pid)));
+            for label in labels {
+                let partner = label.partner.map(|(partner, _)| partner);
+                let movers = std::iter::once(label.pid).chain(partner);
+                moved.extend(movers.filter_map(|pid| name(state, usize::from(pid))));
+            }
+        };
+        let limits = self.limits();
+        let outcome = alone(&mut self.machine, scheduler, limits, &self.stops.all, &mut taken);
+        let Ok(Alone::Safe(states)) = outcome else { return None };
+        let shuts_out: Vec<String> = there.difference(&moved).cloned().collect();
+        let never = match shuts_out.as_slice() {
+            [] => "every process gets a turn".to_owned(),
+            some => format!("without a turn: {}", some.join(", ")),
+        };
+        let reason = format!(
+            "{}, a scheduler that nobody disturbs: no error in its {} ({never}); of the whole model that is not known: {}",
+            self.scheduler,
+            counted(states, "state"),
+            self.limit(explored)
+        );
+        Some(ScheduleReport {
+            verdict: ScheduleVerdict::SafeIfScheduled,
+            kept: Some(KeptReport { states, of: None }),
+            checked: Some(CheckedReport { verdict: "holds", states }),
+            shuts_out,
+            explored: self.explored(explored),
+            ..ScheduleReport::unknown(reason)
+        })
+    }
+
+    /// The answer; an error if a schedule that was found is none.
+    fn judge(&mut self, explored: &mut Explored) -> Result<ScheduleReport, String> {
+        let report = ScheduleReport { explored: self.explored(explored), ..ScheduleReport::unknown(String::new()) };
+        if !explored.region.contains(0) {
+            if explored.stopped.is_none() {
+                return Ok(self.unavoidable(explored, report));
+            }
+            let states = counted(explored.graph.len() as u64, "state");
+            let reason = format!("no schedule was found in {states}: {}", self.limit(explored));
+            return Ok(ScheduleReport { reason, ..report });
+        }
+        let verdict = match explored.stopped {
+            None => ScheduleVerdict::Avoidable,
+            Some(_) => ScheduleVerdict::SafeIfScheduled,
+        };
+        let report = ScheduleReport { verdict, ..report };
+        match self.request.by {
+            Some(by) => self.with_waits(explored, &report, by),
+            None => match self.with_waits(explored, &report, By::Type)? {
+                None => self.with_waits(explored, &report, By::Process),
+                found => Ok(found),
+            },
+        }
+        .and_then(|found| found.map_or_else(|| self.with_order(explored, &report), |found| Ok(Some(found))))
+        .and_then(|found| found.map_or_else(|| self.with_region(explored, report), Ok))
+    }
+
+    fn explored(&self, explored: &Explored) -> ExploredReport {
+        ExploredReport {
+            states: explored.graph.len() as u64,
+            safe: explored.region.len() as u64,
+            exhaustive: explored.stopped.is_none(),
+            scheduler: self.scheduler,
+            delays: explored.delays,
+            tried: 0,
+        }
+    }
+
+    /// Why not everything was explored.
+    fn limit(&self, explored: &Explored) -> String {
+        match explored.stopped {
+            Some(Stop::Limit(reason)) => {
+                let states_max = Some(self.request.states_max);
+                let limits = Bounds { states_max, memory_bytes_max: self.request.memory_bytes_max, depth_max: None };
+                let transitions = (explored.graph.len() as u64) < self.request.states_max;
+                match (reason, transitions) {
+                    (fabius_base::StopReason::States, true) => {
+                        format!("the limit of {} was reached", counted(self.request.transitions_max, "transition"))
+                    }
+                    _ => limit_reached(Completeness::Stopped(reason), &limits),
+                }
+            }
+            Some(Stop::Refused(refusal)) => refused(refusal).to_owned(),
+            None => String::new(),
+        }
+    }
+
+    fn unavoidable(&mut self, explored: &mut Explored, report: ScheduleReport) -> ScheduleReport {
+        let (map, region) = (&self.loaded.map, &explored.region);
+        let forced = forced::forced(&mut self.machine, map, &mut explored.graph, region);
+        let states = counted(explored.graph.len() as u64, "state");
+        let reason = format!("under every schedule an error or a deadlock can follow ({states}, exhaustive)");
+        ScheduleReport { verdict: ScheduleVerdict::Unavoidable, reason, forced, ..report }
+    }
+
+    fn places(&self, explored: &Explored, by: By) -> Option<Places> {
+        let seen = explored.whereabouts.as_ref()?;
+        Places::new(&self.program, &self.loaded.map, &self.loaded.name, seen, by)
+    }
+
+    /// The schedule that needs the fewest waits, if a few suffice.
+    fn with_waits(
+        &mut self,
+        explored: &mut Explored,
+        report: &ScheduleReport,
+        by: By,
+    ) -> Result<Option<ScheduleReport>, String> {
+        let Some(places) = self.places(explored, by) else { return Ok(None) };
+        let Some(vocabulary) = explored.whereabouts.as_ref().map(|seen| places.vocabulary(seen)) else {
+            return Ok(None);
+        };
+        let effort = Effort {
+            waits_max: self.request.waits_max,
+            checks_max: self.request.checks_max,
+            work_max: self.request.work_max,
+            cancel: &self.stops.waits,
+        };
+        let solutions = Problem::new(&explored.graph, &explored.region, &vocabulary, effort).least();
+        let mut shown: Vec<(Solution, u64, Vec<String>)> = Vec::new();
+        for solution in solutions.ranked.into_iter().take(VERIFIED_MAX) {
+            let verified = verify::waits(&self.machine, &places, &solution, explored, &self.stops.all)?;
+            if let Verified::Holds { states, shut_out } = verified {
+                let shut_out = self.told_shut_out(&shut_out, explored);
+                shown.push((solution, states, shut_out));
+            }
+            if shown.len() == SHOWN_MAX {
+                break;
+            }
+        }
+        let Some((best, states, shut_out)) = shown.first() else { return Ok(None) };
+        let told: Vec<AlternativeReport> =
+            shown.iter().filter_map(|(solution, ..)| self.alternative(solution, &places, explored)).collect();
+        let Some(first) = told.first().cloned() else { return Ok(None) };
+        let mut report = report.clone();
+        report.reason = sentence(&first, best.waits.len(), shut_out);
+        report.shuts_out.clone_from(shut_out);
+        report.fewest = explored.stopped.is_none();
+        report.explored.tried = solutions.checks;
+        report.checked = Some(CheckedReport { verdict: "holds", states: *states });
+        (report.waits, report.kept, report.gives_up) = (first.waits, Some(first.kept), first.gives_up);
+        report.alternatives = told.into_iter().skip(1).collect();
+        if best.waits.is_empty() {
+            report.verdict = ScheduleVerdict::Holds;
+            report.reason = format!("no error under any schedule ({}, exhaustive)", counted(*states, "state"));
+        }
+        Ok(Some(report))
+    }
+
+    /// The processes that are shut out, by type and place.
+    fn told_shut_out(&self, shut_out: &[(u32, u64)], explored: &Explored) -> Vec<String> {
+        let (Some(seen), Some(places)) = (&explored.whereabouts, self.places(explored, By::Type)) else {
+            return Vec::new();
+        };
+        let mut told = BTreeSet::new();
+        for &(state, processes) in shut_out {
+            for (_, &(of, location)) in seen.of(state).iter().enumerate().filter(|(pid, _)| processes >> pid & 1 != 0) {
+                told.extend(places.process_at(of, location).map(|(who, place)| format!("{who} {place}")));
+            }
+        }
+        told.into_iter().collect()
+    }
+
+    fn alternative(&self, solution: &Solution, places: &Places, explored: &Explored) -> Option<AlternativeReport> {
+        let waits: Option<Vec<WaitReport>> = solution.waits.iter().map(|wait| places.wait(wait)).collect();
+        let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
+        let gives_up = solution.gives_up.iter().filter_map(|site| places.report(*site)).collect();
+        Some(AlternativeReport { waits: waits?, kept: KeptReport { states: solution.kept as u64, of }, gives_up })
+    }
+
+    /// A fixed order of the types, if no few waits do.
+    fn with_order(
+        &mut self,
+        explored: &mut Explored,
+        report: &ScheduleReport,
+    ) -> Result<Option<ScheduleReport>, String> {
+        let (Some(places), Some(seen)) = (self.places(explored, By::Type), &explored.whereabouts) else {
+            return Ok(None);
+        };
+        let (vocabulary, types) = (places.vocabulary(seen), seen.types());
+        let found = fixed_order(&explored.graph, &explored.region, &vocabulary, &types, &self.stops.waits);
+        let Some(order) = found else { return Ok(None) };
+        let verified = verify::order(&self.machine, &places, &order, explored, &self.stops.all)?;
+        let Verified::Holds { states, shut_out } = verified else { return Ok(None) };
+        let shuts_out = self.told_shut_out(&shut_out, explored);
+        let priorities: Vec<String> = order.kinds.iter().map(|&kind| places.who(kind)).collect();
+        let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
+        let reason = format!(
+            "holds if a process moves only where none of a more important type can: {} ({}; {})",
+            priorities.join(", then "),
+            who_is_shut_out(&shuts_out),
+            keeps(states, of)
+        );
+        let (kept, checked) = (KeptReport { states, of }, CheckedReport { verdict: "holds", states });
+        let (kept, checked) = (Some(kept), Some(checked));
+        Ok(Some(ScheduleReport { reason, priorities, kept, checked, shuts_out, ..report.clone() }))
+    }
+
+    /// The most permissive schedule, if neither few waits nor an order do.
+    fn with_region(&mut self, explored: &mut Explored, report: ScheduleReport) -> Result<ScheduleReport, String> {
+        let kept = explored.region.reached(&explored.graph).len();
+        let Verified::Holds { states, shut_out } = verify::region(&self.machine, explored, kept, &self.stops.all)?
+        else {
+            let reason = "the schedule that was found could not be checked to its end".to_owned();
+            return Ok(ScheduleReport { verdict: ScheduleVerdict::Unknown, reason, ..report });
+        };
+        let checked = CheckedReport { verdict: "holds", states };
+        let shuts_out = self.told_shut_out(&shut_out, explored);
+        let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
+        let keeps = keeps(kept as u64, of);
+        let reason = match explored.stopped {
+            None => format!(
+                "no schedule with at most {} was found, but a scheduler that looks at the whole state can avoid every \
+                 error ({}; {keeps})",
+                counted(self.request.waits_max as u64, "wait"),
+                who_is_shut_out(&shuts_out),
+            ),
+            Some(_) => format!(
+                "a scheduler that looks at the whole state can stay among {}, all explored and without an error ({}); \
+                 of the others not all are known: {}",
+                counted(kept as u64, "state"),
+                who_is_shut_out(&shuts_out),
+                self.limit(explored)
+            ),
+        };
+        let kept = Some(KeptReport { states: kept as u64, of });
+        Ok(ScheduleReport { reason, kept, shuts_out, checked: Some(checked), ..report })
+    }
+}
+
+fn refused(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::InfiniteTurn => "an atomic sequence can go on for ever",
+        Refusal::Environment => "something other than a process can move",
+        Refusal::NoInitialState => "the initial state cannot be computed",
+    }
+}
+
+/// *nobody is shut out*, or who is: under every safe schedule then.
+fn who_is_shut_out(shut_out: &[String]) -> String {
+    match shut_out {
+        [] => "nobody is shut out".to_owned(),
+        some => format!("it must hold back for ever: {}", some.join(", ")),
+    }
+}
+
+/// *keeps 447 of 500 states*.
+fn keeps(states: u64, of: Option<u64>) -> String {
+    match of {
+        Some(of) => format!("keeps {} of {}", grouped(states), counted(of, "state")),
+        None => format!("keeps {}", counted(states, "state")),
+    }
+}
+
+/// *holds if … (1 wait; nobody is shut out; keeps 447 of 500 states)*.
+fn sentence(schedule: &AlternativeReport, waits: usize, shut_out: &[String]) -> String {
+    let who: Vec<&str> = schedule.waits.iter().map(|wait| wait.text.as_str()).collect();
+    let mut gives_up: Vec<u32> = schedule.gives_up.iter().map(|place| place.line).collect();
+    gives_up.sort_unstable();
+    gives_up.dedup();
+    let gives_up = match gives_up.as_slice() {
+        [] => String::new(),
+        [line] => format!("; line {line} is no longer reached"),
+        lines => {
+            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+            format!("; lines {} are no longer reached", lines.join(", "))
+        }
+    };
+    format!(
+        "holds if {} ({}; {}{gives_up}; {})",
+        who.join(", and "),
+        counted(waits as u64, "wait"),
+        who_is_shut_out(shut_out),
+        keeps(schedule.kept.states, schedule.kept.of)
+    )
+}

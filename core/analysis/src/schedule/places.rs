@@ -1,0 +1,360 @@
+//! Where processes are, as waits speak of it: places of the text, and sentences about them.
+
+use fabius_base::{SourceMap, Span};
+use fabius_machine::Machine;
+use fabius_program::{Process, Program};
+use fabius_search::restrict::{Graph, PROCESSES_MAX, Site, Vocabulary, Wait};
+use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A statement is shown up to this many characters.
+const TEXT_MAX: usize = 40;
+/// The number of no place.
+const NOWHERE: u16 = u16::MAX;
+
+/// Which processes a wait treats alike.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum By {
+    /// Those of one type.
+    #[default]
+    Type,
+    /// None: each process for itself.
+    Process,
+}
+
+impl By {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Type => "type",
+            Self::Process => "process",
+        }
+    }
+}
+
+/// A place in the text of a type of process: all locations that a person sees as one.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) file: String,
+    pub(super) line: u32,
+    /// What stands there.
+    pub(super) statement: String,
+    /// Whether this is where the process has nothing more to do but to end.
+    is_end: bool,
+}
+
+/// Where the processes are in each state of a graph: type and location.
+pub(super) struct Whereabouts {
+    /// Where those of each state end.
+    ends: Vec<u32>,
+    at: Vec<(u16, u16)>,
+}
+
+impl Whereabouts {
+    /// Looks at all states; `None` if there are too many processes, types or locations.
+    pub(super) fn new(graph: &Graph, machine: &Machine) -> Option<Self> {
+        let mut found = Self { ends: Vec::with_capacity(graph.len()), at: Vec::new() };
+        let mut words = Vec::new();
+        for state in 0..graph.len() as u32 {
+            graph.recall(state, &mut words);
+            let view = machine.view(&words)?;
+            if PROCESSES_MAX < view.process_count() {
+                return None;
+            }
+            for pid in 0..view.process_count() {
+                let (of, location) = (view.process_of(pid)?, view.location_of(pid)?);
+                found.at.push((u16::try_from(of.0).ok()?, u16::try_from(location.0).ok()?));
+            }
+            found.ends.push(u32::try_from(found.at.len()).ok()?);
+        }
+        Some(found)
+    }
+
+    /// The types of which there are processes.
+    pub(super) fn types(&self) -> Vec<u16> {
+        let types: BTreeSet<u16> = self.at.iter().map(|(of, _)| *of).collect();
+        types.into_iter().collect()
+    }
+
+    /// Type and location of the processes of a state.
+    pub(super) fn of(&self, state: u32) -> &[(u16, u16)] {
+        let start = (state as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.at[start as usize..self.ends[state as usize] as usize]
+    }
+}
+
+/// The places of all types of processes.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    by: By,
+    names: Vec<String>,
+    /// Of each type, in the order of the text: those where a process can be when another one moves.
+    places: Vec<Vec<Place>>,
+    /// Of each type and location, the number of its place.
+    numbers: Vec<Vec<u16>>,
+    /// Of each type, the most processes that were there at once.
+    instances: Vec<usize>,
+    main_file: String,
+}
+
+impl Places {
+    /// The places of a program where processes were seen; `None` if there are too many.
+    pub(super) fn new(program: &Program, map: &SourceMap, main_file: &str, seen: &Whereabouts, by: By) -> Option<Self> {
+        let locations: BTreeSet<(u16, u16)> = seen.at.iter().copied().collect();
+        let mut instances = vec![0; program.processes.len()];
+        for state in 0..seen.ends.len() as u32 {
+            let mut count: BTreeMap<u16, usize> = BTreeMap::new();
+            seen.of(state).iter().for_each(|(of, _)| *count.entry(*of).or_default() += 1);
+            count
+                .into_iter()
+                .for_each(|(of, count)| instances[usize::from(of)] = instances[usize::from(of)].max(count));
+        }
+        let mut places = Self {
+            by,
+            names: program.processes.iter().map(|process| shown(&process.name)).collect(),
+            places: Vec::new(),
+            numbers: Vec::new(),
+            instances,
+            main_file: main_file.to_owned(),
+        };
+        for (of, process) in program.processes.iter().enumerate() {
+            let is_seen = |location: usize| locations.contains(&(of as u16, location as u16));
+            let (of_type, numbers) = places_of(program, process, map, &is_seen)?;
+            places.places.push(of_type);
+            places.numbers.push(numbers);
+        }
+        Some(places)
+    }
+
+    /// Where the processes of each state are.
+    pub(super) fn vocabulary(&self, seen: &Whereabouts) -> Vocabulary {
+        let mut sites = Vec::with_capacity(seen.at.len());
+        for state in 0..seen.ends.len() as u32 {
+            sites.extend(seen.of(state).iter().enumerate().map(|(pid, &(of, location))| self.site(of, location, pid)));
+        }
+        Vocabulary::new(self.sizes(), seen.ends.clone(), sites)
+    }
+
+    fn site(&self, of: u16, location: u16, pid: usize) -> Site {
+        let place = self.numbers[usize::from(of)].get(usize::from(location)).copied().unwrap_or(NOWHERE);
+        Site { kind: self.kind(usize::from(of), pid), place }
+    }
+
+    /// Adds where the processes of a state are.
+    pub(super) fn sites(&self, machine: &Machine, state: &[u32], sites: &mut Vec<Site>) {
+        let Some(view) = machine.view(state) else { return };
+        for pid in 0..view.process_count() {
+            let (Some(of), Some(location)) = (view.process_of(pid), view.location_of(pid)) else { continue };
+            sites.push(self.site(of.0 as u16, location.0 as u16, pid));
+        }
+    }
+
+    fn kind(&self, of: usize, pid: usize) -> u16 {
+        match self.by {
+            By::Type => of as u16,
+            By::Process => (pid * self.names.len() + of) as u16,
+        }
+    }
+
+    fn type_of(&self, kind: u16) -> usize {
+        usize::from(kind) % self.names.len().max(1)
+    }
+
+    fn sizes(&self) -> Vec<u16> {
+        let of_types = self.places.iter().map(|places| places.len() as u16);
+        let times = match self.by {
+            By::Type => 1,
+            By::Process => PROCESSES_MAX,
+        };
+        of_types.cycle().take(self.names.len() * times).collect()
+    }
+
+    fn place(&self, kind: u16, place: u16) -> Option<&Place> {
+        self.places[self.type_of(kind)].get(usize::from(place))
+    }
+
+    /// A place, as data.
+    pub(super) fn report(&self, site: Site) -> Option<PlaceReport> {
+        let place = self.place(site.kind, site.place)?;
+        let (file, line, statement) = (place.file.clone(), place.line, place.statement.clone());
+        Some(PlaceReport { process: self.who(site.kind), file, line, statement })
+    }
+
+    /// A process of a kind: `Producer`, or with its number.
+    pub(super) fn who(&self, kind: u16) -> String {
+        let of = self.type_of(kind);
+        match self.by {
+            By::Process if 1 < self.instances[of] => {
+                format!("{}[{}]", self.names[of], usize::from(kind) / self.names.len())
+            }
+            _ => self.names[of].clone(),
+        }
+    }
+
+    /// A place of a type, for people: *P at line 7*.
+    pub(super) fn process_at(&self, of: u16, location: u16) -> Option<(String, String)> {
+        let site = self.site(of, location, 0);
+        Some((self.names[usize::from(of)].clone(), self.at(site)?))
+    }
+
+    /// Whether a kind has one process at a time.
+    fn is_single(&self, kind: u16) -> bool {
+        self.by == By::Process || self.instances[self.type_of(kind)] <= 1
+    }
+
+    /// A wait, as data and as a sentence that goes on after *holds if*.
+    pub(super) fn wait(&self, wait: &Wait) -> Option<WaitReport> {
+        let at = self.report(wait.at)?;
+        let (first, last) = (self.place(wait.other, wait.first)?, self.place(wait.other, wait.last)?);
+        let other = self.who(wait.other);
+        let who = match self.is_single(wait.at.kind) {
+            true => at.process.clone(),
+            false => with_article(&at.process),
+        };
+        let whom = match (wait.other == wait.at.kind, self.is_single(wait.other)) {
+            (true, _) => format!("another {other}"),
+            (false, true) => other.clone(),
+            (false, false) => with_article(&other),
+        };
+        let text = format!("{who} {} waits while {whom} is {}", self.at(wait.at)?, self.stretch(wait)?);
+        let stretch = StretchReport {
+            who: other,
+            another: wait.other == wait.at.kind,
+            file: first.file.clone(),
+            lines: [first.line, last.line],
+            first: first.statement.clone(),
+            last: last.statement.clone(),
+        };
+        Some(WaitReport { text, who: at.process.clone(), place: at, while_: stretch })
+    }
+
+    /// *at line 6*, with what stands there if the line has other places of the type.
+    pub(super) fn at(&self, site: Site) -> Option<String> {
+        let places = &self.places[self.type_of(site.kind)];
+        let place = places.get(usize::from(site.place))?;
+        let alone = places.iter().filter(|other| (other.line, &other.file) == (place.line, &place.file)).count() == 1;
+        let line = self.line(place);
+        Some(match place.is_end {
+            true => format!("at its end ({line})"),
+            false if alone => format!("at {line}"),
+            false => format!("at {line} (at `{}`)", place.statement),
+        })
+    }
+
+    /// *in lines 7–9*, or from which statement to which where whole lines do not say it.
+    fn stretch(&self, wait: &Wait) -> Option<String> {
+        let places = &self.places[self.type_of(wait.other)];
+        let (first, last) = (places.get(usize::from(wait.first))?, places.get(usize::from(wait.last))?);
+        if wait.first == wait.last {
+            return self.at(Site { kind: wait.other, place: wait.first });
+        }
+        let within = |place: &Place| place.file == first.file && (first.line..=last.line).contains(&place.line);
+        let stretch = usize::from(wait.first)..=usize::from(wait.last);
+        let whole = places.iter().enumerate().all(|(number, place)| within(place) == stretch.contains(&number));
+        Some(match () {
+            () if whole && first.line == last.line => format!("in {}", self.line(first)),
+            () if whole && first.file == self.main_file => format!("in lines {}–{}", first.line, last.line),
+            () if whole => format!("in lines {}–{} of {}", first.line, last.line, first.file),
+            () => {
+                let shown = |place: &Place| match place.is_end {
+                    true => format!("its end at {}", self.line(place)),
+                    false => format!("`{}` at {}", place.statement, self.line(place)),
+                };
+                format!("anywhere from {} to {}", shown(first), shown(last))
+            }
+        })
+    }
+
+    fn line(&self, place: &Place) -> String {
+        match place.file == self.main_file {
+            true => format!("line {}", place.line),
+            false => format!("line {} of {}", place.line, place.file),
+        }
+    }
+}
+
+/// The places of a type in the order of the text, and the number of the place of each location.
+fn places_of(
+    program: &Program,
+    process: &Process,
+    map: &SourceMap,
+    is_seen: &dyn Fn(usize) -> bool,
+) -> Option<(Vec<Place>, Vec<u16>)> {
+    let key = |index: usize| {
+        let span = span_of(program, process, map, index);
+        let (call, body) = (call_of(map, span), map.user_span(span));
+        ((call.file, call.start), (body.file, body.start, body.end))
+    };
+    let mut ordered: Vec<usize> = (0..process.locations.len()).filter(|&index| is_seen(index)).collect();
+    ordered.sort_by_key(|&index| (key(index), process.locations[index].number));
+    let mut places: Vec<Place> = Vec::new();
+    let mut numbers = vec![NOWHERE; process.locations.len()];
+    let mut before = None;
+    for index in ordered {
+        if before != Some(key(index)) {
+            before = Some(key(index));
+            let at = map.position(call_of(map, span_of(program, process, map, index)));
+            let (statement, is_end) = statement_at(program, process, index);
+            places.push(Place { file: at.file.to_string(), line: at.line, statement, is_end });
+        }
+        numbers[index] = u16::try_from(places.len() - 1).ok().filter(|&number| number != NOWHERE)?;
+    }
+    Some((places, numbers))
+}
+
+/// The place in the text of the process itself: of a statement in an `inline`, that of the call.
+fn call_of(map: &SourceMap, span: Span) -> Span {
+    let mut call = span;
+    while let Some(expansion) = map.expansion(call.via) {
+        call = expansion.call;
+    }
+    call
+}
+
+/// What a person sees a process stand at: the statement that it does next, or the whole choice if they are in several lines.
+fn span_of(program: &Program, process: &Process, map: &SourceMap, location: usize) -> Span {
+    let location = &process.locations[location];
+    let spans: Vec<Span> = program.edges_of(location).map(|(id, _)| program.span_of(id)).collect();
+    let line = |span: &Span| {
+        let shown = map.position(call_of(map, *span));
+        (shown.file, shown.line)
+    };
+    match spans.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|other| line(other) == line(first)) => *first,
+        _ => location.span,
+    }
+}
+
+/// What a process does next at a location, and whether that is to end.
+fn statement_at(program: &Program, process: &Process, location: usize) -> (String, bool) {
+    let edges = program.edges_of(&process.locations[location]);
+    let mut texts: Vec<&str> = Vec::new();
+    let mut ends = true;
+    for (_, edge) in edges {
+        let statement = &process.statements[edge.statement.0 as usize];
+        ends &= statement.action == fabius_program::Action::End;
+        if !texts.contains(&statement.text.as_str()) {
+            texts.push(&statement.text);
+        }
+    }
+    let text = texts.join(" / ");
+    (shortened(&text), ends)
+}
+
+/// A text of at most [`TEXT_MAX`] characters.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The name of a type as people say it.
+pub(super) fn shown(name: &str) -> String {
+    if name == ":init:" { "init".to_owned() } else { name.to_owned() }
+}
+
+fn with_article(name: &str) -> String {
+    let vowel = name.chars().next().is_some_and(|first| "AEIOaeio".contains(first));
+    format!("{} {name}", if vowel { "an" } else { "a" })
+}

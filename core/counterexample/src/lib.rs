@@ -1,0 +1,15 @@
+//! From a path that a search found to a counterexample that a person may see, and the ways to walk it again.
+//!
+//! [`confirm`] has the reference interpreter walk a path, [`elaborate()`] finds the run of the program as written behind one of
+//! the optimised program, an [`ExplorationTarget`] is that on which a run is walked step by step, and a [`Replay`] says what
+//! became of a known run in a model that was edited since.
+
+mod counterexample;
+mod elaborate;
+mod replay;
+mod target;
+
+pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, confirm, place_of, walked};
+pub use elaborate::{Told, elaborate};
+pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
+pub use target::{ExplorationTarget, Run, read_trail};

@@ -1,0 +1,40 @@
+//! Under which scheduling a model is safe, added to a check.
+
+use crate::task::Checked;
+use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
+use fabius_base::Cancel;
+use fabius_task::report::schedule::{ScheduleReport, ScheduleVerdict};
+use fabius_task::report::{Stopped, Verdict};
+use fabius_task::settings::Settings;
+use fabius_task::{Loaded, internal_error};
+
+/// Adds to a check of safety that found a violation, or that did not look at everything, under which scheduling the model is
+/// safe.
+pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings, cancel: &Cancel) {
+    let violated = checked.report.verdict == Verdict::Violated;
+    if !violated && checked.report.verdict != Verdict::Undecided {
+        return;
+    }
+    if cancel.requested().is_some() || checked.report.stopped == Some(Stopped::Timeout) {
+        let late = || Box::new(ScheduleReport::unknown("no time was left to look for a schedule".to_owned()));
+        checked.report.schedule = violated.then(late);
+        return;
+    }
+    let memory_bytes_max = settings.limits.memory_bytes_max;
+    let request = ScheduleRequest { memory_bytes_max, ..ScheduleRequest::default() };
+    let Scheduled { mut report, failure } = schedule(loaded, &request, &Stops::all(cancel), &mut |_| {});
+    checked.failure = checked.failure.take().or(failure);
+    if violated && report.verdict == ScheduleVerdict::SafeIfScheduled {
+        // There is an error, and a schedule that avoids it.
+        report.verdict = ScheduleVerdict::Avoidable;
+    }
+    match report.verdict {
+        ScheduleVerdict::Holds if violated => {
+            let what = "a violation was found, and the exploration of all schedules found none";
+            checked.failure = checked.failure.take().or(Some(internal_error(what)));
+        }
+        ScheduleVerdict::Holds => {}
+        ScheduleVerdict::Unknown if !violated => {}
+        _ => checked.report.schedule = Some(Box::new(report)),
+    }
+}

@@ -1,0 +1,263 @@
+//! From text to a program that can be checked, with all that there is to say about the text.
+
+use crate::plan::{SAFETY, plan};
+use crate::report::{ProjectReport, Verdict};
+use crate::settings::Settings;
+use fabius_base::{Cancel, Code, Finding, SourceMap, Span, StopReason};
+use fabius_program::Program;
+use fabius_promela::ast::Model;
+use fabius_promela::{
+    Expectation, Loader, Options, OutsideFormula, Parsed, SealedStretch, expectation_complaint, expectations, lower,
+    lower_with, parse_with, sealed_stretches,
+};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Finds included files: gets the name of the including file and the name as it is written, and
+/// returns the name to show and the text.
+pub type Include<'a> = &'a mut dyn FnMut(&str, &str) -> Option<(String, String)>;
+
+/// A model as far as its text goes.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The name of the file.
+    pub name: String,
+    /// Its text and that of the files it includes.
+    pub map: SourceMap,
+    /// What it means; `None` if the text is too wrong to say.
+    pub program: Option<Arc<Program>>,
+    /// Whether the program is not what is written, step for step.
+    optimized: bool,
+    /// What there is to say about the text.
+    pub findings: Vec<Finding>,
+    /// Where a delaying scheduler may not interrupt.
+    pub seals: Vec<SealedStretch>,
+    /// The verdicts that the text says to expect.
+    expectations: Vec<Expectation>,
+    /// The syntax tree, from which the program as written can be made again; also of a faulty text.
+    tree: Option<Arc<Model>>,
+    /// What it takes to read the same text again.
+    pub source: Arc<Source>,
+    /// What its project says about it.
+    pub project: Option<Arc<Project>>,
+}
+
+/// What the file of a project says about a model.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// The file, and what of it counts.
+    pub report: ProjectReport,
+    /// By property, the verdict that is expected where the text says nothing.
+    pub expected: BTreeMap<String, Verdict>,
+}
+
+/// What a model was read from, beside its main text.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// Names and values of macros that exist before the first line.
+    pub defines: Vec<(String, String)>,
+    /// What was included: who asked for what, its name and its text.
+    pub included: Vec<Included>,
+}
+
+/// Who asked for which file, its name and its text.
+pub type Included = ((String, String), (String, String));
+
+impl Loaded {
+    /// The program without any optimisation.
+    pub fn as_written(&self) -> Option<Arc<Program>> {
+        let program = self.program.as_ref()?;
+        if !self.optimized {
+            return Some(Arc::clone(program));
+        }
+        lower(self.tree.as_ref()?, &self.map, &self.name, Options::NONE).program.map(Arc::new)
+    }
+
+    /// The same model with all optimisations, from the same texts; no file is read again.
+    ///
+    /// # Errors
+    /// Why it stopped before it was done.
+    pub fn optimized(&self, cancel: &Cancel) -> Result<Self, StopReason> {
+        let tree = self.tree.as_ref().filter(|_| self.program.is_some() && !self.optimized);
+        let Some(tree) = tree else { return Ok(self.clone()) };
+        let program = lower_with(tree, &self.map, &self.name, Options::ALL, cancel).program.map(Arc::new);
+        cancel.requested().map_or(Ok(Self { program, optimized: true, ..self.clone() }), Err)
+    }
+
+    /// Whether the text says where a delaying scheduler may not interrupt. A search in the order of delays keeps to
+    /// that, so it does not see every run.
+    pub fn is_sealed(&self) -> bool {
+        !self.seals.is_empty()
+    }
+
+    /// The verdict that the text says to expect of a property; where it says nothing, the project.
+    pub fn expected(&self, property: &str) -> Option<Verdict> {
+        let written = self.expectation(property);
+        let written = written.map(|expectation| if expectation.holds { Verdict::Holds } else { Verdict::Violated });
+        written.or_else(|| self.project.as_ref()?.expected.get(property).copied())
+    }
+
+    /// Where the text says what to expect of a property.
+    pub fn expectation(&self, property: &str) -> Option<&Expectation> {
+        self.expectations.iter().find(|expectation| expectation.property.as_deref().unwrap_or(SAFETY) == property)
+    }
+
+    /// The syntax tree, as far as the text can be read; `None` if there is no text.
+    pub fn tree(&self) -> Option<&Arc<Model>> {
+        self.tree.as_ref()
+    }
+
+    /// The program, if nothing in the text keeps it from being checked.
+    pub fn checkable(&self) -> Option<&Arc<Program>> {
+        let faulty = self.findings.iter().any(Finding::is_error);
+        self.program.as_ref().filter(|_| !faulty)
+    }
+}
+
+/// Reads a model: preprocessor, parser, names and types, lowering, and the optimisations that were
+/// asked for. `defines` are names and values of macros that exist before the first line.
+pub fn load(
+    name: &str,
+    text: String,
+    defines: &[(String, String)],
+    include: Include<'_>,
+    settings: &Settings,
+) -> Loaded {
+    read((name, text), defines, include, settings, &Cancel::new())
+}
+
+/// As [`load`], for as long as nobody asks to stop.
+///
+/// # Errors
+/// Why it stopped before it was done.
+pub fn load_until(
+    cancel: &Cancel,
+    text: (&str, String),
+    defines: &[(String, String)],
+    include: Include<'_>,
+    settings: &Settings,
+) -> Result<Loaded, StopReason> {
+    let loaded = read(text, defines, include, settings, cancel);
+    // What was read until then is not the model.
+    cancel.requested().map_or(Ok(loaded), Err)
+}
+
+/// Reads a model, of which there are a name and a text; not to its end if `cancel` asks to stop.
+fn read(
+    (name, text): (&str, String),
+    defines: &[(String, String)],
+    include: Include<'_>,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Loaded {
+    let mut map = SourceMap::new();
+    let file = map.add_file(name, text);
+    let formulas: Vec<OutsideFormula> = settings
+        .formulas
+        .iter()
+        .enumerate()
+        .map(|(index, formula)| OutsideFormula {
+            name: formula_name(index),
+            file: map.add_file(format!("<{}>", formula_name(index)), formula.clone()),
+        })
+        .collect();
+    let mut includer = Includer { include, included: Vec::new() };
+    let Parsed { model, mut findings, inactive } =
+        parse_with(&mut map, file, defines, &formulas, &mut includer, cancel);
+    let source = Arc::new(Source { defines: defines.to_vec(), included: includer.included });
+    let mut program = None;
+    if !findings.iter().any(Finding::is_error) {
+        let options = if settings.optimize { Options::ALL } else { Options::NONE };
+        let lowered = lower_with(&model, &map, name, options, cancel);
+        program = lowered.program.map(Arc::new);
+        findings.extend(lowered.findings);
+    }
+    let tree = Some(Arc::new(model));
+    let (seals, complaints) = sealed_stretches(&map, &inactive);
+    findings.extend(complaints);
+    let (expectations, complaints) = expected_verdicts(&map, &inactive, program.as_deref());
+    findings.extend(complaints);
+    Loaded {
+        name: name.to_owned(),
+        map,
+        program,
+        optimized: settings.optimize,
+        findings,
+        seals,
+        expectations,
+        tree,
+        source,
+        project: None,
+    }
+}
+
+/// The verdicts that the text says to expect, and what is wrong with these expectations.
+fn expected_verdicts(
+    map: &SourceMap,
+    inactive: &[Span],
+    program: Option<&Program>,
+) -> (Vec<Expectation>, Vec<Finding>) {
+    let properties = program.map_or(&[][..], |program| &program.properties);
+    let declared = properties.iter().filter_map(|property| Some((property.name.as_str(), property.span?)));
+    let (expected, mut complaints) = expectations(map, inactive, declared);
+    let plan = program.and_then(|program| plan(program, &[]).ok());
+    for expectation in &expected {
+        let (Some(name), Some(plan)) = (&expectation.property, &plan) else { continue };
+        let planned = &plan.properties;
+        if !planned.iter().any(|property| property.name == *name) {
+            let names: Vec<&str> = planned.iter().map(|property| property.name.as_str()).collect();
+            let complaint = expectation_complaint(expectation.span, &format!("this model has no property `{name}`"));
+            complaints.push(complaint.help(format!("the properties of this model: {}", names.join(", "))));
+        }
+    }
+    (expected, complaints)
+}
+
+/// The name of a formula that is not written in the model, by its place among them.
+fn formula_name(index: usize) -> String {
+    if index == 0 { "formula".to_owned() } else { format!("formula_{}", index + 1) }
+}
+
+/// Asks for included files on behalf of the preprocessor.
+struct Includer<'a> {
+    include: Include<'a>,
+    included: Vec<Included>,
+}
+
+impl Loader for Includer<'_> {
+    fn load(&mut self, includer: &str, name: &str) -> Option<(String, String)> {
+        let name = name.trim_matches(['"', '<', '>']);
+        let found = (self.include)(includer, name)?;
+        self.included.push(((includer.to_owned(), name.to_owned()), found.clone()));
+        Some(found)
+    }
+}
+
+/// A model whose text could not be read; `why` is half a sentence.
+pub fn unreadable(name: &str, why: &str) -> Loaded {
+    let headline = format!("`{name}` cannot be read: {why}");
+    let finding = Finding::new(Code::FileUnreadable, headline);
+    Loaded {
+        name: name.to_owned(),
+        map: SourceMap::new(),
+        program: None,
+        optimized: false,
+        findings: vec![finding],
+        seals: Vec::new(),
+        expectations: Vec::new(),
+        tree: None,
+        source: Arc::default(),
+        project: None,
+    }
+}
+
+/// A model that is not read, because the file of its project (name and text) says something wrong there.
+pub fn misconfigured(name: &str, (file, text): (&str, &str), place: Option<Range<usize>>, why: &str) -> Loaded {
+    let mut map = SourceMap::new();
+    let id = map.add_file(file, text.to_owned());
+    let place = place.unwrap_or(0..0);
+    let span = Span::new(id, place.start as u32, place.end as u32);
+    let finding = Finding::new(Code::BadProject, format!("the settings in `{file}` cannot be read")).at(span, why);
+    Loaded { map, findings: vec![finding], ..unreadable(name, "") }
+}

@@ -1,0 +1,584 @@
+//! What a check found out, as plain data: the contract with scripts and other tools.
+//!
+//! The keys are described by `docs/schema/report.schema.json`; keys may be added, never renamed.
+
+pub mod schedule;
+
+use fabius_base::{Finding, SourceMap, Span, StopReason};
+use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
+use schedule::ScheduleReport;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The name of the tool, as reports carry it.
+pub const TOOL: &str = "fabius";
+/// Its version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How an internal error is told to a person.
+pub fn internal_error(what: &str) -> String {
+    format!(
+        "internal error of {TOOL} {VERSION}: {what}\n\
+         This is a bug in {TOOL}, not in your model. Please report it, with the model and these lines."
+    )
+}
+
+/// What [`PropertyReport::reduction`] says where nothing was left out.
+pub const OFF: &str = "off";
+/// What it says where something was.
+pub const ON: &str = "on";
+
+/// The answer to a question about a model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Yes, and everything was checked.
+    Holds,
+    /// No: there is a counterexample.
+    Violated,
+    /// No counterexample was found, but not everything was checked.
+    Undecided,
+    /// The model cannot be checked.
+    Faulty,
+}
+
+/// What kind of question a property asks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PropertyClass {
+    /// Something bad never happens.
+    Safety,
+    /// Something good happens again and again.
+    Progress,
+    /// No acceptance label is passed again and again.
+    Acceptance,
+    /// A formula or a claim.
+    Ltl,
+}
+
+impl PropertyClass {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safety => "safety",
+            Self::Progress => "progress",
+            Self::Acceptance => "acceptance",
+            Self::Ltl => "ltl",
+        }
+    }
+}
+
+/// What went wrong at the end of a counterexample.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ViolationClass {
+    /// An `assert` failed.
+    Assertion,
+    /// Nothing can move, and some process is not where it may stop.
+    InvalidEndState,
+    /// An expression or statement has no result: division by zero, an index outside its array, …
+    Evaluation,
+    /// A run goes on for ever without progress.
+    NonProgressCycle,
+    /// A run passes acceptance labels for ever: those of the model, or those of the formula's or claim's automaton.
+    AcceptanceCycle,
+    /// A run matches a claim to its end; whatever happens afterwards, the formula or claim is violated.
+    ClaimCompleted,
+    /// A send or a receive that an event trace does not allow.
+    Trace,
+}
+
+impl ViolationClass {
+    /// What it means, as a sentence without its full stop.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Assertion => "an assertion can fail",
+            Self::InvalidEndState => "deadlock",
+            Self::Evaluation => "runtime error",
+            Self::NonProgressCycle => "non-progress cycle",
+            Self::AcceptanceCycle => "an infinite run violates it",
+            Self::ClaimCompleted => "a finite run violates it",
+            Self::Trace => "event trace violated",
+        }
+    }
+}
+
+/// Why a search stopped before it had seen everything.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// Somebody asked for it.
+    Cancelled,
+    /// The time allowed was used up.
+    Timeout,
+    /// The number of states allowed was reached.
+    States,
+    /// The memory allowed was used up.
+    Memory,
+    /// What remembers the states can hold no more of them.
+    Full,
+    /// Runs longer than the depth allowed were cut off.
+    Depth,
+    /// Runs with more delays than allowed were left out.
+    Delays,
+    /// Runs ended in runtime errors, and what would follow them is not known.
+    RuntimeErrors,
+    /// The first violation was found.
+    Violation,
+}
+
+impl From<StopReason> for Stopped {
+    fn from(reason: StopReason) -> Self {
+        match reason {
+            StopReason::Cancelled => Self::Cancelled,
+            StopReason::Timeout => Self::Timeout,
+            StopReason::States => Self::States,
+            StopReason::Memory | StopReason::Exhausted => Self::Memory,
+            StopReason::Full => Self::Full,
+            StopReason::Depth => Self::Depth,
+            StopReason::Delays => Self::Delays,
+        }
+    }
+}
+
+/// Everything that a check of one file found out.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// `fabius`.
+    pub tool: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// The model, as it was named.
+    pub file: String,
+    /// The answer, over all properties that were asked for.
+    pub verdict: Verdict,
+    /// Whether the answer rests on every reachable state.
+    pub exhaustive: bool,
+    /// One sentence that says what the verdict rests on.
+    pub reason: String,
+    /// What there is to say about the text of the model.
+    pub findings: Vec<FindingReport>,
+    /// The properties of the model.
+    pub properties: Vec<PropertyReport>,
+    /// The file in which the project chooses settings, and what of it counted here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectReport>,
+    /// Only if Fabius itself is wrong: what happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub internal_error: Option<String>,
+}
+
+/// The settings that come from the file of a project.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ProjectReport {
+    /// The file.
+    pub file: String,
+    /// Each setting as it is written there, such as `defines = ["N=3"]`.
+    pub settings: Vec<String>,
+}
+
+/// What a check found out about one property.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PropertyReport {
+    /// `safety`, `progress`, `acceptance`, or the name of a formula or claim.
+    pub name: String,
+    /// What kind of question it asks.
+    pub kind: PropertyClass,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The answer that the model says to expect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Verdict>,
+    /// Whether the answer rests on every reachable state.
+    pub exhaustive: bool,
+    /// One sentence that says what the verdict rests on.
+    pub reason: String,
+    /// Why the search stopped early, if it did.
+    pub stopped: Option<Stopped>,
+    /// How the states were explored: `dfs` or `bfs`; empty if they were not.
+    pub search: &'static str,
+    /// How the states were remembered: `tree`, `hash` or `bitstate`; empty if they were not.
+    pub store: &'static str,
+    /// The search that ran, with everything that was asked of it; `None` if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<StrategyReport>,
+    /// `on` if orders of independent steps were left out, `off` if not; with a reason where the model is it.
+    pub reduction: String,
+    /// States that a search without the reduction had stored before this one began anew with it, or found that it cannot.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub states_before: u64,
+    /// States stored.
+    pub states: u64,
+    /// Transitions as Spin counts them: states stored and matched together.
+    pub transitions: u64,
+    /// Transitions that led to a state already stored.
+    pub matched: u64,
+    /// Length of the longest run explored, in steps.
+    pub depth: u64,
+    /// Time the search took.
+    pub seconds: f64,
+    /// Memory of visited set and stack together.
+    pub memory_bytes: u64,
+    /// Memory of the visited set per stored state.
+    pub bytes_per_state: f64,
+    /// What went wrong, once per kind and place.
+    pub violations: Vec<ViolationReport>,
+    /// How many violations were met in all; more than one only if the search kept going.
+    pub violation_count: u64,
+    /// Of violations of safety: whether a scheduler can avoid them, and how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Box<ScheduleReport>>,
+    /// The result is that of an earlier run, which ended then (UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<String>,
+    /// The searches that ran, if there were several: the main search first, then those that had turns in its pauses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<SearchReport>,
+}
+
+/// One of several searches for what violates a property.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SearchReport {
+    /// The word for it, as in [`PropertyReport::search`].
+    pub strategy: String,
+    /// States that it stored.
+    pub states: u64,
+    /// Transitions as Spin counts them.
+    pub transitions: u64,
+    /// How it ended.
+    pub outcome: SearchEnd,
+}
+
+/// How one of several searches ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEnd {
+    /// It proved that the property holds.
+    Holds,
+    /// It found a violation.
+    Violated,
+    /// It had done as much work as its turn allowed.
+    Budget,
+    /// Another search decided the property.
+    Superseded,
+    /// It ended without a verdict, or a limit ended it.
+    Stopped,
+}
+
+impl SearchEnd {
+    /// How it ended, in a few words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::Budget => "its share of the work was done",
+            Self::Superseded => "another search decided first",
+            Self::Stopped => "undecided",
+        }
+    }
+}
+
+/// The search that ran for a property, with everything that was asked of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct StrategyReport {
+    /// The same word as in `search`.
+    pub algorithm: String,
+    /// The order of states or runs: `depth-first`, `breadth-first`, `delays`, `depth` or `random`.
+    pub order: String,
+    /// Whether a shorter run is looked for once a violation is found.
+    pub shortened: bool,
+    /// Worker threads that it may use.
+    pub threads: usize,
+    /// Which infinite runs count: `none` (all), `weak` or `strong`.
+    pub fairness: String,
+    /// What counts as progress, where that is asked: `states` or `transitions`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
+    /// Whose delays are counted, in the words of the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
+    /// How runs are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampler: Option<String>,
+    /// How many runs are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u64>,
+    /// Where the random numbers start, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The bound on delays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delays_max: Option<u32>,
+    /// The bound on branches other than the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices_max: Option<u32>,
+    /// The bound on the steps of runs, within which nothing is missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth_bound: Option<u32>,
+    /// How many steps each round adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth_increment: Option<u32>,
+    /// Runs are cut off after this many steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u64>,
+    /// Whether it goes on after the first violation.
+    pub keep_going: bool,
+    /// Whether it is saved to, or resumed from, a checkpoint.
+    pub checkpoint: bool,
+}
+
+/// A counterexample: what goes wrong, where, and the run that leads there.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ViolationReport {
+    /// What goes wrong.
+    pub kind: ViolationClass,
+    /// The same as a sentence.
+    pub message: String,
+    /// The file in which it goes wrong.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// How often it was met.
+    pub count: u64,
+    /// Length of the run.
+    pub steps: u64,
+    /// Whether it is proved that no shorter run does the same. Length is counted in steps of the search: merged statements
+    /// are one step and, for safety, so is an atomic sequence; of a loop, one round counts.
+    pub shortest: bool,
+    /// The run, from the initial state; it may be long, so events and reports share it.
+    pub trace: Arc<Vec<StepRecord>>,
+    /// How many steps in the middle of the run are not in `trace`, since it is very long.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub steps_left_out: u64,
+    /// For a run that never ends: the number of the first step of its loop, from 1; one more than there are
+    /// steps if nothing moves in the loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_start: Option<u64>,
+    /// For a run that never ends: what happens in its loop.
+    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
+    pub infinite: Option<LoopReport>,
+    /// In a search in the order of delays: who was held back on the way, and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delays: Option<Vec<DelayReport>>,
+    /// In a search in the order of delays: whether it is known that no run with fewer leads to the same violation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fewest_delays: Option<bool>,
+    /// For a run that ends where nothing can move: the processes that wait where they may not stop, and for what.
+    pub blocked: Vec<ProcessStatusRecord>,
+    /// Why, in sentences.
+    pub explanation: Vec<String>,
+    /// What may be done about it.
+    pub advice: Option<String>,
+}
+
+/// The loop of a run that never ends.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LoopReport {
+    /// Steps in the loop.
+    pub steps: u64,
+    /// The strongest fairness that the run satisfies: `none`, `weak` or `strong`.
+    pub fairness: &'static str,
+    /// What each process does in the loop.
+    pub processes: Vec<LoopProcessReport>,
+    /// Variables and channels that have the same value all the time.
+    pub unchanged: Vec<ValueReport>,
+}
+
+/// What a process does in a loop.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LoopProcessReport {
+    /// How it is shown, such as `P[1]`.
+    pub name: String,
+    /// Its number.
+    pub pid: u8,
+    /// `moves`, `neglected` (it could always move, and never does), `sometimes_neglected`, `blocked` or `ended`.
+    pub role: &'static str,
+    /// Why it does not move.
+    pub reasons: Vec<String>,
+    /// If a run from the loop is known that lets it go on: the process that takes the last step of it.
+    pub waits_for: Vec<u8>,
+    /// The file it stands in.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+/// A variable or channel, and what it holds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ValueReport {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// A process that was to move, and was held back.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DelayReport {
+    /// Before this step of the run.
+    pub step: u64,
+    /// The type of the process.
+    pub process: String,
+    /// Its number.
+    pub pid: u8,
+    /// The file in which it stood.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+/// Something to say about the text of a model.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FindingReport {
+    /// The row of the table of codes, such as `F0201`.
+    pub code: &'static str,
+    /// `error`, `warning` or `note`.
+    pub severity: &'static str,
+    /// What is wrong, as a sentence.
+    pub message: String,
+    /// Where: the file; empty if the finding has no place.
+    pub file: String,
+    /// The line, from 1; 0 if the finding has no place.
+    pub line: u32,
+    /// The column in characters, from 1; 0 if the finding has no place.
+    pub column: u32,
+    /// What to say about that place and about others.
+    pub labels: Vec<LabelReport>,
+    /// Why.
+    pub notes: Vec<String>,
+    /// What to do about it.
+    pub help: Vec<String>,
+    /// Through which macros and inline calls the text came to be, innermost first.
+    pub expansions: Vec<ExpansionReport>,
+}
+
+/// A place that a finding speaks of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LabelReport {
+    /// What to say there; may be empty.
+    pub message: String,
+    /// The file.
+    pub file: String,
+    /// The first line, from 1.
+    pub line: u32,
+    /// The first column in characters, from 1.
+    pub column: u32,
+    /// The last line.
+    pub end_line: u32,
+    /// One past the last column.
+    pub end_column: u32,
+}
+
+/// A macro use or an inline call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ExpansionReport {
+    /// `macro` or `inline`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The file in which it was used.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+impl PropertyReport {
+    /// The report of a property that was not looked at.
+    pub fn unchecked(name: &str, kind: PropertyClass, reason: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            verdict: Verdict::Undecided,
+            expected: None,
+            exhaustive: false,
+            reason: reason.to_owned(),
+            stopped: None,
+            search: "",
+            store: "",
+            strategy: None,
+            reduction: OFF.to_owned(),
+            states_before: 0,
+            states: 0,
+            transitions: 0,
+            matched: 0,
+            depth: 0,
+            seconds: 0.0,
+            memory_bytes: 0,
+            bytes_per_state: 0.0,
+            violations: Vec::new(),
+            violation_count: 0,
+            schedule: None,
+            cached: None,
+            tried: Vec::new(),
+        }
+    }
+
+    /// Whether the answer is the expected one; `None` if nothing is expected, or nothing is known.
+    pub fn is_as_expected(&self) -> Option<bool> {
+        let known = matches!(self.verdict, Verdict::Holds | Verdict::Violated);
+        self.expected.filter(|_| known).map(|expected| expected == self.verdict)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+impl FindingReport {
+    /// The plain data of a finding, with lines and columns instead of offsets.
+    pub fn new(map: &SourceMap, finding: &Finding) -> Self {
+        let place = finding.span().map(|span| map.position(span));
+        Self {
+            code: finding.code.as_str(),
+            severity: match finding.severity {
+                fabius_base::Severity::Error => "error",
+                fabius_base::Severity::Warning => "warning",
+                fabius_base::Severity::Note => "note",
+            },
+            message: finding.headline.clone(),
+            file: place.as_ref().map(|place| place.file.to_string()).unwrap_or_default(),
+            line: place.as_ref().map_or(0, |place| place.line),
+            column: place.as_ref().map_or(0, |place| place.column),
+            labels: finding.labels.iter().map(|label| LabelReport::new(map, label.span, &label.text)).collect(),
+            notes: finding.notes.clone(),
+            help: finding.help.clone(),
+            expansions: finding.span().map(|span| expansions(map, span)).unwrap_or_default(),
+        }
+    }
+}
+
+impl LabelReport {
+    fn new(map: &SourceMap, span: Span, text: &str) -> Self {
+        let shown = map.user_span(span);
+        let (line, column) = map.line_column(shown.file, shown.start);
+        let (end_line, end_column) = map.line_column(shown.file, shown.end.max(shown.start));
+        let file = map.file(shown.file).name.to_string();
+        Self { message: text.to_owned(), file, line, column, end_line, end_column }
+    }
+}
+
+fn expansions(map: &SourceMap, span: Span) -> Vec<ExpansionReport> {
+    let report = |expansion: &fabius_base::Expansion| {
+        let (line, column) = map.line_column(expansion.call.file, expansion.call.start);
+        ExpansionReport {
+            kind: match expansion.kind {
+                fabius_base::ExpansionKind::Macro => "macro",
+                fabius_base::ExpansionKind::Inline => "inline",
+            },
+            name: expansion.name.to_string(),
+            file: map.file(expansion.call.file).name.to_string(),
+            line,
+            column,
+        }
+    };
+    map.expansion_chain(span).into_iter().map(report).collect()
+}

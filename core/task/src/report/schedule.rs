@@ -1,0 +1,183 @@
+//! Under which schedule a model is safe, as plain data; `docs/schema/schedule.schema.json` describes it.
+
+use serde::Serialize;
+
+/// Whether a scheduler can avoid the errors of a model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScheduleVerdict {
+    /// It can: there is a schedule under which the model is safe.
+    Avoidable,
+    /// It cannot: whatever it does, choices inside processes can force an error or a deadlock.
+    Unavoidable,
+    /// It can, on the part that was explored, while nothing is known of the rest.
+    SafeIfScheduled,
+    /// There is nothing to avoid: no schedule leads to an error.
+    Holds,
+    /// Not known.
+    Unknown,
+}
+
+/// Under which schedule a model is safe.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ScheduleReport {
+    /// The answer.
+    pub verdict: ScheduleVerdict,
+    /// The answer in a sentence.
+    pub reason: String,
+    /// Who has to wait where, if a few waits suffice.
+    pub waits: Vec<WaitReport>,
+    /// Whether it is known that fewer waits do not suffice.
+    pub fewest: bool,
+    /// The types of processes, the most important first, if a process moves only where none of a more important type can.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<String>,
+    /// How much of the model the schedule keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptReport>,
+    /// Places that safe runs reach, and that are not reached under the schedule.
+    pub gives_up: Vec<PlaceReport>,
+    /// Processes that can go on in the model and cannot under the schedule.
+    pub shuts_out: Vec<String>,
+    /// What a search of the model under the schedule found, before it was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<CheckedReport>,
+    /// Other schedules with as many waits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<AlternativeReport>,
+    /// For each process that a scheduler could let move first, how the others force an error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forced: Vec<ForcedReport>,
+    /// What the answer rests on.
+    pub explored: ExploredReport,
+}
+
+/// A process does not move from a place while another one is in a stretch.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct WaitReport {
+    /// As a sentence.
+    pub text: String,
+    /// The type of the process that waits, or the process.
+    pub who: String,
+    /// Where it waits.
+    #[serde(rename = "where")]
+    pub place: PlaceReport,
+    /// While somebody is where.
+    #[serde(rename = "while")]
+    pub while_: StretchReport,
+}
+
+/// A place in the text of a process.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PlaceReport {
+    /// The type of the process, or the process.
+    pub process: String,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What the process does next there.
+    pub statement: String,
+}
+
+/// Neighbouring places in the text of a process.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StretchReport {
+    /// The type of the process, or the process.
+    pub who: String,
+    /// Whether it is of the same type as the one that waits: then another one is meant.
+    pub another: bool,
+    /// The file.
+    pub file: String,
+    /// The first and the last line.
+    pub lines: [u32; 2],
+    /// What the process does next at the first place.
+    pub first: String,
+    /// What it does next at the last place.
+    pub last: String,
+}
+
+/// How much of a model a schedule keeps.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct KeptReport {
+    /// States that are reached under the schedule.
+    pub states: u64,
+    /// States of the model; absent if not all were explored.
+    pub of: Option<u64>,
+}
+
+/// What a search of the model under a schedule found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CheckedReport {
+    /// `holds`.
+    pub verdict: &'static str,
+    /// States that it stored; all there are.
+    pub states: u64,
+}
+
+/// Another schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct AlternativeReport {
+    /// Who has to wait where.
+    pub waits: Vec<WaitReport>,
+    /// How much of the model it keeps.
+    pub kept: KeptReport,
+    /// Places that it gives up.
+    pub gives_up: Vec<PlaceReport>,
+}
+
+/// How an error is forced once a scheduler has let certain processes move.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ForcedReport {
+    /// Who moves: a process, or two for a rendezvous.
+    pub who: Vec<String>,
+    /// The file in which the first of them is.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What it does, of all that it can do.
+    pub statement: String,
+    /// What goes wrong with that, if it does at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What a scheduler could do then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<ForcedReport>,
+}
+
+/// What an answer rests on.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ExploredReport {
+    /// States met.
+    pub states: u64,
+    /// Those of them from which a scheduler can avoid every error, as far as is known.
+    pub safe: u64,
+    /// Whether these are all states of the model.
+    pub exhaustive: bool,
+    /// In the order of delays from this scheduler.
+    pub scheduler: &'static str,
+    /// All states that need at most so many delays were explored.
+    pub delays: Option<u32>,
+    /// Sets of waits that were tried.
+    pub tried: u64,
+}
+
+impl ScheduleReport {
+    /// Nothing is known, and why.
+    pub fn unknown(reason: String) -> Self {
+        Self {
+            verdict: ScheduleVerdict::Unknown,
+            reason,
+            waits: Vec::new(),
+            fewest: false,
+            priorities: Vec::new(),
+            kept: None,
+            gives_up: Vec::new(),
+            shuts_out: Vec::new(),
+            checked: None,
+            alternatives: Vec::new(),
+            forced: Vec::new(),
+            explored: ExploredReport::default(),
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! What a person may choose about a check.
+
+use fabius_base::Limits;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A main search pauses when it has listed this many transitions, …
+const FIRST_PAUSE: u64 = 150_000;
+/// … and again each time when it has listed so many times as many.
+const PAUSE_GROWTH: u64 = 4;
+
+/// This many states are explored without a reduction, unless somebody chose otherwise.
+pub const WHOLE_STATES_MAX: u64 = 200_000;
+/// This many transitions are listed to make a violation clearer, unless somebody chose otherwise: with small states that is
+/// about two seconds of one processor.
+pub const CLARIFY_TRANSITIONS_MAX: u64 = 1_500_000;
+
+/// More steps in each round of a search in the order of depth, unless somebody chose otherwise.
+pub const DEPTH_INCREMENT: u32 = 100;
+/// This many runs are drawn, unless somebody chose otherwise.
+const RUNS_MAX: u64 = 1_000;
+
+/// Everything a person may choose; [`Settings::default`] is what they get without flags.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// In which order states are looked at.
+    pub search: Order,
+    /// How the states seen are remembered; `None` if nobody chose.
+    pub store: Option<Storage>,
+    /// Explore everything and count, instead of stopping at the first violation.
+    pub keep_going: bool,
+    /// Reset dead variables and merge statements before the search.
+    pub optimize: bool,
+    /// Leave out orders of independent steps that show nothing new.
+    pub reduction: bool,
+    /// Only a model with more states than this is explored with the reduction: before, what is never executed is
+    /// worth knowing.
+    pub whole_states_max: u64,
+    /// Names or kinds of properties; empty for all that the model has.
+    pub properties: Vec<String>,
+    /// Look for places where a process can wait for ever while others go on.
+    pub hints: bool,
+    /// After a violation of safety, say under which scheduling the model is safe.
+    pub schedule: bool,
+    /// Formulas of linear temporal logic to check beside those of the model.
+    pub formulas: Vec<String>,
+    /// Which infinite runs count as violations.
+    pub fairness: Fairness,
+    /// How infinite runs are looked for.
+    pub cycles: Cycles,
+    /// What counts as progress.
+    pub progress: Progress,
+    /// Search in the order of delays, if at all.
+    pub delaying: Option<Delaying>,
+    /// Search in the order of depth, if at all.
+    pub depth_bounding: Option<DepthBounding>,
+    /// Where a search in the order of delays or of depth is kept, and where it goes on.
+    pub checkpoint_files: CheckpointFiles,
+    /// This many threads may search.
+    pub threads: usize,
+    /// How much a search may use.
+    pub limits: Limits,
+    /// How many transitions may be listed to find a shorter run to a violation, and as many again to find out whether fair
+    /// runs do the same. Those of large states count more than once.
+    pub clarify_transitions_max: u64,
+    /// When a search that nobody chose pauses, so that others have a turn.
+    pub pauses: Pauses,
+    /// When to stop, by the clock of [`crate::CheckContext`]; the properties share the time until then.
+    pub until: Option<Duration>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            search: Order::default(),
+            store: None,
+            keep_going: false,
+            optimize: true,
+            reduction: true,
+            whole_states_max: WHOLE_STATES_MAX,
+            properties: Vec::new(),
+            hints: false,
+            schedule: false,
+            formulas: Vec::new(),
+            fairness: Fairness::default(),
+            cycles: Cycles::default(),
+            progress: Progress::default(),
+            delaying: None,
+            depth_bounding: None,
+            checkpoint_files: CheckpointFiles::default(),
+            threads: 1,
+            limits: Limits::default(),
+            clarify_transitions_max: CLARIFY_TRANSITIONS_MAX,
+            pauses: Pauses::default(),
+            until: None,
+        }
+    }
+}
+
+/// In which order states are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Order {
+    /// Depth-first; if that finds a violation, a short look for a shorter run to it.
+    #[default]
+    DepthFirstThenShorten,
+    /// Depth-first, and the first counterexample as it is.
+    DepthFirst,
+    /// Breadth-first: the counterexample is a shortest one.
+    BreadthFirst,
+}
+
+/// How the states seen are remembered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Storage {
+    /// Exactly, compressed.
+    #[default]
+    Tree,
+    /// By 64 bits of each state; two states may be taken for one, which is very unlikely.
+    Hash,
+    /// By a few bits of each state in one large table; states may be missed.
+    Bitstate,
+}
+
+impl Storage {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Hash => "hash",
+            Self::Bitstate => "bitstate",
+        }
+    }
+
+    /// Whether no state is ever missed.
+    pub fn is_exact(self) -> bool {
+        self == Self::Tree
+    }
+}
+
+/// Which infinite runs count as violations.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Fairness {
+    /// All.
+    #[default]
+    None,
+    /// Those in which a process that can always move from some time on moves again and again.
+    Weak,
+    /// Those in which a process that can move again and again moves again and again.
+    Strong,
+}
+
+impl Fairness {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Weak => "weak",
+            Self::Strong => "strong",
+        }
+    }
+}
+
+/// How infinite runs are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Cycles {
+    /// The search that suits the question: DFS-FIFO for livelocks, nested depth-first search for acceptance
+    /// cycles, strongly connected components where fairness is asked for.
+    #[default]
+    Suitable,
+    /// DFS-FIFO, for livelocks only.
+    DfsFifo,
+    /// Nested depth-first search; for livelocks, beside a claim that waits for one.
+    NestedDfs,
+    /// Strongly connected components.
+    Components,
+    /// In the order of delays: maximal accepting predecessors.
+    Map,
+    /// In the order of delays: nested depth-first search, anew with each bound.
+    IterativeNestedDfs,
+}
+
+impl Cycles {
+    /// The word for it on the command line; of what suits the question, there is none.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Suitable => "",
+            Self::DfsFifo => "dfs-fifo",
+            Self::NestedDfs => "ndfs",
+            Self::Components => "scc",
+            Self::Map => "map",
+            Self::IterativeNestedDfs => "iterative-ndfs",
+        }
+    }
+}
+
+/// What counts as progress.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Progress {
+    /// Every state in which some process stands at a progress label, as under Spin.
+    #[default]
+    States,
+    /// Every step from a progress label.
+    Transitions,
+}
+
+impl Progress {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::States => "states",
+            Self::Transitions => "transitions",
+        }
+    }
+}
+
+/// A search in the order of depth.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DepthBounding {
+    /// More steps in each round.
+    pub increment: u32,
+    /// At most this many steps; an atomic sequence is one.
+    pub cut_off: Option<u32>,
+}
+
+impl Default for DepthBounding {
+    fn default() -> Self {
+        Self { increment: DEPTH_INCREMENT, cut_off: None }
+    }
+}
+
+/// A search in the order of delays.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Delaying {
+    /// Who is disturbed.
+    pub scheduler: SchedulerChoice,
+    /// What is remembered, and so what may be concluded.
+    pub mode: DelayMode,
+    /// How runs are drawn, if somebody chose.
+    pub sampler: Option<SampleKind>,
+    /// How many runs are drawn, if somebody chose.
+    pub runs: Option<u64>,
+    /// At most this many delays; without it, until nothing is left.
+    pub delays_max: Option<u32>,
+    /// At most this many choices inside processes: alternatives other than the first one listed. For searches for violations of
+    /// safety; samples and searches for infinite runs do not support it.
+    pub choices_max: Option<u32>,
+    /// Of the random scheduler, and of samples; 0 if nobody chose.
+    pub seed: Option<u64>,
+    /// Whether the order only serves to find a violation soon: then the run shown is a shortest one, as without it, and not
+    /// one with few delays.
+    pub shows_shortest: bool,
+}
+
+impl Delaying {
+    /// How many runs are drawn.
+    pub fn runs_max(&self) -> u64 {
+        self.runs.unwrap_or(RUNS_MAX)
+    }
+}
+
+/// Whoever keeps a search, so that another can go on where it ended.
+#[derive(Clone, Default)]
+pub struct CheckpointFiles {
+    /// A checkpoint to go on from, and its name.
+    pub resume: Option<(String, Arc<[u8]>)>,
+    /// Is given a checkpoint now and then; the last one counts.
+    pub save: Option<Arc<Save>>,
+}
+
+/// Puts the bytes of a checkpoint somewhere safe.
+pub type Save = dyn Fn(&[u8]) + Send + Sync;
+
+impl CheckpointFiles {
+    /// Whether there is anything to do.
+    pub fn is_asked_for(&self) -> bool {
+        self.resume.is_some() || self.save.is_some()
+    }
+}
+
+impl PartialEq for CheckpointFiles {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |one: &Arc<Save>, other: &Arc<Save>| Arc::ptr_eq(one, other);
+        let save = match (&self.save, &other.save) {
+            (Some(one), Some(other)) => same(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        save && self.resume == other.resume
+    }
+}
+
+impl Eq for CheckpointFiles {}
+
+/// Where a search is kept does not change what it finds.
+impl std::fmt::Debug for CheckpointFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keeper")
+    }
+}
+
+/// Who decides which process moves next, unless disturbed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum SchedulerChoice {
+    /// The one that suits the model.
+    #[default]
+    Auto,
+    /// What a step causes happens next.
+    RunToCompletion,
+    /// In the order of creation, until blocked.
+    RoundRobin,
+    /// Another order in each state.
+    Random,
+    /// Processes of these types first, in this order; then by the priorities of the model.
+    Priority(Vec<String>),
+    /// One that a project defines.
+    Own(Arc<OwnScheduler>),
+}
+
+/// A scheduler that a project defines: one of the usual ones, with an order of its own among processes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnScheduler {
+    /// Its name.
+    pub name: String,
+    /// Which of the usual ones.
+    pub base: SchedulerBase,
+    /// Types of processes, the most important first; those not named come after.
+    pub order: Vec<String>,
+    /// What is random, if anything; without it, as for others.
+    pub seed: Option<u64>,
+}
+
+/// The usual schedulers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SchedulerBase {
+    /// What a step causes happens next.
+    RunToCompletion,
+    /// One after the other, until blocked.
+    RoundRobin,
+    /// Another order in each state.
+    Random,
+    /// The most important process.
+    Priority,
+}
+
+impl FromStr for SchedulerBase {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "rtc" => Ok(Self::RunToCompletion),
+            "rr" => Ok(Self::RoundRobin),
+            "random" => Ok(Self::Random),
+            "priority" => Ok(Self::Priority),
+            _ => Err(format!("a scheduler cannot be based on `{text}`: rtc, rr, random and priority are known")),
+        }
+    }
+}
+
+impl SchedulerChoice {
+    /// The scheduler that a word names: one that is always there, or one of these.
+    ///
+    /// # Errors
+    /// What there is, and how to define one.
+    pub fn named(word: &str, own: &[OwnScheduler]) -> Result<Self, String> {
+        if let Ok(known) = word.parse() {
+            return Ok(known);
+        }
+        if let Some(own) = own.iter().find(|own| own.name == word) {
+            return Ok(Self::Own(Arc::new(own.clone())));
+        }
+        let theirs: Vec<String> = own.iter().map(|own| own.name.clone()).collect();
+        let there = match theirs.as_slice() {
+            [] => "fabius.toml defines none".to_owned(),
+            _ => format!("fabius.toml defines {}", theirs.join(", ")),
+        };
+        Err(format!(
+            "unknown scheduler `{word}` (known: auto, rtc, rr, random, priority, priority:TYPE,TYPE; {there})\n\
+             help: to define it, write in fabius.toml, in the folder of the model or above it:\n\
+             \n    [schedulers.{}]\n    base = \"rtc\"                  # or rr, random, priority\n    \
+             order = [\"Server\", \"Client\"]  # types of processes, the most important first",
+            if is_bare(word) { word } else { "mine" }
+        ))
+    }
+}
+
+/// Whether a name may stand in a file of settings as it is.
+fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|sign| sign.is_ascii_alphanumeric() || "-_".contains(sign))
+}
+
+impl SchedulerChoice {
+    /// The word for it on the command line.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Auto => "auto".to_owned(),
+            Self::RunToCompletion => "rtc".to_owned(),
+            Self::RoundRobin => "rr".to_owned(),
+            Self::Random => "random".to_owned(),
+            Self::Priority(types) if types.is_empty() => "priority".to_owned(),
+            Self::Priority(types) => format!("priority:{}", types.join(",")),
+            Self::Own(own) => own.name.clone(),
+        }
+    }
+}
+
+impl FromStr for SchedulerChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("priority", names)) => Ok(Self::Priority(names.split(',').map(str::to_owned).collect())),
+            _ => match text {
+                "auto" => Ok(Self::Auto),
+                "rtc" => Ok(Self::RunToCompletion),
+                "rr" => Ok(Self::RoundRobin),
+                "random" => Ok(Self::Random),
+                "priority" => Ok(Self::Priority(Vec::new())),
+                _ => Err("expected auto, rtc, rr, random, priority or priority:TYPE,TYPE".to_owned()),
+            },
+        }
+    }
+}
+
+/// What a search in the order of delays remembers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum DelayMode {
+    /// States of the system: fast, and no proof before everything was seen.
+    #[default]
+    Fast,
+    /// States of system and scheduler: a proof for each number of delays.
+    Exact,
+    /// Nothing: runs are drawn at random.
+    Sample,
+}
+
+/// How runs are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum SampleKind {
+    /// A scheduler, disturbed at random.
+    #[default]
+    Delays,
+    /// Each process equally likely.
+    Walk,
+    /// Random priorities of processes that change a few times (PCT).
+    Pct,
+    /// Random priorities of steps (POS).
+    Pos,
+    /// In proportion to the steps left (SURW).
+    Surw,
+}
+
+impl SampleKind {
+    /// The word for it in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Delays => "delays",
+            Self::Walk => "walk",
+            Self::Pct => "pct",
+            Self::Pos => "pos",
+            Self::Surw => "surw",
+        }
+    }
+}
+
+impl DelayMode {
+    /// The word for the search in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fast => "delays",
+            Self::Exact => "delays-exact",
+            Self::Sample => "delays-sample",
+        }
+    }
+}
+
+/// When main searches pause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pauses {
+    /// After this many transitions for the first time.
+    pub first: u64,
+    /// How many times as many until the next time; at least 2.
+    pub growth: u64,
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self { first: FIRST_PAUSE, growth: PAUSE_GROWTH }
+    }
+}
+
+impl Pauses {
+    /// The work before a pause; they are numbered from 0.
+    pub fn work(self, pause: u32) -> u64 {
+        self.first.saturating_mul(self.growth.max(2).saturating_pow(pause))
+    }
+}
