@@ -1,12 +1,12 @@
 //! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
 
 use super::conflicts::{Tables, name_of};
-use fabius_machine::{Cursor, Machine};
+use fabius_machine::{Cursor, Machine, Reader};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{Plan, Reduced, ReducedCursor};
 use fabius_program::facts::{Facts, InstanceKey};
 use fabius_program::meaning::Fault;
-use fabius_program::{Action, EdgeId, Move, ProcessId, ProcessKind};
+use fabius_program::{Action, EdgeId, Location, Move, Process, ProcessId, ProcessKind};
 use fabius_search::executions::Independence;
 use fabius_search::{Ending, Model, Next};
 use std::sync::Arc;
@@ -29,9 +29,13 @@ pub(super) struct Interleaved {
     closing: [Vec<bool>; 2],
     /// For each edge, whether it is known to end executions.
     ending: Vec<bool>,
-    /// For each edge, whether it ends a process and it is all the same to everybody when: then it is taken at once.
-    quiet: Vec<bool>,
+    /// For each type and location, whether nothing is left to its process but to end, and it is all the same to
+    /// everybody when: then it ends at once.
+    quiet: Vec<Vec<bool>>,
     ends_quietly: bool,
+    /// By the machine's number for the types of a state's processes, the youngest one: its number, its type, where its
+    /// location stands.
+    youngest: Vec<Option<(usize, ProcessId, Option<Reader>)>>,
     /// Hidden variables distinguish states.
     hidden_matter: bool,
     /// A state has no tables: what is known of it is not true.
@@ -64,8 +68,9 @@ impl Interleaved {
         };
         let tables = Tables::new(Arc::clone(&facts), ending.clone());
         let (idle, quiet, closing) = (idle_edges(&facts), quiet_ends(&facts), closing_edges(&facts));
-        let ends_quietly = quiet.contains(&true);
-        Self { lister, tables, idle, closing, ending, facts, quiet, ends_quietly, hidden_matter, lost: false }
+        let ends_quietly = quiet.iter().flatten().any(|ends| *ends);
+        let youngest = Vec::new();
+        Self { lister, tables, idle, closing, ending, facts, quiet, ends_quietly, youngest, hidden_matter, lost: false }
     }
 
     /// Whether the independence of steps could not be told in some state, so that no number is known.
@@ -81,16 +86,31 @@ impl Interleaved {
     }
 
     /// A cursor that lists only the end of the youngest process, if it can end, and it is all the same when.
+    #[inline]
     fn begin_quiet_end(&mut self, state: &[u32]) -> Option<Cursor> {
-        let machine = self.machine();
-        let youngest = machine.process_count(state).checked_sub(1)?;
+        let Self { lister, quiet, youngest, .. } = self;
+        let machine = match lister {
+            Lister::Whole(machine) => machine.machine_mut(),
+            Lister::Reduced(reduced) => reduced.whole().machine_mut(),
+        };
         if machine.is_held(state) {
             return None;
         }
-        let (process, location) = (machine.process_of(state, youngest)?, machine.location_of(state, youngest)?);
-        let mut edges = self.facts.program().process(process).locations.get(location.0 as usize)?.edges.clone();
-        let quiet = !edges.is_empty() && edges.all(|edge| self.quiet[edge as usize]);
-        quiet.then(|| self.machine().begin_process(state, youngest as u8))
+        let shape = machine.shape_number(state)?;
+        let known = youngest.get(shape as usize).copied().flatten();
+        let (pid, process, reader) = match known {
+            Some(known) => known,
+            None => {
+                let pid = machine.process_count(state).checked_sub(1)?;
+                let known = (pid, machine.process_at(shape, pid)?, machine.location_reader(shape, pid));
+                youngest.resize(youngest.len().max(shape as usize + 1), None);
+                youngest[shape as usize] = Some(known);
+                known
+            }
+        };
+        let location = reader.map_or(0, |reader| reader.read(state) as usize);
+        let ends = quiet.get(process.0 as usize)?.get(location).copied()?;
+        ends.then(|| machine.begin_process(state, pid as u8))
     }
 
     /// Lists all steps instead of a part of them.
@@ -140,23 +160,27 @@ fn closing_edges(facts: &Facts) -> [Vec<bool>; 2] {
     closing
 }
 
-/// For each edge of a program, whether it is the end of a process, and it is all the same to everybody when it is taken.
-fn quiet_ends(facts: &Facts) -> Vec<bool> {
+/// For each type and location of a program, whether nothing is left to a process there but to end, and it is all the
+/// same to everybody when it does.
+fn quiet_ends(facts: &Facts) -> Vec<Vec<bool>> {
     let program = facts.program();
     let processes = || program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
     let looks = program.uses.last || program.uses.priority || program.uses.enabled;
     let restricted = processes().any(|process| process.provided.is_some());
-    let mut quiet = vec![false; program.edges.len()];
     if looks || restricted || !facts.ends_quietly() {
-        return quiet;
+        return Vec::new();
     }
-    for process in processes() {
-        for edge in process.locations.iter().flat_map(|location| location.edges.clone()) {
-            let statement = program.edges[edge as usize].statement;
-            quiet[edge as usize] = process.statements[statement.0 as usize].action == Action::End;
-        }
-    }
-    quiet
+    let ends = |process: &Process, edge: u32| {
+        let statement = program.edges[edge as usize].statement;
+        process.statements[statement.0 as usize].action == Action::End
+    };
+    let only_ends = |process: &Process, location: &Location| {
+        process.kind == ProcessKind::Process
+            && !location.edges.is_empty()
+            && location.edges.clone().all(|edge| ends(process, edge))
+    };
+    let places = |process: &Process| process.locations.iter().map(|location| only_ends(process, location)).collect();
+    program.processes.iter().map(places).collect()
 }
 
 impl Model for Interleaved {

@@ -5,7 +5,7 @@ use crate::layout::{Base, COUNT_MASK, HOLDER_MASK, Slot, TURN};
 use crate::run::Interpreter;
 use crate::shape::Shape;
 use crate::{Cursor, Machine};
-use fabius_program::VariableId;
+use fabius_program::{ProcessId, VariableId};
 
 /// Where a value stands in all states with the same [`Machine::shape_number`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +78,12 @@ impl Machine {
             word: placed.base,
             slot: Slot::new(Base::Process, self.code.location_shift, bits as u8, false),
         })
+    }
+
+    /// The type of a process in the states with this [`Machine::shape_number`].
+    #[inline]
+    pub fn process_at(&self, shape: u32, pid: usize) -> Option<ProcessId> {
+        self.shape(shape)?.processes.get(pid).map(|placed| ProcessId(placed.process))
     }
 
     /// How many channels are older than those of a process.

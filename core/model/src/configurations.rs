@@ -73,7 +73,7 @@ impl<T> Configurations<T> {
     pub fn look_up(&mut self, facts: &Facts, machine: &Machine, state: &[u32], shape: u32) -> Option<Lookup<T>> {
         let (mut processes, mut locals, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for pid in 0..machine.process_count(state) {
-            let process = machine.process_of(state, pid)?;
+            let process = machine.process_at(shape, pid)?;
             let mut constants = Vec::new();
             for variable in facts.constant_locals(process) {
                 let reader = machine.local_reader(shape, pid, variable, 0);
