@@ -1,16 +1,16 @@
 //! `fabius check`: each file from its text to its report.
 
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
-use crate::project::Project;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
-use crate::{diagram, exit, files};
+use crate::{diagram, exit};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::Progress;
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
-use fabius_lsp::session::cache::Cache;
-use fabius_lsp::session::config::definition;
+use fabius_project::cache::Cache;
+use fabius_project::defines::definition;
+use fabius_project::{Flags, Project, files};
 use fabius_supervise::memory::{self, Duties};
 use fabius_supervise::{Timer, Voice};
 use std::cell::RefCell;
@@ -134,7 +134,7 @@ impl Job {
         let Self { path, args, cancel, so_far, .. } = self;
         let started = Instant::now();
         if let Ok(Some(project)) = Project::of(path) {
-            let told = project.told(path, &args.question).report.clone();
+            let told = project.told(path, flags(&args.question)).report.clone();
             so_far.project(told);
         }
         let loaded = match load(path, &args.question, &self.settings, cancel) {
@@ -197,10 +197,15 @@ fn guard_memory(args: &Check, cancel: &Cancel, so_far: &SoFar) {
 /// The settings of flags, with what the project of a model says where no flag does.
 pub(crate) fn chosen(loaded: &Loaded, path: &Path, question: &Question, settings: Settings) -> Settings {
     match Project::of(path) {
-        Ok(Some(project)) => project.settings(loaded, question, settings),
+        Ok(Some(project)) => project.settings(loaded, flags(question), settings),
         // What is wrong with the file is told with the text.
         Ok(None) | Err(_) => settings,
     }
+}
+
+/// What counts more than what a project says.
+fn flags(question: &Question) -> Flags<'_> {
+    Flags { defines: &question.define, properties: &question.property, fairness: question.fairness.is_some() }
 }
 
 /// Reads a model as its project says.
@@ -214,7 +219,7 @@ pub(crate) fn load(
     cancel: &Cancel,
 ) -> Result<Loaded, StopReason> {
     let (mut loaded, project) = load_defining(path, &question.define, settings, cancel)?;
-    let told = project.map(|project| project.told(path, question));
+    let told = project.map(|project| project.told(path, flags(question)));
     loaded.project = told.filter(|project| !project.report.settings.is_empty());
     Ok(loaded)
 }

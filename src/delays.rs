@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use fabius_engine::settings::{DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
-use fabius_lsp::session::config::own_schedulers;
+use fabius_project::config::own_schedulers;
 use std::path::Path;
 
 /// The flags.

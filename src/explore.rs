@@ -1,9 +1,10 @@
 //! `fabius explore`: the terminal explorer on one model.
 
 use crate::args::{Explore, Question, ThemeKind};
-use crate::{check, exit, files};
+use crate::{check, exit};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, Settings, strategy, unreadable};
+use fabius_project::files;
 use fabius_supervise::{Timer, Unfinished};
 use fabius_tui::{LaunchOptions, Start, Theme};
 use std::io::IsTerminal;

@@ -11,10 +11,8 @@ mod executions;
 mod exit;
 mod explain;
 mod explore;
-mod files;
 mod output;
 mod progress;
-mod project;
 mod render;
 mod reporter;
 mod schedule;
@@ -73,7 +71,7 @@ fn run(cli: Cli) -> u8 {
         Command::Schedule(args) => schedule::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
-        Command::Dap => fabius_dap::serve(files::read_ordinary, project::for_debugger),
+        Command::Dap => fabius_dap::serve(),
         Command::Watch(args) => watch::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Completions { shell } => {

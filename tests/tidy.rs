@@ -18,7 +18,7 @@ fn root() -> PathBuf {
 
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let rooms = ["src", "core", "dap", "lsp", "supervise", "tui", "tests", "benches", "examples"];
+    let rooms = ["src", "core", "dap", "lsp", "project", "supervise", "tui", "tests", "benches", "examples"];
     let mut folders: Vec<PathBuf> = rooms.iter().map(|room| root().join(room)).collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };

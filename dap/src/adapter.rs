@@ -8,7 +8,6 @@ use crate::repl;
 use crate::run::{Halt, Run, RunUntil, Told};
 use crate::show;
 use crate::wire::{Incoming, Request, Writer};
-use crate::{Project, Read};
 use fabius_base::Cancel;
 use fabius_explore::{Exploration, Until};
 use serde_json::{Value, json};
@@ -18,8 +17,6 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 /// One client, and what it debugs.
 pub(crate) struct Adapter<W> {
     out: Writer<W>,
-    read: Read,
-    project: Project,
     sender: Sender<Incoming>,
     initialized: bool,
     configured: bool,
@@ -51,11 +48,9 @@ enum Goes {
 }
 
 impl<W: Write> Adapter<W> {
-    pub(crate) fn new(out: Writer<W>, (read, project): (Read, Project), sender: Sender<Incoming>) -> Self {
+    pub(crate) fn new(out: Writer<W>, sender: Sender<Incoming>) -> Self {
         Self {
             out,
-            read,
-            project,
             sender,
             initialized: false,
             configured: false,
@@ -164,12 +159,12 @@ impl<W: Write> Adapter<W> {
 
     fn open(&mut self, launch: Launch, request: &Request) -> Result<(), String> {
         let program = std::path::absolute(&launch.program).unwrap_or_else(|_| launch.program.clone());
-        let (defines, fairness) = (self.project)(&program)?;
+        let (defines, fairness) = fabius_project::for_debugger(&program)?;
         let launch = Launch { program, fairness, ..launch };
         launch.way()?;
         self.attempts += 1;
         let cancel = Cancel::new();
-        launch.begin((self.read, defines), self.attempts, &cancel, self.sender.clone())?;
+        launch.begin(defines, self.attempts, &cancel, self.sender.clone())?;
         self.opening = Some(Opening { request: request.clone(), attempt: self.attempts, cancel, ready: false });
         Ok(())
     }

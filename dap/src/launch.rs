@@ -1,12 +1,13 @@
 //! Reading a model, finding the run to begin with, and opening it.
 
-use crate::Read;
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
 use fabius_engine::{
     CheckContext, Fairness, Loaded, Outcome, Settings, Verdict, check, load_until, suited, unreadable,
 };
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
+use fabius_project::defines::{Define, defined, definition, over};
+use fabius_project::files::{beside, read_ordinary};
 use fabius_supervise::memory::{self, default_bytes};
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use serde::Deserialize;
@@ -99,17 +100,11 @@ impl Launch {
     }
 
     /// The macros.
-    fn macros(&self) -> Vec<(String, String)> {
+    fn macros(&self) -> Vec<Define> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match &self.defines {
-            Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
-            Value::Array(list) => {
-                let pair = |item: &Value| {
-                    let item = text(item);
-                    item.split_once('=').map_or((item.clone(), String::new()), |(a, b)| (a.to_owned(), b.to_owned()))
-                };
-                list.iter().map(pair).collect()
-            }
+            Value::Object(map) => map.iter().map(|(name, value)| defined(name, &text(value))).collect(),
+            Value::Array(list) => list.iter().map(|item| definition(&text(item))).collect(),
             _ => Vec::new(),
         }
     }
@@ -120,15 +115,15 @@ impl Launch {
     /// If there is no room for another thread.
     pub(crate) fn begin(
         self,
-        (read, macros): (Read, Vec<(String, String)>),
+        macros: Vec<Define>,
         attempt: u64,
         cancel: &Cancel,
         inbox: mpsc::Sender<Incoming>,
     ) -> Result<(), String> {
         let (this, stop) = (self.clone(), cancel.clone());
         let open = move || {
-            let loaded = this.read(read, macros, &stop)?;
-            let (exploration, reopened) = this.open(&loaded, read)?;
+            let loaded = this.read(macros, &stop)?;
+            let (exploration, reopened) = this.open(&loaded)?;
             Ok(Model { loaded, exploration, reopened })
         };
         let work = move || {
@@ -144,20 +139,17 @@ impl Launch {
     }
 
     /// Reads the model.
-    fn read(&self, read: Read, project: Vec<(String, String)>, cancel: &Cancel) -> Result<Arc<Loaded>, String> {
+    fn read(&self, project: Vec<Define>, cancel: &Cancel) -> Result<Arc<Loaded>, String> {
         if self.program.as_os_str().is_empty() {
             return Err("`program` is missing: the path of a Promela model".to_owned());
         }
         let name = self.program.display().to_string();
-        let mut macros = self.macros();
-        let own: Vec<(String, String)> =
-            project.into_iter().filter(|(name, _)| macros.iter().all(|(known, _)| known != name)).collect();
-        macros.splice(0..0, own);
-        let loaded = match read(&self.program) {
+        let macros = over(project, &self.macros());
+        let loaded = match read_ordinary(&self.program) {
             Ok(text) => {
                 let mut include = |including: &str, name: &str| {
-                    let path = Path::new(including).parent().map_or_else(|| PathBuf::from(name), |dir| dir.join(name));
-                    read(&path).ok().map(|text| (path.display().to_string(), text))
+                    let path = beside(Path::new(including), name);
+                    read_ordinary(&path).ok().map(|text| (path.display().to_string(), text))
                 };
                 let _watch = memory::Watch::beside(default_bytes(), cancel);
                 load_until(cancel, (&name, text), &macros, &mut include, &Settings::default())
@@ -172,14 +164,14 @@ impl Launch {
     }
 
     /// Opens the model without a check; what there is to say about a saved run that does not come through comes with it.
-    fn open(&self, loaded: &Arc<Loaded>, read: Read) -> Result<(Exploration, Reopened), String> {
+    fn open(&self, loaded: &Arc<Loaded>) -> Result<(Exploration, Reopened), String> {
         let whole = || Reopened { steps: 0, of: 0, remarks: Vec::new() };
         let Some(trail) = &self.trail else { return Ok((Exploration::of_model(Arc::clone(loaded), None)?, whole())) };
         let trail = match self.program.parent() {
             Some(folder) if trail.is_relative() && !trail.exists() => folder.join(trail),
             _ => trail.clone(),
         };
-        let text = read(&trail).map_err(|why| format!("`{}` cannot be read: {why}", trail.display()))?;
+        let text = read_ordinary(&trail).map_err(|why| format!("`{}` cannot be read: {why}", trail.display()))?;
         if text.trim_start().starts_with('{') {
             let file = TraceFile::read(&text)?;
             return Exploration::reopen(Arc::clone(loaded), &file);
@@ -267,5 +259,24 @@ fn told(map: &SourceMap, finding: &Finding) -> String {
     match finding.span() {
         Some(span) => format!("{}: {}", map.position(span), finding.headline),
         None => finding.headline.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn macros(defines: Value) -> Vec<Define> {
+        Launch { defines, ..Launch::default() }.macros()
+    }
+
+    #[test]
+    fn macros_mean_what_they_mean_on_the_command_line() {
+        let pairs = [("N", "1"), ("M", " "), ("K", "2")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(macros(json!(["N", "M=", "K=2"])), pairs);
+        let mut named = macros(json!({ "N": 1, "M": "", "K": "2" }));
+        named.sort_by_key(|(name, _)| pairs.iter().position(|pair| pair.0 == *name));
+        assert_eq!(named, pairs);
     }
 }

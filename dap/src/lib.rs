@@ -24,24 +24,14 @@ mod show;
 mod values;
 mod wire;
 
-use fabius_engine::Fairness;
-use std::path::Path;
-
-/// How a file is read: its text, or half a sentence that says why not.
-pub type Read = fn(&Path) -> Result<String, String>;
-
-/// What the project of a model says: its macros, and which infinite runs count; or half a sentence that says what is wrong
-/// with its file.
-pub type Project = fn(&Path) -> Result<(Vec<(String, String)>, Fairness), String>;
-
 /// The exit code after a conversation that ended as it should.
 const EXIT_WELL: u8 = 0;
 /// The exit code if the client went away without saying so.
 const EXIT_BADLY: u8 = 1;
 
 /// Serves one client over standard input and output; returns the exit code.
-pub fn serve(read: Read, project: Project) -> u8 {
+pub fn serve() -> u8 {
     let inbox = wire::listen();
-    let mut adapter = adapter::Adapter::new(wire::Writer::new(std::io::stdout()), (read, project), inbox.1);
+    let mut adapter = adapter::Adapter::new(wire::Writer::new(std::io::stdout()), inbox.1);
     if adapter.serve(&inbox.0) { EXIT_WELL } else { EXIT_BADLY }
 }

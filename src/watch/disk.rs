@@ -3,7 +3,7 @@
 //! A file that is saved is empty for a moment, half written, or away while another one takes its place. So what a file
 //! reads like counts only when it has read like that for a while, and whoever looks is told when to look again.
 
-use crate::files;
+use fabius_project::files;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

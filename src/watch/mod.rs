@@ -16,10 +16,10 @@ use disk::{Content, Folders, Unsettled};
 use fabius_engine::PropertyReport;
 use fabius_engine::words::counted;
 use fabius_lsp::session::checker::CheckEvent;
-use fabius_lsp::session::config::{self, definition};
 use fabius_lsp::session::edits::Edit;
-use fabius_lsp::session::files::beside;
 use fabius_lsp::session::{Notice, Options, Session, When};
+use fabius_project::defines::{definition, over};
+use fabius_project::{config, files};
 use lines::line;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind};
@@ -87,7 +87,8 @@ fn is_of_interest(event: &notify::Result<Event>) -> bool {
 fn chosen(args: &Watch, mut options: Options) -> Options {
     options.when = When::Save;
     options.hints = false;
-    options.defines.extend(args.define.iter().map(|text| definition(text)));
+    let flags: Vec<_> = args.define.iter().map(|text| definition(text)).collect();
+    options.defines = over(std::mem::take(&mut options.defines), &flags);
     if let Some(time) = args.timeout {
         options.budget.deep = time;
     }
@@ -421,14 +422,13 @@ fn models(paths: &[PathBuf]) -> Vec<PathBuf> {
             waiting.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()).filter(
                 |inner| {
                     let hidden = inner.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-                    let model = inner.extension().is_some_and(|end| end == "pml" || end == "promela" || end == "prom");
-                    !hidden && (inner.is_dir() || model)
+                    !hidden && (inner.is_dir() || files::is_model(inner))
                 },
             ));
         } else if path.is_file() {
             // Called as a model that includes it would call it.
             let file = path.file_name().unwrap_or_default().to_string_lossy();
-            found.push(beside(&path.display().to_string(), &file));
+            found.push(files::plain(&files::beside(&path, &file)));
         }
     }
     found.sort();

@@ -64,7 +64,7 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
     found.extend(document.misconfigured().map(|wrong| misconfigured(name, &wrong)));
     let missing = document.options.missing_models.iter();
     found.extend(missing.map(|why| {
-        let message = format!("{}: {why}", crate::session::config::NAME);
+        let message = format!("{}: {why}", fabius_project::config::NAME);
         Diagnostic { level: Level::Warning, code: Code::NoSuchModel.as_str(), message, ..misconfigured(name, "") }
     }));
     found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));

@@ -1,8 +1,10 @@
 //! Names: definition, references, highlights, renaming.
 
 use super::place::{Place, View};
+use fabius_project::files;
 use fabius_promela::query::{Role, SymbolId, SymbolKind, keyword_help};
 use std::ops::Range;
+use std::path::Path;
 
 /// Where the name at a byte is declared.
 pub fn definition(view: View<'_>, at: usize) -> Vec<Place> {
@@ -23,7 +25,7 @@ pub fn definition(view: View<'_>, at: usize) -> Vec<Place> {
 /// The beginning of a file that this one includes.
 pub fn included(view: View<'_>, name: &str) -> Option<Place> {
     let map = view.reading.map();
-    let path = crate::session::files::beside(&map.file(view.file).name, name).display().to_string();
+    let path = files::plain(&files::beside(Path::new(&*map.file(view.file).name), name)).display().to_string();
     map.files().any(|(_, file)| *file.name == *path).then_some(Place { file: path, start: 0, end: 0 })
 }
 

@@ -19,6 +19,7 @@ use crate::ide::diagnostics::{Diagnostic, diagnostics};
 use crate::session::checker::{EventSink, Told, said};
 use crate::session::jobs::RunId;
 use crate::session::{Notice, Session};
+use fabius_project::{config, files};
 use futures::channel::mpsc::UnboundedSender;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -84,7 +85,11 @@ pub struct MainLoop {
 const REPLAY_TIME: Duration = Duration::from_millis(10);
 
 /// The files on the disk that matter: models, what they include, and what a project chooses.
-const FILES: &str = "**/{fabius.toml,*.pml,*.prom,*.promela,*.spin,*.h,*.inc}";
+fn files_that_matter() -> String {
+    let endings = files::MODEL_ENDINGS.iter().chain(files::INCLUDED_ENDINGS);
+    let files: String = endings.map(|ending| format!(",*.{ending}")).collect();
+    format!("**/{{{}{files}}}", config::NAME)
+}
 
 impl MainLoop {
     /// A server that nobody has talked to yet.
@@ -307,7 +312,7 @@ impl MainLoop {
     /// Asks to be told of files that change on the disk: parts of models, and what projects choose.
     fn ask_for_files(&mut self) {
         if self.able.watches {
-            let watchers = json!([{ "globPattern": FILES }]);
+            let watchers = json!([{ "globPattern": files_that_matter() }]);
             let one = json!({
                 "id": "fabius-files",
                 "method": "workspace/didChangeWatchedFiles",

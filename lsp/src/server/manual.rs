@@ -1,6 +1,6 @@
 //! The page about each finding: part of the program, laid down where an editor can open it.
 
-use crate::session::cache;
+use fabius_project::cache;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;

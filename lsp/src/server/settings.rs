@@ -1,8 +1,9 @@
 //! The client's settings, over the defaults.
 
-use crate::session::config::{definition, fairness_named};
 use crate::session::{Options, When};
 use fabius_engine::settings::SchedulerChoice;
+use fabius_project::config::fairness_named;
+use fabius_project::defines::definition;
 use serde::Deserialize;
 use std::time::Duration;
 use tower_lsp_server::ls_types::LSPAny;

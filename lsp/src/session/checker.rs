@@ -3,7 +3,6 @@
 //! The session never waits for a check. A check tells what happens as [`CheckEvent`], and stops within
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
-use super::cache::Cache;
 use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
 use super::reading::Reading;
 use super::unread::UnreadText;
@@ -11,6 +10,7 @@ use fabius_analysis::{CoReachability, Line, Survey};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::report::{PropertyReport, Stopped};
 use fabius_engine::{CheckContext, Event, Goal, Outcome, Planned, Report, Settings, Verdict, crashed, plan};
+use fabius_project::cache::Cache;
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};

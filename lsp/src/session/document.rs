@@ -1,7 +1,6 @@
 //! A text that somebody works on: what was chosen for it, what is known about it, and the check that is for it now.
 
 use super::Notice;
-use super::config;
 use super::edits::Edit;
 use super::fix_validations::FixValidations;
 use super::jobs::{Budget, RunId, Searched, Tier};
@@ -9,9 +8,12 @@ use super::reading::Reading;
 use super::results::Results;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
 use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict};
+use fabius_project::config::{self, Config};
+use fabius_project::defines::definition;
 use ropey::Rope;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// When checks start by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -68,6 +70,40 @@ impl Default for Options {
             missing_models: Vec::new(),
             wrong: None,
         }
+    }
+}
+
+impl Options {
+    /// These options, with what a project says over them. `model` is the model's name.
+    pub fn under(self, config: &Config, model: &str) -> Self {
+        let mut options = self;
+        options.when = match config.check.when.as_deref() {
+            Some("change") => When::Change,
+            Some("never") => When::Never,
+            Some("save") => When::Save,
+            _ => options.when,
+        };
+        let budget = &mut options.budget;
+        budget.quick = config.check.quick_milliseconds.map_or(budget.quick, Duration::from_millis);
+        let deep = config.check.deep_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        budget.deep = deep.unwrap_or(budget.deep);
+        budget.memory_bytes =
+            config.check.memory_mebibytes.map_or(budget.memory_bytes, |mib| mib.saturating_mul(1 << 20));
+        options.hints = config.check.hints.unwrap_or(options.hints);
+        options.fairness = config.check.fairness.map_or(options.fairness, Fairness::from);
+        options.own_schedulers = config.own_schedulers().unwrap_or_default();
+        let word = config.check.scheduler.as_deref();
+        let scheduler = word.and_then(|word| SchedulerChoice::named(word, &options.own_schedulers).ok());
+        options.scheduler = scheduler.unwrap_or(options.scheduler);
+        if let Some(defines) = &config.defines {
+            options.defines = defines.iter().map(|text| definition(text)).collect();
+        }
+        if let Some(properties) = &config.properties {
+            options.properties.clone_from(properties);
+        }
+        options.expect = config.expected(model);
+        options.missing_models = config.missing_models().into_iter().map(|(_, why)| why).collect();
+        options
     }
 }
 
@@ -187,5 +223,31 @@ impl Running {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_put_over_the_defaults() {
+        let text = "defines = [\"N=3\"]\n[check]\nwhen = \"change\"\ndeep-seconds = 5\nfairness = \"weak\"\nscheduler = \"rr\"\n[expect.\"a.pml\"]\nsafety = \"violated\"\n";
+        let config: Config = config::read(text).unwrap();
+        let options = Options::default().under(&config, "/x/a.pml");
+        assert_eq!((options.when, options.budget.deep), (When::Change, Duration::from_secs(5)));
+        assert_eq!(options.defines, [("N".to_owned(), "3".to_owned())]);
+        assert_eq!((options.scheduler, options.fairness), (SchedulerChoice::RoundRobin, Fairness::Weak));
+        assert_eq!(options.expect["safety"], Verdict::Violated);
+        assert!(Options::default().under(&config, "/x/b.pml").expect.is_empty());
+    }
+
+    #[test]
+    fn a_scheduler_of_ones_own_may_be_chosen() {
+        let text = "[schedulers.lazy]\nbase = \"rr\"\norder = [\"B\", \"A\"]\n[check]\nscheduler = \"lazy\"\n";
+        let config = config::read(text).unwrap();
+        let options = Options::default().under(&config, "/x/a.pml");
+        let SchedulerChoice::Own(own) = options.scheduler else { panic!("{:?}", options.scheduler) };
+        assert_eq!((own.name.as_str(), own.order.as_slice()), ("lazy", ["B".to_owned(), "A".to_owned()].as_slice()));
     }
 }

@@ -6,12 +6,9 @@
 //! it. Checks run on threads of their own; everything else happens where it is called, in order.
 
 mod background;
-pub mod cache;
 pub mod checker;
-pub mod config;
 pub mod document;
 pub mod edits;
-pub mod files;
 pub mod fix_validations;
 pub mod jobs;
 pub mod reading;
@@ -27,6 +24,7 @@ use document::fairness_of;
 use edits::Edit;
 use fabius_analysis::CoReachability;
 use fabius_engine::{Fairness, Goal, Loaded};
+use fabius_project::{config, files};
 use fix_validations::FixValidations;
 use jobs::{Job, RunId, Searched, Tier, Work};
 use reading::Reading;
@@ -98,7 +96,7 @@ impl Session {
         let defaults = Options::default();
         let found = config::find(Path::new(name));
         let (options, wrong) = match found {
-            Some((_, Ok(config))) => (config.over(defaults, name), None),
+            Some((_, Ok(config))) => (defaults.under(&config, name), None),
             Some((path, Err(wrong))) => (defaults, Some(format!("{}: {wrong}", path.display()))),
             None => (defaults, None),
         };
@@ -184,7 +182,8 @@ impl Session {
         }
         match self.documents.get_mut(name) {
             Some(document) => {
-                document.on_disk = files::read(Path::new(name)).map(|text| fix_validations::number_of(&text))
+                document.on_disk =
+                    files::read_ordinary(Path::new(name)).ok().map(|text| fix_validations::number_of(&text))
             }
             None => self.forget_readings_with(name),
         }

@@ -1,9 +1,9 @@
 //! Texts that are to be read, with all that it takes, so that any thread can do it.
 
-use super::files;
 use super::reading::Reading;
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::{Loaded, Settings, load_until, unreadable};
+use fabius_project::files;
 use fabius_supervise::{Timer, memory};
 use ropey::Rope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,11 +32,11 @@ impl UnreadText {
     pub fn read(&self, optimize: bool, cancel: &Cancel) -> Result<(Loaded, BTreeSet<String>), StopReason> {
         let mut asked = BTreeSet::new();
         let mut include = |including: &str, included: &str| {
-            let path = files::beside(including, included);
+            let path = files::plain(&files::beside(Path::new(including), included));
             let name = path.display().to_string();
             asked.insert(name.clone());
             let open = self.open.get(&name).map(Rope::to_string);
-            open.or_else(|| files::read(Path::new(&name))).map(|text| (name, text))
+            open.or_else(|| files::read_ordinary(&path).ok()).map(|text| (name, text))
         };
         let settings = Settings { optimize, ..Settings::default() };
         let loaded = load_until(cancel, (&self.name, self.text.clone()), &self.defines, &mut include, &settings)?;

@@ -1,15 +1,14 @@
 //! `fabius.toml`: what a project says about its models. Found in the folder of a model or above it;
 //! `docs/schema/fabius.schema.json` describes it.
 
-use super::{Options, When};
+use crate::files::{self, plain};
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
 use fabius_engine::{Fairness, Loaded, Verdict, plan};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// The name of the file.
@@ -141,15 +140,18 @@ impl fmt::Display for Wrong {
 pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, Wrong>)> {
     let path = places(model).into_iter().find(|path| path.is_file())?;
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    let config = match super::files::read(&path) {
-        Some(text) => read(&text).map(|config| Config { folder, ..config }),
-        None => Err(Wrong::somewhere("", "the file cannot be read".to_owned())),
+    let config = match files::read_ordinary(&path) {
+        Ok(text) => read(&text).map(|config| Config { folder, ..config }),
+        Err(_) => Err(Wrong::somewhere("", "the file cannot be read".to_owned())),
     };
     Some((path, config))
 }
 
 /// Reads a file.
-fn read(text: &str) -> Result<Config, Wrong> {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(text: &str) -> Result<Config, Wrong> {
     let config: Config = toml::from_str(text).map_err(|wrong| Wrong {
         text: text.to_owned(),
         place: wrong.span(),
@@ -178,7 +180,10 @@ pub fn own_schedulers(model: &Path) -> Result<Vec<OwnScheduler>, String> {
 
 impl Config {
     /// The schedulers that it defines.
-    fn own_schedulers(&self) -> Result<Vec<OwnScheduler>, String> {
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub fn own_schedulers(&self) -> Result<Vec<OwnScheduler>, String> {
         let own = |(name, scheduler): (&String, &Scheduler)| {
             if name.parse::<SchedulerChoice>().is_ok() {
                 return Err(format!("schedulers.{name}: there is a scheduler of this name already; take another one"));
@@ -187,37 +192,6 @@ impl Config {
             Ok(OwnScheduler { name: name.clone(), base, order: scheduler.order.clone(), seed: scheduler.seed })
         };
         self.schedulers.iter().map(own).collect()
-    }
-
-    /// Puts what the file says over other options. `model` is the model's name.
-    pub fn over(&self, mut options: Options, model: &str) -> Options {
-        options.when = match self.check.when.as_deref() {
-            Some("change") => When::Change,
-            Some("never") => When::Never,
-            Some("save") => When::Save,
-            _ => options.when,
-        };
-        let budget = &mut options.budget;
-        budget.quick = self.check.quick_milliseconds.map_or(budget.quick, Duration::from_millis);
-        let deep = self.check.deep_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        budget.deep = deep.unwrap_or(budget.deep);
-        budget.memory_bytes =
-            self.check.memory_mebibytes.map_or(budget.memory_bytes, |mib| mib.saturating_mul(1 << 20));
-        options.hints = self.check.hints.unwrap_or(options.hints);
-        options.fairness = self.check.fairness.map_or(options.fairness, Fairness::from);
-        options.own_schedulers = self.own_schedulers().unwrap_or_default();
-        let word = self.check.scheduler.as_deref();
-        let scheduler = word.and_then(|word| SchedulerChoice::named(word, &options.own_schedulers).ok());
-        options.scheduler = scheduler.unwrap_or(options.scheduler);
-        if let Some(defines) = &self.defines {
-            options.defines = defines.iter().map(|text| definition(text)).collect();
-        }
-        if let Some(properties) = &self.properties {
-            options.properties.clone_from(properties);
-        }
-        options.expect = self.expected(model);
-        options.missing_models = self.missing_models().into_iter().map(|(_, why)| why).collect();
-        options
     }
 
     /// By property, the verdict that is expected of a model.
@@ -233,7 +207,7 @@ impl Config {
         let of = move |by_path: bool| {
             let path = path.clone();
             let named = move |key: &str| match by_path {
-                true => is_path(key) && normal(&self.folder.join(key)) == normal(&path),
+                true => is_path(key) && plain(&self.folder.join(key)) == plain(&path),
                 false => !is_path(key) && path.file_name().is_some_and(|name| name == key),
             };
             self.expect.iter().filter(move |(key, _)| named(key.as_ref())).flat_map(|(_, expected)| expected)
@@ -297,21 +271,6 @@ fn is_path(key: &str) -> bool {
     key.contains(['/', '\\'])
 }
 
-/// A path without `.` and without `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            part => normal.push(part),
-        }
-    }
-    normal
-}
-
 /// The first property of which a verdict is expected though a model does not have it, and that in a sentence; `None` as long as
 /// the model cannot be read.
 pub fn unknown_property<'p>(
@@ -335,31 +294,9 @@ pub fn fairness_named(word: &str) -> Result<Fairness, String> {
     named.ok_or_else(|| format!("unknown fairness `{word}` (known: none, weak, strong)"))
 }
 
-/// `NAME` or `NAME=VALUE` as name and value.
-pub fn definition(text: &str) -> (String, String) {
-    match text.split_once('=') {
-        // To the preprocessor an empty value means 1; a blank is a macro without content.
-        Some((name, "")) => (name.to_owned(), " ".to_owned()),
-        Some((name, value)) => (name.to_owned(), value.to_owned()),
-        None => (text.to_owned(), "1".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_is_put_over_the_defaults() {
-        let text = "defines = [\"N=3\"]\n[check]\nwhen = \"change\"\ndeep-seconds = 5\nfairness = \"weak\"\nscheduler = \"rr\"\n[expect.\"a.pml\"]\nsafety = \"violated\"\n";
-        let config: Config = toml::from_str(text).unwrap();
-        let options = config.over(Options::default(), "/x/a.pml");
-        assert_eq!((options.when, options.budget.deep), (When::Change, Duration::from_secs(5)));
-        assert_eq!(options.defines, [("N".to_owned(), "3".to_owned())]);
-        assert_eq!((options.scheduler, options.fairness), (SchedulerChoice::RoundRobin, Fairness::Weak));
-        assert_eq!(options.expect["safety"], Verdict::Violated);
-        assert!(config.over(Options::default(), "/x/b.pml").expect.is_empty());
-    }
 
     #[test]
     fn a_model_is_named_by_its_path_or_by_its_file() {
@@ -390,15 +327,6 @@ mod tests {
     }
 
     #[test]
-    fn a_scheduler_of_ones_own_may_be_chosen() {
-        let text = "[schedulers.lazy]\nbase = \"rr\"\norder = [\"B\", \"A\"]\n[check]\nscheduler = \"lazy\"\n";
-        let config = read(text).unwrap();
-        let options = config.over(Options::default(), "/x/a.pml");
-        let SchedulerChoice::Own(own) = options.scheduler else { panic!("{:?}", options.scheduler) };
-        assert_eq!((own.name.as_str(), own.order.as_slice()), ("lazy", ["B".to_owned(), "A".to_owned()].as_slice()));
-    }
-
-    #[test]
     fn a_misspelt_key_is_an_error() {
         assert!(toml::from_str::<Config>("define = []").is_err());
         assert!(read("[check]\nfairness = \"fair\"\n").is_err());
@@ -411,7 +339,7 @@ mod tests {
 
     #[test]
     fn the_schema_knows_every_key() {
-        let schema = include_str!("../../../docs/schema/fabius.schema.json");
+        let schema = include_str!("../../docs/schema/fabius.schema.json");
         let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
         let keys =
             |value: &serde_json::Value| value["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();

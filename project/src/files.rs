@@ -1,11 +1,11 @@
-//! What the engine must not do itself: read files and standard input.
+//! Text on the disk, as models see it: how it is read, where an included file is to be found, and which files are models.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A longer file is not a model that a person wrote, and offsets are 32 bits wide.
-const FILE_BYTES_MAX: u64 = 64 << 20;
+pub const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Reads a whole file as text; bytes that are not UTF-8 become U+FFFD. Pipes are read to their end.
 ///
@@ -68,6 +68,34 @@ pub fn beside(including: &Path, included: &str) -> PathBuf {
     }
 }
 
+/// A path without `.` and `..` in it, as far as that is possible without asking the disk.
+pub fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            // Nothing is above the root.
+            Component::ParentDir if plain.has_root() => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The endings of files that hold Promela models.
+pub const MODEL_ENDINGS: &[&str] = &["pml", "prom", "promela", "pr", "spin", "pmlx"];
+
+/// The endings of files that models include, beside those of models.
+pub const INCLUDED_ENDINGS: &[&str] = &["h", "inc"];
+
+/// Whether a file is called like a model.
+pub fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| MODEL_ENDINGS.iter().any(|known| ending == *known))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +105,29 @@ mod tests {
         assert_eq!(beside(Path::new("a/b.pml"), "c.h"), Path::new("a/c.h"));
         assert_eq!(beside(Path::new("b.pml"), "../c.h"), Path::new("../c.h"));
         assert_eq!(beside(Path::new("a/b.pml"), "/c.h"), Path::new("/c.h"));
+    }
+
+    #[test]
+    fn a_plain_path_goes_no_detour() {
+        assert_eq!(plain(Path::new("/a/x/../c.h")), Path::new("/a/c.h"));
+        assert_eq!(plain(Path::new("/a/./d/c.h")), Path::new("/a/d/c.h"));
+        assert_eq!(plain(Path::new("../../c.h")), Path::new("../../c.h"));
+        assert_eq!(plain(Path::new("/../c.h")), Path::new("/c.h"));
+    }
+
+    #[test]
+    fn the_extension_knows_the_same_endings() {
+        let manifest: serde_json::Value =
+            serde_json::from_str(include_str!("../../vscode-extension/package.json")).expect("JSON");
+        let listed = manifest["contributes"]["languages"][0]["extensions"].as_array().expect("a list");
+        let listed: Vec<&str> = listed.iter().filter_map(|ending| ending.as_str()?.strip_prefix('.')).collect();
+        assert_eq!(listed, MODEL_ENDINGS);
+    }
+
+    #[test]
+    fn a_model_is_known_by_its_ending() {
+        assert!(is_model(Path::new("a/b.spin")) && is_model(Path::new("b.pml")));
+        assert!(!is_model(Path::new("pml")) && !is_model(Path::new("a.pml.trail")));
     }
 
     #[test]

@@ -1,15 +1,27 @@
 //! What the file `fabius.toml` of a project says about a model, and what of it counts beside the flags.
 
-use crate::args::Question;
+use crate::config::{self, Config};
+use crate::defines::{Define, definition, over};
 use crate::files;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::ProjectReport;
 use fabius_engine::{Fairness, Loaded, Settings, misconfigured, suited};
-use fabius_lsp::session::config::{self, Config, definition};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What a person chose beside the project.
+#[derive(Clone, Copy, Debug)]
+pub struct Flags<'a> {
+    /// Macros, as `NAME` or `NAME=VALUE`.
+    pub defines: &'a [String],
+    /// Names or kinds of properties.
+    pub properties: &'a [String],
+    /// Whether it was said which infinite runs count.
+    pub fairness: bool,
+}
+
 /// The project of a model.
+#[derive(Debug)]
 pub struct Project {
     file: PathBuf,
     config: Config,
@@ -54,40 +66,39 @@ impl Project {
     }
 
     /// The macros of the project, then those of the flags; of two with the same name, that of the flags.
-    pub fn defines(&self, flags: &[(String, String)]) -> Vec<(String, String)> {
-        let own = self.config.defines.iter().flatten().map(|text| definition(text));
-        own.filter(|(name, _)| flags.iter().all(|(flag, _)| flag != name)).chain(flags.iter().cloned()).collect()
+    pub fn defines(&self, flags: &[Define]) -> Vec<Define> {
+        over(self.config.defines.iter().flatten().map(|text| definition(text)), flags)
     }
 
     /// The settings of flags, with what the project says where no flag does.
-    pub fn settings(&self, loaded: &Loaded, question: &Question, settings: Settings) -> Settings {
+    pub fn settings(&self, loaded: &Loaded, flags: Flags<'_>, settings: Settings) -> Settings {
         let properties = match (&self.config.properties, settings.properties.as_slice()) {
             (Some(own), []) => own.clone(),
-            (_, flags) => flags.to_vec(),
+            (_, asked) => asked.to_vec(),
         };
-        let fairness = match (self.config.check.fairness, question.fairness) {
-            (Some(own), None) => own.into(),
+        let fairness = match self.config.check.fairness {
+            Some(own) if !flags.fairness => own.into(),
             _ => settings.fairness,
         };
         let settings = Settings { properties, fairness, ..settings };
         // It is for all models of the project, also for those in which nothing is fair or not.
-        let fairness = if question.fairness.is_none() { suited(loaded, &settings).fairness } else { fairness };
+        let fairness = if !flags.fairness { suited(loaded, &settings).fairness } else { fairness };
         Settings { fairness, ..settings }
     }
 
     /// What of the file counts for a model.
-    pub fn told(&self, model: &Path, question: &Question) -> Arc<fabius_engine::Project> {
+    pub fn told(&self, model: &Path, flags: Flags<'_>) -> Arc<fabius_engine::Project> {
         let expected = self.config.expected(&model.display().to_string());
         let list = |name: &str, items: &[String]| (!items.is_empty()).then(|| format!("{name} = {items:?}"));
         let mut settings = Vec::new();
-        let flagged = |text: &String| question.define.iter().any(|flag| definition(flag).0 == definition(text).0);
+        let flagged = |text: &String| flags.defines.iter().any(|flag| definition(flag).0 == definition(text).0);
         let defines: Vec<String> =
             self.config.defines.iter().flatten().filter(|text| !flagged(text)).cloned().collect();
         settings.extend(list("defines", &defines));
-        if let (Some(own), []) = (&self.config.properties, question.property.as_slice()) {
+        if let (Some(own), []) = (&self.config.properties, flags.properties) {
             settings.extend(list("properties", own));
         }
-        if let (Some(own), None) = (self.config.check.fairness, question.fairness) {
+        if let Some(own) = self.config.check.fairness.filter(|_| !flags.fairness) {
             settings.push(format!("check.fairness = {:?}", Fairness::from(own).as_str()));
         }
         let verdicts = expected.iter().map(|(property, verdict)| (property, format!("{verdict:?}").to_lowercase()));
@@ -101,7 +112,7 @@ impl Project {
 ///
 /// # Errors
 /// What is wrong with the file, as half a sentence.
-pub fn for_debugger(model: &Path) -> Result<(Vec<(String, String)>, Fairness), String> {
+pub fn for_debugger(model: &Path) -> Result<(Vec<Define>, Fairness), String> {
     match config::find(model) {
         None => Ok((Vec::new(), Fairness::None)),
         Some((_, Ok(config))) => {
