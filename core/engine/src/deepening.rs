@@ -1,7 +1,7 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
-use crate::delayed::{in_figures, what_runs_do};
+use crate::delayed::in_figures;
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::liveness::prepare;
@@ -9,19 +9,17 @@ use crate::run::CheckContext;
 use crate::safety::shortest;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Task, measured, refused};
-use fabius_base::StopReason;
-use fabius_counterexample::{ErrorKind, Found};
+use crate::verdict;
+use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_search::delay_bounded::Coverage;
 use fabius_search::depth_bounded::{DepthSettings, depth_bounded, depth_bounded_cycles};
-use fabius_search::{self as search, Completeness, CycleOutcome, Outcome, StopAt};
+use fabius_search::{self as search, Outcome, StopAt};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
-use fabius_task::query::{CycleSearch, LivenessQuery, event_trace};
+use fabius_task::query::{CycleSearch, event_trace};
 use fabius_task::report::PropertyReport;
 use fabius_task::settings::{DepthBounding, Settings};
-use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// Searches runs of ever more steps, and confirms what was found.
@@ -92,7 +90,7 @@ pub(crate) fn check_cycles(
         Err(finding) => return Checked::faulty(planned, *finding),
     };
     let seconds = ((context.now)() - began).as_secs_f64();
-    let reason = infinite_reason(&query, &found, settings);
+    let reason = verdict::cycles_by_depth(&query, &found, settings);
     let mut checked = Checked {
         findings: no_checkpoint(settings, found.coverage, found.first().is_some()).into_iter().collect(),
         ..Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds))
@@ -119,68 +117,11 @@ fn kept<'a>(
     })
 }
 
-/// One sentence that says what a verdict on infinite runs rests on.
-fn infinite_reason(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> String {
-    let what = what_runs_do(query);
-    let searched = format!("searched {}", counted(found.statistics.states, "state"));
-    let steps = |bound: u32| counted(u64::from(bound), "step");
-    if found.first().is_some() {
-        let bound = found.rounds.last().map_or(0, |round| round.bound);
-        return format!("a run {what}, and stays within {} of the start", steps(bound));
-    }
-    match found.coverage {
-        Coverage::EverySchedule | Coverage::EveryDelay => format!("no run {what}"),
-        Coverage::Bound(bound) if found.infinite_macro_steps > 0 => {
-            let (places, steps) = (counted(found.infinite_macro_steps, "state"), steps(bound));
-            format!(
-                "found no run that {what} within {steps} ({searched}); this is not a proof: in {places} an atomic sequence may never end"
-            )
-        }
-        Coverage::Bound(bound) => {
-            format!(
-                "no run {what} and stays within {} of the start ({searched}); others were not looked at",
-                steps(bound)
-            )
-        }
-        Coverage::Ended(last) => {
-            let limit = limit_reached(found.completeness, &settings.limits);
-            match last {
-                Some(bound) => {
-                    format!("found no run that {what} within {} of the start ({searched}); then {limit}", steps(bound))
-                }
-                None => format!("found no run that {what} ({searched}); this is not a proof: {limit}"),
-            }
-        }
-    }
-}
-
 /// What the search found out, in figures and one sentence.
 fn describe(planned: &Planned, settings: &Settings, outcome: &Outcome<Move, Fault>, seconds: f64) -> PropertyReport {
-    PropertyReport { reason: reason(outcome, settings), search: "depth-bounded", ..measured(planned, outcome, seconds) }
-}
-
-/// One sentence that says what the verdict rests on. Atomic sequences count as one step.
-fn reason(outcome: &Outcome<Move, Fault>, settings: &Settings) -> String {
-    let searched = format!("searched {}", counted(outcome.statistics.states, "state"));
-    let within = outcome.rounds.last().map(|round| counted(u64::from(round.bound), "step"));
-    match (outcome.violations.first(), outcome.completeness, within) {
-        (Some(violation), _, _) => {
-            let what = ErrorKind::from(violation.kind).sentence();
-            let stop = if settings.keep_going { "" } else { "; stopped at the first violation" };
-            format!("{what}{stop}")
-        }
-        (None, Completeness::Exhaustive, _) => {
-            "no assertion can fail, no invalid end state, no runtime error".to_owned()
-        }
-        (None, Completeness::Stopped(StopReason::Depth), Some(within)) => {
-            format!("safe within {within} ({searched}); longer runs were not looked at")
-        }
-        (None, completeness, within) => {
-            let limit = limit_reached(completeness, &settings.limits);
-            match within {
-                Some(within) => format!("safe within {within} ({searched}); then {limit}"),
-                None => format!("no error found ({searched}); this is not a proof: {limit}"),
-            }
-        }
+    PropertyReport {
+        reason: verdict::by_depth(outcome, settings),
+        search: "depth-bounded",
+        ..measured(planned, outcome, seconds)
     }
 }

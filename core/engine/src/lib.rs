@@ -22,6 +22,7 @@ mod schedule;
 mod search_from;
 mod shortest;
 mod task;
+mod verdict;
 
 pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 pub use event::{Event, Goal, Progress};

@@ -5,18 +5,18 @@ use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Task, measured, refused};
+use crate::verdict;
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome};
-use fabius_search::{self as search, Completeness, Processes, TreeStore, parallel};
+use fabius_search::{self as search, Processes, TreeStore, parallel};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
-use fabius_task::report::{OFF, ON, PropertyReport, ViolationClass};
+use fabius_task::report::{OFF, ON, PropertyReport};
 use fabius_task::settings::{Fairness, Settings};
-use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// The random order of the threads' successors starts from this; the same for every run.
@@ -183,31 +183,8 @@ fn describe(
     seconds: f64,
 ) -> PropertyReport {
     PropertyReport {
-        reason: reason(query, outcome, settings),
+        reason: verdict::cycles(query, outcome, settings),
         bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
         ..measured(planned, outcome, seconds)
-    }
-}
-
-/// One sentence that says what the verdict rests on.
-fn reason(query: &LivenessQuery, outcome: &CycleFound, settings: &Settings) -> String {
-    let fair = match settings.fairness {
-        Fairness::None => "",
-        Fairness::Weak => "weakly fair ",
-        Fairness::Strong => "strongly fair ",
-    };
-    let run = match (query.class, &query.property) {
-        (ViolationClass::NonProgressCycle, _) => format!("{fair}run goes on for ever without progress"),
-        (_, Some(_)) => format!("{fair}run violates it"),
-        (_, None) => format!("{fair}run passes acceptance labels for ever"),
-    };
-    match (outcome.first(), outcome.completeness) {
-        (Some(_), _) => format!("a {run}"),
-        (None, Completeness::Exhaustive) => format!("no {run}"),
-        (None, stopped) => {
-            let states = counted(outcome.statistics.states, "state");
-            let limit = limit_reached(stopped, &settings.limits);
-            format!("no {run}, as far as {states} tell; this is not a proof: {limit}")
-        }
     }
 }

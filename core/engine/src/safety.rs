@@ -3,10 +3,11 @@
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
-use crate::task::{Checked, Task, measured, missed, refused, times};
+use crate::task::{Checked, Task, measured, refused};
+use crate::verdict;
 use fabius_analysis::dead_code;
 use fabius_base::{Limits, StopReason};
-use fabius_counterexample::{ErrorKind, Found, Shorter};
+use fabius_counterexample::{Found, Shorter};
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
 use fabius_model::{Budget, SearchedMachine};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
@@ -17,7 +18,6 @@ use fabius_task::plan::Planned;
 use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, ON, PropertyReport};
 use fabius_task::settings::{Order, Settings, Storage};
-use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -227,40 +227,10 @@ pub(crate) fn shortest(
 fn describe(planned: &Planned, settings: &Settings, how: How, explored: &Explored, seconds: f64) -> PropertyReport {
     let outcome = &explored.outcome;
     PropertyReport {
-        reason: reason(outcome, &settings.limits),
+        reason: verdict::exhaustive(outcome, &settings.limits),
         search: if how.order == Order::BreadthFirst { "bfs" } else { "dfs" },
         store: how.store.as_str(),
         bytes_per_state: explored.store_bytes as f64 / outcome.statistics.states.max(1) as f64,
         ..measured(planned, outcome, seconds)
-    }
-}
-
-/// One sentence that says what the verdict rests on.
-fn reason(outcome: &SearchOutcome, limits: &Limits) -> String {
-    let states = counted(outcome.statistics.states, "state");
-    let missed = missed(outcome.exactness);
-    match (outcome.statistics.violations, outcome.completeness) {
-        (0, Completeness::Exhaustive) if outcome.exactness.is_exact() => {
-            "no assertion can fail, no invalid end state, no runtime error".to_owned()
-        }
-        (0, Completeness::Exhaustive) => format!("no error found in {states}; this is not a proof: {missed}"),
-        (0, _) => {
-            let limit = limit_reached(outcome.completeness, limits);
-            format!("no error found in {states}; this is not a proof: {limit}")
-        }
-        (_, Completeness::FirstViolation) => {
-            let what = outcome.violations.first().map(|violation| ErrorKind::from(violation.kind).sentence());
-            let what = what.unwrap_or_default();
-            format!("{what}; stopped at the first violation")
-        }
-        (found, completeness) => {
-            let kinds = counted(outcome.violations.len() as u64, "different violation");
-            let all = format!("{kinds}, met {} in all", times(found));
-            match completeness {
-                Completeness::Exhaustive if outcome.exactness.is_exact() => format!("{all}; everything was explored"),
-                Completeness::Exhaustive => format!("{all}; there may be more: {missed}"),
-                _ => format!("{all}; there may be more: {}", limit_reached(completeness, limits)),
-            }
-        }
     }
 }

@@ -5,6 +5,7 @@ use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::shortest::shortest;
 use crate::task::Task;
+use crate::verdict;
 use fabius_counterexample::{Counterexample, ErrorKind, ExplorationTarget, Found, confirm};
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch};
@@ -13,7 +14,6 @@ use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question, plan, unknown_property};
 use fabius_task::query::{CycleSearch, liveness_query};
 use fabius_task::settings::Settings;
-use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// What a search from a state found. It says nothing of the rest of the model, so it has no [`crate::Verdict`].
@@ -57,19 +57,11 @@ pub fn search_from(
     };
     let found = found.map(|found| confirm(loaded, &target.program, found)).transpose()?;
     let exhaustive = completeness == Completeness::Exhaustive && cut.is_none();
-    let states = counted(statistics.states, "state");
-    let sentence = match (&found, cut) {
-        (Some(found), _) => {
-            let steps = (found.trace.steps.len()).saturating_sub(path.len());
-            format!("{}, {} further on", found.report.kind.sentence(), counted(steps as u64, "step"))
-        }
-        (None, Some(cut)) => format!("no violation found in {states}, but {cut}"),
-        (None, None) if exhaustive => format!("no violation is reachable ({states}, exhaustive)"),
-        (None, None) => {
-            let limit = limit_reached(completeness, &settings.limits);
-            format!("no violation found in {states}, not exhaustive: {limit}")
-        }
-    };
+    let violation = found.as_ref().map(|found| {
+        let steps = found.trace.steps.len().saturating_sub(path.len());
+        (found.report.kind, steps)
+    });
+    let sentence = verdict::from_here(&task, violation, (statistics.states, completeness), cut.as_deref());
     Ok(SearchedFrom { found, states: statistics.states, exhaustive, sentence })
 }
 

@@ -8,14 +8,13 @@ use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
 use fabius_model::CutRuns;
 use fabius_program::{Initial, Program, Variable};
-use fabius_search::store::Exactness;
 use fabius_search::{Completeness, SearchOutcome};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::report::{PropertyReport, Stopped, Verdict};
 use fabius_task::settings::{Settings, Storage};
-use fabius_task::words::{grouped, memory};
+use fabius_task::words::memory;
 use std::sync::Arc;
 
 /// This many variables are named where a state is too large.
@@ -179,24 +178,6 @@ fn largest(program: &Program) -> Vec<(&Variable, u64)> {
     sized.retain(|(_, bytes)| least < *bytes);
     sized.truncate(LARGEST_SHOWN_MAX);
     sized
-}
-
-pub(crate) fn times(count: u64) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{} times", grouped(count)) }
-}
-
-/// What a lossy store may have missed.
-pub(crate) fn missed(exactness: Exactness) -> String {
-    match exactness {
-        Exactness::Exact => String::new(),
-        Exactness::Fingerprint { omission_probability } => {
-            format!("two states may have been taken for one, with a probability of about {omission_probability:.1e}")
-        }
-        Exactness::Bitstate { omission_probability_per_state, bits_per_state } => format!(
-            "with {bits_per_state:.0} bits per state, about one in {:.0} states may have been missed",
-            1.0 / omission_probability_per_state.max(1e-15)
-        ),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The search for infinite runs in the order of delays.
 
 use super::{
-    Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, seed_of, under, unknown_types,
-    with_scheduler,
+    Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, seed_of, unknown_types, with_scheduler,
 };
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::engine_observer::EngineObserver;
@@ -12,19 +11,19 @@ use crate::run::CheckContext;
 use crate::shortest::add_shortest;
 use crate::strategy::DelayedCycleSearch;
 use crate::task::{Checked, Task, measured};
+use crate::verdict;
 use fabius_base::Finding;
 use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, meaning::Fault};
-use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
+use fabius_search::delay_bounded::IterativeDelayBounding;
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::{self as search, CycleOutcome, StopAt};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::{CycleSearch, LivenessQuery};
-use fabius_task::report::{PropertyReport, ViolationClass};
+use fabius_task::report::PropertyReport;
 use fabius_task::settings::{Delaying, Settings};
-use fabius_task::words::{counted, limit_reached};
 use std::sync::Arc;
 
 /// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.
@@ -154,7 +153,7 @@ fn describe(
     ask: Ask,
     seconds: f64,
 ) -> PropertyReport {
-    in_figures(planned, found, word(ask), reason(settings, query, found, chosen), seconds)
+    in_figures(planned, found, word(ask), verdict::cycles_by_delays(query, found, settings, chosen), seconds)
 }
 
 /// What a search for cycles that goes by rounds found out, in figures and one sentence.
@@ -166,58 +165,4 @@ pub(crate) fn in_figures(
     seconds: f64,
 ) -> PropertyReport {
     PropertyReport { reason, search, ..measured(planned, found, seconds) }
-}
-
-/// What the runs do that are looked for: *a run* …
-pub(crate) fn what_runs_do(query: &LivenessQuery) -> &'static str {
-    match (query.class, &query.property) {
-        (ViolationClass::NonProgressCycle, _) => "goes on for ever without progress",
-        (_, Some(_)) => "violates it",
-        (_, None) => "passes acceptance labels for ever",
-    }
-}
-
-/// One sentence that says what the verdict rests on.
-fn reason(settings: &Settings, query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, chosen: &Chosen) -> String {
-    let what = what_runs_do(query);
-    let states = counted(found.statistics.states, "state");
-    let under = under(chosen);
-    let bound = found.rounds.last().map_or(0, |round| u64::from(round.bound));
-    if found.first().is_some() {
-        let within = match bound {
-            0 => "without a delay".to_owned(),
-            _ => format!("with up to {}", counted(bound, "delay")),
-        };
-        let cost = match found.loop_delays {
-            Some(0) => "; the loop goes on without any".to_owned(),
-            Some(delays) => format!("; each round of the loop takes {}", counted(u64::from(delays), "delay")),
-            None => String::new(),
-        };
-        return format!("a run {what}: found {within} {under}{cost}");
-    }
-    match found.coverage {
-        Coverage::EverySchedule | Coverage::EveryDelay => format!("no run {what}, under any schedule"),
-        Coverage::Bound(_) if found.infinite_macro_steps > 0 => {
-            let places = counted(found.infinite_macro_steps, "state");
-            format!(
-                "found no run that {what} (searched {states}); this is not a proof: in {places} an atomic sequence may never end"
-            )
-        }
-        Coverage::Bound(bound) => {
-            format!(
-                "found no run that {what}, up to {} {under} (searched {states})",
-                counted(u64::from(bound), "delay")
-            )
-        }
-        Coverage::Ended(last) => {
-            let limit = limit_reached(found.completeness, &settings.limits);
-            match last {
-                Some(bound) => {
-                    let delays = counted(u64::from(bound), "delay");
-                    format!("found no run that {what}, up to {delays} {under} (searched {states}); then {limit}")
-                }
-                None => format!("found no run that {what}, {under} (searched {states}); this is not a proof: {limit}"),
-            }
-        }
-    }
 }

@@ -5,9 +5,8 @@ mod cycles;
 mod rerun;
 mod samples;
 mod seals;
-mod verdict;
 
-pub(crate) use cycles::{check as check_cycles, in_figures, what_runs_do};
+pub(crate) use cycles::{check as check_cycles, in_figures};
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::checkpoint::{CheckpointKey, Checkpointing};
@@ -16,7 +15,8 @@ use crate::event::{Event, Goal};
 use crate::look::Controls;
 use crate::run::CheckContext;
 use crate::safety::shortest;
-use crate::task::{Checked, Task, refused};
+use crate::task::{Checked, Task, measured, refused};
+use crate::verdict::{self, DelayBounds};
 use by_name::ByName;
 use fabius_analysis::dead_code;
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
@@ -32,7 +32,7 @@ use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Sto
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::event_trace;
-use fabius_task::report::DelayReport;
+use fabius_task::report::{DelayReport, PropertyReport};
 use fabius_task::scheduler::{Chosen, choose, unknown_types};
 use fabius_task::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
 use fabius_witness::format::json;
@@ -40,7 +40,6 @@ use fabius_witness::{HeldBack, Trace};
 use seals::{Overlap, SealedPlaces};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use verdict::{describe, reason, under, violated};
 
 /// The hash functions of lossy stores start from this.
 const STORE_SEED: u64 = 0;
@@ -164,9 +163,28 @@ pub(crate) fn check(
     }
     if let Some(first) = checked.report.violations.first() {
         let count = outcome.violations.len();
-        checked.report.reason = violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
+        checked.report.reason = verdict::violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
     }
     checked
+}
+
+/// What the search found out, in figures and one sentence.
+fn describe(
+    planned: &Planned,
+    how: How,
+    mode: DelayMode,
+    explored: &Explored,
+    sentence: String,
+    seconds: f64,
+) -> PropertyReport {
+    let outcome = &explored.outcome;
+    PropertyReport {
+        reason: sentence,
+        search: mode.as_str(),
+        store: how.store_word(),
+        bytes_per_state: explored.store_bytes as f64 / outcome.statistics.states.max(1) as f64,
+        ..measured(planned, outcome, seconds)
+    }
 }
 
 /// The statements that no run executes, if all runs were seen: who keeps to seals does not see all.
@@ -204,7 +222,13 @@ fn explore(
         overlap,
         Search { engine_observer, order },
     )?;
-    let sentence = reason(&explored, order, chosen, task.loaded.is_sealed());
+    let asked = DelayBounds {
+        exact: order.mode == DelayMode::Exact,
+        choices: delaying.choices_max,
+        is_sealed: task.loaded.is_sealed(),
+        limits: order.limits,
+    };
+    let sentence = verdict::by_delays(&explored.outcome, &asked, chosen);
     Ok((explored, sentence))
 }
 

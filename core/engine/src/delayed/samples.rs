@@ -1,16 +1,16 @@
 //! Single runs at random.
 
-use super::{Chosen, Explored, Overlap, SharedScheduler, UnderScheduler, seed_of, under, with_scheduler};
+use super::{Chosen, Explored, Overlap, SharedScheduler, UnderScheduler, seed_of, with_scheduler};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::task::Task;
+use crate::verdict;
 use fabius_model::SearchedMachine;
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
 use fabius_search::{self as search, SampleStatistics, StopAt};
 use fabius_task::settings::{Delaying, SampleKind, SchedulerChoice};
-use fabius_task::words::{counted, grouped};
 
 /// This many delays (or changes of priority) if nobody says.
 const DELAYS_DEFAULT: u32 = 2;
@@ -79,29 +79,6 @@ pub(super) fn draw(
 
 /// One sentence about runs in which nothing was found.
 pub(super) fn reason(samples: &SampleStatistics, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> String {
-    let SampleStatistics { runs, length, probability } = *samples;
-    let runs = counted(runs, "run");
     let delays = delaying.delays_max.unwrap_or(DELAYS_DEFAULT);
-    let how = match kind {
-        SampleKind::Delays => format!("with {} each {}", counted(u64::from(delays), "delay"), under(chosen)),
-        SampleKind::Walk => "at random".to_owned(),
-        SampleKind::Pct => "with random priorities".to_owned(),
-        SampleKind::Pos => "with random priorities of steps".to_owned(),
-        SampleKind::Surw => "with all orders of steps equally likely".to_owned(),
-    };
-    let hope = match (probability, kind) {
-        (Some(probability), SampleKind::Delays) => {
-            let one_in = grouped((1.0 / probability).min(1e15) as u64);
-            let needs = counted(u64::from(delays), "delay");
-            format!(
-                "; an error that needs {needs} shows in at least one of {one_in} runs, if it takes at most {length} turns"
-            )
-        }
-        (Some(probability), _) => {
-            let one_in = grouped((1.0 / probability).min(1e15) as u64);
-            format!("; an error of depth {} shows in at least one of {one_in} runs", delays + 1)
-        }
-        (None, _) => String::new(),
-    };
-    format!("no error found in {runs} {how} (seed {}){hope}", seed_of(delaying))
+    verdict::samples(samples, kind, (delaying, delays), chosen)
 }
