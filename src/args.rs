@@ -3,6 +3,7 @@
 
 use crate::checkpoint::CheckpointFlags;
 use crate::delays::DelayFlags;
+use crate::formats::FormatFlags;
 pub use crate::schedule::Schedule;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -369,9 +370,9 @@ pub struct Check {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
-    /// Print one JSON document (an array of them for several files); docs/schema describes it.
-    #[arg(long, conflicts_with = "events", help_heading = "Output")]
-    pub json: bool,
+    /// What is printed.
+    #[command(flatten)]
+    pub formats: FormatFlags,
 
     /// Print events as they happen, one JSON object per line.
     #[arg(long, help_heading = "Output")]

@@ -37,7 +37,7 @@ pub fn run(args: &Check) -> u8 {
             return exit::FAULTY;
         }
     }
-    if let Err(why) = diagram::check_name(args) {
+    if let Err(why) = diagram::check_name(args).and_then(|()| args.formats.check()) {
         let _ = writeln!(anstream::stderr(), "error: {why}");
         return exit::FAULTY;
     }

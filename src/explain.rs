@@ -25,7 +25,7 @@ fn sections() -> impl Iterator<Item = &'static str> {
 }
 
 /// The text about a code, without marks of the page's format.
-fn section(wanted: &str) -> Option<String> {
+pub(crate) fn section(wanted: &str) -> Option<String> {
     let found = sections().find(|section| code_of(section).eq_ignore_ascii_case(wanted))?;
     let mut text = String::new();
     let mut in_example = false;

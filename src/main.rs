@@ -11,6 +11,7 @@ mod executions;
 mod exit;
 mod explain;
 mod explore;
+mod formats;
 mod output;
 mod progress;
 mod render;

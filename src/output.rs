@@ -34,16 +34,17 @@ pub fn code(written: io::Result<()>) -> u8 {
     }
 }
 
-/// Writes reports as one document: a single one as it is, several as a list.
+/// Reports as one document: a single one as it is, several as a list.
 ///
 /// # Errors
 /// If that is not possible.
-pub fn document(reports: &[Report], alone: bool, mut out: impl Write) -> io::Result<()> {
-    match reports {
-        [report] if alone => serde_json::to_writer_pretty(&mut out, report),
-        reports => serde_json::to_writer_pretty(&mut out, reports),
+pub fn document<'a>(reports: impl Iterator<Item = &'a Report>, alone: bool) -> io::Result<String> {
+    let reports: Vec<&Report> = reports.collect();
+    let text = match reports.as_slice() {
+        [report] if alone => serde_json::to_string_pretty(report),
+        reports => serde_json::to_string_pretty(reports),
     }?;
-    out.write_all(b"\n").and_then(|()| out.flush())
+    Ok(text + "\n")
 }
 
 /// Standard output without the lock and the buffer of the usual one: whoever holds those may wait for ever.

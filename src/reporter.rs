@@ -1,6 +1,7 @@
-//! The faces of a check: text for people, one JSON document, or a line of JSON per event.
+//! The faces of a check: text for people, a document at the end, or a line of JSON per event.
 
 use crate::args::{Check, ColorWhen};
+use crate::formats::{self, Checked, Format};
 use crate::output::{self, complain};
 use crate::progress::ProgressLine;
 use crate::render::text;
@@ -10,7 +11,7 @@ use fabius_base::Limits;
 use fabius_engine::{Event, Loaded, Outcome, Report, plan};
 use fabius_supervise::Voice;
 use serde::Serialize;
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, Stdout, Write};
 use std::path::Path;
 
 /// Shows what happens, in the way that was asked for.
@@ -20,6 +21,8 @@ pub struct Reporter {
     progress: ProgressLine,
     limits: Limits,
     out: AutoStream<Stdout>,
+    /// The models that are done, for a document at the end.
+    checked: Vec<Checked>,
     /// The first write that failed.
     failed: Option<io::Error>,
     /// Whether there is still anything to say.
@@ -29,8 +32,8 @@ pub struct Reporter {
 enum Kind {
     /// For people.
     Text,
-    /// One document at the end.
-    Json(Vec<Report>),
+    /// Nothing until the end: then one document.
+    Document,
     /// A line per event.
     Events,
 }
@@ -44,9 +47,9 @@ impl Reporter {
             ColorWhen::Never => ColorChoice::Never,
         };
         let kind = match args {
-            Check { json: true, .. } => Kind::Json(Vec::new()),
             Check { events: true, .. } => Kind::Events,
-            _ => Kind::Text,
+            Check { formats, .. } if formats.is_text() => Kind::Text,
+            _ => Kind::Document,
         };
         Self {
             kind,
@@ -54,6 +57,7 @@ impl Reporter {
             progress: ProgressLine::new(args, limits),
             limits,
             out: AutoStream::new(std::io::stdout(), choice),
+            checked: Vec::new(),
             failed: None,
             voice: Voice::default(),
         }
@@ -68,16 +72,15 @@ impl Reporter {
     /// A face in the place of one that was lost with its work: it has the reports of the files before.
     pub fn instead(args: &Check, limits: Limits, done: Vec<Report>) -> Self {
         let mut reporter = Self::new(args, limits);
-        if let Kind::Json(reports) = &mut reporter.kind {
-            *reports = done;
-        }
+        done.into_iter().for_each(|report| reporter.keep(|| Checked::from_report(report)));
         reporter
     }
 
     /// A file did not come to its end: this is what is known of it.
     pub fn unfinished(&mut self, report: Report) {
-        match &mut self.kind {
-            Kind::Json(reports) => reports.push(report),
+        self.keep(|| Checked::from_report(report.clone()));
+        match self.kind {
+            Kind::Document => {}
             Kind::Events => self.line(&Event::Done { report }),
             Kind::Text => {
                 let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
@@ -126,8 +129,13 @@ impl Reporter {
         if let Some(failure) = &outcome.failure {
             complain(failure);
         }
-        if let Kind::Json(reports) = &mut self.kind {
-            reports.push(outcome.report.clone());
+        self.keep(|| Checked::new(loaded, outcome));
+    }
+
+    /// Keeps what a document at the end needs, if there is to be one.
+    fn keep(&mut self, checked: impl FnOnce() -> Checked) {
+        if self.args.formats.format() != Format::Text {
+            self.checked.push(checked());
         }
     }
 
@@ -139,9 +147,9 @@ impl Reporter {
         }
         let report = fabius_engine::crashed(&path.display().to_string(), panic);
         complain(&report.reason);
-        match &mut self.kind {
-            Kind::Text => {}
-            Kind::Json(reports) => reports.push(report),
+        self.keep(|| Checked::from_report(report.clone()));
+        match self.kind {
+            Kind::Text | Kind::Document => {}
             Kind::Events => self.line(&Event::Done { report }),
         }
     }
@@ -153,14 +161,12 @@ impl Reporter {
 
     /// All files are done; returns the exit code if the output could not be written, 0 if it could.
     pub fn finish(mut self) -> u8 {
-        let written = match &self.kind {
-            Kind::Json(reports) => {
-                let out = BufWriter::new(std::io::stdout().lock());
-                output::document(reports, self.args.files.len() == 1, out)
-            }
-            _ => self.out.flush(),
-        };
-        self.note(written);
+        let flushed = self.out.flush();
+        self.note(flushed);
+        if self.args.formats.format() != Format::Text {
+            let written = formats::write(&self.args, &self.checked, std::io::stdout().lock());
+            self.note(written);
+        }
         output::code(self.failed.map_or(Ok(()), Err))
     }
 

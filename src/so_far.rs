@@ -2,6 +2,7 @@
 //! can be had, not even for a report of the usual kind.
 
 use crate::args::Check;
+use crate::formats::{self, Checked, Format};
 use crate::render::text;
 use crate::{exit, output};
 use anstream::AutoStream;
@@ -123,9 +124,12 @@ impl SoFar {
 impl Known {
     /// Writes a report, and those before it, in the way that was asked for.
     fn say(&mut self, report: Report, args: &Check, out: File) -> io::Result<()> {
-        if args.json {
-            self.done.push(report);
-            return output::document(&self.done, args.files.len() == 1, io::BufWriter::new(out));
+        if args.formats.format() != Format::Text {
+            let checked: Vec<Checked> = self.done.iter().chain([&report]).cloned().map(Checked::from_report).collect();
+            formats::write(args, &checked, &out)?;
+        }
+        if !args.formats.is_text() {
+            return Ok(());
         }
         let text = if args.events {
             serde_json::to_string(&Event::Done { report })? + "\n"

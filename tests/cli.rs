@@ -1,5 +1,7 @@
 //! The command line as a person and as a script meet it: the real binary, on files.
 
+#[path = "cli/formats.rs"]
+mod formats;
 #[path = "cli/schema.rs"]
 mod schema;
 

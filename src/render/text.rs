@@ -114,7 +114,7 @@ fn tried(outcome: &Outcome) -> String {
 }
 
 /// What goes wrong, where, and the run that leads there.
-fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool, as_diagram: bool) -> String {
+pub fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool, as_diagram: bool) -> String {
     if !with_run {
         return findings::render(map, &example.finding) + "\n";
     }
@@ -266,7 +266,7 @@ fn word(verdict: Verdict) -> String {
 }
 
 /// The verdict, and whether it is the one that the model says to expect.
-fn judged(property: &PropertyReport) -> String {
+pub fn judged(property: &PropertyReport) -> String {
     match (property.is_as_expected(), property.verdict) {
         (None, verdict) => word(verdict),
         (Some(true), Verdict::Violated) => paint(GOOD, "violated, as expected"),

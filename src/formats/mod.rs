@@ -1,0 +1,229 @@
+//! Documents about all models of a run, for other programs and for people: code scanning, test reports, annotations, a page.
+//!
+//! Each is made of the reports and findings that the text and `--json` are made of; a file for each format.
+
+mod github;
+pub mod identity;
+mod junit;
+mod sarif;
+
+use crate::args::Check;
+use crate::output;
+use crate::render::text;
+use anstream::adapter::strip_str;
+use clap::{Args, ValueEnum};
+use fabius_base::Code;
+use fabius_engine::report::{FindingReport, PropertyClass, PropertyReport, ViolationClass, ViolationReport};
+use fabius_engine::{Loaded, Outcome, Report};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// The flags that choose what a check prints.
+#[derive(Args, Debug, Clone, Default)]
+pub struct FormatFlags {
+    /// Format of the output (default: text).
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "events", help_heading = "Output")]
+    pub format: Option<Format>,
+
+    /// Print one JSON document (an array of them for several files), as --format json does; docs/schema describes it.
+    #[arg(long, conflicts_with = "events", help_heading = "Output")]
+    pub json: bool,
+
+    /// Write the document that --format chooses to this file, and the text for people to standard output.
+    #[arg(long, value_name = "FILE", conflicts_with = "events", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+}
+
+/// What a check prints.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON document, an array for several models.
+    Json,
+    /// SARIF 2.1.0, for code scanning: violations with their runs, findings, what is undecided.
+    Sarif,
+    /// JUnit XML, for test reports: a test case for each property; undecided is an error.
+    Junit,
+    /// Annotations of GitHub (workflow commands), and a line that sums up.
+    Github,
+}
+
+impl FormatFlags {
+    /// The format of standard output, and what else to write.
+    pub fn format(&self) -> Format {
+        self.format.unwrap_or(if self.json { Format::Json } else { Format::Text })
+    }
+
+    /// Whether standard output is for people; a document may go to a file beside it.
+    pub fn is_text(&self) -> bool {
+        self.format() == Format::Text || self.output.is_some()
+    }
+
+    /// Refuses flags that contradict each other, and a file that cannot be written.
+    ///
+    /// # Errors
+    /// Why they are refused.
+    pub fn check(&self) -> Result<(), String> {
+        let name = |format: Format| format.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+        match (self.format, &self.output) {
+            (Some(format), _) if self.json && format != Format::Json => {
+                Err(format!("--json and --format {} contradict each other: name one of them", name(format)))
+            }
+            (_, Some(path)) if self.format() == Format::Text => {
+                Err(format!("--output {} writes a document: name its format, as in --format html", path.display()))
+            }
+            // A check may take long: what cannot be written is said before it begins.
+            (_, Some(path)) => OpenOptions::new().create(true).append(true).open(path).map(drop).map_err(|error| {
+                format!("cannot write {}: {error}\nhelp: name a file in a writable folder", path.display())
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A model that was checked, with what the formats need besides its report.
+#[derive(Clone)]
+pub struct Checked {
+    /// What the check found out.
+    pub report: Report,
+    /// The counterexamples, one for each violation of the report; none if nothing but the report is known.
+    examples: Vec<Example>,
+}
+
+/// A counterexample.
+#[derive(Clone)]
+struct Example {
+    /// What goes wrong and where.
+    finding: FindingReport,
+    /// The same with the run, as text for people.
+    text: String,
+}
+
+/// A violation with its property, and what is known of it besides.
+#[derive(Clone, Copy)]
+struct Violation<'a> {
+    property: &'a PropertyReport,
+    report: &'a ViolationReport,
+    example: Option<&'a Example>,
+}
+
+impl Checked {
+    /// A model whose check is over.
+    pub fn new(loaded: &Loaded, outcome: &Outcome) -> Self {
+        let map = &loaded.map;
+        let examples = outcome.counterexamples.iter().map(|example| Example {
+            finding: FindingReport::new(map, &example.finding),
+            text: plain(&text::counterexample(map, example, true, false)),
+        });
+        Self { report: outcome.report.clone(), examples: examples.collect() }
+    }
+
+    /// A model of which only the report is known.
+    pub fn from_report(report: Report) -> Self {
+        Self { report, examples: Vec::new() }
+    }
+
+    fn violations(&self) -> impl Iterator<Item = Violation<'_>> {
+        let reports = self.report.properties.iter();
+        let reports = reports.flat_map(|property| property.violations.iter().map(move |report| (property, report)));
+        let known = reports.clone().count() == self.examples.len();
+        reports.enumerate().map(move |(at, (property, report))| Violation {
+            property,
+            report,
+            example: self.examples.get(at).filter(|_| known),
+        })
+    }
+}
+
+/// Writes the document about all models of a run where the flags say.
+///
+/// # Errors
+/// If that is not possible.
+pub fn write(args: &Check, checked: &[Checked], standard_output: impl Write) -> io::Result<()> {
+    let text = document(args, checked)?;
+    match &args.formats.output {
+        Some(path) => named(path, File::create(path).and_then(|mut file| file.write_all(text.as_bytes()))),
+        None => {
+            let mut out = BufWriter::new(standard_output);
+            out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        }
+    }
+}
+
+fn named(path: &Path, written: io::Result<()>) -> io::Result<()> {
+    written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+fn document(args: &Check, checked: &[Checked]) -> io::Result<String> {
+    match args.formats.format() {
+        Format::Text => Ok(String::new()),
+        Format::Json => output::document(checked.iter().map(|checked| &checked.report), args.files.len() == 1),
+        Format::Sarif => sarif::document(checked),
+        Format::Junit => junit::document(checked),
+        Format::Github => Ok(github::document(checked)),
+    }
+}
+
+impl Violation<'_> {
+    /// What goes wrong, as a sentence.
+    fn headline(&self) -> &str {
+        self.example.map_or(&self.report.message, |example| &example.finding.message)
+    }
+
+    /// What goes wrong with the run that leads there, as text for people; as much of it as is known.
+    fn text(&self) -> String {
+        if let Some(example) = self.example {
+            return example.text.clone();
+        }
+        let told = self.report;
+        let headline = format!("{}:{}:{}: {}", told.file, told.line, told.column, told.message);
+        let lines: Vec<String> = [headline].into_iter().chain(told.explanation.iter().cloned()).collect();
+        lines.join("\n")
+    }
+
+    /// The row of the table of codes.
+    fn code(&self) -> &'static str {
+        let of_formula = self.property.kind == PropertyClass::Ltl;
+        self.example.map_or_else(|| code(self.report.kind, of_formula).as_str(), |example| example.finding.code)
+    }
+}
+
+/// The code that the finding about a violation has.
+fn code(kind: ViolationClass, of_formula: bool) -> Code {
+    match kind {
+        ViolationClass::Assertion => Code::AssertionViolated,
+        ViolationClass::InvalidEndState => Code::InvalidEndState,
+        ViolationClass::Evaluation => Code::EvaluationFailed,
+        ViolationClass::NonProgressCycle => Code::NonProgressCycle,
+        ViolationClass::AcceptanceCycle if !of_formula => Code::AcceptanceCycle,
+        ViolationClass::AcceptanceCycle | ViolationClass::ClaimCompleted => Code::PropertyViolated,
+        ViolationClass::Trace => Code::TraceViolated,
+    }
+}
+
+/// The verdict, and whether it is the expected one.
+fn judged(property: &PropertyReport) -> String {
+    plain(&text::judged(property))
+}
+
+/// A finding in lines, without the text that it is about.
+fn finding_text(finding: &FindingReport) -> String {
+    let place = if finding.line == 0 {
+        finding.file.clone()
+    } else {
+        format!("{}:{}:{}", finding.file, finding.line, finding.column)
+    };
+    let colon = if place.is_empty() { "" } else { ": " };
+    let mut text = format!("{place}{colon}{}[{}]: {}\n", finding.severity, finding.code, finding.message);
+    finding.notes.iter().for_each(|note| text.push_str(&format!("  = note: {note}\n")));
+    finding.help.iter().for_each(|help| text.push_str(&format!("  = help: {help}\n")));
+    text
+}
+
+/// Text without colours.
+fn plain(text: &str) -> String {
+    strip_str(text).to_string()
+}
