@@ -129,7 +129,8 @@ impl Reporter {
         if let Some(failure) = &outcome.failure {
             complain(failure);
         }
-        self.keep(|| Checked::new(loaded, outcome));
+        let format = self.args.formats.format();
+        self.keep(|| Checked::new(loaded, outcome, format));
     }
 
     /// Keeps what a document at the end needs, if there is to be one.

@@ -17,7 +17,7 @@ pub fn document(checked: &[Checked]) -> String {
         model.report.properties.iter().for_each(|property| of_property(&mut text, property, &model.report));
         of_model(&mut text, &model.report);
     }
-    let _ = writeln!(text, "{}", sum(checked));
+    let _ = writeln!(text, "{TOOL}: {}", sum(checked));
     text
 }
 
@@ -97,7 +97,8 @@ fn property_value(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-fn sum(checked: &[Checked]) -> String {
+/// A line that sums up.
+pub fn sum(checked: &[Checked]) -> String {
     let properties = || checked.iter().flat_map(|model| &model.report.properties);
     let with = |code: u8| properties().filter(|property| exit::of_property(property) == code).count();
     let mut parts = vec![format!("{} hold or are as expected", with(0))];
@@ -109,7 +110,7 @@ fn sum(checked: &[Checked]) -> String {
     let models = counted(checked.len() as u64, "model");
     let count = properties().count() as u64;
     let properties = if count == 1 { "1 property".to_owned() } else { format!("{count} properties") };
-    let mut text = format!("{TOOL}: {models}, {properties}: {}", parts.join(", "));
+    let mut text = format!("{models}, {properties}: {}", parts.join(", "));
     if 0 < unchecked {
         let _ = write!(text, "; {} not checked", counted(unchecked as u64, "model"));
     }

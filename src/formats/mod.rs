@@ -3,13 +3,14 @@
 //! Each is made of the reports and findings that the text and `--json` are made of; a file for each format.
 
 mod github;
+mod html;
 pub mod identity;
 mod junit;
 mod sarif;
 
 use crate::args::Check;
-use crate::output;
 use crate::render::text;
+use crate::{diagram, output};
 use anstream::adapter::strip_str;
 use clap::{Args, ValueEnum};
 use fabius_base::Code;
@@ -49,6 +50,8 @@ pub enum Format {
     Junit,
     /// Annotations of GitHub (workflow commands), and a line that sums up.
     Github,
+    /// One page for a browser, complete in itself: verdicts, runs with diagrams, texts with marks.
+    Html,
 }
 
 impl FormatFlags {
@@ -91,6 +94,15 @@ pub struct Checked {
     pub report: Report,
     /// The counterexamples, one for each violation of the report; none if nothing but the report is known.
     examples: Vec<Example>,
+    /// The texts of the model, for the page only.
+    sources: Vec<Source>,
+}
+
+/// A text.
+#[derive(Clone)]
+struct Source {
+    name: String,
+    text: String,
 }
 
 /// A counterexample.
@@ -100,6 +112,8 @@ struct Example {
     finding: FindingReport,
     /// The same with the run, as text for people.
     text: String,
+    /// The run as a picture (SVG), for the page only.
+    picture: Option<String>,
 }
 
 /// A violation with its property, and what is known of it besides.
@@ -112,18 +126,22 @@ struct Violation<'a> {
 
 impl Checked {
     /// A model whose check is over.
-    pub fn new(loaded: &Loaded, outcome: &Outcome) -> Self {
+    pub fn new(loaded: &Loaded, outcome: &Outcome, format: Format) -> Self {
+        let page = format == Format::Html;
         let map = &loaded.map;
         let examples = outcome.counterexamples.iter().map(|example| Example {
             finding: FindingReport::new(map, &example.finding),
             text: plain(&text::counterexample(map, example, true, false)),
+            picture: page.then(|| diagram::svg(&example.trace, map)),
         });
-        Self { report: outcome.report.clone(), examples: examples.collect() }
+        let texts = map.files().filter(|(_, file)| page && !file.text.is_empty());
+        let sources = texts.map(|(_, file)| Source { name: file.name.to_string(), text: file.text.to_string() });
+        Self { report: outcome.report.clone(), examples: examples.collect(), sources: sources.collect() }
     }
 
     /// A model of which only the report is known.
     pub fn from_report(report: Report) -> Self {
-        Self { report, examples: Vec::new() }
+        Self { report, examples: Vec::new(), sources: Vec::new() }
     }
 
     fn violations(&self) -> impl Iterator<Item = Violation<'_>> {
@@ -164,6 +182,7 @@ fn document(args: &Check, checked: &[Checked]) -> io::Result<String> {
         Format::Sarif => sarif::document(checked),
         Format::Junit => junit::document(checked),
         Format::Github => Ok(github::document(checked)),
+        Format::Html => Ok(html::document(checked)),
     }
 }
 

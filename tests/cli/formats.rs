@@ -225,6 +225,44 @@ fn github_gets_a_command_for_each_violation_and_finding_and_one_sum() {
     assert_eq!(notices + others.len(), commands.len());
 }
 
+/// What stands between two texts, wherever they occur.
+fn between<'a>(page: &'a str, before: &'a str, after: &'a str) -> Vec<&'a str> {
+    page.split(before).skip(1).filter_map(|rest| rest.split(after).next()).collect()
+}
+
+#[test]
+fn the_page_shows_what_a_model_says_as_text_and_needs_nothing_else() {
+    let scratch = Scratch::new().expect("a folder");
+    let page = all(&scratch, "html").expect(3).out;
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+    let count = |what: &str| page.matches(what).count();
+    assert_eq!([count("<script"), count("</script>"), count("<style>\n"), count("<b>b")], [1, 1, 1, 0]);
+    assert!(page.contains("/* &lt;/script&gt;&lt;b&gt; ]]&gt; %0A */"), "the text is shown");
+    for outside in ["<link", "<img", "src=", "@import", "url(h", "fetch(", "<iframe"] {
+        assert!(!page.contains(outside), "{outside} in the page");
+    }
+    let ids = between(&page, " id=\"", "\"");
+    let targets: BTreeSet<&str> = ids.iter().copied().collect();
+    for link in between(&page, "<a href=\"", "\"") {
+        assert!(link.strip_prefix('#').is_some_and(|id| targets.contains(id)), "{link} leads nowhere");
+    }
+    // The markers of the pictures have names of one letter, and mean the same in each of them.
+    let of_page = ids.iter().filter(|id| 1 < id.len());
+    assert_eq!(of_page.clone().count(), of_page.collect::<BTreeSet<_>>().len(), "ids are unique");
+    for verdict in [
+        "violated",
+        "violated, as expected",
+        "holds, but was expected to be violated",
+        "undecided",
+        "not checked",
+        "holds",
+    ] {
+        assert!(page.contains(&format!(">{verdict}</span>")), "{verdict}");
+    }
+    assert!(page.contains("<b>safety</b> is undecided: ") && page.contains("<svg "));
+    assert!(page.contains("class=\"v-error\"") && page.contains("assertion violated"));
+}
+
 #[test]
 fn a_document_goes_to_a_file_and_the_text_to_the_screen() {
     let scratch = Scratch::new().expect("a folder");
