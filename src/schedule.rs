@@ -9,13 +9,13 @@ use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
 use fabius_analysis::schedule::{
-    By, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops, schedule,
+    By, Export, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops, schedule,
 };
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::Loaded;
 use fabius_supervise::{Timer, Unfinished, Voice, memory};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
@@ -69,6 +69,10 @@ pub struct Schedule {
     /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h; half of it for the exploration.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
+
+    /// Write the model with the waits in it to FILE: counters and guards that need no scheduler.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export: Option<PathBuf>,
 
     /// Print one JSON document; docs/schema/schedule.schema.json describes it.
     #[arg(long, help_heading = "Output")]
@@ -127,7 +131,43 @@ pub fn run(args: &Schedule) -> u8 {
         let text = render::paragraph(report) + &alternatives(report);
         output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
     };
-    exit::worse(code(report.verdict), printed)
+    let written = args.export.as_ref().map_or(0, |path| write(path, args, &scheduled));
+    exit::worse(exit::worse(code(report.verdict), printed), written)
+}
+
+/// Writes the model that waits by itself; returns the exit code.
+fn write(path: &Path, args: &Schedule, scheduled: &Scheduled) -> u8 {
+    let why = match &scheduled.export {
+        Some(Ok(export)) => {
+            let text = header(&args.file, export) + &export.text;
+            return match std::fs::write(path, text) {
+                Ok(()) => {
+                    let states = counted(export.states, "state");
+                    output::complain(&format!("written to `{}`, and checked: no error, {states}", path.display()));
+                    0
+                }
+                Err(error) => {
+                    output::complain(&format!("error: `{}` cannot be written: {error}", path.display()));
+                    exit::FAULTY
+                }
+            };
+        }
+        Some(Err(why)) => why.as_str(),
+        None => "no waits were found",
+    };
+    output::complain(&format!("error: nothing is written to `{}`: {why}", path.display()));
+    exit::UNDECIDED
+}
+
+/// What stands before the text of a model that waits by itself.
+fn header(file: &Path, export: &Export) -> String {
+    let mut text = format!("/* {}, in which some processes wait:\n", file.display());
+    for wait in &export.waits {
+        text.push_str(&format!(" *   {wait}\n"));
+    }
+    let states = counted(export.states, "state");
+    text.push_str(&format!(" * (by lines of the original). Checked: no error and no deadlock in its {states}.\n"));
+    text.replace("*/", "* /") + " * Written by `fabius schedule`. */\n"
 }
 
 /// Looks for a schedule on a thread of its own, which is left alone if it does not stop soon after it was asked to. Each round
@@ -162,6 +202,7 @@ fn request(args: &Schedule) -> ScheduleRequest {
         states_max: args.max_states.unwrap_or(u64::from(u32::MAX)),
         transitions_max: u64::MAX,
         memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
+        export: args.export.is_some(),
         checks_max: CHECKS_MAX,
         work_max: WORK_MAX,
     }

@@ -104,6 +104,31 @@ fn schedules_are_looked_for_at_length() {
 }
 
 #[test]
+fn a_model_that_waits_by_itself_is_written_or_why_it_cannot_be() {
+    let scratch = Scratch::new().expect("a folder");
+    let target = scratch.path().join("waits.pml").display().to_string();
+    let written = run(&["schedule", "stuck.pml", "--export", &target]).expect(0);
+    assert!(written.err.contains("and checked: no error, "), "{}", written.err);
+    check(&[&target, "--property", "safety"]).expect(0);
+    let refused = scratch.path().join("refused.pml").display().to_string();
+    let served = scratch.file("served.pml", RENDEZVOUS);
+    let why = run(&["schedule", &served, "--export", &refused]).expect(2).err;
+    assert!(why.contains("nothing is written") && why.contains("in line 6"), "{why}");
+    assert!(!std::path::Path::new(&refused).exists());
+    let nowhere = scratch.path().join("no/such/folder.pml").display().to_string();
+    run(&["schedule", "stuck.pml", "--export", &nowhere]).expect(3);
+}
+
+/// Whoever takes both tokens first lets the other one wait for ever.
+const RENDEZVOUS: &str = "chan a = [0] of { bit };
+chan b = [0] of { bit };
+active proctype P() { end: do :: a?0 od }
+active proctype Q() { end: do :: b?0 od }
+byte n;
+active [2] proctype R() { a!0; d_step { n++; assert(n == 1) }; b!0; n-- }
+";
+
+#[test]
 fn a_loop_names_the_values_that_it_does_not_restore() {
     let drift = check(&["drift.pml", "--property", "ends"]).expect(1);
     let told = drift.out.split_whitespace().collect::<Vec<_>>().join(" ");

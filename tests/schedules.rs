@@ -3,15 +3,18 @@
 //!
 //! `FABIUS_MODELS=n` says how many models, `FABIUS_SEED=n` where to begin.
 
-use fabius_analysis::schedule::{ScheduleRequest, ScheduleVerdict, Stops, schedule};
+use fabius_analysis::schedule::{By, ScheduleRequest, ScheduleVerdict, Stops, schedule};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, Settings, Verdict, check, load};
 use fabius_testkit::generate;
+use fabius_testkit::spin::{Answer, Question, Spin};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How many models are looked at unless someone asks for more.
 const MODELS: u64 = 100;
+/// How many random models that wait by themselves are checked by Spin.
+const WRITTEN: u64 = 8;
 /// States of a model that is looked at.
 const STATES_MAX: u64 = 3_000;
 
@@ -51,4 +54,66 @@ fn the_answer_fits_the_verdict() {
     assert!(
         ["Avoidable with 1", "Unavoidable with 0", "Holds with 0"].iter().all(|answer| answers.contains_key(*answer))
     );
+}
+
+/// Models that can go wrong, each with another thing to write: expressions, choices with `else`, channels, `inline`, macros,
+/// `d_step`, jumps, processes that are created.
+const WRITABLE: [&str; 7] = [
+    include_str!("../models/philosophers.pml"),
+    include_str!("../models/lost_wakeup.pml"),
+    include_str!("../models/peterson_broken.pml"),
+    "byte x; bool busy;
+proctype P() { do :: busy -> skip :: else -> x++; assert(x == 1); x--; break od }
+init { atomic { run P(); run P() } }",
+    "#define IDLE (x == 0)
+chan c = [2] of { mtype, byte }; mtype = { one, two }; byte x;
+active [2] proctype P() { byte y; if :: IDLE -> c ! one, 1; c ? one, y; d_step { x = x + y; y = 0 }; assert(x == 1); x-- fi }",
+    "byte x; inline enter() { x++; assert(x == 1) }
+active proctype P() { L: enter(); goto M; skip; M: x--; goto L }
+active proctype Q() { do :: atomic { x < 9 -> x++ }; assert(x == 1); x-- od }",
+    "byte fork[3];
+proctype P(byte i) { end: do :: fork[i] == 0 -> fork[i] = 1; if :: i == 2 -> fork[0] == 0; fork[0] = 1; fork[0] = 0
+   :: else -> fork[i + 1] == 0; fork[i + 1] = 1; fork[i + 1] = 0 fi; fork[i] = 0 od }
+init { atomic { run P(0); run P(1); run P(2) } }",
+];
+
+/// The model that waits by itself, where that was found; the number of its states.
+fn waiting(text: &str, by: Option<By>) -> Result<(String, u64), String> {
+    let settings = Settings { optimize: false, ..Settings::default() };
+    let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &settings);
+    let _ = loaded.checkable().ok_or("it is faulty")?;
+    let request =
+        ScheduleRequest { by, export: true, states_max: STATES_MAX, work_max: 100_000, ..ScheduleRequest::default() };
+    let scheduled = schedule(&loaded, &request, &Stops::all(&Cancel::new()), &mut |_| {});
+    assert_eq!(scheduled.failure, None, "{text}");
+    let export = scheduled.export.unwrap_or_else(|| Err(format!("no waits: {}", scheduled.report.reason)))?;
+    Ok((export.text, export.states))
+}
+
+#[test]
+fn spin_finds_as_many_states_and_no_error_in_a_model_that_waits_by_itself() {
+    let Some(spin) = Spin::find() else { return };
+    let of_spin = |text: &str, states: u64| match spin.ask(text, Question::ALL_STATES) {
+        Answer::Run(run) => assert_eq!((run.complete, run.errors, run.stored), (true, 0, states), "{text}"),
+        other => panic!("{other:?}\n{text}"),
+    };
+    for text in WRITABLE {
+        let (waits, states) = waiting(text, None).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        of_spin(&waits, states);
+    }
+    let wanted = number("FABIUS_MODELS", WRITTEN);
+    let mut written = 0;
+    for seed in number("FABIUS_SEED", 1).. {
+        let text = generate::model(seed).text();
+        let by = if seed % 2 == 0 { By::Type } else { By::Process };
+        let Ok((waits, states)) = waiting(&text, Some(by)) else { continue };
+        // Its verifier refuses some random models, whoever waits.
+        if matches!(spin.ask(&text, Question::ALL_STATES), Answer::Run(run) if run.complete) {
+            of_spin(&waits, states);
+            written += 1;
+        }
+        if written == wanted {
+            break;
+        }
+    }
 }

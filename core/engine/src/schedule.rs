@@ -22,7 +22,7 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
     }
     let memory_bytes_max = settings.limits.memory_bytes_max;
     let request = ScheduleRequest { memory_bytes_max, ..ScheduleRequest::default() };
-    let Scheduled { mut report, failure } = schedule(loaded, &request, &Stops::all(cancel), &mut |_| {});
+    let Scheduled { mut report, failure, .. } = schedule(loaded, &request, &Stops::all(cancel), &mut |_| {});
     checked.failure = checked.failure.take().or(failure);
     if violated && report.verdict == ScheduleVerdict::SafeIfScheduled {
         // There is an error, and a schedule that avoids it.

@@ -12,6 +12,7 @@ mod parse;
 mod pragma;
 mod preprocess;
 pub mod query;
+pub mod restrain;
 mod seals;
 mod syntax;
 mod token;

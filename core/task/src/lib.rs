@@ -14,6 +14,7 @@ pub mod query;
 pub mod report;
 pub mod scheduler;
 pub mod settings;
+pub mod waits;
 pub mod words;
 
 pub use load::{Include, Loaded, Project, load, load_until, misconfigured, unreadable};

@@ -9,11 +9,13 @@
 //! options of a process, and says nothing inside an atomic sequence. Models with priorities or `enabled()` are refused:
 //! there, whoever is held back changes what others may do.
 
+mod export;
 mod forced;
 mod places;
 mod restricted;
 mod verify;
 
+pub use export::Export;
 pub use fabius_task::report::schedule::{
     AlternativeReport, CheckedReport, ExploredReport, ForcedReport, KeptReport, PlaceReport, ScheduleReport,
     ScheduleVerdict, StretchReport, WaitReport,
@@ -67,6 +69,8 @@ pub struct ScheduleRequest {
     pub transitions_max: u64,
     /// Memory, in bytes.
     pub memory_bytes_max: Option<u64>,
+    /// Whether waits that are found are written into the text, too.
+    pub export: bool,
     /// Sets of waits tried, for each vocabulary.
     pub checks_max: u64,
     /// States looked at to find waits, for each vocabulary.
@@ -81,6 +85,7 @@ impl Default for ScheduleRequest {
             states_max: STATES_MAX,
             transitions_max: TRANSITIONS_MAX,
             memory_bytes_max: None,
+            export: false,
             checks_max: CHECKS_MAX,
             work_max: WORK_MAX,
         }
@@ -110,6 +115,8 @@ impl Stops {
 pub struct Scheduled {
     /// As plain data.
     pub report: ScheduleReport,
+    /// The model that waits by itself, where that was asked for and waits were found; or why it cannot be written so.
+    pub export: Option<Result<Export, String>>,
     /// Fabius itself is wrong: what happened.
     pub failure: Option<String>,
 }
@@ -134,7 +141,7 @@ pub fn schedule(
     stops: &Stops,
     observe: &mut dyn FnMut(ScheduleRound),
 ) -> Scheduled {
-    let unknown = |why: String| Scheduled { report: ScheduleReport::unknown(why), failure: None };
+    let unknown = |why: String| Scheduled { report: ScheduleReport::unknown(why), export: None, failure: None };
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
         return unknown("the model cannot be checked".to_owned());
     };
@@ -146,7 +153,7 @@ pub fn schedule(
         Ok(machine) => machine,
         Err(refusal) => return unknown(refusal.to_string()),
     };
-    let mut question = Question { loaded, program, machine, request, stops, scheduler: "" };
+    let mut question = Question { loaded, program, machine, request, stops, scheduler: "", export: None };
     match scheduler_of(&question.program, &SchedulerChoice::Auto) {
         SchedulerChoice::RoundRobin => question.answer("round-robin", &RoundRobin, observe),
         _ => question.answer("run-to-completion", &RunToCompletion, observe),
@@ -171,6 +178,8 @@ struct Question<'a> {
     request: &'a ScheduleRequest,
     stops: &'a Stops,
     scheduler: &'static str,
+    /// The model that waits by itself.
+    export: Option<Result<Export, String>>,
 }
 
 /// What was explored.
@@ -197,7 +206,7 @@ impl Question<'_> {
             Ok(explored) => explored,
             Err(refusal) => {
                 let report = ScheduleReport::unknown(refused(refusal).to_owned());
-                return Scheduled { report, failure: None };
+                return Scheduled { report, export: None, failure: None };
             }
         };
         let alone = match explored.stopped {
@@ -206,10 +215,10 @@ impl Question<'_> {
         };
         let report = alone.map_or_else(|| self.judge(&mut explored), Ok);
         match report {
-            Ok(report) => Scheduled { report, failure: None },
+            Ok(report) => Scheduled { report, export: self.export.take(), failure: None },
             Err(why) => {
                 let report = ScheduleReport::unknown("no schedule passed the check of it".to_owned());
-                Scheduled { report, failure: Some(internal_error(&why)) }
+                Scheduled { report, export: None, failure: Some(internal_error(&why)) }
             }
         }
     }
@@ -402,11 +411,21 @@ impl Question<'_> {
         report.checked = Some(CheckedReport { verdict: "holds", states: *states });
         (report.waits, report.kept, report.gives_up) = (first.waits, Some(first.kept), first.gives_up);
         report.alternatives = told.into_iter().skip(1).collect();
+        if self.request.export && !best.waits.is_empty() {
+            self.export = Some(self.exported(&places, &shown));
+        }
         if best.waits.is_empty() {
             report.verdict = ScheduleVerdict::Holds;
             report.reason = format!("no error under any schedule ({}, exhaustive)", counted(*states, "state"));
         }
         Ok(Some(report))
+    }
+
+    /// The first of several sets of waits that can be written into the text; else why the first cannot.
+    fn exported(&self, places: &Places, shown: &[(Solution, u64, Vec<String>)]) -> Result<Export, String> {
+        let written = |solution| export::export(self.loaded, &self.program, places, solution, &self.stops.all);
+        let (best, others) = shown.split_first().ok_or("there are no waits")?;
+        written(&best.0).or_else(|why| others.iter().find_map(|other| written(&other.0).ok()).ok_or(why))
     }
 
     /// The processes that are shut out, by type and place.

@@ -2,10 +2,12 @@
 
 use fabius_base::{SourceMap, Span};
 use fabius_machine::Machine;
-use fabius_program::{Process, Program};
+use fabius_program::{LocationId, Process, ProcessId, Program};
 use fabius_search::restrict::{Graph, PROCESSES_MAX, Site, Vocabulary, Wait};
 use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport};
+use fabius_task::waits::{Stretch as Standing, Wait as Written};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// A statement is shown up to this many characters.
 const TEXT_MAX: usize = 40;
@@ -228,6 +230,27 @@ impl Places {
         Some(WaitReport { text, who: at.process.clone(), place: at, while_: stretch })
     }
 
+    /// A wait as it is to be written into the text.
+    pub(super) fn written(&self, wait: &Wait) -> Option<Written> {
+        let (first, last) = (self.place(wait.other, wait.first)?, self.place(wait.other, wait.last)?);
+        let name = match first.line == last.line {
+            true => format!("at_{}", first.line),
+            false => format!("in_{}_{}", first.line, last.line),
+        };
+        let at = self.standing(wait.at.kind, wait.at.place..=wait.at.place, String::new());
+        Some(Written { at, during: self.standing(wait.other, wait.first..=wait.last, name) })
+    }
+
+    fn standing(&self, kind: u16, places: RangeInclusive<u16>, name: String) -> Standing {
+        let of = self.type_of(kind);
+        let numbers = self.numbers[of].iter().enumerate();
+        let locations =
+            numbers.filter(|(_, place)| places.contains(place)).map(|(location, _)| LocationId(location as u32));
+        let pid = (self.by == By::Process && 1 < self.instances[of]).then(|| usize::from(kind) / self.names.len());
+        let pid = pid.and_then(|pid| u8::try_from(pid).ok());
+        Standing { process: ProcessId(of as u32), pid, locations: locations.collect(), name }
+    }
+
     /// *at line 6*, with what stands there if the line has other places of the type.
     pub(super) fn at(&self, site: Site) -> Option<String> {
         let places = &self.places[self.type_of(site.kind)];
@@ -355,6 +378,8 @@ pub(super) fn shown(name: &str) -> String {
 }
 
 fn with_article(name: &str) -> String {
-    let vowel = name.chars().next().is_some_and(|first| "AEIOaeio".contains(first));
+    // A single letter is said by its name.
+    let vowels = if name.chars().count() == 1 { "AEFHILMNORSXaefhilmnorsx" } else { "AEIOaeio" };
+    let vowel = name.chars().next().is_some_and(|first| vowels.contains(first));
     format!("{} {name}", if vowel { "an" } else { "a" })
 }

@@ -38,7 +38,7 @@ pub use extract::{Instance, InstanceKey};
 pub use future::{Leads, Rendezvous};
 pub use step::{Check, Condition, Relation, Step, Subject};
 
-use crate::{EdgeId, Expr, Kind, LocationId, ProcessId, Program, Slot, Variable, VariableId};
+use crate::{Action, EdgeId, Expr, Kind, LocationId, ProcessId, Program, Slot, Variable, VariableId};
 use std::sync::Arc;
 
 /// What is known of a program before it runs.
@@ -130,6 +130,14 @@ impl Facts {
     pub fn global_channels(&self) -> usize {
         self.channels.global_count()
     }
+}
+
+/// Whether a step creates a process of a type.
+pub fn creates(action: &Action, process: ProcessId) -> bool {
+    let creates = |e: &&Expr| {
+        walk::any_within(e, |part| matches!(part, Expr::Run { process: created, .. } if *created == process))
+    };
+    walk::parts(action).into_iter().any(|part| walk::operands(part).0.iter().any(|e| creates(e)))
 }
 
 /// Tells of each variable that some process reads; a claim's own reads count, too.

@@ -1,0 +1,38 @@
+//! A model in which some processes wait, as another text of the same model.
+
+use crate::load::{Loaded, load_until};
+use crate::settings::Settings;
+use fabius_base::{Cancel, FileId, StopReason};
+use fabius_program::Program;
+use fabius_promela::restrain::{edited, restrain};
+
+pub use fabius_promela::restrain::{Stretch, TextEdit, Wait};
+
+/// The main text is the first file that is read.
+const MAIN: FileId = FileId(0);
+
+impl Loaded {
+    /// The main text in which processes wait, and the edits that lead to it; `program` is what is written, step for step.
+    ///
+    /// # Errors
+    /// Why the waits cannot be written into this text, as half a sentence.
+    pub fn with_waits(&self, program: &Program, waits: &[Wait]) -> Result<(Vec<TextEdit>, String), String> {
+        let edits = restrain(program, &self.map, MAIN, waits)?;
+        let text = edited(&self.map.file(MAIN).text, &edits);
+        Ok((edits, text))
+    }
+
+    /// Another main text in the place of this one, read as it was: with the same macros and the same other files, and without
+    /// optimisations.
+    ///
+    /// # Errors
+    /// Why it stopped before it was done.
+    pub fn with_text(&self, text: String, cancel: &Cancel) -> Result<Self, StopReason> {
+        let mut include = |including: &str, name: &str| {
+            let asked = |((who, what), _): &&((String, String), (String, String))| who == including && what == name;
+            self.source.included.iter().find(asked).map(|(_, found)| found.clone())
+        };
+        let settings = Settings { optimize: false, ..Settings::default() };
+        load_until(cancel, (&self.name, text), &self.source.defines, &mut include, &settings)
+    }
+}
