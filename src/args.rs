@@ -4,6 +4,7 @@
 use crate::checkpoint::CheckpointFlags;
 use crate::delays::DelayFlags;
 use crate::formats::FormatFlags;
+use crate::formats::baseline::BaselineFlags;
 pub use crate::schedule::Schedule;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -23,6 +24,7 @@ Exit codes:
   2  undecided: a limit was reached, or the search was stopped
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius
+With --baseline, a violation that it has counts as 0 if everything was explored, and as 2 if not.
 With several files, the code of the worst result: 4, then 3, 1, 2, 0.";
 
 const EXECUTIONS_HELP: &str = "\
@@ -373,6 +375,10 @@ pub struct Check {
     /// What is printed.
     #[command(flatten)]
     pub formats: FormatFlags,
+
+    /// What is known.
+    #[command(flatten)]
+    pub baseline: BaselineFlags,
 
     /// Print events as they happen, one JSON object per line.
     #[arg(long, help_heading = "Output")]

@@ -28,6 +28,8 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// Checks all files; returns the exit code of the worst result.
 pub fn run(args: &Check) -> u8 {
+    // A violation that is known must not hide a new one.
+    let args = &Check { keep_going: args.keep_going || args.baseline.is_used(), ..args.clone() };
     let interrupts = Interrupts::listen();
     let mut settings = settings(args);
     match args.checkpoints.checkpoint_files() {
@@ -41,6 +43,13 @@ pub fn run(args: &Check) -> u8 {
         let _ = writeln!(anstream::stderr(), "error: {why}");
         return exit::FAULTY;
     }
+    let baseline = match args.baseline.read() {
+        Ok(baseline) => baseline,
+        Err(why) => {
+            let _ = writeln!(anstream::stderr(), "error: {why}");
+            return exit::FAULTY;
+        }
+    };
     panic::set_hook(Box::new(|panic| {
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
     }));
@@ -54,7 +63,7 @@ pub fn run(args: &Check) -> u8 {
             break;
         }
     }
-    exit::worse(worst, reporter.finish())
+    reporter.finish(worst, baseline.as_ref())
 }
 
 /// A finding about flags, which have no place in a text.

@@ -1,11 +1,12 @@
 //! The faces of a check: text for people, a document at the end, or a line of JSON per event.
 
 use crate::args::{Check, ColorWhen};
+use crate::formats::baseline::Baseline;
 use crate::formats::{self, Checked, Format};
 use crate::output::{self, complain};
 use crate::progress::ProgressLine;
 use crate::render::text;
-use crate::{diagram, trail};
+use crate::{diagram, exit, trail};
 use anstream::{AutoStream, ColorChoice};
 use fabius_base::Limits;
 use fabius_engine::{Event, Loaded, Outcome, Report, plan};
@@ -135,7 +136,7 @@ impl Reporter {
 
     /// Keeps what a document at the end needs, if there is to be one.
     fn keep(&mut self, checked: impl FnOnce() -> Checked) {
-        if self.args.formats.format() != Format::Text {
+        if self.args.formats.format() != Format::Text || self.args.baseline.is_used() {
             self.checked.push(checked());
         }
     }
@@ -160,15 +161,37 @@ impl Reporter {
         self.failed.is_some()
     }
 
-    /// All files are done; returns the exit code if the output could not be written, 0 if it could.
-    pub fn finish(mut self) -> u8 {
+    /// All files are done, the worst of them with this exit code; returns the exit code of all, with what is known from a
+    /// baseline, and if the output could not be written.
+    pub fn finish(mut self, mut worst: u8, baseline: Option<&Baseline>) -> u8 {
+        if let Some(baseline) = baseline {
+            let compared = baseline.apply(&mut self.checked);
+            // Of a file without a report, only its exit code is known.
+            let unknown = if worst < exit::FAULTY { exit::UNDECIDED } else { worst };
+            let unknown = (self.checked.len() < self.args.files.len()).then_some(unknown);
+            worst = self.checked.iter().map(Checked::code).chain(unknown).fold(0, exit::worse);
+            self.say(&compared);
+        }
+        let complete = self.checked.len() == self.args.files.len();
+        let (written, code) = self.args.baseline.write(&self.checked, complete);
+        self.say(&written);
         let flushed = self.out.flush();
         self.note(flushed);
         if self.args.formats.format() != Format::Text {
             let written = formats::write(&self.args, &self.checked, std::io::stdout().lock());
             self.note(written);
         }
-        output::code(self.failed.map_or(Ok(()), Err))
+        let failed = output::code(self.failed.map_or(Ok(()), Err));
+        [code, failed].into_iter().fold(worst, exit::worse)
+    }
+
+    /// Says something about all files, beside the document if there is one.
+    fn say(&mut self, text: &str) {
+        match self.kind {
+            _ if text.is_empty() => {}
+            Kind::Text => self.write(text),
+            _ => complain(text.trim_end()),
+        }
     }
 
     fn line(&mut self, event: &impl Serialize) {

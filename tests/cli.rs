@@ -1,5 +1,7 @@
 //! The command line as a person and as a script meet it: the real binary, on files.
 
+#[path = "cli/baseline.rs"]
+mod baseline;
 #[path = "cli/formats.rs"]
 mod formats;
 #[path = "cli/schema.rs"]

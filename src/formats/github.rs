@@ -1,6 +1,6 @@
 //! Workflow commands of GitHub: an annotation at the line of each violation and finding, and a line that sums up.
 
-use super::{Checked, Violation, judged};
+use super::{Checked, Violation};
 use crate::exit;
 use fabius_engine::report::{FindingReport, PropertyReport};
 use fabius_engine::words::counted;
@@ -11,10 +11,10 @@ use std::fmt::Write;
 pub fn document(checked: &[Checked]) -> String {
     let mut text = String::new();
     for model in checked {
-        let bad = model.violations().filter(|violation| exit::of_property(violation.property) != 0);
+        let bad = model.violations().filter(|violation| violation.property.is_as_expected() != Some(true));
         bad.for_each(|violation| of_violation(&mut text, &violation));
         model.report.findings.iter().for_each(|finding| of_finding(&mut text, finding, &model.report));
-        model.report.properties.iter().for_each(|property| of_property(&mut text, property, &model.report));
+        model.report.properties.iter().for_each(|property| of_property(&mut text, property, model));
         of_model(&mut text, &model.report);
     }
     let _ = writeln!(text, "{TOOL}: {}", sum(checked));
@@ -28,7 +28,11 @@ fn of_violation(text: &mut String, violation: &Violation<'_>) {
     let lines = [format!("property: {}", violation.property.name)];
     let lines: Vec<String> =
         lines.into_iter().chain(told.explanation.iter().cloned()).chain(told.advice.clone()).collect();
-    command(text, "error", &place, &title, &lines.join("\n"));
+    let (kind, known) = match violation.is_accepted {
+        Some(true) => ("notice", ", known from the baseline"),
+        _ => ("error", ""),
+    };
+    command(text, kind, &place, &format!("{title}{known}"), &lines.join("\n"));
 }
 
 fn of_finding(text: &mut String, finding: &FindingReport, report: &Report) {
@@ -45,14 +49,14 @@ fn of_finding(text: &mut String, finding: &FindingReport, report: &Report) {
 }
 
 /// What is not good and has no violation.
-fn of_property(text: &mut String, property: &PropertyReport, report: &Report) {
-    let kind = match exit::of_property(property) {
+fn of_property(text: &mut String, property: &PropertyReport, model: &Checked) {
+    let kind = match model.code_of(property) {
         exit::UNDECIDED => "warning",
         1 if property.violations.is_empty() => "error",
         _ => return,
     };
-    let title = format!("{}: {}", property.name, judged(property));
-    command(text, kind, &Place::file(&report.file), &title, &property.reason);
+    let title = format!("{}: {}", property.name, model.judged(property));
+    command(text, kind, &Place::file(&model.report.file), &title, &property.reason);
 }
 
 /// What keeps a model as a whole from being checked, if no finding says it.
@@ -99,8 +103,11 @@ fn property_value(text: &str) -> String {
 
 /// A line that sums up.
 pub fn sum(checked: &[Checked]) -> String {
-    let properties = || checked.iter().flat_map(|model| &model.report.properties);
-    let with = |code: u8| properties().filter(|property| exit::of_property(property) == code).count();
+    let of_model = |model: &Checked| -> Vec<u8> {
+        model.report.properties.iter().map(|property| model.code_of(property)).collect()
+    };
+    let codes: Vec<u8> = checked.iter().flat_map(of_model).collect();
+    let with = |code: u8| codes.iter().filter(|known| **known == code).count();
     let mut parts = vec![format!("{} hold or are as expected", with(0))];
     let mut say = |number: usize, what: &str| parts.extend((0 < number).then(|| format!("{number} {what}")));
     say(with(1), "violated or not as expected");
@@ -108,7 +115,7 @@ pub fn sum(checked: &[Checked]) -> String {
     let unchecked = |model: &&Checked| exit::FAULTY <= exit::of_report(&model.report);
     let unchecked = checked.iter().filter(unchecked).count();
     let models = counted(checked.len() as u64, "model");
-    let count = properties().count() as u64;
+    let count = codes.len() as u64;
     let properties = if count == 1 { "1 property".to_owned() } else { format!("{count} properties") };
     let mut text = format!("{models}, {properties}: {}", parts.join(", "));
     if 0 < unchecked {

@@ -3,7 +3,7 @@
 
 use super::github::sum;
 use super::junit::clean;
-use super::{Checked, Source, Violation, judged};
+use super::{Checked, Source, Violation};
 use crate::exit;
 use crate::render::numbers::{counted, seconds};
 use fabius_engine::report::{FindingReport, PropertyReport};
@@ -21,7 +21,7 @@ const STEPS_AT_ENDS: usize = 500;
 /// The page.
 pub fn document(checked: &[Checked]) -> String {
     let mut page = Page { out: String::new() };
-    let verdict = checked.iter().map(|model| exit::of_report(&model.report)).fold(0, exit::worse);
+    let verdict = checked.iter().map(Checked::code).fold(0, exit::worse);
     let title = match checked {
         [only] => format!("{} – {TOOL}", only.report.file),
         several => format!("{} – {TOOL}", counted(several.len() as u64, "model")),
@@ -90,7 +90,7 @@ impl Page {
             }
             for (at, property) in report.properties.iter().enumerate() {
                 let name = if at == 0 { name.as_str() } else { "" };
-                self.put(&row(name, property));
+                self.put(&row(name, property, model));
             }
         }
         self.put("</tbody></table>");
@@ -105,7 +105,7 @@ impl Page {
         }
         self.unknown(report);
         for (at, violation) in model.violations().enumerate() {
-            self.violation(&format!("m{number}v{at}"), number, &violation, &model.sources);
+            self.violation(&format!("m{number}v{at}"), number, &violation, model);
         }
         self.findings(number, model);
         for (at, source) in model.sources.iter().enumerate() {
@@ -139,12 +139,13 @@ impl Page {
         }
     }
 
-    fn violation(&mut self, id: &str, model: usize, violation: &Violation<'_>, sources: &[Source]) {
+    fn violation(&mut self, id: &str, number: usize, violation: &Violation<'_>, model: &Checked) {
+        let sources = &model.sources;
         let (told, property) = (violation.report, violation.property);
-        let verdict = badge(exit::of_property(property), &judged(property));
+        let verdict = badge(model.code_of(property), &model.judged(property));
         let headline = text(violation.headline());
         self.put(&format!("<article id=\"{id}\"><h3>{headline}</h3>"));
-        let place = link(model, sources, &told.file, told.line);
+        let place = link(number, sources, &told.file, told.line);
         let code = text(violation.code());
         self.put(&format!(
             "<p>{verdict} <b>{}</b> at {place} <span class=\"v-faint\">{code}</span></p>",
@@ -157,7 +158,7 @@ impl Page {
         if let Some(advice) = &told.advice {
             self.put(&format!("<p>{}</p>", text(advice)));
         }
-        self.steps(id, model, violation, sources);
+        self.steps(id, number, violation, sources);
         if let Some(picture) = violation.example.and_then(|example| example.picture.as_deref()) {
             self.put("<details open><summary>Sequence diagram</summary><div class=\"v-scroll v-picture\">");
             self.put(picture);
@@ -237,8 +238,8 @@ impl Page {
     }
 }
 
-fn row(name: &str, property: &PropertyReport) -> String {
-    let verdict = badge(exit::of_property(property), &judged(property));
+fn row(name: &str, property: &PropertyReport, model: &Checked) -> String {
+    let verdict = badge(model.code_of(property), &model.judged(property));
     let exhaustive = if property.exhaustive { " (exhaustive)" } else { "" };
     let (what, reason) = (text(&property.name), text(&property.reason));
     let (states, time) = (property.states, seconds(property.seconds));

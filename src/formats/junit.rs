@@ -9,7 +9,7 @@
 //!
 //! The attributes are those of Jenkins' junit-10.xsd, which the other systems read, too.
 
-use super::{Checked, Violation, finding_text, judged};
+use super::{Checked, Violation, finding_text};
 use crate::exit;
 use fabius_engine::report::PropertyReport;
 use fabius_engine::{Report, TOOL};
@@ -114,15 +114,15 @@ fn cases(checked: &Checked) -> Vec<Case> {
     let of_properties = checked.report.properties.iter().map(|property| {
         let violations: Vec<Violation<'_>> =
             checked.violations().filter(|violation| violation.property.name == property.name).collect();
-        of_property(property, &violations)
+        of_property(property, &violations, checked)
     });
     of_properties.chain(of_model(&checked.report)).collect()
 }
 
-fn of_property(property: &PropertyReport, violations: &[Violation<'_>]) -> Case {
+fn of_property(property: &PropertyReport, violations: &[Violation<'_>], model: &Checked) -> Case {
     let runs: Vec<String> = violations.iter().map(Violation::text).collect();
     let runs = runs.join("\n");
-    let message = format!("{}: {}", judged(property), property.reason);
+    let message = format!("{}: {}", model.judged(property), property.reason);
     let problem = |element: &'static str, kind: &str| Problem {
         element,
         kind: kind.to_owned(),
@@ -130,7 +130,7 @@ fn of_property(property: &PropertyReport, violations: &[Violation<'_>]) -> Case 
         text: if runs.is_empty() { message.clone() } else { runs.clone() },
     };
     let code = violations.first().map_or("unexpected verdict", Violation::code);
-    let problem = match exit::of_property(property) {
+    let problem = match model.code_of(property) {
         0 => None,
         1 => Some(problem("failure", code)),
         exit::UNDECIDED => Some(problem("error", "undecided")),

@@ -2,6 +2,7 @@
 //!
 //! Each is made of the reports and findings that the text and `--json` are made of; a file for each format.
 
+pub mod baseline;
 mod github;
 mod html;
 pub mod identity;
@@ -10,12 +11,14 @@ mod sarif;
 
 use crate::args::Check;
 use crate::render::text;
-use crate::{diagram, output};
+use crate::{diagram, exit, output};
 use anstream::adapter::strip_str;
 use clap::{Args, ValueEnum};
 use fabius_base::Code;
 use fabius_engine::report::{FindingReport, PropertyClass, PropertyReport, ViolationClass, ViolationReport};
-use fabius_engine::{Loaded, Outcome, Report};
+use fabius_engine::{Loaded, Outcome, Report, Verdict};
+use identity::{Identity, KnownReport};
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -92,6 +95,10 @@ impl FormatFlags {
 pub struct Checked {
     /// What the check found out.
     pub report: Report,
+    /// The same, as far as it says what makes a violation the one that it is.
+    known: KnownReport,
+    /// What a baseline has of this model, if there is one.
+    accepted: Option<HashSet<Identity>>,
     /// The counterexamples, one for each violation of the report; none if nothing but the report is known.
     examples: Vec<Example>,
     /// The texts of the model, for the page only.
@@ -117,10 +124,13 @@ struct Example {
 }
 
 /// A violation with its property, and what is known of it besides.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Violation<'a> {
     property: &'a PropertyReport,
     report: &'a ViolationReport,
+    identity: Identity,
+    /// Whether the baseline has it; `None` without one.
+    is_accepted: Option<bool>,
     example: Option<&'a Example>,
 }
 
@@ -136,23 +146,58 @@ impl Checked {
         });
         let texts = map.files().filter(|(_, file)| page && !file.text.is_empty());
         let sources = texts.map(|(_, file)| Source { name: file.name.to_string(), text: file.text.to_string() });
-        Self { report: outcome.report.clone(), examples: examples.collect(), sources: sources.collect() }
+        let (examples, sources) = (examples.collect(), sources.collect());
+        Self { examples, sources, ..Self::from_report(outcome.report.clone()) }
     }
 
     /// A model of which only the report is known.
     pub fn from_report(report: Report) -> Self {
-        Self { report, examples: Vec::new(), sources: Vec::new() }
+        let known = KnownReport::of(&report);
+        Self { known, report, accepted: None, examples: Vec::new(), sources: Vec::new() }
     }
 
     fn violations(&self) -> impl Iterator<Item = Violation<'_>> {
         let reports = self.report.properties.iter();
         let reports = reports.flat_map(|property| property.violations.iter().map(move |report| (property, report)));
         let known = reports.clone().count() == self.examples.len();
-        reports.enumerate().map(move |(at, (property, report))| Violation {
+        let identified = reports.zip(self.known.identities());
+        identified.enumerate().map(move |(at, ((property, report), identity))| Violation {
             property,
             report,
+            is_accepted: self.accepted.as_ref().map(|accepted| accepted.contains(&identity)),
+            identity,
             example: self.examples.get(at).filter(|_| known),
         })
+    }
+
+    /// The exit code of a model: as without a baseline, but only what is new fails.
+    pub fn code(&self) -> u8 {
+        match exit::of_report(&self.report) {
+            1 => self.report.properties.iter().map(|property| self.code_of(property)).fold(0, exit::worse),
+            code => code,
+        }
+    }
+
+    /// The verdict of a property, and whether it is the expected one, or known.
+    fn judged(&self, property: &PropertyReport) -> String {
+        let known = exit::of_property(property) == 1 && self.code_of(property) != 1;
+        let known = if known { ", known from the baseline" } else { "" };
+        format!("{}{known}", plain(&text::judged(property)))
+    }
+
+    /// The exit code of a property.
+    fn code_of(&self, property: &PropertyReport) -> u8 {
+        let code = exit::of_property(property);
+        let Some(accepted) = self.accepted.as_ref().filter(|_| code == 1) else { return code };
+        let name = &property.name;
+        let mut violations = self.violations().filter(|violation| violation.property.name == *name);
+        match (violations.all(|violation| violation.is_accepted == Some(true)), property.verdict) {
+            (_, Verdict::Holds) if accepted.contains(&self.known.unexpected(name)) => 0,
+            (_, Verdict::Holds) | (false, _) => 1,
+            // Something new may be where nobody looked.
+            (true, _) if property.kind == PropertyClass::Safety && !property.exhaustive => exit::UNDECIDED,
+            (true, _) => 0,
+        }
     }
 }
 
@@ -221,11 +266,6 @@ fn code(kind: ViolationClass, of_formula: bool) -> Code {
         ViolationClass::AcceptanceCycle | ViolationClass::ClaimCompleted => Code::PropertyViolated,
         ViolationClass::Trace => Code::TraceViolated,
     }
-}
-
-/// The verdict, and whether it is the expected one.
-fn judged(property: &PropertyReport) -> String {
-    plain(&text::judged(property))
 }
 
 /// A finding in lines, without the text that it is about.

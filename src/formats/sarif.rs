@@ -3,7 +3,6 @@
 //! A violation has its run as a code flow. A property that is undecided is a result of the kind `open`, which SARIF has for
 //! what was evaluated without an answer, and a notification; it is never a pass. A property that holds has no result.
 
-use super::identity::KnownReport;
 use super::{Checked, Violation};
 use crate::explain;
 use crate::formats::identity::same_path;
@@ -33,9 +32,7 @@ pub fn document(checked: &[Checked]) -> io::Result<String> {
     let mut results = Vec::new();
     let mut notifications = Vec::new();
     for model in checked {
-        for violation in identified(model)? {
-            results.push(violation);
-        }
+        results.extend(model.violations().map(|violation| from_violation(&violation, &model.report)));
         results.extend(model.report.findings.iter().map(|finding| from_finding(finding, &model.report)));
         for property in &model.report.properties {
             results.extend(without_violation(property, &model.report));
@@ -103,28 +100,17 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The violations of a model, with fingerprints that stay the same when lines move.
-fn identified(model: &Checked) -> io::Result<Vec<Value>> {
-    let identities = KnownReport::of(&model.report)?.identities();
-    let results = model.violations().zip(identities).map(|(violation, identity)| {
-        let mut result = from_violation(&violation, &model.report);
-        result.insert("partialFingerprints".to_owned(), json!({ "fabiusViolation/v1": identity.fingerprint() }));
-        Value::Object(result)
-    });
-    Ok(results.collect())
-}
-
-fn from_violation(violation: &Violation<'_>, report: &Report) -> Map<String, Value> {
+fn from_violation(violation: &Violation<'_>, report: &Report) -> Value {
     let (property, told) = (violation.property, violation.report);
     let mut text = vec![format!("{} ({})", violation.headline(), property.name)];
     text.extend(told.explanation.iter().cloned());
     text.extend(told.advice.clone());
-    let expected = property.is_as_expected() == Some(true);
+    let suppression = suppression(violation, report);
     let mut result = Map::new();
     let mut put = |key: &str, value: Value| drop(result.insert(key.to_owned(), value));
     put("ruleId", json!(violation.code()));
     put("kind", json!("fail"));
-    put("level", json!(if expected { "note" } else { "error" }));
+    put("level", json!(if suppression.is_some() { "note" } else { "error" }));
     put("message", json!({ "text": text.join("\n") }));
     put("locations", json!([location(&told.file, told.line, told.column, None)]));
     put("properties", json!({ "property": property.name, "steps": told.steps, "shortest": told.shortest }));
@@ -135,19 +121,27 @@ fn from_violation(violation: &Violation<'_>, report: &Report) -> Map<String, Val
     if let Some(flow) = flow {
         put("codeFlows", json!([flow]));
     }
-    if expected {
-        put("suppressions", json!([suppression(property, report)]));
+    if let Some(suppression) = suppression {
+        put("suppressions", json!([suppression]));
     }
-    result
+    put("partialFingerprints", json!({ "fabiusViolation/v1": violation.identity.fingerprint() }));
+    Value::Object(result)
 }
 
-/// Why an expected violation is no reason to do anything.
-fn suppression(property: &PropertyReport, report: &Report) -> Value {
+/// Why a violation is no reason to do anything: it is expected, or known.
+fn suppression(violation: &Violation<'_>, report: &Report) -> Option<Value> {
+    let property = violation.property;
+    if violation.is_accepted == Some(true) {
+        return Some(json!({ "kind": "external", "justification": "known from the baseline" }));
+    }
+    if property.is_as_expected() != Some(true) {
+        return None;
+    }
     let setting = format!("expect {} ", property.name);
     let in_project =
         report.project.as_ref().is_some_and(|project| project.settings.iter().any(|known| known.starts_with(&setting)));
     let kind = if in_project { "external" } else { "inSource" };
-    json!({ "kind": kind, "justification": "violated, as expected" })
+    Some(json!({ "kind": kind, "justification": "violated, as expected" }))
 }
 
 /// The run: one thread flow, since most viewers show only the first one; who moves is said in each step.
