@@ -5,12 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on stops there, and says where")]
 
-#[path = "../tests/editor/client.rs"]
+#[path = "../tests/interfaces/editor/client.rs"]
 #[expect(dead_code, reason = "the tests ask for more")]
 mod client;
-#[path = "../tests/editor/models.rs"]
+#[path = "../tests/interfaces/editor/models.rs"]
 mod models;
-#[path = "../tests/editor/waits.rs"]
+#[path = "../tests/interfaces/editor/waits.rs"]
 mod waits;
 
 use std::fmt::Write as _;

@@ -10,7 +10,7 @@
 //! other words select models.
 
 #[cfg(unix)]
-#[path = "../tests/explorer/terminal.rs"]
+#[path = "../tests/interfaces/explorer/terminal.rs"]
 #[expect(dead_code, reason = "tests use the rest")]
 mod terminal;
 

@@ -88,7 +88,7 @@ impl Rows {
 
 /// About this many models: one of ours, and real ones where the corpus is there.
 pub fn models(wanted: usize) -> Vec<Model> {
-    let own = include_str!("../../models/peterson_broken.pml");
+    let own = include_str!("../../../models/peterson_broken.pml");
     let mut models = vec![Model { uri: uri("peterson"), text: own.to_owned(), small: true }];
     let Some(corpus) = Corpus::load() else { return models };
     let step = corpus.entries.len().div_ceil(wanted).max(1);

@@ -1,15 +1,11 @@
 //! The command line as a person and as a script meet it: the real binary, on files.
 
-#[path = "cli/baseline.rs"]
 mod baseline;
-#[path = "cli/formats.rs"]
 mod formats;
-#[path = "cli/schema.rs"]
-mod schema;
 
+use super::schema::Schemas;
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
-use schema::Schemas;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

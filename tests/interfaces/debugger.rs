@@ -1,9 +1,7 @@
 //! The debug adapter as a debugger meets it: the real binary over standard input and output. Every message that it
 //! sends is checked against the schema of the Debug Adapter Protocol.
 
-#[path = "debugger/client.rs"]
 mod client;
-#[path = "debugger/schema.rs"]
 mod schema;
 
 use client::{Debugger, model};

@@ -2,7 +2,6 @@
 
 #![cfg(unix)]
 
-#[path = "explorer/terminal.rs"]
 mod terminal;
 
 use fabius_testkit::models::RACE;

@@ -1,7 +1,7 @@
 //! Differential test against Spin's answers about infinite runs, on real models: non-progress cycles with and
 //! without weak fairness, claims and formulas with weak fairness.
 //!
-//! As in `tests/corpus.rs`, `FABIUS_FULL=1` takes away the limit on states and `FABIUS_ONLY=text` chooses
+//! As in `corpus.rs`, `FABIUS_FULL=1` takes away the limit on states and `FABIUS_ONLY=text` chooses
 //! entries; `tests/corpus/explained_liveness.toml` holds the reasons of what differs.
 
 use fabius_testkit::corpus::{Corpus, Entry, RecordedRun};

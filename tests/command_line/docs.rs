@@ -120,7 +120,7 @@ fn searches() -> String {
 
 #[test]
 fn the_reference_lists_every_flag_and_every_setting() {
-    let mut page = "# Flags and settings\n\nThis page is what the program prints (`FABIUS_BLESS=1 cargo test --test docs` writes it).\n".to_owned();
+    let mut page = "# Flags and settings\n\nThis page is what the program prints (`FABIUS_BLESS=1 cargo test --test command_line docs` writes it).\n".to_owned();
     for command in COMMANDS {
         let help = printed(&docs(), &[command, "--help"]);
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
@@ -137,7 +137,10 @@ fn the_reference_lists_every_flag_and_every_setting() {
     if std::env::var_os("FABIUS_BLESS").is_some() {
         std::fs::write(&path, &page).expect("the reference can be written");
     }
-    assert!(read(&path) == page, "docs/reference.md is old: FABIUS_BLESS=1 cargo test --test docs writes it anew");
+    assert!(
+        read(&path) == page,
+        "docs/reference.md is old: FABIUS_BLESS=1 cargo test --test command_line docs writes it anew"
+    );
 }
 
 /// All pages below a folder.

@@ -1,11 +1,8 @@
 //! `fabius executions` as a person and as a script meet it: the real binary, on files.
 
-#[path = "cli/schema.rs"]
-mod schema;
-
+use super::schema::Schemas;
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
-use schema::Schemas;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 

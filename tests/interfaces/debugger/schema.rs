@@ -7,7 +7,7 @@ pub struct Schema(Value);
 
 impl Schema {
     pub fn read() -> Self {
-        Self(serde_json::from_str(include_str!("protocol.json")).expect("the schema is JSON"))
+        Self(serde_json::from_str(include_str!("../../debugger/protocol.json")).expect("the schema is JSON"))
     }
 
     /// Where a message differs from the schema; empty if it does not. Our own events and answers have only their frame

@@ -1,0 +1,11 @@
+//! The command line: the real binary, on files.
+
+mod checkpoints;
+mod cli;
+mod damaged_inputs;
+mod docs;
+mod executions;
+mod hostile;
+mod limits;
+mod schema;
+mod watch;
