@@ -59,9 +59,9 @@ fn the_answer_fits_the_verdict() {
 /// Models that can go wrong, each with another thing to write: expressions, choices with `else`, channels, `inline`, macros,
 /// `d_step`, jumps, processes that are created.
 const WRITABLE: [&str; 7] = [
-    include_str!("../models/philosophers.pml"),
-    include_str!("../models/lost_wakeup.pml"),
-    include_str!("../models/peterson_broken.pml"),
+    include_str!("../../models/philosophers.pml"),
+    include_str!("../../models/lost_wakeup.pml"),
+    include_str!("../../models/peterson_broken.pml"),
     "byte x; bool busy;
 proctype P() { do :: busy -> skip :: else -> x++; assert(x == 1); x--; break od }
 init { atomic { run P(); run P() } }",
