@@ -70,6 +70,22 @@ pub enum Command {
         #[arg(value_name = "CODE")]
         code: Option<String>,
     },
+    /// Make a folder to begin with: a commented model, settings, and what an editor needs. Nothing that exists is changed.
+    Init {
+        /// The folder; it is made if there is none.
+        #[arg(value_name = "DIR", default_value = ".")]
+        folder: PathBuf,
+    },
+    /// List models to try, print one, or write it into the current folder.
+    Examples {
+        /// The model; without one, all are listed.
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+
+        /// Write the model to NAME.pml in the current folder instead of printing it.
+        #[arg(long, requires = "name")]
+        write: bool,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

@@ -7,11 +7,13 @@ mod check;
 mod checkpoint;
 mod delays;
 mod diagram;
+mod examples;
 mod executions;
 mod exit;
 mod explain;
 mod explore;
 mod formats;
+mod init;
 mod output;
 mod progress;
 mod render;
@@ -75,6 +77,8 @@ fn run(cli: Cli) -> u8 {
         Command::Dap => fabius_dap::serve(),
         Command::Watch(args) => watch::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
+        Command::Init { folder } => init::run(&folder),
+        Command::Examples { name, write } => examples::run(name.as_deref(), write),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fabius", &mut script);

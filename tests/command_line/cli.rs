@@ -1,6 +1,7 @@
 //! The command line as a person and as a script meet it: the real binary, on files.
 
 mod baseline;
+mod begin;
 mod formats;
 
 use super::schema::Schemas;

@@ -9,8 +9,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The subcommands that the reference lists.
-const COMMANDS: [&str; 10] =
-    ["check", "executions", "schedule", "explore", "watch", "lsp", "dap", "explain", "completions", "man"];
+const COMMANDS: [&str; 12] = [
+    "init",
+    "examples",
+    "check",
+    "executions",
+    "schedule",
+    "explore",
+    "watch",
+    "lsp",
+    "dap",
+    "explain",
+    "completions",
+    "man",
+];
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
