@@ -137,7 +137,7 @@ pub fn creates(action: &Action, process: ProcessId) -> bool {
     let creates = |e: &&Expr| {
         walk::any_within(e, |part| matches!(part, Expr::Run { process: created, .. } if *created == process))
     };
-    walk::parts(action).into_iter().any(|part| walk::operands(part).0.iter().any(|e| creates(e)))
+    walk::parts(action).into_iter().any(|part| walk::operands(part).0.iter().any(&creates))
 }
 
 /// Tells of each variable that some process reads; a claim's own reads count, too.
