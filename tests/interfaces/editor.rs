@@ -10,6 +10,7 @@ mod features;
 mod latency;
 mod models;
 mod neovim;
+mod schedules;
 mod session;
 mod settings;
 mod verdicts;

@@ -21,6 +21,8 @@ export interface PropertyStatus {
   /** The verdict rests on every reachable state of the present text. */
   exhaustive: boolean;
   stale: boolean;
+  /** Whether a scheduler can avoid every error; null if that is not known. */
+  avoidable?: boolean | null;
   /** Which infinite runs count. */
   fairness?: "none" | "weak" | "strong";
   summary: string | null;

@@ -2,6 +2,7 @@
 //! tried by the checker in the background, and its title says what became of it.
 
 use super::place::View;
+use super::schedules;
 use crate::session::Document;
 use crate::session::fix_validations::FixValidation;
 use crate::session::reading::Reading;
@@ -99,7 +100,7 @@ pub fn actions(name: &str, document: &Document, reading: &Reading, range: &Range
     found.retain(|action| !action.fails);
     found.sort_by_key(|action| (!action.preferred, action.weakens.is_some()));
     // An editor that is told to mend a violation takes what is preferred: one edit.
-    let mends = found.iter_mut().filter(|action| action.tried && action.preferred);
+    let mends = found.iter_mut().filter(|action| action.mends.is_some() && action.preferred);
     mends.skip(1).for_each(|action| action.preferred = false);
     found
 }
@@ -142,11 +143,12 @@ fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
             );
         }
     }
+    found.extend(schedules::action_of(document, view, name));
     found.extend(narrow(document, view));
     found
 }
 
-fn action(title: String, place: &Range<usize>, edits: Vec<(Range<usize>, String)>) -> Action {
+pub(super) fn action(title: String, place: &Range<usize>, edits: Vec<(Range<usize>, String)>) -> Action {
     let place = place.clone();
     Action {
         title,

@@ -1,13 +1,14 @@
 //! What is wrong with a model: findings about its text, and what checks found out, each at its place.
 
 use super::place::Place;
+use super::schedules;
 use crate::session::Document;
 use crate::session::reading::Reading;
 use crate::session::replay::Replayed;
 use crate::session::results::{Known, is_unreached};
 use fabius_base::{Code, Finding, Severity, SourceMap, Span};
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Fairness, Verdict};
+use fabius_engine::{Counterexample, Fairness, SAFETY, Verdict};
 use fabius_witness::{Changed, RunFairness, Step, Trace};
 use std::ops::Range;
 
@@ -56,7 +57,15 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
     let mut found: Vec<Diagnostic> = reading.loaded.findings.iter().map(|f| of_text(name, reading.map(), f)).collect();
     for known in &document.results.known {
         let expected = document.expected(&known.report.name);
-        found.extend(of_result(name, known).into_iter().map(|diagnostic| as_expected(diagnostic, expected)));
+        let mut told = of_result(name, known);
+        if known.report.name == SAFETY
+            && let Some((sentence, places)) = schedules::told(document, reading)
+            && let Some(first) = told.iter_mut().find(|diagnostic| diagnostic.counterexample.is_some())
+        {
+            first.message = format!("{}\n{sentence}", first.message);
+            first.related.extend(places);
+        }
+        found.extend(told.into_iter().map(|diagnostic| as_expected(diagnostic, expected)));
         if (expected, known.report.verdict, known.stale) == (Some(Verdict::Violated), Verdict::Holds, false) {
             found.push(unexpected(name, reading, &known.report.name));
         }

@@ -12,6 +12,7 @@ pub mod inline_values;
 pub mod lenses;
 pub mod names;
 pub mod place;
+pub mod schedules;
 
 #[cfg(test)]
 pub(crate) mod fixture;

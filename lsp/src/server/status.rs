@@ -5,12 +5,12 @@ use super::convert::Converter;
 use super::lines::coverage;
 use super::names::uri_of;
 use super::positions::Encoding;
-use crate::ide::Place;
+use crate::ide::{Place, schedules};
 use crate::session::jobs::{RunId, Tier};
 use crate::session::results::Known;
 use crate::session::{Document, Running, Session};
 use fabius_engine::words::{counted, grouped, memory};
-use fabius_engine::{Fairness, Verdict};
+use fabius_engine::{Fairness, SAFETY, Verdict};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -229,6 +229,7 @@ pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &D
             "states": known.map(|known| known.report.states),
             "bound": known.and_then(|known| known.bound),
             "counterexamples": known.map_or(0, |known| known.counterexamples.len()),
+            "avoidable": reading.filter(|_| property == SAFETY).and_then(|reading| schedules::avoidable(document, reading)),
             "replay": known.and_then(|known| known.replayed.as_ref()).map(|replayed| replayed.words()),
             "expected": document.expected(property),
             "range": range(property),

@@ -4,9 +4,10 @@ use super::checker::Told;
 use super::fix_validations;
 use super::jobs::{Job, RunId, Searched, Work};
 use super::{Notice, Options, Session};
+use fabius_analysis::schedule::Scheduled;
 use fabius_analysis::{Line, Survey};
 use fabius_base::Finding;
-use fabius_engine::Loaded;
+use fabius_engine::{Loaded, SAFETY, Verdict};
 use std::sync::Arc;
 
 impl Session {
@@ -38,6 +39,26 @@ impl Session {
         }
     }
 
+    /// Looks in the background for a schedule that avoids the errors found, unless that was done.
+    pub(super) fn try_schedule(&mut self, name: &str) {
+        let Some(reading) = self.reading(name) else { return };
+        let Some(document) = self.documents.get(name) else { return };
+        let safety = document.results.of(SAFETY).filter(|known| !known.stale);
+        let violated = safety.is_some_and(|known| known.report.verdict == Verdict::Violated);
+        if violated && document.results.schedule(&reading).is_none() {
+            let searched = Searched::document(&reading.loaded);
+            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Schedule);
+        }
+    }
+
+    /// A schedule was looked for, for the text as it was then.
+    fn scheduled(&mut self, name: &str, then: &Arc<Loaded>, found: Option<Scheduled>) -> Vec<Notice> {
+        let (Some(document), Some(scheduled)) = (self.documents.get_mut(name), found) else { return Vec::new() };
+        let failed = scheduled.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure));
+        document.results.scheduled = Some((Arc::clone(then), Arc::new(scheduled)));
+        failed.into_iter().chain([Notice::Changed(name.to_owned())]).collect()
+    }
+
     /// Whether [`Self::survey`] is under way for a document.
     pub fn is_surveying(&self, name: &str) -> bool {
         self.checker.is_surveying(name)
@@ -60,6 +81,7 @@ impl Session {
         let name = &job.document;
         match (what, &job.work) {
             (Told::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
+            (Told::Scheduled(found), Work::Schedule) => self.scheduled(name, &job.loaded, *found),
             (Told::Finished(outcome), Work::FixValidation(number)) => {
                 if let Some(document) = self.documents.get_mut(name) {
                     document.fix_validations.finished(*number, outcome.ok(), job);

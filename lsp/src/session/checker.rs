@@ -6,6 +6,7 @@
 use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
 use super::reading::Reading;
 use super::unread::UnreadText;
+use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
 use fabius_analysis::{CoReachability, Line, Survey};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::report::{PropertyReport, Stopped};
@@ -49,6 +50,8 @@ pub enum Told {
     Finished(Box<Result<Outcome, String>>),
     /// A survey is over: what was seen, and hints at what could go better.
     Surveyed(Box<Option<(Survey, Vec<Finding>)>>),
+    /// A schedule that avoids what goes wrong was looked for.
+    Scheduled(Box<Option<Scheduled>>),
     /// It is known whether two places can be reached at once, if anything is.
     Met(Box<Option<CoReachability>>),
     /// A text of this document was read; if that ended in a panic, what the panic said.
@@ -60,6 +63,7 @@ impl Told {
     fn failed(work: &Work, said: String) -> Self {
         match work {
             Work::Survey => Self::Surveyed(Box::new(None)),
+            Work::Schedule => Self::Scheduled(Box::new(None)),
             Work::Meet(_) => Self::Met(Box::new(None)),
             Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Err(said))),
         }
@@ -69,6 +73,7 @@ impl Told {
     fn unfinished(job: &Job, why: Unfinished) -> Self {
         match &job.work {
             Work::Survey => Self::Surveyed(Box::new(None)),
+            Work::Schedule => Self::Scheduled(Box::new(None)),
             Work::Meet(_) => Self::Met(Box::new(None)),
             Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Ok(undecided(job, why)))),
         }
@@ -224,11 +229,13 @@ impl Checker {
     /// A new survey takes the place of the one before; a check of a document, that of trials of what it was.
     fn drop_outdated_by(&mut self, job: &Job) {
         let outdated = |old: &Job| match (&job.work, &old.work) {
-            (Work::Survey, Work::Survey) | (Work::Check(..), Work::FixValidation(_)) => old.document == job.document,
+            (Work::Survey, Work::Survey)
+            | (Work::Schedule, Work::Schedule)
+            | (Work::Check(..), Work::Schedule | Work::FixValidation(_)) => old.document == job.document,
             _ => false,
         };
         self.running.iter_mut().filter(|going| outdated(&going.job)).for_each(Going::stop);
-        if job.work == Work::Survey {
+        if matches!(job.work, Work::Survey | Work::Schedule) {
             self.waiting.retain(|(_, old)| !outdated(old));
         }
     }
@@ -329,6 +336,7 @@ impl Checker {
         let work = move || {
             let done = panic::catch_unwind(AssertUnwindSafe(|| match &theirs.work {
                 Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
+                Work::Schedule => Told::Scheduled(Box::new(look_for_schedule(&theirs, &stop))),
                 Work::Check(..) | Work::FixValidation(_) => {
                     Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard))))
                 }
@@ -345,7 +353,7 @@ impl Checker {
         };
         let allowed = match job.work {
             Work::Check(..) | Work::FixValidation(_) => time_for(&job),
-            Work::Survey | Work::Meet(_) => job.budget.deep,
+            Work::Survey | Work::Schedule | Work::Meet(_) => job.budget.deep,
         };
         let task = Task { name: "check", cancel: cancel.clone(), voice, allowed: Some(allowed) };
         let started = begin(task, work, tell);
@@ -410,6 +418,14 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
         event_sink(CheckEvent { run, what: Told::Event(Box::new(round)) });
     }
     outcome
+}
+
+/// Looks for a schedule that avoids what goes wrong, and writes it into the text where that is possible.
+fn look_for_schedule(job: &Job, cancel: &Cancel) -> Option<Scheduled> {
+    let request =
+        ScheduleRequest { export: true, memory_bytes_max: Some(memory_max(job)), ..ScheduleRequest::default() };
+    let found = schedule(&job.loaded, &request, &Stops::all(cancel), &mut |_| {});
+    cancel.requested().is_none().then_some(found)
 }
 
 /// Looks at the reachable states for a while.

@@ -24,6 +24,8 @@ pub enum Work {
     Check(Tier, String),
     /// Looks at what can be seen in the reachable states.
     Survey,
+    /// Looks for a schedule that avoids what goes wrong.
+    Schedule,
     /// Checks whether an edit that somebody may want to make mends the model; the number names it.
     FixValidation(u64),
     /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
@@ -37,7 +39,7 @@ impl Work {
             Self::Meet(_) => Lane::Question,
             Self::Check(Tier::Quick, _) => Lane::Look,
             Self::Check(..) => Lane::Search,
-            Self::Survey | Self::FixValidation(_) => Lane::Background,
+            Self::Survey | Self::Schedule | Self::FixValidation(_) => Lane::Background,
         }
     }
 }
@@ -209,7 +211,7 @@ pub(super) fn time_for(job: &Job) -> Duration {
         }
         Work::Check(Tier::Deep, _) => deep,
         Work::Check(Tier::Extended, _) => deep / FARTHER_SHARE,
-        Work::Survey | Work::FixValidation(_) | Work::Meet(_) => background,
+        Work::Survey | Work::Schedule | Work::FixValidation(_) | Work::Meet(_) => background,
     }
 }
 

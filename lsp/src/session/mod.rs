@@ -292,7 +292,9 @@ impl Session {
         let wanted = reading.asked_for(&document.options.properties);
         let missing = document.results.missing(&reading);
         let properties: Vec<String> = missing.into_iter().filter(|name| wanted.contains(name)).collect();
-        if !properties.is_empty() {
+        if properties.is_empty() {
+            self.try_schedule(name);
+        } else {
             self.start(name, reading, tier, properties);
         }
     }
@@ -412,7 +414,7 @@ impl Session {
                 notice.into_iter().collect()
             }
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
-            Told::Surveyed(_) | Told::Met(_) | Told::Read(..) => Vec::new(),
+            Told::Surveyed(_) | Told::Scheduled(_) | Told::Met(_) | Told::Read(..) => Vec::new(),
         }
     }
 
@@ -450,6 +452,7 @@ impl Session {
         }
         if !self.go_on(name, running) {
             notices.push(Notice::Settled(name.to_owned()));
+            self.try_schedule(name);
             self.look_around(name);
             self.try_fixes(name);
         }

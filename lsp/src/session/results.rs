@@ -8,10 +8,11 @@ use super::edits::{self, Edit};
 use super::reading::Reading;
 use super::replay::Replayed;
 use fabius_analysis::Survey;
+use fabius_analysis::schedule::Scheduled;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Fairness, Outcome, Verdict};
+use fabius_engine::{Counterexample, Fairness, Loaded, Outcome, Verdict};
 use fabius_task::SemanticDigest;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -92,9 +93,17 @@ pub struct Results {
     pub survey: Option<Survey>,
     /// The model that was looked at for it.
     pub surveyed: Option<Arc<Reading>>,
+    /// The schedule that was looked for last, and the model under it.
+    pub scheduled: Option<(Arc<Loaded>, Arc<Scheduled>)>,
 }
 
 impl Results {
+    /// The schedule that avoids what goes wrong in a model, if it was looked for.
+    pub fn schedule(&self, reading: &Reading) -> Option<&Scheduled> {
+        let (loaded, scheduled) = self.scheduled.as_ref()?;
+        Arc::ptr_eq(loaded, &reading.loaded).then_some(scheduled)
+    }
+
     /// What is known about a property.
     pub fn of(&self, property: &str) -> Option<&Known> {
         self.known.iter().find(|known| known.report.name == property)
