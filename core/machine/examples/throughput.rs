@@ -8,7 +8,8 @@
     reason = "a tool of its own: it reads, clocks and prints"
 )]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/machine/support/mod.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
 mod support;
 
 use fabius_machine::{Machine, ProgressOn, Step, Watch};

@@ -1,0 +1,9 @@
+//! Checks as a whole: from the text of a model to its report.
+
+mod check;
+mod delayed;
+mod infinite;
+mod large_models;
+mod look;
+mod portfolio;
+mod schedule;

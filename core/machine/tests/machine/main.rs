@@ -1,0 +1,7 @@
+//! The machine against the definition, against Spin, and on real models.
+
+mod corpus;
+mod rules;
+mod spin;
+mod support;
+mod watched;

@@ -1,0 +1,6 @@
+//! The searches against the definitions of what they look for, on graphs whose answers are known.
+
+mod cycles;
+mod delays;
+mod oracle;
+mod stores;
