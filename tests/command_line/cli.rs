@@ -2,7 +2,9 @@
 
 mod baseline;
 mod begin;
+mod documents;
 mod formats;
+mod streams;
 
 use super::schema::Schemas;
 use fabius_testkit::run::Run;
@@ -379,91 +381,6 @@ fn included_files_are_found_beside_the_including_one() {
 }
 
 #[test]
-fn reports_and_events_are_as_the_schemas_say() {
-    let schemas = Schemas::read();
-    let runs: &[&[&str]] = &[
-        &["holds.pml"],
-        &["broken.pml"],
-        &["broken.pml", "--keep-going", "--no-optimize"],
-        &["several.pml", "--keep-going", "--search", "bfs"],
-        &["stuck.pml", "--search", "dfs"],
-        &["divide.pml"],
-        &["faulty.pml"],
-        &["wishes.pml"],
-        &["wishes.pml", "--property", "ltl"],
-        &["wishes.pml", "--property", "nonsense"],
-        &["circle.pml"],
-        &["forced.pml"],
-        &["no-such-file.pml"],
-        &["endless.pml", "--max-depth", "100", "--store", "hash"],
-        &["endless.pml", "--max-states", "1000", "--store", "bitstate"],
-        &["holds.pml", "--store", "bitstate"],
-        &["holds.pml", "broken.pml"],
-    ];
-    for args in runs {
-        let report = check(&[args, &["--json"][..]].concat()).json();
-        assert_eq!(schemas.errors("report.schema.json", &report), Vec::<String>::new(), "{args:?}");
-        let events = check(&[args, &["--events"][..]].concat());
-        let lines: Vec<Value> = events.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        for line in &lines {
-            assert_eq!(schemas.errors("events.schema.json", line), Vec::<String>::new(), "{args:?}");
-        }
-        assert_eq!(lines.first().expect("an event")["event"], "started");
-        let last = lines.last().expect("an event");
-        assert_eq!(last["event"], "done");
-        if report.is_object() {
-            assert_eq!(last["report"]["verdict"], report["verdict"]);
-            assert_eq!(last["report"]["properties"][0]["violations"], report["properties"][0]["violations"]);
-        }
-    }
-}
-
-#[test]
-fn a_schema_error_is_an_error() {
-    let schemas = Schemas::read();
-    let good = check(&["broken.pml", "--json"]).json();
-    for (pointer, value) in [
-        ("/verdict", Value::from("maybe")),
-        ("/exhaustive", Value::from("no")),
-        ("/properties/0/states", Value::from(-1)),
-        ("/properties/0/violations/0/trace/0/line", Value::from("3")),
-    ] {
-        let mut bad = good.clone();
-        *bad.pointer_mut(pointer).expect("the key exists") = value;
-        assert_ne!(schemas.errors("report.schema.json", &bad), Vec::<String>::new(), "{pointer}");
-    }
-    let mut bad = good;
-    bad.as_object_mut().expect("object").remove("tool");
-    assert_ne!(schemas.errors("report.schema.json", &bad), Vec::<String>::new());
-}
-
-#[test]
-fn the_keys_of_the_contract_are_there() {
-    let report = check(&["broken.pml", "--json"]).expect(1).json();
-    assert_eq!(report["tool"], "fabius");
-    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(report["file"], "broken.pml");
-    assert_eq!(report["verdict"], "violated");
-    let property = &report["properties"][0];
-    assert_eq!((&property["name"], &property["kind"]), (&Value::from("safety"), &Value::from("safety")));
-    let violation = &property["violations"][0];
-    assert_eq!(violation["kind"], "assertion");
-    assert_eq!(violation["line"], 10);
-    let trace = array(violation, "trace");
-    assert_eq!(violation["steps"], trace.len());
-    let last = trace.last().expect("a step");
-    assert_eq!((&last["process"], &last["line"]), (&Value::from("user"), &Value::from(10)));
-    assert!(trace.iter().any(|step| !array(step, "changes").is_empty()));
-}
-
-#[test]
-fn several_files_make_one_document() {
-    let reports = check(&["holds.pml", "broken.pml", "--json"]).expect(1).json();
-    let files: Vec<&str> = reports.as_array().expect("array").iter().filter_map(|r| r["file"].as_str()).collect();
-    assert_eq!(files, ["holds.pml", "broken.pml"]);
-}
-
-#[test]
 fn keep_going_lists_every_violation_once_and_counts() {
     let report = check(&["several.pml", "--json", "--keep-going"]).expect(1).json();
     let violations = array(&report["properties"][0], "violations");
@@ -597,107 +514,4 @@ fn the_command_to_see_it_again_shows_it_again() {
     let command = out.lines().find_map(|line| line.strip_prefix("reproduce with: fabius ")).expect("a command");
     let words: Vec<&str> = command.split(' ').collect();
     run(&words).expect(1).says("assert(N < 5)");
-}
-
-/// Waits for a process, but not for ever.
-fn wait(mut child: Child) -> Run {
-    let began = Instant::now();
-    while child.try_wait().expect("it can be waited for").is_none() {
-        assert!(began.elapsed() < Duration::from_secs(30), "the process does not end");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    Run::from(child.wait_with_output().expect("its output can be read"))
-}
-
-#[cfg(unix)]
-fn interrupt(child: &Child) {
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(status.success());
-}
-
-#[cfg(unix)]
-#[test]
-fn ctrl_c_prints_what_is_known() {
-    let child = command(&["check", "endless.pml", "holds.pml"]).spawn().expect("the binary runs");
-    std::thread::sleep(Duration::from_millis(700));
-    interrupt(&child);
-    let run = wait(child).expect(2).says("undecided").says("interrupted").says("not a proof");
-    assert!(!run.out.contains("holds.pml"), "the files that follow are left out: {}", run.out);
-
-    let child = command(&["check", "endless.pml", "--json"]).spawn().expect("the binary runs");
-    std::thread::sleep(Duration::from_millis(700));
-    interrupt(&child);
-    let report = wait(child).expect(2).json();
-    assert_eq!(report["properties"][0]["stopped"], "cancelled");
-    assert!(report["properties"][0]["states"].as_u64() > Some(1000));
-}
-
-#[test]
-fn events_arrive_while_the_search_runs() {
-    let mut child = command(&["check", "endless.pml", "--events"]).spawn().expect("the binary runs");
-    let mut out = child.stdout.take().expect("stdout");
-    let mut text = String::new();
-    let mut buffer = [0; 4096];
-    while text.matches("\"progress\"").count() < 3 {
-        let read = out.read(&mut buffer).expect("readable");
-        assert!(read > 0, "it ended: {text}");
-        text.push_str(&String::from_utf8_lossy(&buffer[..read]));
-    }
-    child.kill().expect("it can be ended");
-    let _ = child.wait();
-    assert!(text.starts_with("{\"event\":\"started\""), "{text}");
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let mut child = command(&["check", "broken.pml", "--color", "always"]).spawn().expect("the binary runs");
-    drop(child.stdout.take());
-    assert_eq!(wait(child).expect(1).err, "");
-}
-
-/// Whether `spin` can be used; says so if not.
-fn spin_is_there() -> bool {
-    fabius_needs::Need::Spin.met()
-}
-
-#[test]
-fn spin_replays_the_trail_to_the_same_error() {
-    if !spin_is_there() {
-        return;
-    }
-    let scratch = Scratch::new().expect("a folder");
-    for (name, flags, error) in [
-        ("broken.pml", &[][..], "assertion violated"),
-        ("broken.pml", &["--no-optimize"][..], "assertion violated"),
-        ("broken.pml", &["--search", "dfs"][..], "assertion violated"),
-        ("stuck.pml", &[][..], "trail ends after"),
-        ("several.pml", &["--search", "bfs"][..], "assertion violated"),
-    ] {
-        let text = std::fs::read(folder().join(name)).expect("model");
-        let file = scratch.file(name, &text);
-        let report = check(&[&[file.as_str(), "--trail", "--json"], flags].concat()).expect(1).json();
-        let steps = report["properties"][0]["violations"][0]["steps"].as_u64().expect("steps");
-        let output =
-            Command::new("spin").args(["-t", "-p", name]).current_dir(scratch.path()).output().expect("spin runs");
-        let replay = Run::from(output);
-        assert!(replay.out.contains(error), "{name} {flags:?}: {}", replay.out);
-        let expected = format!("trail ends after {steps} steps");
-        let as_written = flags.contains(&"--no-optimize");
-        assert!(!as_written || replay.out.contains(&expected), "{name} {flags:?} {expected}: {}", replay.out);
-    }
-}
-
-#[test]
-fn trails_go_where_they_are_told() {
-    let scratch = Scratch::new().expect("a folder");
-    let text = std::fs::read(folder().join("several.pml")).expect("model");
-    let file = scratch.file("several.pml", &text);
-    check(&[&file, "--trail", "--keep-going"]).expect(1).says("spin -t2 -p");
-    for number in 1..=3 {
-        assert!(scratch.path().join(format!("several.pml{number}.trail")).exists());
-    }
-    let named = scratch.path().join("mine.trail").display().to_string();
-    check(&[&file, &format!("--trail={named}")]).expect(1).says("mine.trail");
-    assert!(Path::new(&named).exists());
-    check(&["broken.pml", "--trail=/no/such/folder/x.trail"]).expect(1).says("could not be written");
 }
