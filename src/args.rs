@@ -3,6 +3,7 @@
 
 use crate::checkpoint::CheckpointFlags;
 use crate::delays::DelayFlags;
+use crate::diff::Diff;
 use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
 pub use crate::schedule::Schedule;
@@ -70,6 +71,8 @@ pub enum Command {
         #[arg(value_name = "CODE")]
         code: Option<String>,
     },
+    /// Compare two versions of a model: which properties changed, and a run for each that broke.
+    Diff(Box<Diff>),
     /// Make a folder to begin with: a commented model, settings, and what an editor needs. Nothing that exists is changed.
     Init {
         /// The folder; it is made if there is none.

@@ -7,6 +7,7 @@ mod check;
 mod checkpoint;
 mod delays;
 mod diagram;
+mod diff;
 mod examples;
 mod executions;
 mod exit;
@@ -77,6 +78,7 @@ fn run(cli: Cli) -> u8 {
         Command::Dap => fabius_dap::serve(),
         Command::Watch(args) => watch::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
+        Command::Diff(args) => diff::run(&args),
         Command::Init { folder } => init::run(&folder),
         Command::Examples { name, write } => examples::run(name.as_deref(), write),
         Command::Completions { shell } => {

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod begin;
+mod diff;
 mod documents;
 mod formats;
 mod streams;

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The subcommands that the reference lists.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "init",
     "examples",
     "check",
+    "diff",
     "executions",
     "schedule",
     "explore",

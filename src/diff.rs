@@ -1,0 +1,326 @@
+//! `fabius diff`: two versions of a model, and which properties changed.
+
+use crate::args::{Question, parse_duration};
+use crate::render::numbers::counted;
+use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
+use crate::render::text;
+use crate::stop::Interrupts;
+use crate::{check, exit, output};
+use anstream::AutoStream;
+use clap::Args;
+use fabius_base::{Cancel, Code, StopReason};
+use fabius_engine::{CheckContext, Loaded, Outcome, PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
+use fabius_supervise::{Timer, Unfinished, Voice};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const HELP: &str = "\
+A property broke if it is violated (or not as expected) in NEW and was not in OLD.
+
+Exit codes:
+  0  nothing broke
+  1  a property broke
+  2  not known: a property that was not violated in OLD is undecided in NEW
+  3  the input is faulty (a model, a file or a flag), or the output cannot be written
+  4  an internal error of fabius";
+
+/// The flags of `fabius diff`.
+#[derive(Args, Debug, Clone)]
+#[command(after_help = HELP)]
+pub struct Diff {
+    /// The model as it was.
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+
+    /// The model as it is.
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+
+    /// The properties to check and the searches to run, for both.
+    #[command(flatten)]
+    pub question: Question,
+
+    /// Time limit for each of the two, such as 30 (seconds), 500ms, 10s, 5m or 1h.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Print one JSON document; docs/schema/diff.schema.json describes it.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// How a property changed.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "snake_case")]
+enum Change {
+    /// The answer is the same.
+    Same,
+    /// It is violated, or not as expected, and was not.
+    Broke,
+    /// It was violated, or not as expected, and is no longer.
+    Mended,
+    /// It has no answer any more.
+    Undecided,
+    /// It has an answer now.
+    Decided,
+    /// Only the new model has it.
+    Added,
+    /// Only the old model has it.
+    Removed,
+}
+
+/// What changed, as plain data.
+#[derive(Serialize)]
+struct Difference<'a> {
+    tool: &'static str,
+    version: &'static str,
+    old: Model<'a>,
+    new: Model<'a>,
+    properties: Vec<Row<'a>>,
+}
+
+/// One of the two models.
+#[derive(Serialize)]
+struct Model<'a> {
+    file: &'a str,
+    verdict: Verdict,
+    reason: &'a str,
+    /// Statements that no run executes, if everything was explored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    never_executed: Option<usize>,
+}
+
+/// A property in both models.
+#[derive(Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    change: Change,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<Side<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<Side<'a>>,
+    /// Of a property that broke, what violates it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    violations: &'a [ViolationReport],
+}
+
+/// A property in one model.
+#[derive(Serialize, Clone, Copy)]
+struct Side<'a> {
+    verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<Verdict>,
+    exhaustive: bool,
+    reason: &'a str,
+    states: u64,
+    transitions: u64,
+    depth: u64,
+    seconds: f64,
+}
+
+/// Checks both models, and shows what changed; returns the exit code.
+pub fn run(args: &Diff) -> u8 {
+    let interrupts = Interrupts::listen();
+    let old = match checked(&args.old, args, &interrupts) {
+        Ok(checked) => checked,
+        Err(code) => return code,
+    };
+    let new = match checked(&args.new, args, &interrupts) {
+        Ok(checked) => checked,
+        Err(code) => return code,
+    };
+    let difference = difference(&old.1.report, &new.1.report);
+    let printed = if args.json {
+        serde_json::to_string_pretty(&difference).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
+    } else {
+        let mut out = AutoStream::auto(std::io::stdout());
+        let text = in_words(&difference, &new);
+        output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
+    };
+    exit::worse(code(&difference.properties), printed)
+}
+
+/// Checks a model to its end.
+///
+/// # Errors
+/// The exit code, if it cannot be checked; why is told.
+fn checked(path: &Path, args: &Diff, interrupts: &Interrupts) -> Result<(Loaded, Outcome), u8> {
+    let cancel = Cancel::new();
+    interrupts.watch(&cancel);
+    let _timer = Timer::start(args.timeout, &cancel);
+    let unfinished = |why: StopReason| {
+        let why = Unfinished::Abandoned(why).sentence();
+        output::complain(&format!("error: {} was not checked: {why}", path.display()));
+        exit::UNDECIDED
+    };
+    let settings = check::asked(&args.question);
+    let loaded = check::load(path, &args.question, &settings, &cancel).map_err(unfinished)?;
+    let mut settings = check::chosen(&loaded, path, &args.question, settings);
+    settings.schedule = false;
+    if let Some(delaying) = settings.delaying.as_mut().filter(|_| loaded.checkable().is_some()) {
+        delaying.scheduler = args.question.delays.scheduler_for(path).map_err(|why| {
+            output::complain(&format!("error: {why}"));
+            exit::FAULTY
+        })?;
+    }
+    let (asked, threads) = (cancel.clone(), settings.threads);
+    let done = fabius_supervise::run(&cancel, &Voice::default(), threads, move |result| {
+        let started = Instant::now();
+        let mut context =
+            CheckContext { cancel: &asked, now: &|| started.elapsed(), observe: &mut |_| {}, controls: None };
+        let outcome = fabius_engine::check(&loaded, &settings, &mut context);
+        let _ = result.send((loaded, outcome));
+    });
+    let (loaded, outcome) = match done {
+        Ok(done) => done,
+        // It panicked, which was told.
+        Err(_) if cancel.requested().is_none() => return Err(exit::INTERNAL),
+        Err(why) => return Err(unfinished(why)),
+    };
+    match exit::of_report(&outcome.report) {
+        exit::FAULTY => {
+            let errors = loaded.findings.iter().chain(&outcome.findings).filter(|finding| finding.is_error());
+            let errors: Vec<_> = errors.cloned().collect();
+            let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &errors));
+            output::complain(&format!("error: {}: {}", outcome.report.file, outcome.report.reason));
+            Err(exit::FAULTY)
+        }
+        exit::INTERNAL => {
+            output::complain(outcome.failure.as_deref().unwrap_or(&outcome.report.reason));
+            Err(exit::INTERNAL)
+        }
+        _ => Ok((loaded, outcome)),
+    }
+}
+
+fn difference<'a>(old: &'a Report, new: &'a Report) -> Difference<'a> {
+    let named = |report: &'a Report, name: &str| report.properties.iter().find(|property| property.name == name);
+    let now = new.properties.iter().map(|property| row(named(old, &property.name), Some(property)));
+    let gone = old.properties.iter().filter(|property| named(new, &property.name).is_none());
+    let properties = now.chain(gone.map(|property| row(Some(property), None))).flatten().collect();
+    Difference { tool: TOOL, version: VERSION, old: model(old), new: model(new), properties }
+}
+
+fn model(report: &Report) -> Model<'_> {
+    let safety = report.properties.iter().find(|property| property.name == fabius_engine::SAFETY);
+    let unreached = report.findings.iter().filter(|finding| finding.code == Code::Unreached.as_str());
+    let never_executed = safety.is_some_and(|safety| safety.exhaustive).then(|| unreached.count());
+    Model { file: &report.file, verdict: report.verdict, reason: &report.reason, never_executed }
+}
+
+fn row<'a>(old: Option<&'a PropertyReport>, new: Option<&'a PropertyReport>) -> Option<Row<'a>> {
+    let change = change(old.map(exit::of_property), new.map(exit::of_property));
+    let violations = new.filter(|_| change == Change::Broke).map_or(&[][..], |new| &new.violations);
+    let name = &new.or(old)?.name;
+    Some(Row { name, change, old: old.map(side), new: new.map(side), violations })
+}
+
+/// How a property changed, by the exit codes that it alone would have.
+fn change(old: Option<u8>, new: Option<u8>) -> Change {
+    match (old, new) {
+        (old, new) if old == new => Change::Same,
+        (_, None) => Change::Removed,
+        (_, Some(1)) => Change::Broke,
+        (None, _) => Change::Added,
+        (_, Some(exit::UNDECIDED)) => Change::Undecided,
+        (Some(1), _) => Change::Mended,
+        _ => Change::Decided,
+    }
+}
+
+fn side(property: &PropertyReport) -> Side<'_> {
+    let PropertyReport { verdict, expected, exhaustive, states, transitions, depth, seconds, .. } = *property;
+    Side { verdict, expected, exhaustive, reason: &property.reason, states, transitions, depth, seconds }
+}
+
+fn code(rows: &[Row<'_>]) -> u8 {
+    // What was violated before cannot break.
+    let was_bad =
+        |row: &Row<'_>| row.change == Change::Undecided && row.old.is_some_and(|old| old.verdict == Verdict::Violated);
+    let codes = rows.iter().map(|row| match (row.change, row.new) {
+        (Change::Broke, _) => 1,
+        (_, Some(new)) if new.verdict == Verdict::Undecided && !was_bad(row) => exit::UNDECIDED,
+        _ => 0,
+    });
+    codes.fold(0, exit::worse)
+}
+
+/// The runs of what broke, then a line for each property, then the figures.
+fn in_words(difference: &Difference<'_>, (loaded, outcome): &(Loaded, Outcome)) -> String {
+    let mut text = String::new();
+    let broke = |name: &str| difference.properties.iter().any(|row| row.name == name && row.change == Change::Broke);
+    let violations =
+        outcome.report.properties.iter().flat_map(|property| property.violations.iter().map(|_| &property.name));
+    for (example, _) in outcome.counterexamples.iter().zip(violations).filter(|(_, name)| broke(name)) {
+        text.push_str(&text::counterexample(&loaded.map, example, true, false));
+    }
+    let width = difference.properties.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let _ = writeln!(text, "{}", paint(STRONG, format!("{} → {}", difference.old.file, difference.new.file)));
+    for row in &difference.properties {
+        let (word, style) = match row.change {
+            Change::Same => ("same", FAINT),
+            Change::Broke => ("broke", BAD),
+            Change::Mended => ("mended", GOOD),
+            Change::Undecided => ("undecided", UNSURE),
+            Change::Decided => ("decided", GOOD),
+            Change::Added => ("added", STRONG),
+            Change::Removed => ("removed", UNSURE),
+        };
+        let name = format!("{:<width$}", row.name);
+        let sides: Vec<String> = [row.old, row.new].into_iter().flatten().map(verdict).collect();
+        let states: Vec<String> = [row.old, row.new].into_iter().flatten().map(states).collect();
+        let same = sides.first() == sides.last();
+        let sides = if same { sides.last().cloned().unwrap_or_default() } else { sides.join(" → ") };
+        let reason = row.new.filter(|_| row.change != Change::Same).map(|new| format!(": {}", new.reason));
+        let figures = paint(FAINT, format!("({})", states.join(" → ")));
+        let _ = writeln!(
+            text,
+            "  {name}  {}  {sides}{} {figures}",
+            paint(style, format!("{word:<9}")),
+            reason.unwrap_or_default()
+        );
+    }
+    if let (Some(old), Some(new)) = (difference.old.never_executed, difference.new.never_executed) {
+        let new = counted(new as u64, "statement");
+        let _ = writeln!(text, "  never executed: {old} → {new}");
+    }
+    text
+}
+
+fn verdict(side: Side<'_>) -> String {
+    let word = match side.verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated => "violated",
+        Verdict::Undecided => "undecided",
+        Verdict::Faulty => "faulty",
+    };
+    match side.expected {
+        Some(expected) if expected == side.verdict => format!("{word}, as expected"),
+        Some(_) if side.verdict != Verdict::Undecided => format!("{word}, not as expected"),
+        _ => word.to_owned(),
+    }
+}
+
+/// The states that were explored; of a model that was not explored to its end, there may be more.
+fn states(side: Side<'_>) -> String {
+    let states = counted(side.states, "state");
+    if side.exhaustive { states } else { format!("at least {states}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_of_answers_is_a_change_or_none() {
+        use Change::{Added, Broke, Decided, Mended, Removed, Same, Undecided};
+        let of = |old| [None, Some(0), Some(1), Some(2)].map(|new| change(old, new));
+        assert_eq!(of(Some(0)), [Removed, Same, Broke, Undecided]);
+        assert_eq!(of(Some(1)), [Removed, Mended, Same, Undecided]);
+        assert_eq!(of(Some(2)), [Removed, Decided, Broke, Same]);
+        assert_eq!(of(None)[1..], [Added, Broke, Added]);
+    }
+}
