@@ -7,6 +7,7 @@ use crate::diff::Diff;
 use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
 pub use crate::schedule::Schedule;
+pub use crate::stuck::Stuck;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -57,6 +58,8 @@ pub enum Command {
     Executions(Box<Executions>),
     /// Find a schedule under which a model is safe: the fewest waits that avoid its errors and deadlocks.
     Schedule(Box<Schedule>),
+    /// Find out whether a model can deadlock: from its text, or by a search guided to where all processes could be blocked.
+    Stuck(Box<Stuck>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.
     Explore(Box<Explore>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.

@@ -24,6 +24,7 @@ mod so_far;
 mod stop;
 #[cfg(test)]
 mod strategies;
+mod stuck;
 mod trail;
 mod watch;
 
@@ -73,6 +74,7 @@ fn run(cli: Cli) -> u8 {
         Command::Check(args) => check::run(&args),
         Command::Executions(args) => executions::run(&args),
         Command::Schedule(args) => schedule::run(&args),
+        Command::Stuck(args) => stuck::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
         Command::Dap => fabius_dap::serve(),

@@ -16,6 +16,7 @@ const COMMANDS: [&str; 13] = [
     "diff",
     "executions",
     "schedule",
+    "stuck",
     "explore",
     "watch",
     "lsp",

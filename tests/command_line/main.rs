@@ -8,4 +8,5 @@ mod executions;
 mod hostile;
 mod limits;
 mod schema;
+mod stuck;
 mod watch;

@@ -7,6 +7,7 @@ mod fewest_switches;
 mod growth;
 pub mod schedule;
 pub mod starvation;
+pub mod stuck;
 mod survey;
 
 pub use chart::{Forecast, LocalStateGraph, chart};

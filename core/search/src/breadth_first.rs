@@ -75,11 +75,21 @@ struct BreadthFirst<'a, M: Model, S, O> {
 
 /// Where a state came from; the initial state is its own parent.
 #[derive(Clone, Copy)]
-struct Origin {
+pub(crate) struct Origin {
     /// Number of the parent.
     parent: u32,
     /// Which of the parent's ordinary successors it is, from 1.
     ordinal: u32,
+}
+
+impl Origin {
+    /// That of the initial state.
+    pub(crate) const INITIAL: Self = Self { parent: 0, ordinal: 0 };
+
+    /// That of an ordinary successor of a state, counted from 1.
+    pub(crate) fn of(parent: u32, ordinal: u32) -> Self {
+        Self { parent, ordinal }
+    }
 }
 
 impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S, O> {
@@ -87,7 +97,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
         if let Err(fault) = self.model.initial(&mut self.expansion.successor) {
             return self.report(ViolationKind::Fault(fault), None, 0);
         }
-        self.arrive(Origin { parent: 0, ordinal: 0 })?;
+        self.arrive(Origin::INITIAL)?;
         let mut number = 0;
         let mut state = Vec::new();
         for depth in 0.. {
@@ -130,7 +140,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
                         self.expansion.pass(label);
                     } else {
                         ordinal += 1;
-                        self.arrive(Origin { parent: number, ordinal })?;
+                        self.arrive(Origin::of(number, ordinal))?;
                     }
                 }
                 Next::Broken { label, fault } => self.report(ViolationKind::Fault(fault), Some(label), number)?,
@@ -203,7 +213,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
 }
 
 /// Executes the path to the state with this number, and returns its labels.
-fn path_to<M: Model>(model: &mut M, origins: &[Origin], number: u32) -> Vec<M::Label> {
+pub(crate) fn path_to<M: Model>(model: &mut M, origins: &[Origin], number: u32) -> Vec<M::Label> {
     let origin = |number: u32| origins.get(number as usize).copied().filter(|origin| origin.ordinal != 0);
     let mut ordinals: Vec<u32> =
         std::iter::successors(origin(number), |it| origin(it.parent)).map(|it| it.ordinal).collect();
@@ -237,7 +247,7 @@ fn path_to<M: Model>(model: &mut M, origins: &[Origin], number: u32) -> Vec<M::L
 }
 
 /// An ordinary state and the transient ones that follow it, listed nearest first.
-struct Expansion<C, L> {
+pub(crate) struct Expansion<C, L> {
     hidden: usize,
     /// Words of all members, one after another.
     words: Vec<u32>,
@@ -248,7 +258,7 @@ struct Expansion<C, L> {
     /// Visible words of the transient members.
     seen: HashSet<Box<[u32]>>,
     /// The successor found last.
-    successor: Vec<u32>,
+    pub(crate) successor: Vec<u32>,
 }
 
 struct Member<L> {
@@ -259,7 +269,7 @@ struct Member<L> {
 }
 
 impl<C: Copy, L: Copy> Expansion<C, L> {
-    fn new(hidden: usize) -> Self {
+    pub(crate) fn new(hidden: usize) -> Self {
         Self {
             hidden,
             words: Vec::new(),
@@ -272,7 +282,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
     }
 
     /// Starts with an ordinary state.
-    fn begin<M: Model<Cursor = C, Label = L>>(&mut self, model: &mut M, state: &[u32]) {
+    pub(crate) fn begin<M: Model<Cursor = C, Label = L>>(&mut self, model: &mut M, state: &[u32]) {
         self.words.clear();
         self.members.clear();
         self.seen.clear();
@@ -283,7 +293,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
     }
 
     /// What the model finds next, in the current member; `None` once all members are done.
-    fn next<M: Model<Cursor = C, Label = L>>(&mut self, model: &mut M) -> Option<Next<L, M::Fault>> {
+    pub(crate) fn next<M: Model<Cursor = C, Label = L>>(&mut self, model: &mut M) -> Option<Next<L, M::Fault>> {
         let mut cursor = self.cursor?;
         let start = self.current.checked_sub(1).map_or(0, |before| self.members[before].end);
         let state = &self.words[start..self.members[self.current].end];
@@ -293,7 +303,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
     }
 
     /// Makes the successor, which is transient, a member.
-    fn pass(&mut self, label: Option<L>) {
+    pub(crate) fn pass(&mut self, label: Option<L>) {
         let visible = self.successor.len().saturating_sub(self.hidden);
         if self.seen.insert(self.successor[..visible].into()) {
             self.words.extend_from_slice(&self.successor);
@@ -302,7 +312,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
     }
 
     /// Turns to the next member.
-    fn turn<M: Model<Cursor = C, Label = L>>(&mut self, model: &mut M) {
+    pub(crate) fn turn<M: Model<Cursor = C, Label = L>>(&mut self, model: &mut M) {
         self.cursor = None;
         if self.current + 1 < self.members.len() {
             self.current += 1;
@@ -311,13 +321,13 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
     }
 
     /// The current member.
-    fn state(&self) -> &[u32] {
+    pub(crate) fn state(&self) -> &[u32] {
         let start = self.current.checked_sub(1).map_or(0, |before| self.members[before].end);
         self.members.get(self.current).map_or(&[], |member| &self.words[start..member.end])
     }
 
     /// Appends the labels from the ordinary state to the current member.
-    fn path_to_current(&self, path: &mut Vec<L>) {
+    pub(crate) fn path_to_current(&self, path: &mut Vec<L>) {
         let first = path.len();
         let mut member = self.current;
         while member != 0 {
@@ -327,7 +337,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
         path[first..].reverse();
     }
 
-    fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         size_of_val::<[u32]>(&self.words) * 2 + size_of_val::<[Member<L>]>(&self.members)
     }
 }

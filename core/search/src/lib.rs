@@ -3,6 +3,7 @@
 //!
 //! * [`depth_first`] and [`breadth_first`] are the algorithms; each is a function that takes a
 //!   [`Model`], a [`Store`], an [`Observer`] and [`Settings`], and returns an [`Outcome`].
+//! * [`best_first`] looks for deadlocks where a guide expects them.
 //! * [`cycle`] has the searches for runs that go on for ever: acceptance cycles and livelocks.
 //! * [`executions`] counts and lists executions up to the order of independent steps.
 //! * [`restrict`] computes under which schedules a model is safe.
@@ -13,6 +14,7 @@
 //! This crate reads no clock, file or environment and prints nothing. Its only `unsafe` code is the
 //! wrapper around the memory of big tables, in [`store`].
 
+pub mod best_first;
 pub mod breadth_first;
 pub mod checkpoint;
 pub mod cycle;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The elements of larger arrays are not told apart.
-const ELEMENTS_MAX: u32 = 64;
+pub(super) const ELEMENTS_MAX: u32 = 64;
 
 /// Numbers for shared parts of a state.
 #[derive(Clone, Debug)]

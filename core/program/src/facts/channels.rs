@@ -274,6 +274,12 @@ impl ChannelFlow {
         target
     }
 
+    /// How many messages a channel of a global variable has room for; `None` if it is a rendezvous.
+    pub(super) fn capacity(&self, program: &Program, channel: usize) -> Option<u32> {
+        let ty = program.channel_types.get(self.global_types.get(channel.checked_sub(1)?)?.0 as usize)?;
+        (ty.capacity > 0).then_some(ty.capacity)
+    }
+
     /// Whether a message of this many fields fits every channel of a target.
     pub(super) fn fits(&self, program: &Program, target: &Target, fields: usize) -> bool {
         let count = |ty: &ChannelTypeId| program.channel_types.get(ty.0 as usize).map(|ty| ty.fields.len());

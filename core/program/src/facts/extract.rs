@@ -118,6 +118,18 @@ impl Facts {
     pub fn instance(&self, key: InstanceKey) -> Instance {
         let process = &self.program.processes[key.process.0 as usize];
         let shape = &self.shapes[key.process.0 as usize];
+        let context = self.context(&key);
+        let mut steps = Vec::with_capacity(shape.edge_count);
+        for (at, location) in process.locations.iter().enumerate() {
+            steps.extend(context.location(location, shape.middle[at]));
+        }
+        drop(context);
+        Instance { key, steps }
+    }
+
+    /// Where the expressions of a process are evaluated.
+    pub(super) fn context<'f>(&'f self, key: &'f InstanceKey) -> Context<'f> {
+        let process = &self.program.processes[key.process.0 as usize];
         let constant_locals = self.constant_locals(key.process);
         let mut constants = vec![None; process.locals.len()];
         for variable in &constant_locals {
@@ -129,13 +141,7 @@ impl Facts {
         for (variable, value) in constant_locals.iter().zip(&key.constants) {
             constants[variable.0 as usize] = value.or(constants[variable.0 as usize]);
         }
-        let context = Context { facts: self, process: Some((key.process, process)), key: Some(&key), constants };
-        let mut steps = Vec::with_capacity(shape.edge_count);
-        for (at, location) in process.locations.iter().enumerate() {
-            steps.extend(context.location(location, shape.middle[at]));
-        }
-        drop(context);
-        Instance { key, steps }
+        Context { facts: self, process: Some((key.process, process)), key: Some(key), constants }
     }
 
     /// A step that looks at what these expressions look at, and changes nothing: those that do not accord with

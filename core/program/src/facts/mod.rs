@@ -27,8 +27,12 @@ mod extract;
 mod flow;
 mod future;
 mod guard;
+mod known;
 mod message;
+mod participants;
+mod potential;
 mod step;
+mod stuck;
 mod value;
 mod walk;
 
@@ -36,7 +40,10 @@ pub use bits::{Bits, Channels};
 pub use conflicts_next::{Conflicts, Meetings};
 pub use extract::{Instance, InstanceKey};
 pub use future::{Leads, Rendezvous};
+pub use participants::{Participant, WhyNotTold};
+pub use potential::StartValues;
 pub use step::{Check, Condition, Relation, Step, Subject};
+pub use stuck::{Candidates, Whereabouts};
 
 use crate::{Action, EdgeId, Expr, Kind, LocationId, ProcessId, Program, Slot, Variable, VariableId};
 use std::sync::Arc;
@@ -64,6 +71,13 @@ impl Facts {
     /// The facts of a program whose states are also looked at by `observers`: propositions of a claim.
     pub fn of(program: Arc<Program>, observers: &[&Expr]) -> Self {
         extract::facts(program, observers)
+    }
+
+    /// The same, for processes that are looked at one by one: all locals that never change are worth knowing.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Self {
+        self.bounded.fill(true);
+        self
     }
 
     /// The program.

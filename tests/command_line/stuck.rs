@@ -1,0 +1,72 @@
+//! `fabius stuck` as a person and as a script meet it: the real binary, on files.
+
+use crate::schema::Schemas;
+use fabius_testkit::run::Run;
+use fabius_testkit::scratch::Scratch;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+fn run(args: &[&str]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.arg("stuck").args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.env("FABIUS_CACHE", "off").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    Run::from(command.output().expect("the binary runs"))
+}
+
+/// Runs it on a text.
+fn on(text: &str, args: &[&str]) -> Run {
+    let scratch = Scratch::new().expect("a folder can be made");
+    let path = scratch.file("model.pml", text);
+    run(&[&[path.as_str()], args].concat())
+}
+
+fn json(run: &Run) -> Value {
+    let document: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.out));
+    let errors = Schemas::read().errors("stuck.schema.json", &document);
+    assert!(errors.is_empty(), "{errors:?}");
+    document
+}
+
+#[test]
+fn mutual_exclusion_is_proved_without_a_search() {
+    run(&["models/peterson.pml"]).expect(0).says("no deadlock, proved without a search: in the only combination");
+    let report = json(&run(&["models/peterson.pml", "--json"]).expect(0));
+    assert_eq!(
+        (&report["verdict"], &report["proof"], &report["states"]),
+        (&"no_deadlock".into(), &"text".into(), &0.into())
+    );
+}
+
+#[test]
+fn philosophers_deadlock_in_the_only_way_there_is() {
+    let text = run(&["models/philosophers_once.pml"]).expect(1);
+    let text = text.says("deadlock possible: a run of 8 steps leads to one").says("reached: Philosopher[0] at line 15");
+    text.says("They wait for each other").says("81 combinations of places");
+    run(&["models/philosophers_once.pml", "--diagram"]).expect(1).says("Philosopher[3]").says("deadlock possible");
+    let report = json(&run(&["models/philosophers_once.pml", "-D", "N=7", "--json", "--every"]).expect(1));
+    let candidates = report["candidates"].as_array().expect("a list");
+    assert_eq!((candidates.len(), &candidates[0]["verdict"], &candidates[0]["run"]), (1, &"reached".into(), &0.into()));
+    assert_eq!(report["runs"][0]["kind"], "invalid_end_state");
+}
+
+#[test]
+fn a_search_decides_what_the_text_leaves_open_and_says_so_if_it_does_not_end() {
+    run(&["models/bounded_buffer.pml"])
+        .expect(0)
+        .says("no deadlock: the only combination")
+        .says("impossible: Producer");
+    let open = "int x, y; active [2] proctype P() { do :: x < 9000 -> x++ :: x > 0 -> x-- :: y < 9 -> y++ od }";
+    let report = json(&on(open, &["--max-states", "5", "--json"]).expect(2));
+    assert_eq!((&report["verdict"], &report["exhaustive"]), (&"unknown".into(), &false.into()));
+    on(open, &["--max-states", "5"]).expect(2).says("not known whether a deadlock is possible: the limit of 5 states");
+}
+
+#[test]
+fn where_the_text_does_not_tell_a_note_says_why() {
+    let text = "byte n; proctype P() { n < 2 } \
+                active proctype M() { do :: n < 3 -> run P(); n++ :: n > 0 -> n-- od }";
+    let report = json(&on(text, &["--json", "--max-states", "50"]).expect(2));
+    assert_eq!(report["candidates"], Value::Array(Vec::new()));
+    assert!(report["not_told"].as_str().is_some_and(|why| why.contains("in a loop")), "{report}");
+    on("active proctype P() { x = 1 }", &[]).expect(3);
+}
