@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The subcommands that the reference lists.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "init",
     "examples",
     "check",
