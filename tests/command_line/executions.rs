@@ -41,6 +41,57 @@ fn philosophers_who_eat_once() {
     }
 }
 
+/// The rows of docs/experiments/executions.md: a program, its executions, those that fail, interleavings, final states.
+const ROWS: [(&str, [&str; 4]); 9] = [
+    (
+        "byte x, y, z; active proctype P() { y = 1; x = 5 } active proctype Q() { z = 2; x = 4 }
+         active proctype R() { assert(x >= 1) }",
+        ["6", "2", "30", "2"],
+    ),
+    (
+        "byte x; active proctype P() { x = 1 } active proctype Q() { x = 2 } active proctype R() { assert(x < 3) }",
+        ["6", "0", "6", "2"],
+    ),
+    ("byte x; active [2] proctype P() { x = 5 } active proctype R() { assert(x >= 1) }", ["4", "1", "6", "1"]),
+    (
+        "byte x, y; active [2] proctype T() { y = 1 } active proctype P() { x = 1 } active proctype Q() { x = 2 }",
+        ["2", "0", "24", "2"],
+    ),
+    (
+        "byte x, o; active [2] proctype T() { x = 1 } active proctype Q() { x = 2 } active proctype R() { o = x }",
+        ["18", "0", "24", "6"],
+    ),
+    (
+        "byte x, o; active [7] proctype W() { x = _pid + 1 } active proctype R() { o = x }",
+        ["40320", "0", "40320", "56"],
+    ),
+    (
+        "byte x, n, o; active [5] proctype W() { d_step { x = _pid + 1; n++ } } active proctype R() { n == 5; o = x }",
+        ["120", "0", "120", "5"],
+    ),
+    ("byte x; active [7] proctype W() { x++ }", ["1", "0", "5040", "1"]),
+    (
+        "bit l; active [4] proctype P() { atomic { !l -> l = 1 }; l = 0; atomic { !l -> l = 1 }; l = 0 }",
+        ["2520", "0", "2520", "1"],
+    ),
+];
+
+#[test]
+fn programs_of_the_literature_have_as_many_executions_as_the_docs_say() {
+    for (text, expected) in ROWS {
+        let run = on(text, &["--json"]);
+        let report = json(&run);
+        let found = ["executions", "failing", "interleavings", "outcomes"].map(|key| report[key].as_str());
+        assert_eq!(found, expected.map(Some), "{text}");
+    }
+}
+
+#[test]
+fn the_picture_in_the_docs_is_that_of_the_execution() {
+    let picture = include_str!("../../docs/tasks/philosophers.svg");
+    assert_eq!(run(&[ONCE, "--show", "5", "--format", "svg"]).expect(1).out, picture);
+}
+
 #[test]
 fn one_execution_in_every_format() {
     let report = json(&run(&[ONCE, "--list", "5", "--only", "stuck", "--json"]).expect(1));
