@@ -172,7 +172,7 @@ impl Job {
             return (exit::of_report(&known.report), Some((loaded, known)));
         }
         let shown = RefCell::new(reporter);
-        let outcome = fabius_engine::check(
+        let mut outcome = fabius_engine::check(
             &loaded,
             settings,
             &mut CheckContext {
@@ -185,6 +185,7 @@ impl Job {
                 controls: None,
             },
         );
+        args.baseline.forget_implied(&mut outcome);
         if let Some(cache) = &cache {
             cache.remember(&loaded, settings, &outcome);
         }

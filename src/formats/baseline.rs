@@ -7,8 +7,9 @@ use super::Checked;
 use super::identity::{Identity, KnownReport, Problem};
 use crate::{exit, output};
 use clap::Args;
-use fabius_engine::Report;
+use fabius_base::Code;
 use fabius_engine::words::counted;
+use fabius_engine::{Outcome, Report};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -31,6 +32,15 @@ impl BaselineFlags {
     /// Whether the models are compared with a baseline, or become one.
     pub fn is_used(&self) -> bool {
         self.baseline.is_some() || self.write_baseline.is_some()
+    }
+
+    /// Leaves out that --keep-going, which nobody asked for, has no effect on a property.
+    pub fn forget_implied(&self, outcome: &mut Outcome) {
+        let implied = |code: &str, headline: &str| {
+            self.is_used() && code == Code::WithoutEffect.as_str() && headline.ends_with(": `--keep-going`")
+        };
+        outcome.findings.retain(|finding| !implied(finding.code.as_str(), &finding.headline));
+        outcome.report.findings.retain(|finding| !implied(finding.code, &finding.message));
     }
 
     /// The baseline to compare with.

@@ -103,15 +103,18 @@ fn property_value(text: &str) -> String {
 
 /// A line that sums up.
 pub fn sum(checked: &[Checked]) -> String {
-    let of_model = |model: &Checked| -> Vec<u8> {
-        model.report.properties.iter().map(|property| model.code_of(property)).collect()
+    let of_model = |model: &Checked| -> Vec<(u8, bool)> {
+        let of_property = |property: &PropertyReport| (model.code_of(property), model.is_known(property));
+        model.report.properties.iter().map(of_property).collect()
     };
-    let codes: Vec<u8> = checked.iter().flat_map(of_model).collect();
-    let with = |code: u8| codes.iter().filter(|known| **known == code).count();
+    let codes: Vec<(u8, bool)> = checked.iter().flat_map(of_model).collect();
+    let known = codes.iter().filter(|(_, known)| *known).count();
+    let with = |wanted: u8| codes.iter().filter(|(code, known)| *code == wanted && !known).count();
     let mut parts = vec![format!("{} hold or are as expected", with(0))];
     let mut say = |number: usize, what: &str| parts.extend((0 < number).then(|| format!("{number} {what}")));
     say(with(1), "violated or not as expected");
     say(with(exit::UNDECIDED), "undecided");
+    say(known, "known from the baseline");
     let unchecked = |model: &&Checked| exit::FAULTY <= exit::of_report(&model.report);
     let unchecked = checked.iter().filter(unchecked).count();
     let models = counted(checked.len() as u64, "model");

@@ -180,9 +180,13 @@ impl Checked {
 
     /// The verdict of a property, and whether it is the expected one, or known.
     fn judged(&self, property: &PropertyReport) -> String {
-        let known = exit::of_property(property) == 1 && self.code_of(property) != 1;
-        let known = if known { ", known from the baseline" } else { "" };
+        let known = if self.is_known(property) { ", known from the baseline" } else { "" };
         format!("{}{known}", plain(&text::judged(property)))
+    }
+
+    /// Whether the baseline has all that is wrong with a property.
+    fn is_known(&self, property: &PropertyReport) -> bool {
+        exit::of_property(property) == 1 && self.code_of(property) != 1
     }
 
     /// The exit code of a property.

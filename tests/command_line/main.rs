@@ -6,6 +6,7 @@ mod damaged_inputs;
 mod docs;
 mod executions;
 mod hostile;
+mod integrations;
 mod limits;
 mod schema;
 mod stuck;

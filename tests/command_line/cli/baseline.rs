@@ -75,7 +75,8 @@ fn a_report_of_an_earlier_check_is_a_baseline() {
 fn loops_and_formulas_are_known_by_their_property() {
     let model = "bool a, b;\nactive proctype P() {\n  if\n  :: do :: a = !a od\n  :: do :: b = !b od\n  fi\n}\nltl never_a { [] !a }\n";
     let known = Known::of(model, &[]);
-    known.check(&format!("\n\n{model}"), &[]).expect(0);
+    let same = known.check(&format!("\n\n{model}"), &[]).expect(0);
+    assert!(!same.out.contains("no effect"), "nobody asked for --keep-going: {}", same.out);
     let more = known.check(&format!("{model}ltl never_b {{ [] !b }}\n"), &[]).expect(1);
     more.says("1 known, 1 new, 0 no longer found");
 }
@@ -94,6 +95,7 @@ fn formats_show_what_is_known() {
     assert_eq!(told, [("note", true), ("error", false)]);
     let github = known.check(OLD, &["--format", "github"]).expect(0);
     assert!(github.out.starts_with("::notice ") && !github.out.contains("::error"), "{}", github.out);
+    github.says("1 property: 0 hold or are as expected, 1 known from the baseline");
 }
 
 #[test]
