@@ -6,15 +6,15 @@ use crate::schedule::turns::Lister;
 use crate::schedule::{Scheduler, Turns};
 use std::ops::ControlFlow;
 
-/// A run as it is told: its transitions, and who was held back before which of them.
-pub(crate) struct Told<Label> {
+/// A run: transitions, and who was held back before which of them.
+pub(crate) struct Replayed<Label> {
     pub path: Vec<Label>,
     pub delays: Vec<Delay>,
 }
 
-impl<Label> From<Told<Label>> for (Vec<Label>, Vec<Delay>) {
-    fn from(told: Told<Label>) -> Self {
-        (told.path, told.delays)
+impl<Label> From<Replayed<Label>> for (Vec<Label>, Vec<Delay>) {
+    fn from(replayed: Replayed<Label>) -> Self {
+        (replayed.path, replayed.delays)
     }
 }
 
@@ -24,11 +24,11 @@ pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
     model: &mut M,
     scheduler: &D,
     trail: &[u32],
-) -> Told<M::Label> {
-    let mut told = Told { path: Vec::new(), delays: Vec::new() };
+) -> Replayed<M::Label> {
+    let mut replayed = Replayed { path: Vec::new(), delays: Vec::new() };
     let mut state = Vec::new();
     if model.initial(&mut state).is_err() {
-        return told;
+        return replayed;
     }
     let mut lister = Lister::new();
     let (mut turns, mut turns_after) = (Turns::default(), Turns::default());
@@ -38,9 +38,9 @@ pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
     list(&mut lister, model, &state, &mut turns);
     let mut schedule = scheduler.start(turns.situation());
     for &index in trail {
-        let before = told.path.len();
+        let before = replayed.path.len();
         if index == Origin::DELAY {
-            told.delays.extend(scheduler.next(&schedule).map(|process| Delay { before, process }));
+            replayed.delays.extend(scheduler.next(&schedule).map(|process| Delay { before, process }));
             scheduler.delay(&mut schedule);
             continue;
         }
@@ -51,14 +51,14 @@ pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
             if process.is_none() || next == process {
                 break;
             }
-            told.delays.extend(next.map(|process| Delay { before, process }));
+            replayed.delays.extend(next.map(|process| Delay { before, process }));
             scheduler.delay(&mut schedule);
         }
-        told.path.extend_from_slice(turns.labels(index));
+        replayed.path.extend_from_slice(turns.labels(index));
         let Some(target) = turns.target(index) else { break };
         list(&mut lister, model, target, &mut turns_after);
         schedule = scheduled(scheduler, &schedule, (&turns, index), turns_after.situation());
         std::mem::swap(&mut turns, &mut turns_after);
     }
-    told
+    replayed
 }

@@ -34,7 +34,7 @@
 
 use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
 use super::store::{BITS, Key};
-use super::team::{Run, Show, Team};
+use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
@@ -95,22 +95,22 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let how = Exploration { apart: Some(Marks::ACCEPTING), ..how };
-    let team = Team::<(), Why<M>>::new(models.len(), 0, seed, settings);
+    let workers = WorkerPool::<(), Why<M>>::new(models.len(), 0, seed, settings);
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
     };
-    let why = team.work(models, &mut watch, |thread, model, watch| {
+    let why = workers.work(models, &mut watch, |thread, model, watch| {
         let mut search = Cndfs {
-            explorer: Explorer::new(thread, &team, model, how, watch),
+            explorer: Explorer::new(thread, &workers, model, how, watch),
             mine: CYAN_FIRST << (thread % CYAN_BITS),
-            cyan: (CYAN_BITS < team.threads).then(HashSet::new),
+            cyan: (CYAN_BITS < workers.threads).then(HashSet::new),
             r: HashSet::new(),
         };
         let run = search.search();
         search.explorer.publish();
         run
     });
-    team.conclude_found(why)
+    workers.conclude_found(why)
 }
 
 /// One of the threads.

@@ -31,10 +31,10 @@
 //! behind one more transition with progress, and a cycle that is found has as few of these before it as there can be.
 
 use super::explorer::{Arrival, Event, Exploration, Explorer, Start, UNCOUNTED};
-use super::pool::Turn;
+use super::pool::NextWork;
 use super::queue::Queue;
 use super::store::{BITS, Key};
-use super::team::{Run, Show, Team};
+use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
@@ -111,20 +111,20 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    let team = Team::<Work, Reason<M>>::new(models.len(), 0, seed, settings);
+    let workers = WorkerPool::<Work, Reason<M>>::new(models.len(), 0, seed, settings);
     let has_promoted = AtomicBool::new(false);
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
     };
-    let why = team.work(models, &mut watch, |thread, model, watch| {
+    let why = workers.work(models, &mut watch, |thread, model, watch| {
         let mut search = DfsFifo {
-            explorer: Explorer::new(thread, &team, model, how, watch),
+            explorer: Explorer::new(thread, &workers, model, how, watch),
             frontier: Queue::default(),
             next: Queue::default(),
             levels,
             level: 0,
             mine: STACKED_FIRST << (thread % STACKED_BITS),
-            stacked: (STACKED_BITS < team.threads).then(HashSet::new),
+            stacked: (STACKED_BITS < workers.threads).then(HashSet::new),
             begun: None,
             given: 0,
             has_promoted: &has_promoted,
@@ -138,7 +138,7 @@ where
         Some(Halt::Stopped(reason)) => (Some(Halt::Stopped(reason)), None),
         Some(Halt::Found((found, events))) => (Some(Halt::Found(found)), events),
     };
-    CycleOutcome { progress_events_min, ..team.conclude_found(why) }
+    CycleOutcome { progress_events_min, ..workers.conclude_found(why) }
 }
 
 /// One of the threads.
@@ -178,13 +178,13 @@ impl<M: Model> DfsFifo<'_, M> {
                 self.dfs(start)?;
             }
             match self.explorer.wait(self.next.len()) {
-                Turn::Work(Work::Queue(queue)) => self.frontier = queue,
-                Turn::Work(Work::Join(start)) => self.dfs(start)?,
-                Turn::Level => {
+                NextWork::Work(Work::Queue(queue)) => self.frontier = queue,
+                NextWork::Work(Work::Join(start)) => self.dfs(start)?,
+                NextWork::Level => {
                     std::mem::swap(&mut self.frontier, &mut self.next);
                     self.level += 1;
                 }
-                Turn::Nothing => return ControlFlow::Continue(()),
+                NextWork::Nothing => return ControlFlow::Continue(()),
             }
         }
     }
@@ -213,7 +213,7 @@ impl<M: Model> DfsFifo<'_, M> {
                     return self.found(Found::Fault { path, fault });
                 }
             }
-            if self.explorer.team.pool.is_hungry() {
+            if self.explorer.workers.pool.is_hungry() {
                 self.share();
             }
         }
@@ -329,7 +329,7 @@ impl<M: Model> DfsFifo<'_, M> {
         if 1 < self.frontier.len() && self.given < QUEUES_MAX {
             self.given += 1;
             let half = self.frontier.take_half();
-            return self.explorer.team.pool.offer(Work::Queue(half));
+            return self.explorer.workers.pool.offer(Work::Queue(half));
         }
         let Some((start, visits)) = &self.begun else { return };
         if self.explorer.visits() - visits < WORTH_JOINING {
@@ -337,14 +337,14 @@ impl<M: Model> DfsFifo<'_, M> {
         }
         self.given = 0;
         if self.explorer.access.entry(start.key, 0).0.bits() & VISITED == 0 {
-            self.explorer.team.pool.offer(Work::Join(start.clone()));
+            self.explorer.workers.pool.offer(Work::Join(start.clone()));
         }
     }
 
     /// Lemma 3: the successors of a state of V are in V or F. What was cut off is in neither.
     #[cfg(debug_assertions)]
     fn successors_are_known(&mut self) {
-        if self.explorer.team.settings.limits.depth_max.is_none() {
+        if self.explorer.workers.settings.limits.depth_max.is_none() {
             self.explorer.each_successor(|access, t, marks| {
                 let bits = access.entry(t, 0).0.bits();
                 let wanted = if marks.has(Marks::PROGRESS) { VISITED | FRONTIER } else { VISITED };

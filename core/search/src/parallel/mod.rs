@@ -23,12 +23,12 @@ mod queue;
 mod reach;
 mod slots;
 mod store;
-mod team;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod worker_pool;
 
 pub use cndfs::cndfs;
 pub use dfs_fifo::{Levels, dfs_fifo};
 pub use reach::reach;
-pub use team::WorkerStatistics;
+pub use worker_pool::WorkerStatistics;

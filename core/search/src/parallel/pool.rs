@@ -1,6 +1,6 @@
 //! How threads share work: who has nothing to do says so, and who has much gives some away.
 //!
-//! A thread looks at [`Pool::is_hungry`] now and then, which costs next to nothing as long as everyone is
+//! A thread looks at [`WorkPool::is_hungry`] now and then, which costs next to nothing as long as everyone is
 //! busy. The work handed over lies in one short list behind a lock; all other work is private.
 //!
 //! Only a thread that works makes work. So when every thread waits and the list is empty, there is nothing left:
@@ -17,7 +17,7 @@ const LOOK_AROUND_EVERY: Duration = Duration::from_millis(10);
 
 /// Work that is handed over, and who waits for it.
 #[derive(Debug)]
-pub(super) struct Pool<T> {
+pub(super) struct WorkPool<T> {
     threads: usize,
     /// Offers that are kept in stock, so that nobody has to wait.
     stock: usize,
@@ -43,7 +43,7 @@ struct State<T> {
 
 /// What comes next for a thread without work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn<T> {
+pub(super) enum NextWork<T> {
     /// Work of another thread.
     Work(T),
     /// Everybody turns to the next level.
@@ -52,7 +52,7 @@ pub(super) enum Turn<T> {
     Nothing,
 }
 
-impl<T> Pool<T> {
+impl<T> WorkPool<T> {
     /// Nothing to do yet, for this many threads.
     pub(super) fn new(threads: usize, stock: usize) -> Self {
         let state = State { offers: Vec::new(), waiting: 0, next_level: 0, level: 0, finished: false };
@@ -105,23 +105,27 @@ impl<T> Pool<T> {
 
     /// Waits for work. The caller has none left for this level, and `next_level` for the next one. `look_around`
     /// is called now and then meanwhile, if there is such a function, and may end the waiting.
-    pub(super) fn take(&self, next_level: usize, mut look_around: Option<impl FnMut() -> ControlFlow<()>>) -> Turn<T> {
+    pub(super) fn take(
+        &self,
+        next_level: usize,
+        mut look_around: Option<impl FnMut() -> ControlFlow<()>>,
+    ) -> NextWork<T> {
         let mut state = self.lock();
         let level = state.level;
         state.next_level += next_level;
         state.waiting += 1;
         loop {
             if state.finished || self.is_stopped() {
-                return Turn::Nothing;
+                return NextWork::Nothing;
             }
             if state.level != level {
-                return Turn::Level;
+                return NextWork::Level;
             }
             if let Some(work) = state.offers.pop() {
                 state.waiting -= 1;
                 state.next_level -= next_level;
                 self.tell(&state);
-                return Turn::Work(work);
+                return NextWork::Work(work);
             }
             if state.waiting == self.threads {
                 self.turn_page(&mut state);
@@ -134,7 +138,7 @@ impl<T> Pool<T> {
                     let waited = self.woken.wait_timeout(state, LOOK_AROUND_EVERY);
                     drop(waited.unwrap_or_else(PoisonError::into_inner));
                     if look_around().is_break() {
-                        return Turn::Nothing;
+                        return NextWork::Nothing;
                     }
                     self.lock()
                 }
@@ -177,7 +181,7 @@ mod tests {
     fn all_work_is_done_once_and_then_everybody_stops() {
         for round in 0..300 {
             let threads = 1 + round % 4;
-            let pool = Pool::<u32>::new(threads, round % 3);
+            let pool = WorkPool::<u32>::new(threads, round % 3);
             let done = AtomicU64::new(0);
             std::thread::scope(|scope| {
                 for thread in 0..threads {
@@ -201,9 +205,9 @@ mod tests {
                                 }
                             }
                             match pool.take(next.len(), Nobody::None) {
-                                Turn::Work(size) => mine.push(size),
-                                Turn::Level => mine.append(&mut next),
-                                Turn::Nothing => break,
+                                NextWork::Work(size) => mine.push(size),
+                                NextWork::Level => mine.append(&mut next),
+                                NextWork::Nothing => break,
                             }
                         }
                     });
@@ -215,17 +219,17 @@ mod tests {
 
     #[test]
     fn whoever_waits_is_told_to_stop() {
-        let pool = Pool::<u32>::new(2, 0);
+        let pool = WorkPool::<u32>::new(2, 0);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| pool.take(0, Nobody::None));
             pool.stop();
-            assert!(matches!(waiting.join(), Ok(Turn::Nothing)));
+            assert!(matches!(waiting.join(), Ok(NextWork::Nothing)));
         });
     }
 
     #[test]
     fn whoever_waits_may_look_around_and_go() {
-        let pool = Pool::<u32>::new(2, 0);
+        let pool = WorkPool::<u32>::new(2, 0);
         let mut looks = 0;
         let turn = pool.take(
             0,
@@ -234,6 +238,6 @@ mod tests {
                 if looks < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             }),
         );
-        assert_eq!((turn, looks), (Turn::Nothing, 3));
+        assert_eq!((turn, looks), (NextWork::Nothing, 3));
     }
 }

@@ -15,9 +15,9 @@
 //! few in stock, which costs nothing while everybody is busy.
 
 use super::explorer::{Event, Exploration, Explorer, Start};
-use super::pool::Turn;
-use super::team::{Run, Show, Team};
+use super::pool::NextWork;
 use super::trace::Trace;
+use super::worker_pool::{Run, Show, WorkerPool};
 use crate::model::Model;
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
@@ -70,15 +70,15 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let stock = STOCK_PER_THREAD * models.len().saturating_sub(1);
-    let team = Team::<Start, Halt>::new(models.len(), stock, seed, settings);
+    let workers = WorkerPool::<Start, Halt>::new(models.len(), stock, seed, settings);
     let reports = Reports::<M>::default();
     let mut listed = Listed { violations: Vec::new(), by_key: HashMap::new() };
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         listed.add(&reports, observer);
         tell_together(observer, statistics, limits, show)
     };
-    let why = team.work(models, &mut watch, |thread, model, watch| {
-        let explorer = Explorer::new(thread, &team, model, how, watch);
+    let why = workers.work(models, &mut watch, |thread, model, watch| {
+        let explorer = Explorer::new(thread, &workers, model, how, watch);
         let mut search = Reach { explorer, reports: &reports };
         let run = search.work();
         search.explorer.publish();
@@ -90,7 +90,7 @@ where
     }
     let paths: Vec<Vec<M::Label>> = models.first_mut().map_or(Vec::new(), |model| {
         let path = |(report, _): &(Report<M>, u64)| {
-            let mut path = team.traces.execute(report.trace, model);
+            let mut path = workers.traces.execute(report.trace, model);
             path.extend(report.label);
             path
         };
@@ -103,7 +103,7 @@ where
         delays: Vec::new(),
         count: *count,
     };
-    team.conclude(why, violations.map(violation).collect())
+    workers.conclude(why, violations.map(violation).collect())
 }
 
 impl<M: Model> Listed<M> {
@@ -141,11 +141,11 @@ impl<M: Model> Reach<'_, M> {
         loop {
             self.visit()?;
             match self.explorer.wait(0) {
-                Turn::Work(start) => {
+                NextWork::Work(start) => {
                     self.explorer.reset_to(&start);
                     self.explorer.begin(&start, 0);
                 }
-                Turn::Level | Turn::Nothing => return ControlFlow::Continue(()),
+                NextWork::Level | NextWork::Nothing => return ControlFlow::Continue(()),
             }
         }
     }
@@ -160,10 +160,10 @@ impl<M: Model> Reach<'_, M> {
                         continue;
                     }
                     self.explorer.count(t.transient)?;
-                    if self.explorer.team.pool.lacks_stock() {
+                    if self.explorer.workers.pool.lacks_stock() {
                         let start = self.explorer.start(t.key);
                         self.explorer.prune();
-                        self.explorer.team.pool.offer(start);
+                        self.explorer.workers.pool.offer(start);
                     } else {
                         self.explorer.enter(t.key, 0);
                     }
@@ -186,7 +186,7 @@ impl<M: Model> Reach<'_, M> {
             reports.push(Report { kind, label, state, trace });
             reports.len()
         };
-        if self.explorer.team.settings.stop_at == StopAt::First {
+        if self.explorer.workers.settings.stop_at == StopAt::First {
             return ControlFlow::Break(Some(Halt::Found(())));
         }
         while REPORTS_MAX < waiting {

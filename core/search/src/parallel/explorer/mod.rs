@@ -13,8 +13,8 @@ mod watch;
 
 use super::arena::Portion;
 use super::store::{Access, Key};
-use super::team::{Run, Team, Watch, WorkerStatistics};
 use super::trace::Trace;
+use super::worker_pool::{Run, Watch, WorkerPool, WorkerStatistics};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy, class_of};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::position::Position;
@@ -66,7 +66,7 @@ type Lasso<M> = (Vec<<M as Model>::Label>, Vec<<M as Model>::Label>);
 /// The exploration of one thread.
 pub(super) struct Explorer<'a, M: Model, T, E> {
     pub(super) thread: usize,
-    pub(super) team: &'a Team<'a, T, E>,
+    pub(super) workers: &'a WorkerPool<'a, T, E>,
     pub(super) model: &'a mut M,
     pub(super) access: Access<'a>,
     pub(super) share: WorkerStatistics,
@@ -168,7 +168,7 @@ pub(super) struct Start {
 impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     pub(super) fn new(
         thread: usize,
-        team: &'a Team<'a, T, E>,
+        workers: &'a WorkerPool<'a, T, E>,
         model: &'a mut M,
         how: Exploration,
         watch: Option<Watch<'a, '_, M::Label>>,
@@ -177,8 +177,8 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         stack.policy = how.transient;
         Self {
             thread,
-            team,
-            access: team.store.access(),
+            workers,
+            access: workers.store.access(),
             share: WorkerStatistics::default(),
             beside_bytes: 0,
             stack,
@@ -191,7 +191,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
             visits: 0,
             met: HashSet::new(),
             portion: Portion::default(),
-            random: Random::new(team.seed ^ (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+            random: Random::new(workers.seed ^ (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
             steps_left: 0,
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
         }
@@ -339,7 +339,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     #[inline]
     fn is_cut(&self, label: Option<M::Label>) -> bool {
         let depth = self.depth() + u64::from(label.is_some());
-        self.team.settings.limits.depth_max.is_some_and(|max| max <= depth)
+        self.workers.settings.limits.depth_max.is_some_and(|max| max <= depth)
     }
 
     /// Descends to the transient successor, or prunes it; false if it is to be treated as a stored one.
@@ -499,7 +499,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     #[inline]
     pub(super) fn count(&mut self, transient: bool) -> Run<E> {
         if !transient {
-            if !self.team.may_store() {
+            if !self.workers.may_store() {
                 return ControlFlow::Break(Some(StopReason::States.into()));
             }
             self.share.statistics.states += 1;

@@ -14,7 +14,7 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
         let known = frames.iter().rposition(|frame| frame.data.trace.is_some());
         let mut trace = known.and_then(|i| frames[i].data.trace).unwrap_or(Trace::START);
         for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
-            trace = self.team.traces.extend(trace, frame.data.ordinal, &mut self.portion);
+            trace = self.workers.traces.extend(trace, frame.data.ordinal, &mut self.portion);
             frame.data.trace = Some(trace);
         }
         trace
@@ -24,7 +24,7 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
     pub(in super::super) fn start(&mut self, key: Key) -> Start {
         self.stack.recover(&mut SharedSet(&mut self.access, self.how.apart));
         let trace = self.trace();
-        let trace = self.team.traces.extend(trace, self.ordinal(), &mut self.portion);
+        let trace = self.workers.traces.extend(trace, self.ordinal(), &mut self.portion);
         let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
         let depth = self.depth() + u64::from(label);
         Start { key, hidden: self.stack.position.hidden().to_vec(), trace, depth }
@@ -47,7 +47,7 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
             |frames: &[Frame<_, M::Label, _>]| frames.iter().filter_map(|frame| frame.label).collect::<Vec<_>>();
         let (below, above) = (labels(&frames[1..=place]), labels(&frames[place + 1..]));
         let start = self.bottom();
-        let mut stem = self.team.traces.execute(start, self.model);
+        let mut stem = self.workers.traces.execute(start, self.model);
         stem.extend(below);
         (stem, above)
     }
@@ -60,7 +60,7 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
     /// The labels from the initial state to the top of the stack.
     pub(in super::super) fn path(&mut self) -> Vec<M::Label> {
         let start = self.bottom();
-        let mut path = self.team.traces.execute(start, self.model);
+        let mut path = self.workers.traces.execute(start, self.model);
         path.extend(self.stack.labels());
         path
     }

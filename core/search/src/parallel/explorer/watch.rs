@@ -2,9 +2,9 @@
 
 use super::{Deferred, Explorer};
 use crate::model::Model;
-use crate::parallel::pool::Turn;
-use crate::parallel::team::{Run, Show, Team, Watch};
+use crate::parallel::pool::NextWork;
 use crate::parallel::trace::Trace;
+use crate::parallel::worker_pool::{Run, Show, Watch, WorkerPool};
 use crate::snapshot::{Phase, SearchSnapshot, SnapshotRequest};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
         self.access.leave_if_asked();
         self.publish();
         let mut watch = self.watch.take();
-        let run = look_around(self.team, &mut watch, &mut |wanted| self.shown(wanted));
+        let run = look_around(self.workers, &mut watch, &mut |wanted| self.shown(wanted));
         self.watch = watch;
         run
     }
@@ -36,26 +36,26 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
         if look.from_initial || !wanted.whole {
             return look;
         }
-        look.led_by(self.team.traces.execute(start, self.model))
+        look.led_by(self.workers.traces.execute(start, self.model))
     }
 
     /// Waits for a turn of the pool, with so much work for the next level.
-    pub(in super::super) fn wait(&mut self, next_level: usize) -> Turn<T> {
+    pub(in super::super) fn wait(&mut self, next_level: usize) -> NextWork<T> {
         self.access.leave();
         self.publish();
-        let (team, watch) = (self.team, &mut self.watch);
+        let (workers, watch) = (self.workers, &mut self.watch);
         let mut stop = None;
         let is_watching = watch.is_some();
-        let look_around = || match look_around(team, watch, &mut |_| SearchSnapshot::at(Phase::Together)) {
+        let look_around = || match look_around(workers, watch, &mut |_| SearchSnapshot::at(Phase::Together)) {
             ControlFlow::Continue(()) => ControlFlow::Continue(()),
             ControlFlow::Break(why) => {
                 stop = why;
                 ControlFlow::Break(())
             }
         };
-        let turn = team.pool.take(next_level, is_watching.then_some(look_around));
+        let turn = workers.pool.take(next_level, is_watching.then_some(look_around));
         if let Some(why) = stop {
-            team.end(why);
+            workers.end(why);
         }
         turn
     }
@@ -65,7 +65,7 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
         let now = self.memory_bytes();
         let statistics = &mut self.share.statistics;
         statistics.memory_bytes = statistics.memory_bytes.max(now);
-        self.team.publish(self.thread, &self.share);
+        self.workers.publish(self.thread, &self.share);
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -76,33 +76,33 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
 
 /// Whether there is a reason to stop.
 fn look_around<T, E: From<StopReason>, L>(
-    team: &Team<'_, T, E>,
+    workers: &WorkerPool<'_, T, E>,
     watch: &mut Option<Watch<'_, '_, L>>,
     show: Show<'_, L>,
 ) -> Run<E> {
     let stop = |reason: StopReason| ControlFlow::Break(Some(reason.into()));
-    if team.pool.is_stopped() {
+    if workers.pool.is_stopped() {
         return ControlFlow::Break(None);
     }
-    if let Some(reason) = team.settings.cancel.requested() {
+    if let Some(reason) = workers.settings.cancel.requested() {
         return stop(reason);
     }
-    let mut limits = team.limits();
+    let mut limits = workers.limits();
     let limit = limits.memory_bytes_max;
-    if team.is_full() {
+    if workers.is_full() {
         return stop(StopReason::Full);
     }
     if limit.is_none() && watch.is_none() {
         return ControlFlow::Continue(());
     }
-    let statistics = team.statistics();
+    let statistics = workers.statistics();
     if limit.is_some_and(|max| max < statistics.memory_bytes) {
         return stop(StopReason::Memory);
     }
     match watch {
         Some(watch) => {
             let run = watch(&statistics, &mut limits, show);
-            team.set_limits(&limits);
+            workers.set_limits(&limits);
             run.map_break(|reason| Some(reason.into()))
         }
         None => ControlFlow::Continue(()),

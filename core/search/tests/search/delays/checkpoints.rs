@@ -384,9 +384,9 @@ fn together_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
 ) -> u32 {
     let (bounding, settings) = (IterativeDelayBounding::default(), Settings::default());
     let question = (goal, [0, 5, 30][seed as usize % 3]);
-    let mut team = vec![toys.clone(); 2];
+    let mut workers = vec![toys.clone(); 2];
     let whole = iterative_map_together(
-        &mut team,
+        &mut workers,
         scheduler,
         &mut Quiet,
         &settings,
@@ -396,8 +396,8 @@ fn together_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     );
     let whole = whole.expect("there is nothing to go on from").expect("there are models");
     let (found, stops) = round_by_round(|checkpoint| {
-        let mut team = vec![toys.clone(); 2];
-        iterative_map_together(&mut team, scheduler, &mut RoundByRound, &settings, &bounding, question, checkpoint)
+        let mut workers = vec![toys.clone(); 2];
+        iterative_map_together(&mut workers, scheduler, &mut RoundByRound, &settings, &bounding, question, checkpoint)
             .expect("the same search")
             .expect("there are models")
     });

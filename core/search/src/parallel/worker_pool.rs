@@ -1,6 +1,6 @@
 //! What the threads of a search have in common, and how they start and end.
 
-use super::pool::Pool;
+use super::pool::WorkPool;
 use super::slots::Apart;
 use super::store::SharedStore;
 use super::trace::Traces;
@@ -29,11 +29,11 @@ pub struct WorkerStatistics {
 
 /// Everything that the threads share. `T` is a piece of work, `E` says why a search ended.
 #[derive(Debug)]
-pub(super) struct Team<'a, T, E> {
+pub(super) struct WorkerPool<'a, T, E> {
     pub(super) settings: &'a Settings,
     pub(super) store: SharedStore,
     pub(super) traces: Traces,
-    pub(super) pool: Pool<T>,
+    pub(super) pool: WorkPool<T>,
     pub(super) threads: usize,
     /// The threads' random numbers start from this.
     pub(super) seed: u64,
@@ -57,13 +57,13 @@ pub(super) type Show<'a, L> = &'a mut dyn FnMut(SnapshotRequest) -> SearchSnapsh
 pub(super) type Watch<'a, 'b, L> =
     &'a mut (dyn FnMut(&Statistics, &mut Limits, Show<'_, L>) -> ControlFlow<StopReason> + 'b);
 
-impl<'a, T, E> Team<'a, T, E> {
+impl<'a, T, E> WorkerPool<'a, T, E> {
     pub(super) fn new(threads: usize, stock: usize, seed: u64, settings: &'a Settings) -> Self {
         Self {
             settings,
             store: SharedStore::new(),
             traces: Traces::new(),
-            pool: Pool::new(threads, stock),
+            pool: WorkPool::new(threads, stock),
             threads,
             seed,
             states: Apart::default(),
@@ -154,7 +154,7 @@ impl<'a, T, E> Team<'a, T, E> {
     }
 }
 
-impl<T: Send, E: Send + From<StopReason>> Team<'_, T, E> {
+impl<T: Send, E: Send + From<StopReason>> WorkerPool<'_, T, E> {
     /// Has each of the models worked on by a thread of its own, the first one by the caller's, which also
     /// watches. Returns why the search ended, if not because all was done.
     pub(super) fn work<M: Send, L>(
@@ -184,7 +184,7 @@ impl<T: Send, E: Send + From<StopReason>> Team<'_, T, E> {
 }
 
 /// Stops the others if a thread panics, so that nobody waits for it.
-struct StopIfPanicking<'a, T>(&'a Pool<T>);
+struct StopIfPanicking<'a, T>(&'a WorkPool<T>);
 
 impl<T> Drop for StopIfPanicking<'_, T> {
     fn drop(&mut self) {
