@@ -10,6 +10,6 @@ mod replay;
 mod target;
 
 pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, confirm, place_of, walked};
-pub use elaborate::{Told, elaborate};
+pub use elaborate::{Elaborated, elaborate};
 pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
 pub use target::{ExplorationTarget, Run, read_trail};

@@ -31,8 +31,8 @@ impl ExplorationTarget {
     pub fn of(loaded: &Loaded, property: Option<&str>, settings: &Settings) -> Result<Self, Box<Finding>> {
         let written = loaded.checkable().and_then(|_| loaded.as_written());
         let Some(written) = written else { return Err(Box::new(wrong(loaded))) };
-        let wishes: Vec<String> = property.map(str::to_owned).into_iter().collect();
-        let plan = plan(&written, &wishes).map_err(|unknown| Box::new(unknown_property(&unknown)))?;
+        let selectors: Vec<String> = property.map(str::to_owned).into_iter().collect();
+        let plan = plan(&written, &selectors).map_err(|unknown| Box::new(unknown_property(&unknown)))?;
         let planned = plan.properties.first().filter(|_| property.is_some());
         match planned {
             Some(planned) if planned.question != Question::Safety => {

@@ -29,7 +29,7 @@ pub(crate) struct EngineObserver<'a, 'b> {
     /// How many transitions may be listed, if what is looked for only makes a violation clearer.
     transitions_max: Option<u64>,
     /// The violation whose shorter run is looked for, by its key.
-    hunted: Option<u64>,
+    sought: Option<u64>,
     /// The keys of the violations met, in order, each once.
     pub keys: Vec<u64>,
 }
@@ -40,7 +40,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
         context: &'a mut CheckContext<'b>,
         goal: Goal,
         places: Places,
-        hunted: Option<u64>,
+        sought: Option<u64>,
     ) -> Self {
         (context.observe)(Event::Searching { property: task.property.to_owned(), goal });
         let began = (context.now)();
@@ -55,7 +55,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
             began,
             until: task.settings.until,
             transitions_max: None,
-            hunted,
+            sought,
             keys: Vec::new(),
         }
     }
@@ -89,7 +89,7 @@ impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
         if self.transitions_max.is_some_and(|max| max <= listed(statistics)) {
             return ControlFlow::Break(StopReason::States);
         }
-        if self.hunted.is_some_and(|key| self.keys.contains(&key)) {
+        if self.sought.is_some_and(|key| self.keys.contains(&key)) {
             return ControlFlow::Break(StopReason::Cancelled);
         }
         let progress = Progress {

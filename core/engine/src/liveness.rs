@@ -142,12 +142,12 @@ where
         }};
     }
     if 1 < threads && query.search != CycleSearch::Components {
-        let mut team = vec![machine.clone(); threads];
+        let mut machines = vec![machine.clone(); threads];
         let outcome = match query.search {
             CycleSearch::DfsFifo => {
-                parallel::dfs_fifo(&mut team, &mut engine_observer, &settings, parallel::Levels::Free, SEED)
+                parallel::dfs_fifo(&mut machines, &mut engine_observer, &settings, parallel::Levels::Free, SEED)
             }
-            _ => parallel::cndfs(&mut team, &mut engine_observer, &settings, SEED),
+            _ => parallel::cndfs(&mut machines, &mut engine_observer, &settings, SEED),
         };
         let memory_bytes = outcome.statistics.memory_bytes;
         return (outcome, memory_bytes);

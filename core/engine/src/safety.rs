@@ -185,9 +185,9 @@ fn together(
     mut engine_observer: EngineObserver<'_, '_>,
     settings: &search::Settings,
 ) -> Explored {
-    let mut team = machine.team(threads);
-    let outcome = search::parallel::reach(&mut team, &mut engine_observer, settings, SEED);
-    team.iter().for_each(|clone| machine.learn(clone));
+    let mut machines = machine.clones(threads);
+    let outcome = search::parallel::reach(&mut machines, &mut engine_observer, settings, SEED);
+    machines.iter().for_each(|clone| machine.learn(clone));
     let store_bytes = outcome.statistics.memory_bytes;
     Explored { outcome, store_bytes, keys: engine_observer.keys }
 }

@@ -45,8 +45,8 @@ pub fn search_from(
     settings: &Settings,
     context: &mut CheckContext<'_>,
 ) -> Result<SearchedFrom, String> {
-    let wishes = [target.property.clone()];
-    let plan = plan(&target.program, &wishes).map_err(|unknown| unknown_property(&unknown).headline)?;
+    let selectors = [target.property.clone()];
+    let plan = plan(&target.program, &selectors).map_err(|unknown| unknown_property(&unknown).headline)?;
     let planned = plan.properties.first().ok_or("there is no such property")?;
     let mut from = ProcessSet::EMPTY;
     held.iter().for_each(|pid| from.insert(*pid));

@@ -114,7 +114,7 @@ impl SearchedMachine {
     }
 
     /// This many machines for as many threads, this one's clones.
-    pub fn team(&self, threads: usize) -> Vec<Self> {
+    pub fn clones(&self, threads: usize) -> Vec<Self> {
         vec![self.clone(); threads.max(1)]
     }
 

@@ -294,7 +294,7 @@ impl Eq for CheckpointFiles {}
 /// Where a search is kept does not change what it finds.
 impl std::fmt::Debug for CheckpointFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Keeper")
+        f.write_str("CheckpointFiles")
     }
 }
 

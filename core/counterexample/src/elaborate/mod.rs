@@ -18,7 +18,7 @@ const STEPS_PER_MERGED_MAX: usize = 1_000;
 const ROUNDS_MAX: usize = 8;
 
 /// A run, and what it is said to show.
-pub struct Told {
+pub struct Elaborated {
     /// Its moves.
     pub path: Vec<Move>,
     /// What it shows.
@@ -34,7 +34,7 @@ pub fn elaborate(
     (written, watch): (&Program, Watch),
     path: &[Move],
     claim: Claim,
-) -> Option<Told> {
+) -> Option<Elaborated> {
     let start = match claim {
         Claim::Cycle { start, .. } => start,
         _ => path.len(),
@@ -43,17 +43,17 @@ pub fn elaborate(
     let mut run = Run::new(written)?;
     run.follow_all(optimised, stem)?;
     let (path, from) = run.go_round(optimised, cycle)?;
-    let Some(_) = watch.claim else { return Some(told(path, from, claim)) };
+    let Some(_) = watch.claim else { return Some(elaborated(path, from, claim)) };
     let (path, from) = claim_product((written, watch), &path, from, claim)?;
-    Some(told(path, from, claim))
+    Some(elaborated(path, from, claim))
 }
 
-fn told(path: Vec<Move>, start: usize, claim: Claim) -> Told {
+fn elaborated(path: Vec<Move>, start: usize, claim: Claim) -> Elaborated {
     let claim = match claim {
         Claim::Cycle { shows, .. } => Claim::Cycle { start, shows },
         claim => claim,
     };
-    Told { path, claim }
+    Elaborated { path, claim }
 }
 
 /// A run of the program as written.

@@ -110,11 +110,11 @@ impl UnderScheduler for (EngineObserver<'_, '_>, Job<'_>) {
         let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
         let bounding = IterativeDelayBounding { last: job.delaying.delays_max, ..IterativeDelayBounding::default() };
         if 1 < job.threads {
-            let mut team = machine.team(job.threads);
+            let mut machines = machine.clones(job.threads);
             let question = (job.goal, ALONE_MAX);
             let found = job.kept.run(|checkpoint| {
                 iterative_map_together(
-                    &mut team,
+                    &mut machines,
                     scheduler,
                     &mut engine_observer,
                     &settings,
@@ -123,7 +123,7 @@ impl UnderScheduler for (EngineObserver<'_, '_>, Job<'_>) {
                     checkpoint,
                 )
             });
-            team.iter().for_each(|member| machine.learn(member));
+            machines.iter().for_each(|member| machine.learn(member));
             if let Some(found) = found? {
                 return Ok(found);
             }
