@@ -265,6 +265,7 @@ const PRIVATE_WORDS: &[&str] = &[
     "errand",
     "give_way",
     "hunt",
+    "hunted",
     "inquiry",
     "nobodys",
     "onward",
@@ -275,7 +276,9 @@ const PRIVATE_WORDS: &[&str] = &[
     "riding",
     "standings",
     "surroundings",
+    "team",
     "wish",
+    "wishes",
     "wonders",
 ];
 

@@ -5,7 +5,7 @@ use crate::debuggee::{Debuggee, Moved};
 use crate::launch::{Checked, Launch, Model, Opened};
 use crate::points::{Hit, Points};
 use crate::repl;
-use crate::run::{Halt, Run, RunUntil, Told};
+use crate::run::{Halt, OutputLine, Run, RunUntil};
 use crate::show;
 use crate::wire::{Incoming, Request, Writer};
 use fabius_base::Cancel;
@@ -526,8 +526,8 @@ impl<W: Write> Adapter<W> {
         self.out.event("output", json!({ "category": category, "output": format!("{text}\n") }));
     }
 
-    fn tell_all(&mut self, told: Vec<Told>) {
-        for Told { category, text, span } in told {
+    fn tell_all(&mut self, told: Vec<OutputLine>) {
+        for OutputLine { category, text, span } in told {
             let end = if category == "stdout" { "" } else { "\n" };
             let mut body = json!({ "category": category, "output": format!("{text}{end}") });
             if let (Some(span), Some(debuggee)) = (span, &self.debuggee) {

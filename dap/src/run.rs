@@ -35,7 +35,7 @@ pub(crate) enum RunUntil {
 
 /// Something to be told.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct OutputLine {
     pub category: &'static str,
     pub text: String,
     pub span: Option<Span>,
@@ -56,14 +56,14 @@ impl Run {
     }
 
     /// Goes on for a while. What is to be told is put into `told`.
-    pub(crate) fn stretch(&mut self, debuggee: &mut Debuggee, told: &mut Vec<Told>) -> Option<Halt> {
+    pub(crate) fn stretch(&mut self, debuggee: &mut Debuggee, told: &mut Vec<OutputLine>) -> Option<Halt> {
         let began = Instant::now();
         while began.elapsed() < STRETCH {
             let halt = self.step(debuggee, told);
             if halt.is_some() {
                 if 0 < self.left_out {
                     let text = format!("… and {} more steps", self.left_out);
-                    told.push(Told { category: "console", text, span: None });
+                    told.push(OutputLine { category: "console", text, span: None });
                 }
                 return halt;
             }
@@ -71,7 +71,7 @@ impl Run {
         None
     }
 
-    fn step(&mut self, debuggee: &mut Debuggee, told: &mut Vec<Told>) -> Option<Halt> {
+    fn step(&mut self, debuggee: &mut Debuggee, told: &mut Vec<OutputLine>) -> Option<Halt> {
         let moved = if self.forward { debuggee.forward() } else { debuggee.back() };
         if let Moved::No(stop) = moved {
             let error = debuggee.error().filter(|_| self.forward);
@@ -82,7 +82,7 @@ impl Run {
         }
         let mut log = Vec::new();
         let hit = debuggee.points.look(&debuggee.e, &mut log);
-        told.extend(log.into_iter().map(|text| Told { category: "console", text, span: None }));
+        told.extend(log.into_iter().map(|text| OutputLine { category: "console", text, span: None }));
         if self.forward
             && let Some(error) = debuggee.error()
         {
@@ -98,15 +98,15 @@ impl Run {
     }
 
     /// Tells of the last step: what it printed, and what happened.
-    pub(crate) fn tell(&mut self, debuggee: &Debuggee, told: &mut Vec<Told>) {
+    pub(crate) fn tell(&mut self, debuggee: &Debuggee, told: &mut Vec<OutputLine>) {
         let Some((text, step)) = debuggee.last_sentence() else { return };
         if !step.printed.is_empty() && self.printed < PRINTED_MAX {
             self.printed += 1;
-            told.push(Told { category: "stdout", text: step.printed.clone(), span: Some(step.actor.span) });
+            told.push(OutputLine { category: "stdout", text: step.printed.clone(), span: Some(step.actor.span) });
         }
         if self.told < TOLD_MAX {
             self.told += 1;
-            told.push(Told { category: "console", text, span: Some(step.actor.span) });
+            told.push(OutputLine { category: "console", text, span: Some(step.actor.span) });
         } else {
             self.left_out += 1;
         }

@@ -113,7 +113,7 @@ pub fn places(model: &Path) -> Vec<PathBuf> {
 
 /// What is wrong with the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wrong {
+pub struct ConfigError {
     /// Its text.
     pub text: String,
     /// Where in it, if that is known.
@@ -124,25 +124,25 @@ pub struct Wrong {
     long: String,
 }
 
-impl Wrong {
+impl ConfigError {
     fn somewhere(text: &str, why: String) -> Self {
         Self { text: text.to_owned(), place: None, long: why.clone(), why }
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.long)
     }
 }
 
 /// The file that is for a model, and what it says; an error says what is wrong with it.
-pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, Wrong>)> {
+pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, ConfigError>)> {
     let path = places(model).into_iter().find(|path| path.is_file())?;
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let config = match files::read_ordinary(&path) {
         Ok(text) => read(&text).map(|config| Config { folder, ..config }),
-        Err(_) => Err(Wrong::somewhere("", "the file cannot be read".to_owned())),
+        Err(_) => Err(ConfigError::somewhere("", "the file cannot be read".to_owned())),
     };
     Some((path, config))
 }
@@ -151,16 +151,16 @@ pub fn find(model: &Path) -> Option<(PathBuf, Result<Config, Wrong>)> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read(text: &str) -> Result<Config, Wrong> {
-    let config: Config = toml::from_str(text).map_err(|wrong| Wrong {
+pub fn read(text: &str) -> Result<Config, ConfigError> {
+    let config: Config = toml::from_str(text).map_err(|wrong| ConfigError {
         text: text.to_owned(),
         place: wrong.span(),
         why: wrong.message().to_owned(),
         long: wrong.to_string(),
     })?;
-    let own = config.own_schedulers().map_err(|why| Wrong::somewhere(text, why))?;
+    let own = config.own_schedulers().map_err(|why| ConfigError::somewhere(text, why))?;
     let named = |word: &str| SchedulerChoice::named(word, &own).map(drop);
-    config.check.scheduler.as_deref().map_or(Ok(()), named).map_err(|why| Wrong::somewhere(text, why))?;
+    config.check.scheduler.as_deref().map_or(Ok(()), named).map_err(|why| ConfigError::somewhere(text, why))?;
     Ok(config)
 }
 
