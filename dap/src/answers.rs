@@ -203,7 +203,7 @@ fn targets(e: &Exploration) -> Value {
         let (sign, _) = choice.mark.sign();
         let place = map.user_span(choice.effect.actor.span);
         let (line, column) = map.line_column(place.file, place.start);
-        let label = format!("{sign} {} ({}){held}", sentence(&choice.effect), choice.mark.words());
+        let label = format!("{sign} {} ({}){held}", sentence(&choice.effect), choice.mark.sentence());
         json!({ "id": index + 1, "label": label, "line": line, "column": column })
     };
     json!({ "targets": e.choices().into_iter().enumerate().map(target).collect::<Vec<_>>() })

@@ -144,7 +144,7 @@ pub(crate) fn process(e: &Exploration, name: &str) -> Result<u8, String> {
 fn choices(e: &Exploration) -> String {
     let line = |(index, choice): (usize, &fabius_explore::Choice)| {
         let held = choice.held.map_or_else(String::new, |pid| format!(" [{} is held]", e.process_name(pid)));
-        format!("{index}  {} ({}){held}", sentence(&choice.effect), choice.mark.words())
+        format!("{index}  {} ({}){held}", sentence(&choice.effect), choice.mark.sentence())
     };
     let lines: Vec<String> = e.choices().iter().enumerate().map(line).collect();
     if lines.is_empty() {

@@ -244,7 +244,10 @@ fn once_a_search_is_over_marks_say_what_can_still_go_wrong() {
     let mut player = Player::open(FORK, FULL);
     assert_eq!(marks(&player), [SuccessorHint::New, SuccessorHint::New], "nobody has searched");
     player.keys("S");
-    assert_eq!(marks(&player), [SuccessorHint::CanFail { steps: Some(3) }, SuccessorHint::CannotFail]);
+    assert_eq!(
+        marks(&player),
+        [SuccessorHint::CanFail { steps: Some(3), avoidable: Some(false) }, SuccessorHint::CannotFail]
+    );
     insta::assert_snapshot!("marks_80", player.screen());
     player.keys("2 n");
     assert_eq!(marks(&player), [SuccessorHint::CannotFail]);

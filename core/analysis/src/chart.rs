@@ -9,15 +9,16 @@
 //! States are told apart by fingerprints of 64 bits. In a chart of n states two of them are taken for one with a
 //! probability of at most n² / 2⁶⁴: one in 70 million for half a million states.
 
+use crate::schedule::unsupported;
 use fabius_base::Limits;
 use fabius_counterexample::ExplorationTarget;
 use fabius_machine::View;
 use fabius_model::SearchedMachine;
 use fabius_program::{CLAIM_PID, Move, ProcessId, Program, Variable, VariableId, Watch};
-use fabius_search::{Ending, Marks, Model, Next, ProcessSet};
+use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use fabius_task::plan::SAFETY;
 use fabius_witness::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn, Values};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -33,8 +34,13 @@ const OPEN: u32 = u32::MAX - 1;
 /// What is known of the runs that go on from a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forecast {
-    /// One of them violates the property, after this many steps of the system.
-    Error(u32),
+    /// One of them violates the property.
+    Error {
+        /// After this many steps of the system.
+        steps: u32,
+        /// Whether a scheduler can still avoid every error of safety, as far as that is known.
+        avoidable: Option<bool>,
+    },
     /// None of them does.
     Safe,
     /// Some of them leave the chart, and on the others nothing goes wrong.
@@ -44,8 +50,9 @@ pub enum Forecast {
 /// What is known of the states around one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LocalStateGraph {
-    /// Fingerprints in ascending order, each with the steps to the next error, [`SAFE`] or [`OPEN`].
-    states: Vec<(u64, u32)>,
+    /// Fingerprints in ascending order, each with the steps to the next error, [`SAFE`] or [`OPEN`], and whether a scheduler can
+    /// avoid every error.
+    states: Vec<(u64, u32, Option<bool>)>,
     whole: bool,
 }
 
@@ -67,7 +74,12 @@ struct Way {
     /// Steps of the system: 1, or 0 for a claim and for what changes without a step.
     steps: u32,
     marks: Marks,
+    /// Who moves, if a scheduler decides it.
+    movers: Movers,
 }
+
+/// Two processes, or none: the scheduler has no choice then.
+type Movers = [Option<u8>; 2];
 
 /// A chart that is being drawn.
 struct Draft {
@@ -84,6 +96,10 @@ struct Draft {
     ways: Vec<Way>,
     /// States, and the steps from there to an error: 0 or 1.
     errors: Vec<(u32, u32)>,
+    /// Whom a scheduler must not let move in a state: something goes wrong at once.
+    fails: Vec<(u32, Movers)>,
+    /// Something other than a process can move.
+    environment: bool,
     /// States from which a run ends in a runtime error, so that what is ahead of them is not known.
     cut: Vec<u32>,
     words: u64,
@@ -94,11 +110,12 @@ impl LocalStateGraph {
     /// that is not on it.
     pub fn ahead(&self, program: &Program, state: &State) -> Option<Forecast> {
         let wanted = fingerprint(program, state.visible(program));
-        let index = self.states.binary_search_by_key(&wanted, |(fingerprint, _)| *fingerprint).ok()?;
-        Some(match self.states[index].1 {
+        let index = self.states.binary_search_by_key(&wanted, |(fingerprint, ..)| *fingerprint).ok()?;
+        let (_, steps, avoidable) = self.states[index];
+        Some(match steps {
             SAFE => Forecast::Safe,
             OPEN => Forecast::Open,
-            steps => Forecast::Error(steps),
+            steps => Forecast::Error { steps, avoidable },
         })
     }
 
@@ -163,6 +180,8 @@ impl Draft {
             fingerprints: Vec::new(),
             ways: Vec::new(),
             errors: Vec::new(),
+            fails: Vec::new(),
+            environment: false,
             cut: Vec::new(),
             words: 0,
         };
@@ -206,15 +225,24 @@ impl Draft {
             self.words -= words.len() as u64;
             let mut cursor = self.machine.begin(&words);
             let cut_before = self.machine.cut_runs().seen();
+            // Inside an atomic sequence a scheduler decides nothing.
+            let goes_on = self.machine.machine().view(&words).is_some_and(|view| view.holder().is_some());
             loop {
                 match self.machine.next(&words, &mut cursor, &mut successor) {
                     Next::Successor { label, fault, marks, .. } => {
                         let steps = label.map_or(0, |label| steps_of(&label));
+                        let movers = label.filter(|_| !goes_on).map_or([None; 2], |label| self.machine.movers(&label));
+                        self.environment |= label.is_none() && !goes_on;
                         self.errors.extend(fault.map(|_| (from, steps)));
+                        self.fails.extend(fault.map(|_| (from, movers)));
                         let to = self.number_of(&successor);
-                        self.ways.push(Way { from, to, steps, marks });
+                        self.ways.push(Way { from, to, steps, marks, movers });
                     }
-                    Next::Broken { label, .. } => self.errors.push((from, steps_of(&label))),
+                    Next::Broken { label, .. } => {
+                        let movers = if goes_on { [None; 2] } else { self.machine.movers(&label) };
+                        self.errors.push((from, steps_of(&label)));
+                        self.fails.push((from, movers));
+                    }
                     Next::Done(ending) => {
                         let is_error = self.search == SearchGoal::Safety && ending == Ending::InvalidEnd;
                         self.errors.extend(is_error.then_some((from, 0)));
@@ -246,13 +274,22 @@ impl Draft {
             OPEN if !may_leave[number] => SAFE,
             steps => steps,
         };
-        let mut states: Vec<(u64, u32)> =
-            self.fingerprints.iter().enumerate().map(|(number, fingerprint)| (*fingerprint, known(number))).collect();
+        let safe = self.region(&back, looked_at);
+        let avoidable = |number: usize| match safe.as_ref()?[number] {
+            true => Some(true),
+            false => (!may_leave[number]).then_some(false),
+        };
+        let numbered = self.fingerprints.iter().enumerate();
+        let mut states: Vec<(u64, u32, Option<bool>)> =
+            numbered.map(|(number, fingerprint)| (*fingerprint, known(number), avoidable(number))).collect();
         states.sort_unstable();
         states.dedup_by(|next, first| {
             let same = next.0 == first.0;
             if same && next.1 != first.1 {
                 first.1 = OPEN;
+            }
+            if same && next.2 != first.2 {
+                first.2 = None;
             }
             same
         });
@@ -277,6 +314,40 @@ impl Draft {
             }
         }
         steps
+    }
+
+    /// By number: whether a scheduler can avoid every error from a state on, by what is on the chart. It decides whose turn it is,
+    /// and nothing inside an atomic sequence; see [`fabius_search::restrict`], which computes the same where all states are met.
+    /// `None` where nothing true can be said of schedules.
+    fn region(&self, back: &Adjacency, looked_at: usize) -> Option<Vec<bool>> {
+        let of_schedules = self.search == SearchGoal::Safety && !self.environment;
+        if !of_schedules || unsupported(self.machine.machine().program()).is_some() {
+            return None;
+        }
+        // Of each state and each choice of a scheduler: whether all that can follow is harmless.
+        let mut usable: BTreeMap<(u32, Movers), bool> =
+            self.ways.iter().map(|way| ((way.from, way.movers), true)).collect();
+        usable.extend(self.fails.iter().map(|fails| (*fails, false)));
+        let mut left = vec![0_u32; self.fingerprints.len()];
+        usable.iter().filter(|(_, usable)| **usable).for_each(|((state, _), _)| left[*state as usize] += 1);
+        let mut safe = vec![true; self.fingerprints.len()];
+        let mut bad: Vec<u32> =
+            (looked_at as u32..self.fingerprints.len() as u32).chain(self.cut.iter().copied()).collect();
+        bad.extend(self.errors.iter().filter(|(_, steps)| *steps == 0).map(|(state, _)| *state));
+        bad.extend(usable.keys().map(|(state, _)| *state).filter(|state| left[*state as usize] == 0));
+        while let Some(state) = bad.pop() {
+            if !std::mem::replace(&mut safe[state as usize], false) {
+                continue;
+            }
+            for way in back.at(state).map(|way| &self.ways[way]) {
+                let choice = usable.get_mut(&(way.from, way.movers));
+                if choice.is_some_and(|usable| std::mem::replace(usable, false)) {
+                    left[way.from as usize] -= 1;
+                    bad.extend((left[way.from as usize] == 0).then_some(way.from));
+                }
+            }
+        }
+        Some(safe)
     }
 
     /// By number: whether one of these states can be reached.

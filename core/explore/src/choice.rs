@@ -37,6 +37,8 @@ pub enum SuccessorHint {
     CanFail {
         /// Steps from here to the error, or to the loop that is one, this step included; `None` if only some run is known.
         steps: Option<u32>,
+        /// Whether a scheduler can avoid every error of safety from there on, as far as that is known.
+        avoidable: Option<bool>,
     },
     /// To a state from which no run violates the property, whoever moves.
     CannotFail,
@@ -66,13 +68,28 @@ impl SuccessorHint {
             Self::Error => "goes wrong".into(),
             Self::DeadlockNext => "deadlock next".into(),
             Self::EntersCycle(_) => "enters a cycle".into(),
-            Self::CanFail { steps: None } => "can fail".into(),
-            Self::CanFail { steps: Some(1) } => "can fail in 1 step".into(),
-            Self::CanFail { steps: Some(steps) } => format!("can fail in {steps} steps").into(),
+            Self::CanFail { steps: None, .. } => "can fail".into(),
+            Self::CanFail { steps: Some(1), .. } => "can fail in 1 step".into(),
+            Self::CanFail { steps: Some(steps), .. } => format!("can fail in {steps} steps").into(),
             Self::CannotFail => "cannot fail".into(),
             Self::Known => "known".into(),
             Self::New => "new".into(),
         }
+    }
+
+    /// Whether a scheduler can avoid what can fail, in a word, where that is known.
+    pub fn whether_avoidable(self) -> Option<&'static str> {
+        match self {
+            Self::CanFail { avoidable: Some(true), .. } => Some("avoidable"),
+            Self::CanFail { avoidable: Some(false), .. } => Some("unavoidable"),
+            _ => None,
+        }
+    }
+
+    /// All of it: *can fail in 3 steps, avoidable*.
+    pub fn sentence(self) -> String {
+        let whether = self.whether_avoidable().map_or_else(String::new, |word| format!(", {word}"));
+        format!("{}{whether}", self.words())
     }
 }
 
@@ -111,11 +128,13 @@ impl Exploration {
         }
         let tried = self.tree.known(state, self.view.size);
         match (self.charts.ahead(program, &reached), tried) {
-            (Some(Forecast::Error(steps)), _) => {
+            (Some(Forecast::Error { steps, avoidable }), _) => {
                 let own = u32::from(!is_of_claim(&wanted));
-                SuccessorHint::CanFail { steps: Some(steps.saturating_add(own).max(1)) }
+                SuccessorHint::CanFail { steps: Some(steps.saturating_add(own).max(1)), avoidable }
             }
-            (_, Some(node)) if self.tree.leads_to_error(node, self.view.size) => SuccessorHint::CanFail { steps: None },
+            (_, Some(node)) if self.tree.leads_to_error(node, self.view.size) => {
+                SuccessorHint::CanFail { steps: None, avoidable: None }
+            }
             (Some(Forecast::Safe), _) => SuccessorHint::CannotFail,
             (Some(Forecast::Open), _) | (_, Some(_)) => SuccessorHint::Known,
             (None, None) => SuccessorHint::New,

@@ -47,7 +47,7 @@ impl LocalStateGraphs {
         for ahead in self.charts.iter().rev().filter_map(|chart| chart.ahead(program, state)) {
             match ahead {
                 Forecast::Open => told = Some(ahead),
-                Forecast::Error(_) | Forecast::Safe => return Some(ahead),
+                Forecast::Error { .. } | Forecast::Safe => return Some(ahead),
             }
         }
         told
@@ -64,7 +64,7 @@ impl Exploration {
     pub fn charting(&mut self) -> Option<GraphRequest> {
         let here = self.here();
         let is_open = |mark: SuccessorHint| {
-            matches!(mark, SuccessorHint::Known | SuccessorHint::New | SuccessorHint::CanFail { steps: None })
+            matches!(mark, SuccessorHint::Known | SuccessorHint::New | SuccessorHint::CanFail { steps: None, .. })
         };
         if self.charts.all_is_well || self.charts.mixed || !self.charts.asked.insert(self.tree.hash(here)) {
             return None;

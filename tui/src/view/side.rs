@@ -74,7 +74,9 @@ fn choice_lines(
         SuccessorHint::New | SuccessorHint::Known => String::new(),
         mark => format!("{}  ", mark.words()),
     };
-    let second = vec![span(format!(" {along}  "), theme.accent()), span(words, style), span(effect, theme.quiet())];
+    let whether = choice.mark.whether_avoidable().map_or_else(String::new, |word| format!("  {word}"));
+    let along = span(format!(" {along}  "), theme.accent());
+    let second = vec![along, span(words, style), span(effect, theme.quiet()), span(whether, style)];
     [Line::from(first), Line::from(second)]
 }
 

@@ -161,7 +161,7 @@ pub fn schedule(
 }
 
 /// Why nothing true can be said of schedules of a program.
-fn unsupported(program: &Program) -> Option<&'static str> {
+pub(crate) fn unsupported(program: &Program) -> Option<&'static str> {
     let hidden = program.globals.iter().any(|variable| variable.hidden);
     match () {
         () if program.uses.priority => Some("the model has priorities, and whoever waits would hold back others"),

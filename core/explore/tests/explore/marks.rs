@@ -8,7 +8,7 @@ use fabius_program::{Program, StepMarks, Watch};
 use fabius_testkit::generate::claim::model_with_claim;
 use fabius_testkit::generate::{Dice, model};
 use fabius_witness::{Ending, State, ending, marks, moves, settled, stops_accepting};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// Larger models are left out.
@@ -28,7 +28,14 @@ struct Truth {
     ways: Vec<Vec<Way>>,
     /// The fewest steps to an error.
     far: Vec<Option<u32>>,
+    /// What a scheduler can let happen in a state, and to which states that may lead; `None` for an error.
+    choices: Vec<BTreeMap<Movers, Vec<Option<usize>>>>,
+    /// Whether a scheduler can avoid every error.
+    avoidable: Vec<bool>,
 }
+
+/// Whom a scheduler lets move; nobody where an atomic sequence goes on.
+type Movers = Option<(u8, Option<u8>)>;
 
 struct Way {
     to: usize,
@@ -54,7 +61,13 @@ impl Truth {
         let (program, watch) = (&*target.program, target.watch);
         let first = at_rest(program, &State::watching(program, watch).ok()?);
         let safety = target.property == "safety";
-        let mut truth = Self { numbers: HashMap::from([(first.clone(), 0)]), ways: Vec::new(), far: Vec::new() };
+        let mut truth = Self {
+            numbers: HashMap::from([(first.clone(), 0)]),
+            ways: Vec::new(),
+            far: Vec::new(),
+            choices: Vec::new(),
+            avoidable: Vec::new(),
+        };
         let mut open = VecDeque::from([first]);
         while let Some(state) = open.pop_front() {
             let stuck = match safety {
@@ -63,10 +76,14 @@ impl Truth {
             };
             let mut far = stuck.then_some(0);
             let mut ways = Vec::new();
+            let mut choices: BTreeMap<Movers, Vec<Option<usize>>> = BTreeMap::new();
             for (step, outcome) in moves(program, &state).successors {
                 let own = u32::from(!is_of_claim(&step));
                 let is_error = outcome.fault().is_some() && (safety || own == 0);
                 far = far.min(is_error.then_some(own).or(far)).or(is_error.then_some(own));
+                let movers = state.holder.is_none().then_some((step.pid, step.partner.map(|(partner, _)| partner)));
+                let choice = choices.entry(movers).or_default();
+                choice.extend(is_error.then_some(None));
                 let Some(reached) = outcome.state() else { continue };
                 let (mut told, mut reached) = (marks(program, watch, Some(step), reached), reached.clone());
                 loop {
@@ -83,10 +100,12 @@ impl Truth {
                     open.push_back(reached);
                     next
                 });
+                choice.push(Some(to));
                 ways.push(Way { to, own, marks: told });
             }
             truth.ways.push(ways);
             truth.far.push(far);
+            truth.choices.push(choices);
             if STATES_MAX < truth.numbers.len() {
                 return None;
             }
@@ -94,6 +113,7 @@ impl Truth {
         if !safety {
             truth.find_cycles(watch);
         }
+        truth.avoid();
         truth.spread();
         Some(truth)
     }
@@ -137,6 +157,24 @@ impl Truth {
         seen
     }
 
+    /// The states from which a scheduler can avoid every error: the greatest set whose states are no invalid ends and have, if
+    /// anything can happen in them, a choice that goes wrong nowhere and stays in the set.
+    fn avoid(&mut self) {
+        self.avoidable = self.far.iter().map(|far| *far != Some(0)).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for state in 0..self.choices.len() {
+                let stays =
+                    |choice: &Vec<Option<usize>>| choice.iter().all(|to| to.is_some_and(|to| self.avoidable[to]));
+                let choices = &self.choices[state];
+                if self.avoidable[state] && !choices.is_empty() && !choices.values().any(stays) {
+                    (self.avoidable[state], changed) = (false, true);
+                }
+            }
+        }
+    }
+
     /// The fewest steps to an error, from every state, until nothing changes.
     fn spread(&mut self) {
         let mut changed = true;
@@ -157,6 +195,8 @@ impl Truth {
 struct Seen {
     can_fail: usize,
     cannot_fail: usize,
+    avoidable: usize,
+    unavoidable: usize,
     open: usize,
 }
 
@@ -183,8 +223,13 @@ fn walk(loaded: &Arc<Loaded>, property: &str, dice: &mut Dice, seen: &mut Seen) 
             let own = u32::from(!is_of_claim(&choice.step));
             let far = || truth.far[truth.numbers[&there.state().visible(&program)]];
             match choice.mark {
-                SuccessorHint::CanFail { steps: Some(steps) } => {
+                SuccessorHint::CanFail { steps: Some(steps), avoidable } => {
                     seen.can_fail += 1;
+                    if let Some(avoidable) = avoidable {
+                        *if avoidable { &mut seen.avoidable } else { &mut seen.unavoidable } += 1;
+                        let number = truth.numbers[&there.state().visible(&program)];
+                        assert_eq!(avoidable, truth.avoidable[number], "{:?}", there.state());
+                    }
                     let least = far().expect("an error can be reached") + own;
                     assert!(least.max(1) <= steps, "{property}: {least} steps are needed, and {steps} are said to do");
                 }
@@ -200,7 +245,7 @@ fn walk(loaded: &Arc<Loaded>, property: &str, dice: &mut Dice, seen: &mut Seen) 
                 SuccessorHint::Error
                 | SuccessorHint::DeadlockNext
                 | SuccessorHint::EntersCycle(_)
-                | SuccessorHint::CanFail { steps: None } => {}
+                | SuccessorHint::CanFail { steps: None, .. } => {}
             }
         }
         if choices.is_empty() {
@@ -223,6 +268,7 @@ fn marks_are_true() {
         }
     }
     for (property, seen) in &seen {
+        assert_eq!(*property == "safety", seen.avoidable > 5 && seen.unavoidable > 5, "{property}: {seen:?}");
         assert!(seen.can_fail > 50 && seen.cannot_fail > 50 && seen.open > 50, "{property}: {seen:?}");
     }
 }

@@ -244,11 +244,8 @@ fn a_counterexample_is_a_line_that_leads_to_the_error() {
     let example = outcome.counterexamples.first().expect("the model is broken");
     let mut e = Exploration::of_counterexample(Arc::clone(&loaded), example, "safety").expect("it can be walked");
     assert_eq!((e.here(), e.line().len()), (NodeId::ROOT, example.trace.steps.len() + 1));
-    assert!(
-        e.choices()
-            .iter()
-            .any(|choice| choice.node == e.next_on_line() && choice.mark == SuccessorHint::CanFail { steps: None })
-    );
+    assert!(e.choices().iter().any(|choice| choice.node == e.next_on_line()
+        && choice.mark == SuccessorHint::CanFail { steps: None, avoidable: None }));
     assert_eq!(e.run(Way::Line, &RunLimits::default(), |_| false), Stop::Fault);
     assert_eq!(e.number(e.here()), example.trace.len());
     assert_eq!(e.run_back(&RunLimits::default(), |_| false), Stop::Beginning);
