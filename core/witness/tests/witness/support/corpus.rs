@@ -1,5 +1,7 @@
 //! Where real models are, and how they are read.
 
+#![expect(clippy::disallowed_methods, reason = "models are read from files")]
+
 use fabius_base::SourceMap;
 use fabius_program::Program;
 use fabius_promela::{Loader, Options, lower, parse};

@@ -1,16 +1,13 @@
 //! Every colour on every screen can be read on the background that it is meant for, and nothing hangs on colour alone.
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod support;
-
+use super::support::Player;
 use fabius_engine::Settings;
 use fabius_testkit::models::{RACE, TALK};
 use fabius_tui::Theme;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
-use support::Player;
 
-const POLITE: &str = include_str!("../../models/retry_forever.pml");
+const POLITE: &str = include_str!("../../../models/retry_forever.pml");
 
 /// The sixteen colours as two widespread palettes have them: that of xterm, and that of VGA text screens.
 const PALETTES: [[u32; 16]; 2] = [

@@ -1,7 +1,6 @@
 //! What the screens look like, as text that a person can read; and what keys lead there.
 
-mod support;
-
+use super::support::Player;
 use fabius_engine::{Event, Look, Settings, Verdict};
 use fabius_explore::SuccessorHint;
 use fabius_testkit::models::{RACE, TALK};
@@ -9,13 +8,12 @@ use fabius_tui::Theme;
 use fabius_tui::message::{Effect, Message};
 use fabius_tui::model::{Panel, Tone};
 use fabius_tui::watch::Indicator;
-use support::Player;
 
 const FULL: (u16, u16) = (80, 24);
 const WIDE: (u16, u16) = (160, 50);
 
 /// Two that back off and try again.
-const POLITE: &str = include_str!("../../models/retry_forever.pml");
+const POLITE: &str = include_str!("../../../models/retry_forever.pml");
 
 /// A search that is at its beginning.
 fn look() -> Look {

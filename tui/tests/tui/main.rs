@@ -1,0 +1,5 @@
+//! The terminal explorer without a terminal: keys in, screens out.
+
+mod colours;
+mod screens;
+mod support;
