@@ -2,6 +2,7 @@
 //! manual page.
 
 use crate::checkpoint::CheckpointFlags;
+use crate::contexts::Contexts;
 use crate::delays::DelayFlags;
 use crate::diff::Diff;
 use crate::formats::FormatFlags;
@@ -58,6 +59,8 @@ pub enum Command {
     Executions(Box<Executions>),
     /// Find a schedule under which a model is safe: the fewest waits that avoid its errors and deadlocks.
     Schedule(Box<Schedule>),
+    /// Find out with which processes, arguments and inputs a model without `init` can deadlock or fail.
+    Contexts(Box<Contexts>),
     /// Find out whether a model can deadlock: from its text, or by a search guided to where all processes could be blocked.
     Stuck(Box<Stuck>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.

@@ -244,6 +244,20 @@ pub(crate) fn load_defining(
     settings: &Settings,
     cancel: &Cancel,
 ) -> Result<(Loaded, Option<Project>), StopReason> {
+    load_adding(path, define, "", settings, cancel)
+}
+
+/// As [`load_defining`], of a model with more text at its end.
+///
+/// # Errors
+/// Why it was not read to its end, if `cancel` asked to stop.
+pub(crate) fn load_adding(
+    path: &Path,
+    define: &[String],
+    more: &str,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<(Loaded, Option<Project>), StopReason> {
     let project = match Project::of(path) {
         Ok(project) => project,
         Err(misconfigured) => return Ok((*misconfigured, None)),
@@ -252,7 +266,7 @@ pub(crate) fn load_defining(
     if let Some(project) = &project {
         defines = project.defines(&defines);
     }
-    let loaded = read(path, &defines, settings, cancel)?;
+    let loaded = read((path, more), &defines, settings, cancel)?;
     Ok(match project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
         Some(wrong) => (wrong, None),
         None => match &project {
@@ -262,11 +276,18 @@ pub(crate) fn load_defining(
     })
 }
 
-fn read(path: &Path, defines: &[(String, String)], settings: &Settings, cancel: &Cancel) -> Result<Loaded, StopReason> {
+/// Reads a model, with more text at its end.
+fn read(
+    (path, more): (&Path, &str),
+    defines: &[(String, String)],
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<Loaded, StopReason> {
     let stdin = path.as_os_str() == "-";
     let name = if stdin { STDIN_NAME.to_owned() } else { path.display().to_string() };
     match if stdin { files::read_stdin() } else { files::read(path) } {
         Ok(text) => {
+            let text = text + more;
             let mut include = |including: &str, included: &str| {
                 let path = files::beside(Path::new(including), included);
                 files::read_ordinary(&path).ok().map(|text| (path.display().to_string(), text))

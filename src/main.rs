@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod checkpoint;
+mod contexts;
 mod delays;
 mod diagram;
 mod diff;
@@ -74,6 +75,7 @@ fn run(cli: Cli) -> u8 {
         Command::Check(args) => check::run(&args),
         Command::Executions(args) => executions::run(&args),
         Command::Schedule(args) => schedule::run(&args),
+        Command::Contexts(args) => contexts::run(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),

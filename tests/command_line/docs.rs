@@ -16,6 +16,7 @@ const COMMANDS: &[&str] = &[
     "diff",
     "executions",
     "schedule",
+    "contexts",
     "stuck",
     "explore",
     "watch",

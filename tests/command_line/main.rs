@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod cli;
+mod contexts;
 mod damaged_inputs;
 mod docs;
 mod executions;

@@ -2,6 +2,7 @@
 
 mod chart;
 mod co_reachable;
+pub mod contexts;
 mod dead_code;
 mod fewest_switches;
 mod growth;
