@@ -8,7 +8,7 @@ use fabius_engine::{Report, TOOL, Verdict};
 use std::fmt::Write;
 
 /// The commands, one per line, and the sum.
-pub fn document(checked: &[Checked]) -> String {
+pub fn document(checked: &[Checked], missing: usize) -> String {
     let mut text = String::new();
     for model in checked {
         let bad = model.violations().filter(|violation| violation.property.is_as_expected() != Some(true));
@@ -17,7 +17,7 @@ pub fn document(checked: &[Checked]) -> String {
         model.report.properties.iter().for_each(|property| of_property(&mut text, property, model));
         of_model(&mut text, &model.report);
     }
-    let _ = writeln!(text, "{TOOL}: {}", sum(checked));
+    let _ = writeln!(text, "{TOOL}: {}", sum(checked, missing));
     text
 }
 
@@ -101,8 +101,8 @@ fn property_value(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// A line that sums up.
-pub fn sum(checked: &[Checked]) -> String {
+/// A line that sums up; so many models are missing, since the check was stopped before it came to them.
+pub fn sum(checked: &[Checked], missing: usize) -> String {
     let of_model = |model: &Checked| -> Vec<(u8, bool)> {
         let of_property = |property: &PropertyReport| (model.code_of(property), model.is_known(property));
         model.report.properties.iter().map(of_property).collect()
@@ -116,8 +116,8 @@ pub fn sum(checked: &[Checked]) -> String {
     say(with(exit::UNDECIDED), "undecided");
     say(known, "known from the baseline");
     let unchecked = |model: &&Checked| exit::FAULTY <= exit::of_report(&model.report);
-    let unchecked = checked.iter().filter(unchecked).count();
-    let models = counted(checked.len() as u64, "model");
+    let unchecked = checked.iter().filter(unchecked).count() + missing;
+    let models = counted((checked.len() + missing) as u64, "model");
     let count = codes.len() as u64;
     let properties = if count == 1 { "1 property".to_owned() } else { format!("{count} properties") };
     let mut text = format!("{models}, {properties}: {}", parts.join(", "));
@@ -130,6 +130,12 @@ pub fn sum(checked: &[Checked]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn models_that_were_not_reached_are_counted() {
+        let sum = sum(&[Checked::from_report(fabius_engine::crashed("a.pml", ""))], 2);
+        assert_eq!(sum, "3 models, 0 properties: 0 hold or are as expected; 3 models not checked");
+    }
 
     #[test]
     fn what_a_model_says_cannot_become_a_command() {

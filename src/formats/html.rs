@@ -19,7 +19,7 @@ const SCRIPT: &str = include_str!("page.js");
 const STEPS_AT_ENDS: usize = 500;
 
 /// The page.
-pub fn document(checked: &[Checked]) -> String {
+pub fn document(checked: &[Checked], missing: usize) -> String {
     let mut page = Page { out: String::new() };
     let verdict = checked.iter().map(Checked::code).fold(0, exit::worse);
     let title = match checked {
@@ -31,7 +31,7 @@ pub fn document(checked: &[Checked]) -> String {
     page.put("<meta name=\"color-scheme\" content=\"light dark\">");
     page.put(&format!("<title>{}</title><style>\n{STYLE}</style></head>", text(&title)));
     page.put(&format!("<body><header><h1>{}</h1>{}</header>", text(&title), badge(verdict, word(verdict))));
-    page.put(&format!("<p>{}</p><main>", text(&sum(checked))));
+    page.put(&format!("<p>{}</p><main>", text(&sum(checked, missing))));
     page.overview(checked);
     checked.iter().enumerate().for_each(|(number, model)| page.model(number, model));
     page.put("</main>");

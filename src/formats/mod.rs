@@ -225,13 +225,15 @@ fn named(path: &Path, written: io::Result<()>) -> io::Result<()> {
 }
 
 fn document(args: &Check, checked: &[Checked]) -> io::Result<String> {
+    // A check that is interrupted does not come to all of them.
+    let missing = args.files.len().saturating_sub(checked.len());
     match args.formats.format() {
         Format::Text => Ok(String::new()),
         Format::Json => output::document(checked.iter().map(|checked| &checked.report), args.files.len() == 1),
-        Format::Sarif => sarif::document(checked),
+        Format::Sarif => sarif::document(checked, missing),
         Format::Junit => junit::document(checked),
-        Format::Github => Ok(github::document(checked)),
-        Format::Html => Ok(html::document(checked)),
+        Format::Github => Ok(github::document(checked, missing)),
+        Format::Html => Ok(html::document(checked, missing)),
     }
 }
 

@@ -24,11 +24,11 @@ const UNEXPECTED: &str = "unexpected-verdict";
 /// Of a longer run, this many steps are told at each of its ends: code scanning shows no more.
 const STEPS_AT_ENDS: usize = 500;
 
-/// The document.
+/// The document; so many models are missing, since the check was stopped before it came to them.
 ///
 /// # Errors
 /// If it cannot be written as JSON.
-pub fn document(checked: &[Checked]) -> io::Result<String> {
+pub fn document(checked: &[Checked], missing: usize) -> io::Result<String> {
     let mut results = Vec::new();
     let mut notifications = Vec::new();
     for model in checked {
@@ -49,7 +49,7 @@ pub fn document(checked: &[Checked]) -> io::Result<String> {
         "rules": rules(&results),
     });
     let invocation = json!({
-        "executionSuccessful": checked.iter().all(done),
+        "executionSuccessful": missing == 0 && checked.iter().all(done),
         "toolExecutionNotifications": notifications,
     });
     let run = json!({
@@ -288,6 +288,15 @@ mod tests {
         assert_eq!(uri("/tmp/ä:%.pml"), "file:///tmp/%C3%A4%3A%25.pml");
         assert_eq!(uri("C:\\m\\a.pml"), "file:///C:/m/a.pml");
         assert_eq!(uri("<stdin>"), "%3Cstdin%3E");
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_before_all_models_is_no_success() {
+        for (missing, success) in [(0, true), (1, false)] {
+            let document: Value =
+                document(&[], missing).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+            assert_eq!(document["runs"][0]["invocations"][0]["executionSuccessful"], success);
+        }
     }
 
     #[test]
