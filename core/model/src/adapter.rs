@@ -93,6 +93,7 @@ impl SearchedMachine {
     }
 
     /// Whether a step needs a process that is held.
+    #[inline]
     fn is_held(&self, step: &Move) -> bool {
         let held = |pid: u8| pid != CLAIM_PID && self.held.contains(pid);
         held(step.pid) || step.partner.is_some_and(|(partner, _)| held(partner))
@@ -209,10 +210,12 @@ impl Model for SearchedMachine {
 }
 
 impl Processes for SearchedMachine {
+    #[inline]
     fn process_count(&self, state: &[u32]) -> usize {
         self.machine.process_count(state)
     }
 
+    #[inline]
     fn movers(&self, label: &Move) -> [Option<u8>; 2] {
         match label.pid {
             CLAIM_PID => [None, None],
@@ -220,6 +223,7 @@ impl Processes for SearchedMachine {
         }
     }
 
+    #[inline]
     fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
         *enabled = ProcessSet::EMPTY;
         self.machine.enabled(state, &mut |process| enabled.insert(process));

@@ -515,6 +515,7 @@ impl Model for Reduced {
 }
 
 impl Reducible for Reduced {
+    #[inline]
     fn is_transient(&self, state: &[u32]) -> bool {
         self.inner.machine().is_held(state)
     }
@@ -531,14 +532,17 @@ impl Reducible for Reduced {
 }
 
 impl Processes for Reduced {
+    #[inline]
     fn process_count(&self, state: &[u32]) -> usize {
         self.inner.process_count(state)
     }
 
+    #[inline]
     fn movers(&self, label: &Move) -> [Option<u8>; 2] {
         self.inner.movers(label)
     }
 
+    #[inline]
     fn enabled(&mut self, state: &[u32], enabled: &mut ProcessSet) {
         self.inner.enabled(state, enabled);
     }
