@@ -20,8 +20,9 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
         checked.report.schedule = violated.then(late);
         return;
     }
-    let memory_bytes_max = settings.limits.memory_bytes_max;
-    let request = ScheduleRequest { memory_bytes_max, ..ScheduleRequest::default() };
+    let request = ScheduleRequest::default();
+    let states_max = settings.limits.states_max.map_or(request.states_max, |most| most.min(request.states_max));
+    let request = ScheduleRequest { states_max, memory_bytes_max: settings.limits.memory_bytes_max, ..request };
     let Scheduled { mut report, failure, .. } = schedule(loaded, &request, &Stops::all(cancel), &mut |_| {});
     checked.failure = checked.failure.take().or(failure);
     if violated && report.verdict == ScheduleVerdict::SafeIfScheduled {

@@ -1,8 +1,9 @@
 //! Under which scheduling models are safe, on small models whose answers can be worked out by hand.
 
 use fabius_analysis::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, Stops, schedule};
-use fabius_base::Cancel;
-use fabius_engine::{Loaded, Settings, load};
+use fabius_base::{Cancel, Limits};
+use fabius_engine::{CheckContext, Loaded, Settings, Verdict, check, load};
+use std::time::Duration;
 
 fn loaded(text: &str) -> Loaded {
     load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default())
@@ -144,6 +145,18 @@ fn a_limit_never_makes_a_schedule_of_an_unavoidable_error() {
         assert_eq!(report.verdict, ScheduleVerdict::Unknown, "{states_max}");
         assert!(report.reason.contains("limit"), "{}", report.reason);
     }
+}
+
+#[test]
+fn after_a_check_no_more_states_are_explored_than_the_check_may_store() {
+    let loaded = loaded("byte x; active proctype P() { do :: x < 200 -> x++ od }");
+    let limits = Limits { states_max: Some(50), ..Limits::default() };
+    let settings = Settings { limits, schedule: true, properties: vec!["safety".to_owned()], ..Settings::default() };
+    let mut context =
+        CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    let safety = check(&loaded, &settings, &mut context).report.properties.remove(0);
+    // That the end is a deadlock lies behind the limit.
+    assert_eq!((safety.verdict, safety.schedule), (Verdict::Undecided, None), "{}", safety.reason);
 }
 
 #[test]
