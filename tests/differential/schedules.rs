@@ -58,7 +58,7 @@ fn the_answer_fits_the_verdict() {
 
 /// Models that can go wrong, each with another thing to write: expressions, choices with `else`, channels, `inline`, macros,
 /// `d_step`, jumps, processes that are created.
-const WRITABLE: [&str; 7] = [
+const WRITABLE: [&str; 8] = [
     include_str!("../../models/philosophers.pml"),
     include_str!("../../models/lost_wakeup.pml"),
     include_str!("../../models/peterson_broken.pml"),
@@ -68,6 +68,10 @@ init { atomic { run P(); run P() } }",
     "#define IDLE (x == 0)
 chan c = [2] of { mtype, byte }; mtype = { one, two }; byte x;
 active [2] proctype P() { byte y; if :: IDLE -> c ! one, 1; c ? one, y; d_step { x = x + y; y = 0 }; assert(x == 1); x-- fi }",
+    "#define ROOM 1
+byte count; bool lock;
+active [2] proctype Producer() { do :: count < ROOM; atomic { !lock -> lock = true }; assert(count < ROOM); count++; lock = false od }
+active [2] proctype Consumer() { do :: count > 0; atomic { !lock -> lock = true }; assert(ROOM - 1 < count); count--; lock = false od }",
     "byte x; inline enter() { x++; assert(x == 1) }
 active proctype P() { L: enter(); goto M; skip; M: x--; goto L }
 active proctype Q() { do :: atomic { x < 9 -> x++ }; assert(x == 1); x-- od }",

@@ -218,7 +218,7 @@ impl Writer<'_> {
             span = expansion.call;
         }
         match span.file == self.main {
-            true => Ok((span.start, span.end)),
+            true => Ok((span.start, statement_end(&self.map.file(self.main).text, span.end as usize) as u32)),
             false => Err(format!("`{}` stands in `{}`", self.text(edge), self.map.file(span.file).name)),
         }
     }
@@ -332,7 +332,12 @@ impl Writer<'_> {
     /// A step as it stands in the text, or, if it came through a macro or an `inline`, as a person would write it.
     fn text(&self, index: usize) -> String {
         match self.is_verbatim(index) {
-            true => self.map.text(self.span(index)).to_owned(),
+            true => {
+                let span = self.span(index);
+                let text = &self.map.file(span.file).text;
+                let end = statement_end(text, span.end as usize);
+                text.get(span.start as usize..end).unwrap_or("").to_owned()
+            }
             false => self.statement(&self.program.edges[index]).text.clone(),
         }
     }
@@ -352,6 +357,36 @@ impl Writer<'_> {
     fn process(&self, id: ProcessId) -> &Process {
         &self.program.processes[id.0 as usize]
     }
+}
+
+/// Where a statement ends that is known to reach to `known` at least: the place of one with a macro in it ends before the first.
+fn statement_end(text: &str, known: usize) -> usize {
+    let (mut end, mut at, mut depth) = (known, known, 0_u32);
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let comment = ["/*", "//"].into_iter().find(|begin| rest.starts_with(begin));
+        if let Some(begin) = comment {
+            let close = if begin == "/*" { "*/" } else { "\n" };
+            at += rest.find(close).map_or(rest.len(), |found| found + close.len());
+            continue;
+        }
+        let word = rest.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(rest.len());
+        let ends_it = matches!(&rest[..word], "od" | "fi" | "unless");
+        if depth == 0 && (ends_it || [";", "->", "::", "}"].iter().any(|end| rest.starts_with(end))) {
+            break;
+        }
+        match rest.chars().next() {
+            Some('(' | '[' | '{') => depth += 1,
+            Some(')' | ']' | '}') if depth == 0 => break,
+            Some(')' | ']' | '}') => depth -= 1,
+            _ => {}
+        }
+        let taken = word.max(rest.chars().next().map_or(1, char::len_utf8));
+        if !rest[..taken].trim().is_empty() {
+            end = at + taken;
+        }
+        at += taken;
+    }
+    end
 }
 
 /// Statements in one atomic sequence.
@@ -380,4 +415,26 @@ fn poll(text: &str, any: bool) -> String {
     let message = message.trim();
     let message = message.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(message);
     format!("{}{operator}[{message}]", channel.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_reaches_to_what_separates_it_from_the_next() {
+        let end = |text: &'static str, known: usize| &text[..statement_end(text, known)];
+        assert_eq!(end("count < SLOTS -> x = 1", 5), "count < SLOTS");
+        assert_eq!(end("x = (a -> b : N) /* so */; y", 3), "x = (a -> b : N)");
+        assert_eq!(end("c ! MSG, f(1) }", 1), "c ! MSG, f(1)");
+        assert_eq!(end("x++ // done\nod", 3), "x++");
+        assert_eq!(end("x == N fi", 1), "x == N");
+        assert_eq!(end("skip", 4), "skip");
+    }
+
+    #[test]
+    fn the_edits_are_made_from_left_to_right() {
+        let edit = |start, end, text: &str| TextEdit { start, end, text: text.to_owned() };
+        assert_eq!(edited("abcdef", &[edit(0, 0, "x"), edit(1, 2, "B"), edit(5, 6, "")]), "xaBcde");
+    }
 }
