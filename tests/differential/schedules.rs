@@ -121,3 +121,32 @@ fn spin_finds_as_many_states_and_no_error_in_a_model_that_waits_by_itself() {
         }
     }
 }
+
+/// The models of the experiments, and what is said of each: waits, states that they keep, states of the model.
+fn experiments() -> Vec<(String, [u64; 3])> {
+    let text = include_str!("../../docs/experiments/schedules.md");
+    let said = |line: &str| {
+        let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        <[u64; 3]>::try_from(numbers).expect("three numbers")
+    };
+    let blocks =
+        text.split("```promela\n").skip(1).map(|rest| rest.split_once("```\n<!-- remade: ").expect("a remark"));
+    blocks.map(|(model, rest)| (model.to_owned(), said(rest.lines().next().unwrap_or("")))).collect()
+}
+
+#[test]
+fn the_experiments_come_out_as_they_are_told() {
+    let experiments = experiments();
+    assert!(5 <= experiments.len());
+    for (text, said) in experiments {
+        let settings = Settings { optimize: false, ..Settings::default() };
+        let loaded = load("m.pml", text.clone(), &[], &mut |_, _| None, &settings);
+        let request = ScheduleRequest { export: true, ..ScheduleRequest::default() };
+        let scheduled = schedule(&loaded, &request, &Stops::all(&Cancel::new()), &mut |_| {});
+        let kept = scheduled.report.kept.expect("there is a schedule");
+        let found = [scheduled.report.waits.len() as u64, kept.states, kept.of.expect("everything is explored")];
+        assert_eq!(found, said, "{text}");
+        let export = scheduled.export.expect("there are waits").expect("they can be written");
+        assert_eq!(export.states, kept.states, "{text}");
+    }
+}
