@@ -107,6 +107,10 @@ impl Page {
         for (at, violation) in model.violations().enumerate() {
             self.violation(&format!("m{number}v{at}"), number, &violation, model);
         }
+        for schedule in report.properties.iter().filter_map(|property| property.schedule.as_deref()) {
+            let word = crate::render::schedule::plain(schedule.verdict);
+            self.put(&format!("<h3>Under another schedule</h3><p><b>{word}</b>: {}</p>", text(&schedule.reason)));
+        }
         self.findings(number, model);
         for (at, source) in model.sources.iter().enumerate() {
             self.source(number, at, source, model);

@@ -26,14 +26,24 @@ pub fn paragraph(schedule: &ScheduleReport) -> String {
 }
 
 /// The word for an answer.
-pub fn word(verdict: ScheduleVerdict) -> String {
+pub fn plain(verdict: ScheduleVerdict) -> &'static str {
     match verdict {
-        ScheduleVerdict::Avoidable => paint(GOOD, "avoidable"),
-        ScheduleVerdict::Unavoidable => paint(BAD, "unavoidable"),
-        ScheduleVerdict::SafeIfScheduled => paint(GOOD, "safe if scheduled"),
-        ScheduleVerdict::Holds => paint(GOOD, "holds"),
-        ScheduleVerdict::Unknown => paint(UNSURE, "not known to be avoidable"),
+        ScheduleVerdict::Avoidable => "avoidable",
+        ScheduleVerdict::Unavoidable => "unavoidable",
+        ScheduleVerdict::SafeIfScheduled => "safe if scheduled",
+        ScheduleVerdict::Holds => "holds",
+        ScheduleVerdict::Unknown => "not known to be avoidable",
     }
+}
+
+/// The word for an answer, in its colour.
+pub fn word(verdict: ScheduleVerdict) -> String {
+    let colour = match verdict {
+        ScheduleVerdict::Avoidable | ScheduleVerdict::SafeIfScheduled | ScheduleVerdict::Holds => GOOD,
+        ScheduleVerdict::Unavoidable => BAD,
+        ScheduleVerdict::Unknown => UNSURE,
+    };
+    paint(colour, plain(verdict))
 }
 
 /// What the processes can do, whoever is let move.
