@@ -54,6 +54,10 @@ impl Session {
     /// A schedule was looked for, for the text as it was then.
     fn scheduled(&mut self, name: &str, then: &Arc<Loaded>, found: Option<Scheduled>) -> Vec<Notice> {
         let (Some(document), Some(scheduled)) = (self.documents.get_mut(name), found) else { return Vec::new() };
+        // After an edit that changes the meaning there comes a check, after which it is looked for again.
+        if !document.present().is_some_and(|present| Arc::ptr_eq(&present.loaded, then)) {
+            return Vec::new();
+        }
         let failed = scheduled.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure));
         document.results.scheduled = Some((Arc::clone(then), Arc::new(scheduled)));
         failed.into_iter().chain([Notice::Changed(name.to_owned())]).collect()

@@ -268,7 +268,7 @@ fn marks_are_true() {
         }
     }
     for (property, seen) in &seen {
-        assert_eq!(*property == "safety", seen.avoidable > 5 && seen.unavoidable > 5, "{property}: {seen:?}");
+        assert!(*property != "safety" || 5 < seen.avoidable && 5 < seen.unavoidable, "{property}: {seen:?}");
         assert!(seen.can_fail > 50 && seen.cannot_fail > 50 && seen.open > 50, "{property}: {seen:?}");
     }
 }
