@@ -19,7 +19,7 @@ use fabius_task::words::{counted, grouped, limit_reached};
 /// What is known of a model without violations of safety.
 const SAFE: &str = "no assertion can fail, no invalid end state, no runtime error";
 
-/// A sentence about a search that looked at so many states.
+/// A sentence about a search that looked at this number of states.
 struct Sentence {
     text: String,
     states: u64,
