@@ -95,6 +95,8 @@ pub struct Watch {
     pub rounds: Vec<Round>,
     /// What it is at.
     pub look: Option<Look>,
+    /// The next path that is shown is to be kept.
+    pub keeps_next: bool,
     /// How often each line was in a path that was shown, by file.
     pub heat: BTreeMap<String, BTreeMap<u32, u64>>,
     /// Why cycles were rejected, the last reason first, with how often it was seen.
@@ -134,6 +136,7 @@ impl Watch {
         self.running = false;
         self.over = true;
         self.paused = false;
+        self.keeps_next = false;
     }
 
     /// Takes over the verdict of a check of the model.

@@ -29,7 +29,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Pasted(text) => prompt::paste(model, &text),
         Message::Resized(width, height) => model.size = (width, height),
         Message::Loaded(loaded) => read::read(model, loaded, &mut effects),
-        Message::Told(work, event) if work == model.work => search::told(model, *event),
+        Message::Told(work, event) if work == model.work => search::told(model, *event, &mut effects),
         Message::Told(..) => {}
         Message::Checked(work, outcome) if work == model.check => search::checked(model, *outcome, work),
         Message::Searched(work, result) if work == model.work => search::searched(model, *result),

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::watch::Indicator;
 use crate::work::can_be_resumed;
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Event, Outcome, Settings, Verdict, as_walked, plan};
+use fabius_engine::{Counterexample, Event, Look, Outcome, Settings, Verdict, as_walked, plan};
 use fabius_explore::{Alternative, Exploration, Local, LocalAnswer, NodeId};
 
 /// Raising a limit multiplies the states allowed by this.
@@ -143,8 +143,20 @@ fn freeze(model: &mut Model, effects: &mut Vec<Effect>) {
         return model.say(Tone::Plain, "the path moves again");
     }
     let Some(look) = model.watch.look.clone() else {
-        return model.say(Tone::Plain, "there is no path to keep yet");
+        // Between two searches of a check nothing is shown for a moment.
+        model.watch.keeps_next = model.watch.running && !model.watch.keeps_next;
+        let said = match (model.watch.running, model.watch.keeps_next) {
+            (true, true) => "keeps the next path that the search shows; f again lets it go",
+            (true, false) => "no path will be kept",
+            (false, _) => "there is no path to keep; S checks all properties",
+        };
+        return model.say(Tone::Plain, said);
     };
+    keep(model, look, effects);
+}
+
+fn keep(model: &mut Model, look: Look, effects: &mut Vec<Effect>) {
+    model.watch.keeps_next = false;
     let at = look.path.len().saturating_sub(1);
     let whole = look.moves.is_some();
     model.frozen = Some(Frozen { look, cursor: Cursor { at, top: at }, whole, awaited: false });
@@ -185,7 +197,7 @@ pub(super) fn enter(model: &mut Model) {
 }
 
 /// A search tells something.
-pub(super) fn told(model: &mut Model, event: Event) {
+pub(super) fn told(model: &mut Model, event: Event, effects: &mut Vec<Effect>) {
     if let (Event::Look { look, .. }, Some(frozen)) = (&event, &mut model.frozen)
         && !frozen.whole
         && look.moves.is_some()
@@ -199,6 +211,11 @@ pub(super) fn told(model: &mut Model, event: Event) {
         }
     }
     model.watch.told(event);
+    if model.watch.keeps_next
+        && let Some(look) = model.watch.look.clone()
+    {
+        keep(model, look, effects);
+    }
 }
 
 /// A check is over. Of one that was stopped by another search, only what it found out is taken over.

@@ -299,6 +299,20 @@ fn a_path_is_entered_as_soon_as_all_of_it_is_known() {
 }
 
 #[test]
+fn a_path_that_is_not_shown_yet_is_kept_as_soon_as_it_is() {
+    let mut player = Player::open(FORK, FULL);
+    player.keys("f2 f");
+    player.said("no path to keep");
+    player.model.watch.running = true;
+    player.keys("f");
+    player.said("keeps the next path");
+    let told = Event::Look { property: "safety".to_owned(), look: look() };
+    player.send(Message::Told(player.model.work, Box::new(told)));
+    player.said("kept: up and down");
+    assert!(player.screen().contains("Kept path, step"), "{}", player.screen());
+}
+
+#[test]
 fn nobody_is_called_blocked_while_the_claim_moves() {
     let text = "byte x; active proctype P() { do :: x = 1 - x od } ltl low { [] (x < 1) }";
     let mut player = Player::open(text, FULL);
