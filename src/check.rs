@@ -1,10 +1,11 @@
 //! `fabius check`: each file from its text to its report.
 
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
+use crate::render::text;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
-use crate::{diagram, exit};
+use crate::{diagram, exit, output};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::Progress;
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
@@ -12,7 +13,7 @@ use fabius_project::cache::Cache;
 use fabius_project::defines::definition;
 use fabius_project::{Flags, Project, files};
 use fabius_supervise::memory::{self, Duties};
-use fabius_supervise::{Timer, Voice};
+use fabius_supervise::{Timer, Unfinished, Voice};
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
@@ -247,6 +248,29 @@ pub(crate) fn load_defining(
     load_adding(path, define, "", settings, cancel)
 }
 
+/// Reads a model for a subcommand of its own, within so many bytes, and tells what there is to say of its text.
+///
+/// # Errors
+/// The exit code, if it was not read to its end; why was told.
+pub(crate) fn load_and_tell(
+    path: &Path,
+    define: &[String],
+    max_memory: Option<u64>,
+    cancel: &Cancel,
+) -> Result<Loaded, u8> {
+    let limits = Limits { memory_bytes_max: max_memory, ..Limits::default() };
+    match load_defining(path, define, &Settings { limits, ..Settings::default() }, cancel) {
+        Ok((loaded, _)) => {
+            let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
+            Ok(loaded)
+        }
+        Err(why) => {
+            output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));
+            Err(exit::UNDECIDED)
+        }
+    }
+}
+
 /// As [`load_defining`], of a model with more text at its end.
 ///
 /// # Errors
@@ -299,11 +323,6 @@ fn read(
         }
         Err(why) => Ok(fabius_engine::unreadable(&name, &why)),
     }
-}
-
-/// Settings to read a model with, within so many bytes.
-pub(crate) fn within(max_memory: Option<u64>) -> Settings {
-    Settings { limits: Limits { memory_bytes_max: max_memory, ..Limits::default() }, ..Settings::default() }
 }
 
 pub(crate) fn settings(args: &Check) -> Settings {

@@ -154,7 +154,7 @@ pub fn run(args: &Contexts) -> u8 {
 }
 
 fn abandoned(why: StopReason) -> u8 {
-    output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));
+    output::complain(&format!("error: nothing is known of the contexts: {}", Unfinished::Abandoned(why).sentence()));
     exit::UNDECIDED
 }
 

@@ -5,7 +5,6 @@ use crate::render::choices::{self, Choices};
 use crate::render::differences;
 use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
-use crate::render::text;
 use crate::stop::Interrupts;
 use crate::{check, diagram, exit, output};
 use anstream::AutoStream;
@@ -34,14 +33,10 @@ pub fn run(args: &Args) -> u8 {
             return exit::FAULTY;
         }
     };
-    let loaded = match check::load_defining(&args.file, &args.define, &check::within(args.max_memory), &cancel) {
-        Ok((loaded, _)) => loaded,
-        Err(why) => {
-            output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));
-            return exit::UNDECIDED;
-        }
+    let loaded = match check::load_and_tell(&args.file, &args.define, args.max_memory, &cancel) {
+        Ok(loaded) => loaded,
+        Err(code) => return code,
     };
-    let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
     let (loaded, found) = match counted_until(&cancel, loaded, request) {
         Ok((loaded, Ok(found))) => (loaded, found),
         Ok((_, Err(NotCounted::Faulty))) => return exit::FAULTY,

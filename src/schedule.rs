@@ -3,7 +3,7 @@
 use crate::args::{parse_count, parse_duration, parse_size};
 use crate::render::numbers::{count, counted};
 use crate::render::paint::{FAINT, paint};
-use crate::render::{schedule as render, text};
+use crate::render::schedule as render;
 use crate::stop::Interrupts;
 use crate::{check, exit, output};
 use anstream::AutoStream;
@@ -98,14 +98,10 @@ pub fn run(args: &Schedule) -> u8 {
         Timer::start(args.timeout.map(|time| time / 10 * WAITS_TENTHS), &stops.waits),
         Timer::start(args.timeout, &stops.all),
     ];
-    let loaded = match check::load_defining(&args.file, &args.define, &check::within(args.max_memory), &stops.all) {
-        Ok((loaded, _)) => loaded,
-        Err(why) => {
-            output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));
-            return exit::UNDECIDED;
-        }
+    let loaded = match check::load_and_tell(&args.file, &args.define, args.max_memory, &stops.all) {
+        Ok(loaded) => loaded,
+        Err(code) => return code,
     };
-    let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
     if loaded.checkable().is_none() {
         return exit::FAULTY;
     }
@@ -153,6 +149,10 @@ fn write(path: &Path, args: &Schedule, scheduled: &Scheduled) -> u8 {
             };
         }
         Some(Err(why)) => why.as_str(),
+        None if scheduled.report.verdict == ScheduleVerdict::Holds => {
+            output::complain(&format!("nothing is written to `{}`: there is no error to avoid", path.display()));
+            return 0;
+        }
         None => "no waits were found",
     };
     output::complain(&format!("error: nothing is written to `{}`: {why}", path.display()));

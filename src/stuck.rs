@@ -13,7 +13,7 @@ use fabius_analysis::stuck::{
     StuckVerdict, stuck,
 };
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_engine::{Loaded, Settings};
+use fabius_engine::Loaded;
 use fabius_supervise::{Timer, Unfinished, Voice, memory as limits};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -83,14 +83,10 @@ pub fn run(args: &Stuck) -> u8 {
     let cancel = Cancel::new();
     Interrupts::listen().watch(&cancel);
     let _timer = Timer::start(args.timeout, &cancel);
-    let loaded = match check::load_defining(&args.file, &args.define, &Settings::default(), &cancel) {
-        Ok((loaded, _)) => loaded,
-        Err(why) => {
-            output::complain(&format!("error: not read to its end: {}", Unfinished::Abandoned(why).sentence()));
-            return exit::UNDECIDED;
-        }
+    let loaded = match check::load_and_tell(&args.file, &args.define, args.max_memory, &cancel) {
+        Ok(loaded) => loaded,
+        Err(code) => return code,
     };
-    let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
     let (loaded, found) = match found_until(&cancel, loaded, request(args)) {
         Ok((loaded, Ok(found))) => (loaded, found),
         Ok((_, Err(NotAsked::Faulty))) => return exit::FAULTY,

@@ -117,6 +117,9 @@ fn a_model_that_waits_by_itself_is_written_or_why_it_cannot_be() {
     let why = run(&["schedule", &served, "--export", &refused]).expect(2).err;
     assert!(why.contains("nothing is written") && why.contains("in line 6"), "{why}");
     assert!(!std::path::Path::new(&refused).exists());
+    let none = run(&["schedule", "holds.pml", "--export", &refused]).expect(0).err;
+    assert!(none.contains("there is no error to avoid") && !none.contains("error:"), "{none}");
+    assert!(!std::path::Path::new(&refused).exists());
     let nowhere = scratch.path().join("no/such/folder.pml").display().to_string();
     run(&["schedule", "stuck.pml", "--export", &nowhere]).expect(3);
 }

@@ -1,10 +1,9 @@
 //! `fabius contexts` as a person and as a script meet it: the real binary, on files.
 
-use super::schema::Schemas;
+use super::tool::{self, run};
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
-use std::process::{Command, Stdio};
 
 /// Who takes two locks in opposite orders can deadlock with another one.
 const LOCKS: &str = "bool lock[2];
@@ -15,24 +14,12 @@ proctype Take(byte first) {
 }
 ";
 
-fn run(args: &[&str]) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.env("FABIUS_CACHE", "off").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
-    Run::from(command.output().expect("the binary runs"))
-}
-
 fn on(text: &str, args: &[&str]) -> Run {
-    let scratch = Scratch::new().expect("a folder can be made");
-    let path = scratch.file("model.pml", text);
-    run(&[&["contexts", path.as_str()], args].concat())
+    tool::on("contexts", text, args)
 }
 
 fn json(run: &Run) -> Value {
-    let document: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.out));
-    let errors = Schemas::read().errors("contexts.schema.json", &document);
-    assert!(errors.is_empty(), "{errors:?}");
-    document
+    tool::json(run, "contexts.schema.json")
 }
 
 #[test]

@@ -1,32 +1,22 @@
 //! `fabius executions` as a person and as a script meet it: the real binary, on files.
 
-use super::schema::Schemas;
+use super::tool;
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
-use std::process::{Command, Stdio};
 
 const ONCE: &str = "models/philosophers_once.pml";
 
 fn run(args: &[&str]) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    command.arg("executions").args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.env("FABIUS_CACHE", "off").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
-    Run::from(command.output().expect("the binary runs"))
+    tool::run(&[&["executions"], args].concat())
 }
 
-/// Runs it on a text.
 fn on(text: &str, args: &[&str]) -> Run {
-    let scratch = Scratch::new().expect("a folder can be made");
-    let path = scratch.file("model.pml", text);
-    run(&[&[path.as_str()], args].concat())
+    tool::on("executions", text, args)
 }
 
 fn json(run: &Run) -> Value {
-    let document: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.out));
-    let errors = Schemas::read().errors("executions.schema.json", &document);
-    assert!(errors.is_empty(), "{errors:?}");
-    document
+    tool::json(run, "executions.schema.json")
 }
 
 #[test]
@@ -198,11 +188,7 @@ fn the_tree_of_choices_adds_up() {
 
 #[test]
 fn a_counterexample_is_shown_as_a_diagram() {
-    let check = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
-        command.arg("check").args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-        Run::from(command.env("FABIUS_CACHE", "off").stdin(Stdio::null()).output().expect("the binary runs"))
-    };
+    let check = |args: &[&str]| tool::run(&[&["check"], args].concat());
     let shown = check(&["models/handshake.pml", "--diagram"]).expect(1);
     shown.says("●───▶●").says("Client[0] (line 17) waits at `answer?done`").says("A rendezvous needs two");
     let scratch = Scratch::new().expect("a folder can be made");

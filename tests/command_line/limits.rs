@@ -50,7 +50,7 @@ fn the_memory_allowed_counts_while_a_model_is_read() {
     let many = |i| format!("proctype P{i}() {{ byte x; x = g; L: g = x + 1; if :: x > 2 -> goto L :: else fi }}\n");
     let text: String = (0..40_000).map(many).collect();
     let model = scratch.file("m.pml", format!("byte g;\n{text}init {{ run P0() }}\n"));
-    for command in ["check", "schedule", "executions"] {
+    for command in ["check", "schedule", "executions", "stuck"] {
         let (code, out, err) = shell(RUN, &[command, "--json", "--max-memory", "64M", &model]);
         assert_eq!(code, 2, "{command}: {out}\n{err}");
         assert!(format!("{out}{err}").contains("the memory allowed was used up"), "{command}: {out}\n{err}");

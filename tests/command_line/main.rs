@@ -11,4 +11,5 @@ mod integrations;
 mod limits;
 mod schema;
 mod stuck;
+mod tool;
 mod watch;

@@ -1,30 +1,19 @@
 //! `fabius stuck` as a person and as a script meet it: the real binary, on files.
 
-use crate::schema::Schemas;
+use super::tool;
 use fabius_testkit::run::Run;
-use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
-use std::process::{Command, Stdio};
 
 fn run(args: &[&str]) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    command.arg("stuck").args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.env("FABIUS_CACHE", "off").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
-    Run::from(command.output().expect("the binary runs"))
+    tool::run(&[&["stuck"], args].concat())
 }
 
-/// Runs it on a text.
 fn on(text: &str, args: &[&str]) -> Run {
-    let scratch = Scratch::new().expect("a folder can be made");
-    let path = scratch.file("model.pml", text);
-    run(&[&[path.as_str()], args].concat())
+    tool::on("stuck", text, args)
 }
 
 fn json(run: &Run) -> Value {
-    let document: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.out));
-    let errors = Schemas::read().errors("stuck.schema.json", &document);
-    assert!(errors.is_empty(), "{errors:?}");
-    document
+    tool::json(run, "stuck.schema.json")
 }
 
 #[test]
