@@ -5,6 +5,7 @@
 mod client;
 mod conversation;
 mod damage;
+mod deadlocks;
 mod fairness;
 mod features;
 mod latency;

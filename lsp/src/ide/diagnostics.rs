@@ -1,7 +1,7 @@
 //! What is wrong with a model: findings about its text, and what checks found out, each at its place.
 
 use super::place::Place;
-use super::schedules;
+use super::{deadlocks, schedules};
 use crate::session::Document;
 use crate::session::reading::Reading;
 use crate::session::replay::Replayed;
@@ -70,6 +70,7 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
             found.push(unexpected(name, reading, &known.report.name));
         }
     }
+    found.extend(deadlocks::hints(name, document, reading));
     found.extend(document.misconfigured().map(|wrong| misconfigured(name, &wrong)));
     let missing = document.options.missing_models.iter();
     found.extend(missing.map(|why| {

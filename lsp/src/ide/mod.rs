@@ -5,6 +5,7 @@
 
 pub mod actions;
 pub mod completion;
+pub mod deadlocks;
 pub mod diagnostics;
 pub mod hints;
 pub mod hover;

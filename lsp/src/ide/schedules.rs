@@ -47,7 +47,7 @@ pub fn told(document: &Document, reading: &Reading) -> Option<(String, Vec<(Plac
 }
 
 /// What stands in a line.
-fn place_of(reading: &Reading, name: &str, line: u32) -> Option<Place> {
+pub(super) fn place_of(reading: &Reading, name: &str, line: u32) -> Option<Place> {
     let file = reading.file(name)?;
     let text = &reading.map().file(file).text;
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)? as usize).map(str::len).sum();

@@ -3,8 +3,9 @@
 use super::checker::Told;
 use super::fix_validations;
 use super::jobs::{Job, RunId, Searched, Work};
-use super::{Notice, Options, Session};
+use super::{Document, Notice, Options, Session};
 use fabius_analysis::schedule::Scheduled;
+use fabius_analysis::stuck::StuckReport;
 use fabius_analysis::{Line, Survey};
 use fabius_base::Finding;
 use fabius_engine::{Loaded, SAFETY, Verdict};
@@ -63,6 +64,30 @@ impl Session {
         failed.into_iter().chain([Notice::Changed(name.to_owned())]).collect()
     }
 
+    /// Looks in the background where the text does not exclude a deadlock, if hints are wanted, no check decided that, and it
+    /// was not done.
+    pub(super) fn try_deadlocks(&mut self, name: &str) {
+        let Some(reading) = self.reading(name) else { return };
+        let Some(document) = self.documents.get(name) else { return };
+        let Document { results, options, .. } = document;
+        let known = results.deadlocks.as_ref().is_some_and(|(then, _)| Arc::ptr_eq(then, &reading.loaded));
+        let checkable = reading.loaded.checkable().is_some() && document.misconfigured().is_none();
+        if options.hints && checkable && !known && results.may_deadlock() {
+            let searched = Searched::document(&reading.loaded);
+            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Deadlocks);
+        }
+    }
+
+    /// It was looked for where the text, as it was then, does not exclude a deadlock.
+    fn deadlocks(&mut self, name: &str, then: &Arc<Loaded>, found: Option<StuckReport>) -> Vec<Notice> {
+        let (Some(document), Some(report)) = (self.documents.get_mut(name), found) else { return Vec::new() };
+        let failed = report.internal_error.clone().map(|failure| Notice::Failed(name.to_owned(), failure));
+        document.results.deadlocks = Some((Arc::clone(then), Arc::new(report)));
+        let shown =
+            document.present().is_some_and(|present| document.results.open_deadlocks(&present.loaded).is_some());
+        failed.into_iter().chain(shown.then(|| Notice::Changed(name.to_owned()))).collect()
+    }
+
     /// Whether [`Self::survey`] is under way for a document.
     pub fn is_surveying(&self, name: &str) -> bool {
         self.checker.is_surveying(name)
@@ -86,6 +111,7 @@ impl Session {
         match (what, &job.work) {
             (Told::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
             (Told::Scheduled(found), Work::Schedule) => self.scheduled(name, &job.loaded, *found),
+            (Told::Deadlocks(found), Work::Deadlocks) => self.deadlocks(name, &job.loaded, *found),
             (Told::Finished(outcome), Work::FixValidation(number)) => {
                 if let Some(document) = self.documents.get_mut(name) {
                     document.fix_validations.finished(*number, outcome.ok(), job);

@@ -7,6 +7,7 @@ use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
 use super::reading::Reading;
 use super::unread::UnreadText;
 use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
+use fabius_analysis::stuck::{StuckReport, StuckRequest, stuck};
 use fabius_analysis::{CoReachability, Line, Survey};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::report::{PropertyReport, Stopped};
@@ -29,6 +30,8 @@ const ROUND_PAUSE: Duration = Duration::from_millis(500);
 const QUESTIONS_MAX: usize = 4;
 /// Whether two lines meet is looked for in this many states.
 const MEET_STATES_MAX: u64 = 20_000;
+/// Whether deadlocks that the text does not exclude can be reached is looked for in this many states.
+const DEADLOCKS_STATES_MAX: u64 = 20_000;
 /// A survey looks at this many states.
 const SURVEY_STATES_MAX: u64 = 50_000;
 
@@ -52,6 +55,8 @@ pub enum Told {
     Surveyed(Box<Option<(Survey, Vec<Finding>)>>),
     /// A schedule that avoids what goes wrong was looked for.
     Scheduled(Box<Option<Scheduled>>),
+    /// It was looked for where deadlocks are not excluded.
+    Deadlocks(Box<Option<StuckReport>>),
     /// It is known whether two places can be reached at once, if anything is.
     Met(Box<Option<CoReachability>>),
     /// A text of this document was read; if that ended in a panic, what the panic said.
@@ -64,6 +69,7 @@ impl Told {
         match work {
             Work::Survey => Self::Surveyed(Box::new(None)),
             Work::Schedule => Self::Scheduled(Box::new(None)),
+            Work::Deadlocks => Self::Deadlocks(Box::new(None)),
             Work::Meet(_) => Self::Met(Box::new(None)),
             Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Err(said))),
         }
@@ -74,6 +80,7 @@ impl Told {
         match &job.work {
             Work::Survey => Self::Surveyed(Box::new(None)),
             Work::Schedule => Self::Scheduled(Box::new(None)),
+            Work::Deadlocks => Self::Deadlocks(Box::new(None)),
             Work::Meet(_) => Self::Met(Box::new(None)),
             Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Ok(undecided(job, why)))),
         }
@@ -231,11 +238,15 @@ impl Checker {
         let outdated = |old: &Job| match (&job.work, &old.work) {
             (Work::Survey, Work::Survey)
             | (Work::Schedule, Work::Schedule)
+            | (Work::Deadlocks, Work::Deadlocks)
             | (Work::Check(..), Work::Schedule | Work::FixValidation(_)) => old.document == job.document,
+            (Work::Check(..), Work::Deadlocks) => {
+                old.document == job.document && !Arc::ptr_eq(&old.loaded, &job.loaded)
+            }
             _ => false,
         };
         self.running.iter_mut().filter(|going| outdated(&going.job)).for_each(Going::stop);
-        if matches!(job.work, Work::Survey | Work::Schedule) {
+        if matches!(job.work, Work::Survey | Work::Schedule | Work::Deadlocks) {
             self.waiting.retain(|(_, old)| !outdated(old));
         }
     }
@@ -337,6 +348,7 @@ impl Checker {
             let done = panic::catch_unwind(AssertUnwindSafe(|| match &theirs.work {
                 Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
                 Work::Schedule => Told::Scheduled(Box::new(look_for_schedule(&theirs, &stop))),
+                Work::Deadlocks => Told::Deadlocks(Box::new(look_for_deadlocks(&theirs, &stop))),
                 Work::Check(..) | Work::FixValidation(_) => {
                     Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard))))
                 }
@@ -352,7 +364,7 @@ impl Checker {
             event_sink(CheckEvent { run, what });
         };
         let allowed = match job.work {
-            Work::Check(..) | Work::FixValidation(_) => time_for(&job),
+            Work::Check(..) | Work::FixValidation(_) | Work::Deadlocks => time_for(&job),
             Work::Survey | Work::Schedule | Work::Meet(_) => job.budget.deep,
         };
         let task = Task { name: "check", cancel: cancel.clone(), voice, allowed: Some(allowed) };
@@ -426,6 +438,15 @@ fn look_for_schedule(job: &Job, cancel: &Cancel) -> Option<Scheduled> {
         ScheduleRequest { export: true, memory_bytes_max: Some(memory_max(job)), ..ScheduleRequest::default() };
     let found = schedule(&job.loaded, &request, &Stops::all(cancel), &mut |_| {});
     cancel.requested().is_none().then_some(found)
+}
+
+/// Looks where the text does not exclude a deadlock, and for a while whether a run leads there. What is known when the time
+/// is up is true.
+fn look_for_deadlocks(job: &Job, cancel: &Cancel) -> Option<StuckReport> {
+    let began = Instant::now();
+    let request = StuckRequest { every: true, no_reduction: false, limits: limits(job, DEADLOCKS_STATES_MAX) };
+    let found = stuck(&job.loaded, &request, cancel, &|| began.elapsed()).ok()?;
+    (cancel.requested() != Some(StopReason::Cancelled)).then_some(found.report)
 }
 
 /// Looks at the reachable states for a while.

@@ -26,6 +26,8 @@ pub enum Work {
     Survey,
     /// Looks for a schedule that avoids what goes wrong.
     Schedule,
+    /// Looks where the text does not exclude a deadlock.
+    Deadlocks,
     /// Checks whether an edit that somebody may want to make mends the model; the number names it.
     FixValidation(u64),
     /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
@@ -39,7 +41,7 @@ impl Work {
             Self::Meet(_) => Lane::Question,
             Self::Check(Tier::Quick, _) => Lane::Look,
             Self::Check(..) => Lane::Search,
-            Self::Survey | Self::Schedule | Self::FixValidation(_) => Lane::Background,
+            Self::Survey | Self::Schedule | Self::Deadlocks | Self::FixValidation(_) => Lane::Background,
         }
     }
 }
@@ -211,7 +213,7 @@ pub(super) fn time_for(job: &Job) -> Duration {
         }
         Work::Check(Tier::Deep, _) => deep,
         Work::Check(Tier::Extended, _) => deep / FARTHER_SHARE,
-        Work::Survey | Work::Schedule | Work::FixValidation(_) | Work::Meet(_) => background,
+        Work::Survey | Work::Schedule | Work::Deadlocks | Work::FixValidation(_) | Work::Meet(_) => background,
     }
 }
 

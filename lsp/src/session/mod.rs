@@ -23,7 +23,7 @@ use checker::{CheckEvent, Checker, Ended, EventSink, Told};
 use document::fairness_of;
 use edits::Edit;
 use fabius_analysis::CoReachability;
-use fabius_engine::{Fairness, Goal, Loaded};
+use fabius_engine::{Fairness, Goal, Loaded, SAFETY};
 use fabius_project::{config, files};
 use fix_validations::FixValidations;
 use jobs::{Job, RunId, Searched, Tier, Work};
@@ -235,8 +235,10 @@ impl Session {
         let fresh = std::mem::take(&mut self.fresh);
         for name in &fresh {
             self.overtake(name);
-            if self.documents.get(name).is_some_and(|document| document.options.when == When::Change) {
-                self.check(name, Tier::Quick);
+            match self.documents.get(name).map(|document| document.options.when) {
+                Some(When::Change) => self.check(name, Tier::Quick),
+                Some(When::Never) => self.try_deadlocks(name),
+                Some(When::Save) | None => {}
             }
         }
         fresh.into_iter().map(Notice::Changed).collect()
@@ -294,6 +296,7 @@ impl Session {
         let properties: Vec<String> = missing.into_iter().filter(|name| wanted.contains(name)).collect();
         if properties.is_empty() {
             self.try_schedule(name);
+            self.try_deadlocks(name);
         } else {
             self.start(name, reading, tier, properties);
         }
@@ -414,7 +417,7 @@ impl Session {
                 notice.into_iter().collect()
             }
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
-            Told::Surveyed(_) | Told::Scheduled(_) | Told::Met(_) | Told::Read(..) => Vec::new(),
+            Told::Surveyed(_) | Told::Scheduled(_) | Told::Deadlocks(_) | Told::Met(_) | Told::Read(..) => Vec::new(),
         }
     }
 
@@ -431,6 +434,8 @@ impl Session {
             Err(panic) => return vec![Notice::Failed(name.to_owned(), panic), Notice::Settled(name.to_owned())],
         };
         let mut notices = Vec::new();
+        // The short look at what can deadlock is over; what follows may take long.
+        let looked = job.as_ref().is_some_and(|job| job.work == Work::Check(Tier::Quick, SAFETY.to_owned()));
         notices.extend(outcome.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure)));
         let fairness = job.as_ref().map_or(Fairness::None, |job| job.fairness);
         document.results.take(&running.reading, outcome, fairness);
@@ -453,8 +458,11 @@ impl Session {
         if !self.go_on(name, running) {
             notices.push(Notice::Settled(name.to_owned()));
             self.try_schedule(name);
+            self.try_deadlocks(name);
             self.look_around(name);
             self.try_fixes(name);
+        } else if looked {
+            self.try_deadlocks(name);
         }
         notices
     }

@@ -9,10 +9,11 @@ use super::reading::Reading;
 use super::replay::Replayed;
 use fabius_analysis::Survey;
 use fabius_analysis::schedule::Scheduled;
+use fabius_analysis::stuck::StuckReport;
 use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Fairness, Loaded, Outcome, Verdict};
+use fabius_engine::{Counterexample, Fairness, Loaded, Outcome, SAFETY, Verdict};
 use fabius_task::SemanticDigest;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -95,6 +96,8 @@ pub struct Results {
     pub surveyed: Option<Arc<Reading>>,
     /// The schedule that was looked for last, and the model under it.
     pub scheduled: Option<(Arc<Loaded>, Arc<Scheduled>)>,
+    /// Where deadlocks are not excluded, as far as it was looked for last, and in which model.
+    pub deadlocks: Option<(Arc<Loaded>, Arc<StuckReport>)>,
 }
 
 impl Results {
@@ -102,6 +105,18 @@ impl Results {
     pub fn schedule(&self, reading: &Reading) -> Option<&Scheduled> {
         let (loaded, scheduled) = self.scheduled.as_ref()?;
         Arc::ptr_eq(loaded, &reading.loaded).then_some(scheduled)
+    }
+
+    /// Where deadlocks are not excluded in a model, if it was looked for and no check of it decided that.
+    pub fn open_deadlocks(&self, loaded: &Arc<Loaded>) -> Option<&StuckReport> {
+        let (then, report) = self.deadlocks.as_ref()?;
+        (self.may_deadlock() && Arc::ptr_eq(then, loaded)).then_some(report)
+    }
+
+    /// Whether no check decided if the present text can deadlock.
+    pub fn may_deadlock(&self) -> bool {
+        let safety = self.of(SAFETY).filter(|known| !known.stale);
+        safety.is_none_or(|known| known.report.verdict == Verdict::Undecided)
     }
 
     /// What is known about a property.
