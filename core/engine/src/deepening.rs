@@ -1,7 +1,6 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
-use crate::delayed::in_figures;
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::liveness::prepare;
@@ -12,9 +11,9 @@ use crate::task::{Checked, Task, measured, refused};
 use crate::verdict;
 use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
-use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_program::{Program, Watch};
 use fabius_search::depth_bounded::{DepthSettings, depth_bounded, depth_bounded_cycles};
-use fabius_search::{self as search, Outcome, StopAt};
+use fabius_search::{self as search, StopAt};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::{CycleSearch, event_trace};
@@ -52,7 +51,10 @@ pub(crate) fn check(
     };
     let keys = engine_observer.keys;
     let seconds = ((context.now)() - began).as_secs_f64();
-    let mut checked = Checked::of(describe(planned, settings, &found, seconds));
+    let mut checked = Checked::of(
+        PropertyReport { search: "depth-bounded", ..measured(planned, &found, seconds) },
+        verdict::by_depth(&found, settings),
+    );
     for (violation, key) in found.violations.iter().zip(keys) {
         let found = Found::new(violation.kind.into(), violation.path.clone(), watch);
         let found = Found { count: violation.count, ..found };
@@ -90,10 +92,10 @@ pub(crate) fn check_cycles(
         Err(finding) => return Checked::faulty(planned, *finding),
     };
     let seconds = ((context.now)() - began).as_secs_f64();
-    let reason = verdict::cycles_by_depth(&query, &found, settings);
+    let report = PropertyReport { search: "depth-bounded-scc", ..measured(planned, &found, seconds) };
     let mut checked = Checked {
         findings: no_checkpoint(settings, found.coverage, found.first().is_some()).into_iter().collect(),
-        ..Checked::of(in_figures(planned, &found, "depth-bounded-scc", reason, seconds))
+        ..Checked::of(report, verdict::cycles_by_depth(&query, &found))
     };
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     if let Some(found) = found.into_first() {
@@ -115,13 +117,4 @@ fn kept<'a>(
             .with("what counts as progress", format!("{:?}", settings.progress))
             .with("`--depth-increment`", depth.increment)
     })
-}
-
-/// What the search found out, in figures and one sentence.
-fn describe(planned: &Planned, settings: &Settings, outcome: &Outcome<Move, Fault>, seconds: f64) -> PropertyReport {
-    PropertyReport {
-        reason: verdict::by_depth(outcome, settings),
-        search: "depth-bounded",
-        ..measured(planned, outcome, seconds)
-    }
 }

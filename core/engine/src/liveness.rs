@@ -58,11 +58,13 @@ pub(crate) fn check(
         _ => explore(&task, &query, threads, &mut machine, engine_observer),
     };
     let seconds = ((context.now)() - began).as_secs_f64();
-    let mut checked = Checked::of(PropertyReport {
+    let report = PropertyReport {
         reduction: told(&reduction),
-        ..describe(planned, settings, &query, &outcome, store_bytes, seconds)
-    });
-    checked.report.search = word(search, threads);
+        search: word(search, threads),
+        bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
+        ..measured(planned, &outcome, seconds)
+    };
+    let mut checked = Checked::of(report, verdict::cycles(&query, &outcome, settings));
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     if let Some(found) = outcome.into_first() {
         add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
@@ -170,21 +172,5 @@ where
                 cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question)
             })
         }
-    }
-}
-
-/// What the search found out, in figures and one sentence.
-fn describe(
-    planned: &Planned,
-    settings: &Settings,
-    query: &LivenessQuery,
-    outcome: &CycleFound,
-    store_bytes: u64,
-    seconds: f64,
-) -> PropertyReport {
-    PropertyReport {
-        reason: verdict::cycles(query, outcome, settings),
-        bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
-        ..measured(planned, outcome, seconds)
     }
 }

@@ -17,14 +17,12 @@ use crate::schedule;
 use crate::strategy::{Asked, Choice, choose};
 use crate::task::Checked;
 use fabius_analysis::growth;
-use fabius_base::{Cancel, Finding, Limits, StopReason};
+use fabius_base::{Cancel, Finding, Limits};
 use fabius_program::Program;
-use fabius_search::Completeness;
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question};
 use fabius_task::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
 use fabius_task::settings::{Delaying, DepthBounding, Order, Settings};
-use fabius_task::words::limit_reached;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -370,13 +368,14 @@ impl<'a> Portfolio<'a> {
         let limits = self.beside(self.settings.limits);
         let property = &mut self.properties[index];
         let mut checked = match property.furthest.take() {
-            Some(furthest) if is_further(&furthest, &checked) => ended_like(furthest, &checked, &self.settings.limits),
+            Some(furthest) if is_further(&furthest, &checked) => ended_like(furthest, &checked),
             _ => checked,
         };
         if self.settings.schedule && property.planned.question == Question::Safety {
             let settings = Settings { limits, ..self.settings.clone() };
             schedule::add_to(&mut checked, self.loaded, &settings, context.cancel);
         }
+        checked.report.reason = checked.reason.sentence(&self.settings.limits);
         checked.report.expected = self.loaded.expected(&property.planned.name);
         if checked.report.verdict == Verdict::Undecided {
             // It is told once for all properties.
@@ -426,14 +425,10 @@ fn is_further(furthest: &Checked, last: &Checked) -> bool {
     is_open && last.report.states < furthest.report.states
 }
 
-/// What the search that got furthest left behind, with what ended the last one: its own end in a pause is nobody's limit.
-fn ended_like(furthest: Checked, last: &Checked, limits: &Limits) -> Checked {
-    let sentence = |reason| limit_reached(Completeness::Stopped(reason), limits);
-    let ends = [StopReason::Timeout, StopReason::States, StopReason::Memory, StopReason::Full, StopReason::Exhausted];
-    let end = ends.into_iter().find(|end| last.report.reason.contains(&sentence(*end)));
-    let end = end.unwrap_or(StopReason::Cancelled);
+/// What the search that got furthest left behind, with what ended the last one.
+fn ended_like(furthest: Checked, last: &Checked) -> Checked {
     let mut checked = furthest;
     checked.report.stopped = last.report.stopped;
-    checked.report.reason = checked.report.reason.replace(&sentence(StopReason::Cancelled), &sentence(end));
+    checked.reason = checked.reason.ended_like(&last.reason);
     checked
 }

@@ -70,11 +70,8 @@ pub(crate) fn check(
     let (explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, how, stop_at, context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let outcome = &explored.outcome;
-    let mut checked = Checked::of(PropertyReport {
-        reduction,
-        states_before,
-        ..describe(planned, settings, how, &explored, seconds)
-    });
+    let report = PropertyReport { reduction, states_before, ..describe(planned, how, &explored, seconds) };
+    let mut checked = Checked::of(report, verdict::exhaustive(outcome));
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON {
@@ -223,11 +220,10 @@ pub(crate) fn shortest(
     }
 }
 
-/// What the search found out, in figures and one sentence.
-fn describe(planned: &Planned, settings: &Settings, how: How, explored: &Explored, seconds: f64) -> PropertyReport {
+/// What the search found out, in figures.
+fn describe(planned: &Planned, how: How, explored: &Explored, seconds: f64) -> PropertyReport {
     let outcome = &explored.outcome;
     PropertyReport {
-        reason: verdict::exhaustive(outcome, &settings.limits),
         search: if how.order == Order::BreadthFirst { "bfs" } else { "dfs" },
         store: how.store.as_str(),
         bytes_per_state: explored.store_bytes as f64 / outcome.statistics.states.max(1) as f64,

@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::run::CheckContext;
 use crate::strategy::Choice;
+use crate::verdict::Reason;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
@@ -22,7 +23,10 @@ const LARGEST_SHOWN_MAX: usize = 3;
 
 /// What the search left behind.
 pub(crate) struct Checked {
+    /// Its sentence is written when the search for what violates the property is over.
     pub report: PropertyReport,
+    /// What the verdict rests on.
+    pub reason: Reason,
     pub counterexamples: Vec<Counterexample>,
     pub findings: Vec<Finding>,
     pub failure: Option<String>,
@@ -38,15 +42,21 @@ pub(crate) struct Task<'a> {
 
 impl Checked {
     /// What is known before anything that was found is confirmed.
-    pub(crate) fn of(report: PropertyReport) -> Self {
-        Self { report, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
+    pub(crate) fn of(report: PropertyReport, reason: Reason) -> Self {
+        Self { report, reason, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
+    }
+
+    /// Nothing was searched, for a reason.
+    fn unchecked(planned: &Planned, reason: &str) -> Self {
+        let mut report = PropertyReport::unchecked(&planned.name, planned.kind, reason);
+        report.verdict = Verdict::Faulty;
+        Self::of(report, Reason::new(reason))
     }
 
     /// A check that came to nothing, since something is wrong with the question.
     pub(crate) fn faulty(planned: &Planned, finding: Finding) -> Self {
-        let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &finding.headline);
-        report.verdict = Verdict::Faulty;
-        Self { findings: vec![finding], ..Self::of(report) }
+        let unchecked = Self::unchecked(planned, &finding.headline);
+        Self { findings: vec![finding], ..unchecked }
     }
 
     /// Makes the report say no more than is known: nothing is known of what would follow the runtime errors.
@@ -58,7 +68,7 @@ impl Checked {
         report.verdict = Verdict::Undecided;
         report.exhaustive = false;
         report.stopped = report.stopped.or(Some(Stopped::RuntimeErrors));
-        report.reason = format!("{}, but {sentence}", report.reason);
+        self.reason = std::mem::take(&mut self.reason).but(sentence);
     }
 
     /// Says which search it was, if there was one.
@@ -120,13 +130,11 @@ pub(crate) fn refused(planned: &Planned, program: &Program, refusal: Refusal) ->
         }
         finding = finding.help("make arrays shorter, channels smaller or types narrower");
     }
-    let mut report = PropertyReport::unchecked(&planned.name, planned.kind, &reason);
-    report.verdict = Verdict::Faulty;
     let (findings, failure) = match refusal {
         Refusal::TooLarge | Refusal::TooMany(..) | Refusal::TooDeep => (vec![finding], None),
         Refusal::Malformed(_) => (Vec::new(), Some(internal_error(&refusal.to_string()))),
     };
-    Checked { findings, failure, ..Checked::of(report) }
+    Checked { findings, failure, ..Checked::unchecked(planned, &reason) }
 }
 
 /// The report of a search over the exact store, in figures; its name, and the sentence on what the verdict rests on, are the caller's.
@@ -201,7 +209,7 @@ mod tests {
         let other = Found { path: Vec::new(), ..as_found.clone() };
         let mut context =
             CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-        let mut checked = Checked::of(PropertyReport::unchecked(&planned.name, planned.kind, ""));
+        let mut checked = Checked::unchecked(&planned, "");
         checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut context);
         assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
         assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));

@@ -19,37 +19,80 @@ use fabius_task::words::{counted, grouped, limit_reached};
 /// What is known of a model without violations of safety.
 const SAFE: &str = "no assertion can fail, no invalid end state, no runtime error";
 
-/// A sentence about a search that looked at this number of states.
-struct Sentence {
-    text: String,
-    states: u64,
+/// What a verdict rests on, in the parts of one sentence. What ended the search is a part of its own: where searches take turns,
+/// that is not the end of the one that got furthest.
+#[derive(Clone, Default)]
+pub(crate) struct Reason {
+    /// What is known, and what leads over to the end of the search.
+    known: String,
+    /// What ended the search before it had looked at everything, where the sentence says so.
+    end: Option<StopReason>,
+    /// What makes it worth less.
+    but: Option<String>,
 }
 
-impl Sentence {
+impl Reason {
     /// Begins with what is known.
-    fn new(states: u64, text: impl Into<String>) -> Self {
-        Self { text: text.into(), states }
+    pub(crate) fn new(known: impl Into<String>) -> Self {
+        Self { known: known.into(), ..Self::default() }
     }
 
     /// Says how many states were looked at.
-    fn searched(self) -> Self {
-        let text = format!("{} (searched {})", self.text, counted(self.states, "state"));
-        Self { text, ..self }
+    fn searched(self, states: u64) -> Self {
+        let known = format!("{} (searched {})", self.known, counted(states, "state"));
+        Self { known, ..self }
     }
 
     /// Says what comes on top.
-    fn and(self, more: &str) -> String {
-        format!("{}; {more}", self.text)
+    fn and(self, more: &str) -> Self {
+        let known = format!("{}; {more}", self.known);
+        Self { known, ..self }
     }
 
     /// Says what ended the search after what is known.
-    fn then(self, limit: &str) -> String {
-        format!("{}; then {limit}", self.text)
+    fn then(self, end: Completeness) -> Self {
+        Self { end: stop_reason(end), ..self.and("then ") }
     }
 
     /// Says why it is no proof.
-    fn no_proof(self, why: &str) -> String {
-        format!("{}; this is not a proof: {why}", self.text)
+    fn no_proof(self, why: &str) -> Self {
+        self.and(&format!("this is not a proof: {why}"))
+    }
+
+    /// Says what ended the search, and that it is no proof therefore.
+    fn unproven(self, end: Completeness) -> Self {
+        Self { end: stop_reason(end), ..self.no_proof("") }
+    }
+
+    /// Says what ended the search, and that there may be more than it found.
+    fn may_be_more(self, end: Completeness) -> Self {
+        Self { end: stop_reason(end), ..self.and("there may be more: ") }
+    }
+
+    /// Says what makes it worth less.
+    pub(crate) fn but(self, what: String) -> Self {
+        Self { but: Some(what), ..self }
+    }
+
+    /// The same knowledge, of a search that ended as another one did: its own end, in a pause, is nobody's limit.
+    pub(crate) fn ended_like(self, other: &Self) -> Self {
+        let end = self.end.map(|own| other.end.unwrap_or(own));
+        Self { end, ..self }
+    }
+
+    /// The sentence, of a check with these limits.
+    pub(crate) fn sentence(&self, limits: &Limits) -> String {
+        let end = self.end.map(|end| limit_reached(Completeness::Stopped(end), limits)).unwrap_or_default();
+        let but = self.but.as_ref().map(|what| format!(", but {what}")).unwrap_or_default();
+        format!("{}{end}{but}", self.known)
+    }
+}
+
+/// What ended a search before it had looked at everything.
+fn stop_reason(completeness: Completeness) -> Option<StopReason> {
+    match completeness {
+        Completeness::Stopped(reason) => Some(reason),
+        Completeness::Exhaustive | Completeness::FirstViolation => None,
     }
 }
 
@@ -81,52 +124,47 @@ fn missed(exactness: Exactness) -> String {
 }
 
 /// About all reachable states, for safety.
-pub(crate) fn exhaustive(outcome: &Outcome<Move, Fault>, limits: &Limits) -> String {
+pub(crate) fn exhaustive(outcome: &Outcome<Move, Fault>) -> Reason {
     let states = counted(outcome.statistics.states, "state");
     let missed = missed(outcome.exactness);
-    let found_none = || Sentence::new(outcome.statistics.states, format!("no error found in {states}"));
+    let found_none = || Reason::new(format!("no error found in {states}"));
     match (outcome.statistics.violations, outcome.completeness) {
-        (0, Completeness::Exhaustive) if outcome.exactness.is_exact() => SAFE.to_owned(),
+        (0, Completeness::Exhaustive) if outcome.exactness.is_exact() => Reason::new(SAFE),
         (0, Completeness::Exhaustive) => found_none().no_proof(&missed),
-        (0, _) => found_none().no_proof(&limit_reached(outcome.completeness, limits)),
+        (0, end) => found_none().unproven(end),
         (_, Completeness::FirstViolation) => {
             let what = outcome.violations.first().map(|violation| ErrorKind::from(violation.kind).sentence());
             let what = what.unwrap_or_default();
-            format!("{what}; stopped at the first violation")
+            Reason::new(what).and("stopped at the first violation")
         }
-        (found, completeness) => {
+        (found, end) => {
             let kinds = counted(outcome.violations.len() as u64, "different violation");
-            let all = format!("{kinds}, met {} in all", times(found));
-            match completeness {
-                Completeness::Exhaustive if outcome.exactness.is_exact() => format!("{all}; everything was explored"),
-                Completeness::Exhaustive => format!("{all}; there may be more: {missed}"),
-                _ => format!("{all}; there may be more: {}", limit_reached(completeness, limits)),
+            let all = Reason::new(format!("{kinds}, met {} in all", times(found)));
+            match end {
+                Completeness::Exhaustive if outcome.exactness.is_exact() => all.and("everything was explored"),
+                Completeness::Exhaustive => all.and(&format!("there may be more: {missed}")),
+                _ => all.may_be_more(end),
             }
         }
     }
 }
 
 /// About runs by increasing depth, for safety. Atomic sequences count as one step.
-pub(crate) fn by_depth(outcome: &Outcome<Move, Fault>, settings: &Settings) -> String {
-    let found_none = |text: String| Sentence::new(outcome.statistics.states, text).searched();
+pub(crate) fn by_depth(outcome: &Outcome<Move, Fault>, settings: &Settings) -> Reason {
+    let found_none = |text: String| Reason::new(text).searched(outcome.statistics.states);
     let within = outcome.rounds.last().map(|round| steps(round.bound));
     match (outcome.violations.first(), outcome.completeness, within) {
         (Some(violation), _, _) => {
             let what = ErrorKind::from(violation.kind).sentence();
             let stop = if settings.keep_going { "" } else { "; stopped at the first violation" };
-            format!("{what}{stop}")
+            Reason::new(format!("{what}{stop}"))
         }
-        (None, Completeness::Exhaustive, _) => SAFE.to_owned(),
+        (None, Completeness::Exhaustive, _) => Reason::new(SAFE),
         (None, Completeness::Stopped(StopReason::Depth), Some(within)) => {
             found_none(format!("safe within {within}")).and("longer runs were not looked at")
         }
-        (None, completeness, within) => {
-            let limit = limit_reached(completeness, &settings.limits);
-            match within {
-                Some(within) => found_none(format!("safe within {within}")).then(&limit),
-                None => found_none("no error found".to_owned()).no_proof(&limit),
-            }
-        }
+        (None, end, Some(within)) => found_none(format!("safe within {within}")).then(end),
+        (None, end, None) => found_none("no error found".to_owned()).unproven(end),
     }
 }
 
@@ -138,8 +176,6 @@ pub(crate) struct DelayBounds {
     pub choices: Option<u32>,
     /// Whether the model has sealed places.
     pub is_sealed: bool,
-    /// What the search may use.
-    pub limits: Limits,
 }
 
 impl DelayBounds {
@@ -161,19 +197,17 @@ impl DelayBounds {
 }
 
 /// About runs by increasing number of delays, for safety, if nothing was found.
-pub(crate) fn by_delays(outcome: &Outcome<Move, Fault>, asked: &DelayBounds, chosen: &Chosen) -> String {
-    let sentence = |text: String| Sentence::new(outcome.statistics.states, text);
+pub(crate) fn by_delays(outcome: &Outcome<Move, Fault>, asked: &DelayBounds, chosen: &Chosen) -> Reason {
+    let searched = |text: String| Reason::new(text).searched(outcome.statistics.states);
     let with_schedulers = || format!("{} with the scheduler's", counted(outcome.product_states, "state"));
     let under = under(chosen);
     match outcome.coverage {
         Coverage::EverySchedule if outcome.exactness.is_exact() => {
             let which = if asked.is_sealed { " that keeps to the seals" } else { "" };
-            let all = sentence(format!("safe under every schedule{which}: {SAFE}"));
-            if asked.exact { all.and(&with_schedulers()) } else { all.text }
+            let all = Reason::new(format!("safe under every schedule{which}: {SAFE}"));
+            if asked.exact { all.and(&with_schedulers()) } else { all }
         }
-        Coverage::EverySchedule => {
-            sentence("no error found".to_owned()).searched().no_proof(&missed(outcome.exactness))
-        }
+        Coverage::EverySchedule => searched("no error found".to_owned()).no_proof(&missed(outcome.exactness)),
         Coverage::EveryDelay => {
             let choices = counted(u64::from(asked.choices.unwrap_or(0)), "choice");
             let nothing = match asked.exact {
@@ -181,20 +215,17 @@ pub(crate) fn by_delays(outcome: &Outcome<Move, Fault>, asked: &DelayBounds, cho
                 false => format!("no error found up to {choices}"),
             };
             let more = "more delays lead to nothing new, runs with more choices were not looked at";
-            sentence(nothing).searched().and(more)
+            searched(nothing).and(more)
         }
         Coverage::Bound(bound) if asked.exact => {
             let searched = counted(outcome.statistics.states, "state");
-            format!("{} {under} (searched {searched}, {})", asked.nothing(bound), with_schedulers())
+            Reason::new(format!("{} {under} (searched {searched}, {})", asked.nothing(bound), with_schedulers()))
         }
-        Coverage::Bound(bound) => sentence(format!("{} {under}", asked.nothing(bound))).searched().text,
-        Coverage::Ended(bound) => {
-            let limit = limit_reached(outcome.completeness, &asked.limits);
-            match bound {
-                Some(bound) => sentence(format!("{} {under}", asked.nothing(bound))).searched().then(&limit),
-                None => sentence(format!("no error found {under}")).searched().no_proof(&limit),
-            }
+        Coverage::Bound(bound) => searched(format!("{} {under}", asked.nothing(bound))),
+        Coverage::Ended(Some(bound)) => {
+            searched(format!("{} {under}", asked.nothing(bound))).then(outcome.completeness)
         }
+        Coverage::Ended(None) => searched(format!("no error found {under}")).unproven(outcome.completeness),
     }
 }
 
@@ -213,9 +244,9 @@ pub(crate) fn violated(
     different: usize,
     chosen: &Chosen,
     choices: Option<u32>,
-) -> String {
+) -> Reason {
     let Some(delays) = &first.delays else {
-        return format!("{}: {}", first.kind.sentence(), counted(first.steps, "step"));
+        return Reason::new(format!("{}: {}", first.kind.sentence(), counted(first.steps, "step")));
     };
     let fewest = match (first.fewest_delays, choices) {
         // Nothing is fewer than none.
@@ -233,7 +264,7 @@ pub(crate) fn violated(
         (true, 1) => String::new(),
         (true, several) => format!("; {} in all", counted(several as u64, "different violation")),
     };
-    format!("{what}: {delays}, {steps}, {}{fewest}{more}", under(chosen))
+    Reason::new(format!("{what}: {delays}, {steps}, {}{fewest}{more}", under(chosen)))
 }
 
 /// About runs at random in which nothing was found, each with so many delays if they have any.
@@ -242,7 +273,7 @@ pub(crate) fn samples(
     kind: SampleKind,
     (delaying, delays_each): (&Delaying, u32),
     chosen: &Chosen,
-) -> String {
+) -> Reason {
     let SampleStatistics { runs, length, probability } = *samples;
     let runs = counted(runs, "run");
     let how = match kind {
@@ -266,7 +297,7 @@ pub(crate) fn samples(
         }
         (None, _) => String::new(),
     };
-    format!("no error found in {runs} {how} (seed {}){hope}", delaying.seed.unwrap_or_default())
+    Reason::new(format!("no error found in {runs} {how} (seed {}){hope}", delaying.seed.unwrap_or_default()))
 }
 
 /// What the runs do that are looked for: *a run* …
@@ -279,7 +310,7 @@ fn what_runs_do(query: &LivenessQuery) -> &'static str {
 }
 
 /// About all infinite runs.
-pub(crate) fn cycles(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> String {
+pub(crate) fn cycles(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> Reason {
     let fair = match settings.fairness {
         Fairness::None => "",
         Fairness::Weak => "weakly fair ",
@@ -287,12 +318,11 @@ pub(crate) fn cycles(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, s
     };
     let run = format!("{fair}run {}", what_runs_do(query));
     match (found.first(), found.completeness) {
-        (Some(_), _) => format!("a {run}"),
-        (None, Completeness::Exhaustive) => format!("no {run}"),
-        (None, stopped) => {
+        (Some(_), _) => Reason::new(format!("a {run}")),
+        (None, Completeness::Exhaustive) => Reason::new(format!("no {run}")),
+        (None, end) => {
             let states = counted(found.statistics.states, "state");
-            let limit = limit_reached(stopped, &settings.limits);
-            format!("no {run}, as far as {states} tell; this is not a proof: {limit}")
+            Reason::new(format!("no {run}, as far as {states} tell")).unproven(end)
         }
     }
 }
@@ -303,41 +333,31 @@ fn atomic_may_not_end(found: &CycleOutcome<Move, Fault>) -> String {
 }
 
 /// About infinite runs by increasing depth.
-pub(crate) fn cycles_by_depth(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> String {
+pub(crate) fn cycles_by_depth(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>) -> Reason {
     let what = what_runs_do(query);
-    let sentence = |text: String| Sentence::new(found.statistics.states, text).searched();
+    let searched = |text: String| Reason::new(text).searched(found.statistics.states);
     if found.first().is_some() {
         let bound = found.rounds.last().map_or(0, |round| round.bound);
-        return format!("a run {what}, and stays within {} of the start", steps(bound));
+        return Reason::new(format!("a run {what}, and stays within {} of the start", steps(bound)));
     }
     match found.coverage {
-        Coverage::EverySchedule | Coverage::EveryDelay => format!("no run {what}"),
+        Coverage::EverySchedule | Coverage::EveryDelay => Reason::new(format!("no run {what}")),
         Coverage::Bound(bound) if found.infinite_macro_steps > 0 => {
-            sentence(format!("found no run that {what} within {}", steps(bound))).no_proof(&atomic_may_not_end(found))
+            searched(format!("found no run that {what} within {}", steps(bound))).no_proof(&atomic_may_not_end(found))
         }
-        Coverage::Bound(bound) => sentence(format!("no run {what} and stays within {} of the start", steps(bound)))
+        Coverage::Bound(bound) => searched(format!("no run {what} and stays within {} of the start", steps(bound)))
             .and("others were not looked at"),
-        Coverage::Ended(last) => {
-            let limit = limit_reached(found.completeness, &settings.limits);
-            match last {
-                Some(bound) => {
-                    sentence(format!("found no run that {what} within {} of the start", steps(bound))).then(&limit)
-                }
-                None => sentence(format!("found no run that {what}")).no_proof(&limit),
-            }
+        Coverage::Ended(Some(bound)) => {
+            searched(format!("found no run that {what} within {} of the start", steps(bound))).then(found.completeness)
         }
+        Coverage::Ended(None) => searched(format!("found no run that {what}")).unproven(found.completeness),
     }
 }
 
 /// About infinite runs by increasing number of delays.
-pub(crate) fn cycles_by_delays(
-    query: &LivenessQuery,
-    found: &CycleOutcome<Move, Fault>,
-    settings: &Settings,
-    chosen: &Chosen,
-) -> String {
+pub(crate) fn cycles_by_delays(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, chosen: &Chosen) -> Reason {
     let what = what_runs_do(query);
-    let sentence = |text: String| Sentence::new(found.statistics.states, text).searched();
+    let searched = |text: String| Reason::new(text).searched(found.statistics.states);
     let under = under(chosen);
     if found.first().is_some() {
         let within = match found.rounds.last().map_or(0, |round| round.bound) {
@@ -349,23 +369,23 @@ pub(crate) fn cycles_by_delays(
             Some(each) => format!("; each round of the loop takes {}", delays(each)),
             None => String::new(),
         };
-        return format!("a run {what}: found {within} {under}{cost}");
+        return Reason::new(format!("a run {what}: found {within} {under}{cost}"));
     }
-    let up_to = |bound: u32| sentence(format!("found no run that {what}, up to {} {under}", delays(bound)));
+    let up_to = |bound: u32| searched(format!("found no run that {what}, up to {} {under}", delays(bound)));
     match found.coverage {
-        Coverage::EverySchedule | Coverage::EveryDelay => format!("no run {what}, under any schedule"),
+        Coverage::EverySchedule | Coverage::EveryDelay => Reason::new(format!("no run {what}, under any schedule")),
         Coverage::Bound(_) if found.infinite_macro_steps > 0 => {
-            sentence(format!("found no run that {what}")).no_proof(&atomic_may_not_end(found))
+            searched(format!("found no run that {what}")).no_proof(&atomic_may_not_end(found))
         }
-        Coverage::Bound(bound) => up_to(bound).text,
-        Coverage::Ended(last) => {
-            let limit = limit_reached(found.completeness, &settings.limits);
-            match last {
-                Some(bound) => up_to(bound).then(&limit),
-                None => sentence(format!("found no run that {what}, {under}")).no_proof(&limit),
-            }
-        }
+        Coverage::Bound(bound) => up_to(bound),
+        Coverage::Ended(Some(bound)) => up_to(bound).then(found.completeness),
+        Coverage::Ended(None) => searched(format!("found no run that {what}, {under}")).unproven(found.completeness),
     }
+}
+
+/// What is added where the run shown is not the one that the search found.
+pub(crate) fn shows_shortest(reason: Reason) -> Reason {
+    reason.and("the run shown is the shortest one found, whatever its delays")
 }
 
 /// About what was searched from a state: what was found there and how far it is, or what kept runs from being followed.
@@ -386,5 +406,29 @@ pub(crate) fn from_here(
             let limit = limit_reached(completeness, &task.settings.limits);
             format!("no violation found in {states}, not exhaustive: {limit}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_was_ended_in_a_pause_tells_of_the_end_of_the_last_one() {
+        let limits = Limits { states_max: Some(9_000), ..Limits::default() };
+        let stopped = |reason| Reason::new("no error found").unproven(Completeness::Stopped(reason));
+        let furthest = || stopped(StopReason::Cancelled);
+        let sentence = |last: &Reason| furthest().ended_like(last).sentence(&limits);
+        assert_eq!(
+            sentence(&stopped(StopReason::States)),
+            "no error found; this is not a proof: the limit of 9 000 states was reached"
+        );
+        let all_seen = Reason::new(SAFE).but("runs ended in a division by zero".to_owned());
+        assert_eq!(sentence(&all_seen), "no error found; this is not a proof: it was interrupted");
+        let cut = furthest().but("runs ended in a division by zero".to_owned());
+        assert_eq!(
+            cut.ended_like(&stopped(StopReason::Timeout)).sentence(&limits),
+            "no error found; this is not a proof: the time allowed was used up, but runs ended in a division by zero"
+        );
     }
 }

@@ -1,8 +1,6 @@
 //! The search for infinite runs in the order of delays.
 
-use super::{
-    Chosen, Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, seed_of, unknown_types, with_scheduler,
-};
+use super::{Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, seed_of, unknown_types, with_scheduler};
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
@@ -21,7 +19,7 @@ use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_m
 use fabius_search::{self as search, CycleOutcome, StopAt};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
-use fabius_task::query::{CycleSearch, LivenessQuery};
+use fabius_task::query::CycleSearch;
 use fabius_task::report::PropertyReport;
 use fabius_task::settings::{Delaying, Settings};
 use std::sync::Arc;
@@ -60,13 +58,14 @@ pub(crate) fn check(
             Err(finding) => return Checked::faulty(planned, *finding),
         };
     let seconds = ((context.now)() - began).as_secs_f64();
+    let report = PropertyReport { search: word(ask), ..measured(planned, &found, seconds) };
     let mut checked = Checked {
         findings: unknown_types(program, &chosen)
             .into_iter()
             .chain(overlap.finding(&query.program, &loaded.map))
             .chain(no_checkpoint(settings, found.coverage, found.first().is_some()))
             .collect(),
-        ..Checked::of(describe(planned, settings, &query, &found, &chosen, ask, seconds))
+        ..Checked::of(report, verdict::cycles_by_delays(&query, &found, &chosen))
     };
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     if let Some(found) = found.into_first() {
@@ -75,7 +74,7 @@ pub(crate) fn check(
             let found = Found::of_cycle(&query, found, query.as_written(loaded, planned, settings));
             checked.confirm(loaded, &query.program, planned, found, context);
         } else if add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked) {
-            checked.report.reason += "; the run shown is the shortest one found, whatever its delays";
+            checked.reason = verdict::shows_shortest(checked.reason);
         }
     }
     checked
@@ -142,27 +141,4 @@ fn word(ask: Ask) -> &'static str {
         Ask::NestedDfs => "iterative-ndfs",
         Ask::Components => "iterative-scc",
     }
-}
-
-fn describe(
-    planned: &Planned,
-    settings: &Settings,
-    query: &LivenessQuery,
-    found: &CycleOutcome<Move, Fault>,
-    chosen: &Chosen,
-    ask: Ask,
-    seconds: f64,
-) -> PropertyReport {
-    in_figures(planned, found, word(ask), verdict::cycles_by_delays(query, found, settings, chosen), seconds)
-}
-
-/// What a search for cycles that goes by rounds found out, in figures and one sentence.
-pub(crate) fn in_figures(
-    planned: &Planned,
-    found: &CycleOutcome<Move, Fault>,
-    search: &'static str,
-    reason: String,
-    seconds: f64,
-) -> PropertyReport {
-    PropertyReport { reason, search, ..measured(planned, found, seconds) }
 }

@@ -6,7 +6,7 @@ mod rerun;
 mod samples;
 mod seals;
 
-pub(crate) use cycles::{check as check_cycles, in_figures};
+pub(crate) use cycles::check as check_cycles;
 pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::checkpoint::{CheckpointKey, Checkpointing};
@@ -16,7 +16,7 @@ use crate::look::Controls;
 use crate::run::CheckContext;
 use crate::safety::shortest;
 use crate::task::{Checked, Task, measured, refused};
-use crate::verdict::{self, DelayBounds};
+use crate::verdict::{self, DelayBounds, Reason};
 use by_name::ByName;
 use fabius_analysis::dead_code;
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
@@ -127,14 +127,14 @@ pub(crate) fn check(
     let order = Order { delaying, mode, how, limits, stop_at, last: delaying.delays_max, kept: &kept };
     let overlap = Overlap::default();
     let began = (context.now)();
-    let (explored, sentence) = match explore(&task, &mut machine, &chosen, order, &overlap, context) {
+    let (explored, reason) = match explore(&task, &mut machine, &chosen, order, &overlap, context) {
         Ok(explored) => explored,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
     let seconds = ((context.now)() - began).as_secs_f64();
     let mut checked = Checked {
         findings: noticed(&task, &machine, &explored, &chosen, &overlap),
-        ..Checked::of(describe(planned, how, mode, &explored, sentence, seconds))
+        ..Checked::of(describe(planned, how, mode, &explored, seconds), reason)
     };
     // Other ways to draw runs know nothing of delays.
     let delays_count = !matches!(how, How::Sample(kind) if kind != SampleKind::Delays);
@@ -163,23 +163,15 @@ pub(crate) fn check(
     }
     if let Some(first) = checked.report.violations.first() {
         let count = outcome.violations.len();
-        checked.report.reason = verdict::violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
+        checked.reason = verdict::violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
     }
     checked
 }
 
-/// What the search found out, in figures and one sentence.
-fn describe(
-    planned: &Planned,
-    how: How,
-    mode: DelayMode,
-    explored: &Explored,
-    sentence: String,
-    seconds: f64,
-) -> PropertyReport {
+/// What the search found out, in figures.
+fn describe(planned: &Planned, how: How, mode: DelayMode, explored: &Explored, seconds: f64) -> PropertyReport {
     let outcome = &explored.outcome;
     PropertyReport {
-        reason: sentence,
         search: mode.as_str(),
         store: how.store_word(),
         bytes_per_state: explored.store_bytes as f64 / outcome.statistics.states.max(1) as f64,
@@ -205,13 +197,13 @@ fn explore(
     order: Order<'_>,
     overlap: &Overlap,
     context: &mut CheckContext<'_>,
-) -> Result<(Explored, String), Box<Finding>> {
+) -> Result<(Explored, Reason), Box<Finding>> {
     let delaying = order.delaying;
     if let How::Sample(kind) = order.how {
         let drawn = samples::draw(task, machine, &chosen.kind, delaying, kind, (overlap, context));
-        let sentence = |drawn| samples::reason(drawn, kind, delaying, chosen);
-        let sentence = drawn.outcome.samples.as_ref().map(sentence).unwrap_or_default();
-        return Ok((drawn, sentence));
+        let reason = |drawn| samples::reason(drawn, kind, delaying, chosen);
+        let reason = drawn.outcome.samples.as_ref().map(reason).unwrap_or_default();
+        return Ok((drawn, reason));
     }
     let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let explored = with_scheduler(
@@ -226,10 +218,9 @@ fn explore(
         exact: order.mode == DelayMode::Exact,
         choices: delaying.choices_max,
         is_sealed: task.loaded.is_sealed(),
-        limits: order.limits,
     };
-    let sentence = verdict::by_delays(&explored.outcome, &asked, chosen);
-    Ok((explored, sentence))
+    let reason = verdict::by_delays(&explored.outcome, &asked, chosen);
+    Ok((explored, reason))
 }
 
 /// A run to a violation.

@@ -5,7 +5,7 @@ use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::task::Task;
-use crate::verdict;
+use crate::verdict::{self, Reason};
 use fabius_model::SearchedMachine;
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
@@ -77,8 +77,8 @@ pub(super) fn draw(
     with_scheduler(task.loaded, machine, chosen, seed_of(delaying), overlap, draw)
 }
 
-/// One sentence about runs in which nothing was found.
-pub(super) fn reason(samples: &SampleStatistics, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> String {
+/// About runs in which nothing was found.
+pub(super) fn reason(samples: &SampleStatistics, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> Reason {
     let delays = delaying.delays_max.unwrap_or(DELAYS_DEFAULT);
     verdict::samples(samples, kind, (delaying, delays), chosen)
 }
