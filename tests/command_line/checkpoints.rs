@@ -170,6 +170,43 @@ fn a_file_holds_one_search_and_what_is_not_kept_is_told() {
 }
 
 #[test]
+fn of_several_formulas_the_first_search_is_kept_and_goes_on() {
+    let scratch = Scratch::new("formulas");
+    let (file, counters) = (scratch.path("search"), scratch.path("counters.pml"));
+    let text = "byte a, b;
+        active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
+        active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }
+        ltl low { [] (a < 13) }
+        ltl left { [] (b < 13) }";
+    std::fs::write(&counters, text).expect("the model is written");
+    for order in [&["--delay", "rtc"][..], &["--depth-bound", "200", "--depth-increment", "4"]] {
+        let _ = std::fs::remove_file(&file);
+        let asked = [order, &["--property", "left", "--property", "low", &counters]].concat();
+        let (code, whole) = check(&asked);
+        assert_eq!(code, 0, "{whole}");
+        let (code, report) = check(&[&asked[..], &["--max-states", "150", "--checkpoint", &file]].concat());
+        assert_eq!(code, 2, "{report}");
+        let notes: Vec<&Value> = report["findings"].as_array().into_iter().flatten().collect();
+        let [note] = notes.as_slice() else { panic!("one search is not kept: {notes:?}") };
+        let (kept, other) = (&whole["properties"][0]["name"], &whole["properties"][1]["name"]);
+        let (kept, other) = (kept.as_str().expect("a name"), other.as_str().expect("a name"));
+        assert_eq!(note["message"], format!("the checkpoint does not hold the search for `{other}`"));
+        let help =
+            format!("a checkpoint holds one search, here the one for `{kept}`; `--property {other}` saves this one");
+        assert!(note.to_string().contains(&help), "{note}");
+        let (code, resumed) = check(&[&asked[..], &["--resume", &file]].concat());
+        assert_eq!(code, 0, "{resumed}");
+        for (one, all) in [0, 1].map(|index| (&resumed["properties"][index], &whole["properties"][index])) {
+            for key in ["name", "verdict", "states", "transitions", "reason"] {
+                assert_eq!(one[key], all[key], "{order:?}: {key}");
+            }
+        }
+        let (code, refused) = check(&[order, &["--property", other, "--resume", &file, &counters]].concat());
+        assert_eq!(code, 3, "the file is of another search: {refused}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_used_is_refused_with_the_reason() {
     let scratch = Scratch::new("refused");
     let file = scratch.path("search");

@@ -4,7 +4,7 @@
 //! *means* (its comments and its layout may change), and the settings on which the order of the search depends. Then follow the
 //! bytes of the [`Snapshot`], and eight bytes by which damage is noticed.
 //!
-//! A file holds one search. Where a model has several properties, that for violations of safety is kept.
+//! A file holds one search. Where several properties are checked, it is the first search that can be kept; safety comes first.
 
 use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
@@ -13,7 +13,7 @@ use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::delay_bounded::Coverage;
 use fabius_task::meaning::meaning;
-use fabius_task::plan::{Planned, Question};
+use fabius_task::plan::Planned;
 use fabius_task::settings::{CheckpointFiles, Settings};
 use std::fmt::{Display, Write};
 use std::sync::Arc;
@@ -181,16 +181,19 @@ fn sum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
 
-/// Whether the search for what violates a property, one of several, is the one that is kept; if not, why not.
-pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, properties: usize) -> Option<Finding> {
-    let by_rounds = choice.is_kept();
+/// Says why the search for what violates a property is not kept, if that was asked for; `kept` names the property whose search
+/// is.
+pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, kept: Option<&str>) -> Option<Finding> {
     let name = &planned.name;
-    let why = match planned.question {
+    let why = match kept {
         _ if !settings.checkpoint_files.is_asked_for() => return None,
-        _ if !by_rounds => "only searches with --delay or --depth-bound and without fairness can be saved".to_owned(),
-        Question::Safety => return None,
-        _ if properties == 1 => return None,
-        _ => format!("a checkpoint holds one search, here the one for safety; `--property {name}` saves this one"),
+        _ if !choice.is_kept() => {
+            "only searches with --delay or --depth-bound and without fairness can be saved".to_owned()
+        }
+        Some(kept) if kept != name => {
+            format!("a checkpoint holds one search, here the one for `{kept}`; `--property {name}` saves this one")
+        }
+        _ => return None,
     };
     let finding = Finding::new(Code::Checkpoint, format!("the checkpoint does not hold the search for `{name}`"));
     Some(Finding { severity: Severity::Note, ..finding }.help(why))

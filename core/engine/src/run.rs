@@ -108,9 +108,11 @@ fn check_all(
         failure: None,
     };
     let mut open = Vec::new();
-    for planned in &plan.properties {
-        let Some(mut choice) = choose(&Asked::of(planned, settings), settings) else { continue };
-        if let Some(note) = checkpoint::not_kept(settings, &choice, planned, plan.properties.len()) {
+    let chosen = |planned| choose(&Asked::of(planned, settings), settings).map(|choice: Choice| (planned, choice));
+    let searches: Vec<(&Planned, Choice)> = plan.properties.iter().filter_map(chosen).collect();
+    let kept = searches.iter().find(|(_, choice)| choice.is_kept()).map(|(planned, _)| planned.name.as_str());
+    for (planned, mut choice) in searches {
+        if let Some(note) = checkpoint::not_kept(settings, &choice, planned, kept) {
             choice.settings.checkpoint_files = CheckpointFiles::default();
             outcome.findings.push(note);
         }
