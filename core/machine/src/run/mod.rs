@@ -4,9 +4,11 @@ mod channel;
 mod explore;
 mod probe;
 mod process;
+mod rendezvous;
 mod watch;
 
-pub(crate) use explore::{NOT_BEGUN, Seat};
+pub(crate) use explore::NOT_BEGUN;
+pub(crate) use rendezvous::Seat;
 
 use crate::arith::compute;
 use crate::code::{BLOCKED, Code, Instr, Pc, Reg};
