@@ -124,7 +124,7 @@ pub fn run(args: &Schedule) -> u8 {
         serde_json::to_string_pretty(report).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
         let mut out = AutoStream::auto(std::io::stdout());
-        let text = render::paragraph(report) + &alternatives(report);
+        let text = render::paragraph(report) + &render::hints(report) + &alternatives(report);
         output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
     };
     let written = args.export.as_ref().map_or(0, |path| write(path, args, &scheduled));

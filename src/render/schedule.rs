@@ -25,6 +25,11 @@ pub fn paragraph(schedule: &ScheduleReport) -> String {
     text
 }
 
+/// What does the same in the program behind the model, a line each.
+pub fn hints(schedule: &ScheduleReport) -> String {
+    schedule.hints.iter().map(|hint| format!("  in a program, {hint}\n")).collect()
+}
+
 /// The word for an answer.
 pub fn plain(verdict: ScheduleVerdict) -> &'static str {
     match verdict {

@@ -11,6 +11,7 @@
 
 mod export;
 mod forced;
+mod hints;
 mod places;
 mod restricted;
 mod verify;
@@ -411,6 +412,9 @@ impl Question<'_> {
         report.checked = Some(CheckedReport { verdict: "holds", states: *states });
         (report.waits, report.kept, report.gives_up) = (first.waits, Some(first.kept), first.gives_up);
         report.alternatives = told.into_iter().skip(1).collect();
+        if report.fewest {
+            report.hints = hints::hints(&self.program, &places, &best.waits);
+        }
         if self.request.export && !best.waits.is_empty() {
             self.export = Some(self.exported(&places, &shown));
         }

@@ -200,8 +200,35 @@ impl Places {
     }
 
     /// Whether a kind has one process at a time.
-    fn is_single(&self, kind: u16) -> bool {
+    pub(super) fn is_single(&self, kind: u16) -> bool {
         self.by == By::Process || self.instances[self.type_of(kind)] <= 1
+    }
+
+    /// *P* if there is one, else *a P*.
+    pub(super) fn one_of(&self, kind: u16) -> String {
+        match self.is_single(kind) {
+            true => self.who(kind),
+            false => with_article(&self.who(kind)),
+        }
+    }
+
+    /// *P* if there is one, else *each P*.
+    pub(super) fn each_of(&self, kind: u16) -> String {
+        match self.is_single(kind) {
+            true => self.who(kind),
+            false => format!("each {}", self.who(kind)),
+        }
+    }
+
+    /// Whether no process of a type was seen at a location while another one moved.
+    pub(super) fn is_only_passed(&self, process: ProcessId, location: LocationId) -> bool {
+        let number = self.numbers[process.0 as usize].get(location.0 as usize);
+        number.is_none_or(|&number| number == NOWHERE)
+    }
+
+    /// The locations of a place.
+    pub(super) fn standing_at(&self, site: Site) -> Standing {
+        self.standing(site.kind, site.place..=site.place, String::new())
     }
 
     /// A wait, as data and as a sentence that goes on after *holds if*.
@@ -209,10 +236,7 @@ impl Places {
         let at = self.report(wait.at)?;
         let (first, last) = (self.place(wait.other, wait.first)?, self.place(wait.other, wait.last)?);
         let other = self.who(wait.other);
-        let who = match self.is_single(wait.at.kind) {
-            true => at.process.clone(),
-            false => with_article(&at.process),
-        };
+        let who = self.one_of(wait.at.kind);
         let whom = match (wait.other == wait.at.kind, self.is_single(wait.other)) {
             (true, _) => format!("another {other}"),
             (false, true) => other.clone(),
@@ -237,8 +261,7 @@ impl Places {
             true => format!("at_{}", first.line),
             false => format!("in_{}_{}", first.line, last.line),
         };
-        let at = self.standing(wait.at.kind, wait.at.place..=wait.at.place, String::new());
-        Some(Written { at, during: self.standing(wait.other, wait.first..=wait.last, name) })
+        Some(Written { at: self.standing_at(wait.at), during: self.standing(wait.other, wait.first..=wait.last, name) })
     }
 
     fn standing(&self, kind: u16, places: RangeInclusive<u16>, name: String) -> Standing {
@@ -265,7 +288,7 @@ impl Places {
     }
 
     /// *in lines 7–9*, or from which statement to which where whole lines do not say it.
-    fn stretch(&self, wait: &Wait) -> Option<String> {
+    pub(super) fn stretch(&self, wait: &Wait) -> Option<String> {
         let places = &self.places[self.type_of(wait.other)];
         let (first, last) = (places.get(usize::from(wait.first))?, places.get(usize::from(wait.last))?);
         if wait.first == wait.last {

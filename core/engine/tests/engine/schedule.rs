@@ -71,6 +71,42 @@ fn producers_and_consumers_that_look_without_the_lock_need_one_wait_each() {
 }
 
 #[test]
+fn waits_are_told_as_what_does_the_same_in_a_program() {
+    let mutex = answer(LOCKS).hints;
+    let expected = "a mutex does the same: P locks it before it goes on from line 4 and unlocks it when it is no longer at line 5; \
+                    Q locks it before it goes on from line 12 and unlocks it when it is no longer at line 13";
+    assert_eq!(mutex, [expected]);
+    // And so it does.
+    let lock = |text: &str, before: &str, after: &str| {
+        let locked = text.replace(before, &format!("atomic {{ !m -> m = true }}; {before}"));
+        locked.replace(after, &format!("atomic {{ {after}; m = false }}"))
+    };
+    let (first, second) = ("atomic { !a -> a = true }", "atomic { !b -> b = true }");
+    let (p, q) = LOCKS.split_once("active proctype Q").expect("two processes");
+    let locked = format!("bool m; {}active proctype Q{}", lock(p, first, second), lock(q, second, first));
+    assert_eq!(answer(&locked).verdict, ScheduleVerdict::Holds, "{locked}");
+
+    let act = answer("byte n = 1;\nactive [3] proctype W() {\ndo\n:: n > 0 ->\nn--;\nassert(n == 0);\nn++\nod }\n");
+    let [hint] = act.hints.as_slice() else { panic!("{act:?}") };
+    assert!(hint.starts_with("a mutex does the same: a W locks it before it goes on from line 5"), "{hint}");
+
+    let elsewhere = answer(&LOCKS.replace("  od", "  :: true -> skip\n  od"));
+    assert!(elsewhere.hints[0].contains("(at once, if it does not get there)"), "{elsewhere:?}");
+
+    let barrier = answer("byte n;\nactive [2] proctype Phase() {\nn++;\nn = n;\nassert(n == 2)\n}\n").hints;
+    assert!(
+        !barrier.is_empty() && barrier.iter().all(|hint| hint.contains("each Phase counts it down")),
+        "{barrier:?}"
+    );
+
+    // Whoever is about to look comes back there, and need not come from where the wait is.
+    let look = "byte n;\nactive [2] proctype W() {\ndo\n:: n < 1;\nassert(n < 1);\nn++;\nn = 0\nod }\n";
+    let look = answer(look);
+    let condition = look.hints.iter().all(|hint| hint.starts_with("a condition variable does the same: a W goes on"));
+    assert!(condition && !look.hints.is_empty(), "{look:?}");
+}
+
+#[test]
 fn choices_inside_processes_are_given() {
     let forced = answer("byte x;\nactive proctype P() {\nif\n:: x = 1\n:: x = 2\nfi;\nassert(x == 1) }\n");
     assert_eq!(forced.verdict, ScheduleVerdict::Unavoidable);

@@ -27,6 +27,9 @@ pub struct ScheduleReport {
     pub reason: String,
     /// Who has to wait where, if a few waits suffice.
     pub waits: Vec<WaitReport>,
+    /// What does the same in the program behind the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
     /// Whether it is known that fewer waits do not suffice.
     pub fewest: bool,
     /// The types of processes, the most important first, if a process moves only where none of a more important type can.
@@ -169,6 +172,7 @@ impl ScheduleReport {
             verdict: ScheduleVerdict::Unknown,
             reason,
             waits: Vec::new(),
+            hints: Vec::new(),
             fewest: false,
             priorities: Vec::new(),
             kept: None,
