@@ -214,6 +214,14 @@ pub struct Executions {
     #[arg(long, value_name = "K", help_heading = "How to count")]
     pub laps: Option<u32>,
 
+    /// How to count: on the graph of states and sleep sets, or one execution after the other, without a table.
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t = CountBy::Graph, help_heading = "How to count")]
+    pub by: CountBy,
+
+    /// Which steps are independent (default: `accords` with --by graph, else `footprints`).
+    #[arg(long, value_enum, value_name = "RELATION", help_heading = "How to count")]
+    pub independence: Option<Independence>,
+
     /// Disable partial-order reduction. The numbers are the same.
     #[arg(long, help_heading = "How to count")]
     pub no_reduction: bool,
@@ -233,6 +241,28 @@ pub struct Executions {
     /// Print one JSON document; docs/schema/executions.schema.json describes it.
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     pub json: bool,
+}
+
+/// How to count executions.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CountBy {
+    /// On the graph of states and sleep sets, each node once.
+    Graph,
+    /// One by one, with sleep sets only.
+    Sleep,
+    /// One by one, with source sets (Source-DPOR).
+    Source,
+    /// One by one, with wakeup trees (Optimal-DPOR): no run is redundant.
+    Optimal,
+}
+
+/// When two steps count as independent.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Independence {
+    /// If both orders lead to the same state wherever both are possible.
+    Accords,
+    /// If neither writes what the other reads or writes.
+    Footprints,
 }
 
 /// Which executions to list.

@@ -1,6 +1,6 @@
 //! `fabius executions`: how many essentially different executions a model has, and single ones.
 
-use crate::args::{ExecutionFormat, Executions as Args, Only};
+use crate::args::{CountBy, ExecutionFormat, Executions as Args, Independence, Only};
 use crate::render::choices::{self, Choices};
 use crate::render::differences;
 use crate::render::numbers::{count, counted, memory, seconds};
@@ -11,8 +11,8 @@ use anstream::AutoStream;
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::Loaded;
 use fabius_executions::{
-    BRANCHES_MAX, End, ExecutionOutline, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX,
-    ListedExecution, NotCounted, executions,
+    BRANCHES_MAX, By, End, ExecutionOutline, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX,
+    ListedExecution, Method, NotCounted, Relation, executions,
 };
 use fabius_supervise::{Timer, Unfinished, Voice, memory as limits};
 use fabius_witness::format::text::{self as trace, Layout};
@@ -112,6 +112,7 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
         return Err(format!("at most {} branches of the tree are opened", count(BRANCHES_MAX as u64)));
     }
     check_format(args)?;
+    let (by, relation) = method(args)?;
     let limits = Limits {
         states_max: args.max_states,
         depth_max: None,
@@ -133,9 +134,31 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
         seed: args.seed,
         steps_max: args.within,
         laps_max: args.laps,
+        by,
+        relation,
         reduction: !args.no_reduction,
         limits,
     })
+}
+
+/// How executions are counted, and which steps are independent.
+fn method(args: &Args) -> Result<(By, Relation), String> {
+    let by = match args.by {
+        CountBy::Graph => By::Graph,
+        CountBy::Sleep => By::Stateless(Method::Sleep),
+        CountBy::Source => By::Stateless(Method::Source),
+        CountBy::Optimal => By::Stateless(Method::Optimal),
+    };
+    let relation = match args.independence {
+        Some(Independence::Accords) if by != By::Graph => {
+            return Err(format!("--independence accords needs --by graph: --by {} compares footprints", by.word()));
+        }
+        Some(Independence::Footprints) => Relation::Footprints,
+        Some(Independence::Accords) => Relation::Accords,
+        None if by == By::Graph => Relation::Accords,
+        None => Relation::Footprints,
+    };
+    Ok((by, relation))
 }
 
 /// The tree has other formats than an execution.
@@ -279,7 +302,9 @@ fn endings(report: &ExecutionsReport) -> Vec<String> {
 fn effort(report: &ExecutionsReport) -> String {
     let explored = if report.exhaustive { "exhaustive" } else { "not exhaustive" };
     let nodes = counted(report.nodes, "node");
-    format!("{explored}: {nodes}, {}, {}", seconds(report.seconds), memory(report.memory_bytes))
+    let redundant = report.redundant_runs.map(|runs| format!(", {}", counted(runs, "redundant run")));
+    let redundant = redundant.unwrap_or_default();
+    format!("{explored}: {nodes}{redundant}, {}, {}", seconds(report.seconds), memory(report.memory_bytes))
 }
 
 fn ending(execution: &ListedExecution) -> String {

@@ -76,6 +76,46 @@ fn programs_of_the_literature_have_as_many_executions_as_the_docs_say() {
     }
 }
 
+/// The classes that the docs give for the rows.
+const CLASSES: [&str; 9] = ["6", "6", "6", "4", "24", "40320", "120", "5040", "2520"];
+
+#[test]
+fn the_classes_of_the_docs_are_counted_by_footprints_with_and_without_a_table() {
+    for ((text, _), classes) in ROWS.iter().zip(CLASSES) {
+        let graph = json(&on(text, &["--json", "--independence", "footprints"]));
+        assert_eq!((&graph["executions"], &graph["by"]), (&classes.into(), &"graph".into()), "{text}");
+        if classes.len() > 3 {
+            continue;
+        }
+        for by in ["sleep", "source", "optimal"] {
+            let report = json(&on(text, &["--json", "--by", by]));
+            assert_eq!((&report["executions"], &report["by"]), (&classes.into(), &by.into()), "{text}");
+            assert_eq!(report["independence"], "footprints");
+            assert!(by != "optimal" || report["redundant_runs"] == 0, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_needs_a_table_is_refused_without_one() {
+    let complains = |run: Run, why: &str| assert!(run.expect(3).err.contains(why), "no complaint: {why}");
+    let refused = |args: &[&str], why: &str| complains(run(&[&[ONCE], args].concat()), why);
+    refused(&["--by", "optimal", "--list", "3"], "listing and showing executions needs `--by graph`");
+    refused(&["--by", "source", "--within", "3"], "a bound on steps needs `--by graph`");
+    refused(&["--by", "sleep", "--independence", "accords"], "--independence accords needs --by graph");
+    let timeout = "byte x; active proctype P() { timeout; x = 1 }";
+    complains(on(timeout, &["--by", "optimal"]), "the model uses `timeout`");
+    let endless = "byte x; active proctype P() { do :: x = 1 - x od }";
+    for by in ["sleep", "source", "optimal"] {
+        on(endless, &["--by", by]).expect(2).says("infinitely many executions").says("an infinite execution:");
+    }
+    for n in 2..5_u32 {
+        let report = json(&run(&["-D", &format!("N={n}"), ONCE, "--by", "optimal", "--json"]).expect(1));
+        assert_eq!(report["executions"], (2_u32.pow(n) - 1).to_string(), "{n} philosophers");
+        assert_eq!((&report["stuck"], &report["redundant_runs"]), (&"1".into(), &0.into()));
+    }
+}
+
 #[test]
 fn the_picture_in_the_docs_is_that_of_the_execution() {
     let picture = include_str!("../../docs/tasks/philosophers.svg");

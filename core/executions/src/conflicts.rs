@@ -8,7 +8,7 @@
 
 use fabius_machine::{Machine, Reader};
 use fabius_model::configurations::{Configurations, Lookup, NewConfiguration};
-use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Instance, InstanceKey, Meetings};
+use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Influence, Instance, InstanceKey, Meetings};
 use fabius_program::{EdgeId, Move, ProcessId};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -34,10 +34,20 @@ pub(super) fn name_of(facts: &Facts, step: &Move) -> Option<u32> {
 
 /// An edge that a step begins with, and whether it starts an atomic sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Part {
-    pid: usize,
-    edge: usize,
-    starts: bool,
+pub(super) struct Part {
+    pub pid: usize,
+    pub edge: usize,
+    pub starts: bool,
+}
+
+/// When two steps are independent.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Relation {
+    /// Wherever both are possible, each stays possible after the other, and both orders lead to the same state.
+    #[default]
+    Accords,
+    /// Neither writes what the other reads or writes.
+    Footprints,
 }
 
 /// All configurations met so far.
@@ -49,12 +59,15 @@ pub(super) struct Tables {
     instances: HashMap<InstanceKey, usize>,
     known: Vec<Arc<Instance>>,
     pairs: HashMap<(usize, usize), Arc<Conflicts>>,
+    relation: Relation,
+    /// What events may change for others, by type, edge and whether it starts a sequence.
+    influences: HashMap<(ProcessId, usize, bool), Influence>,
     configurations: Configurations<Configuration>,
 }
 
 /// The tables of a configuration.
 #[derive(Debug)]
-struct Configuration {
+pub(super) struct Configuration {
     processes: Vec<Agent>,
     /// By the numbers of two processes, once they are asked for; empty if there are too many processes for that.
     pairs: Vec<OnceLock<Arc<Conflicts>>>,
@@ -75,12 +88,12 @@ struct Agent {
 
 /// What is known of an event.
 #[derive(Clone, Debug, Default)]
-struct EventFacts {
-    meetings: Meetings,
+pub(super) struct EventFacts {
+    pub meetings: Meetings,
     /// Edges of other processes that may receive control in it.
-    joined: Vec<Part>,
+    pub joined: Vec<Part>,
     /// It may end the execution.
-    ends: bool,
+    pub ends: bool,
 }
 
 /// The steps of a state, as far as they are asked for.
@@ -157,17 +170,74 @@ impl Here<'_> {
     }
 }
 
+impl Configuration {
+    /// The number of what is known of a process.
+    pub(super) fn instance_of(&self, pid: usize) -> usize {
+        self.processes[pid].id
+    }
+}
+
 impl Tables {
     /// Empty tables. `ending` tells of each edge whether it is known to end executions.
-    pub(super) fn new(facts: Arc<Facts>, ending: Vec<bool>) -> Self {
+    pub(super) fn new(facts: Arc<Facts>, ending: Vec<bool>, relation: Relation) -> Self {
         Self {
             facts,
             ending,
             instances: HashMap::new(),
             known: Vec::new(),
             pairs: HashMap::new(),
+            relation,
+            influences: HashMap::new(),
             configurations: Configurations::default(),
         }
+    }
+
+    pub(super) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What is known of a process, by its number.
+    pub(super) fn instance_at(&self, number: usize) -> &Instance {
+        &self.known[number]
+    }
+
+    /// The parts of a step of a state.
+    pub(super) fn parts_of(
+        &mut self,
+        configuration: &Configuration,
+        state: &[u32],
+        step: &Move,
+    ) -> Option<impl Iterator<Item = Part> + use<>> {
+        let name = name_of(&self.facts, step)?;
+        let (first, second) = Here { tables: self, configuration, state }.parts(name)?;
+        Some(std::iter::once(first).chain(second))
+    }
+
+    /// What is known of the event that a part starts.
+    pub(super) fn event_of(&mut self, configuration: &Configuration, state: &[u32], part: Part) -> EventFacts {
+        Here { tables: self, configuration, state }.event(part).clone()
+    }
+
+    /// Whether two edges of processes with these numbers conflict.
+    pub(super) fn conflict_between(&mut self, (of, a): (usize, Part), (other, b): (usize, Part)) -> bool {
+        self.pair(of, other).between(a.edge, a.starts, b.edge, b.starts)
+    }
+
+    /// What an event may change for others.
+    pub(super) fn influence(&mut self, number: usize, part: Part) -> Influence {
+        let process = self.known[number].key.process;
+        let Self { facts, influences, .. } = self;
+        let key = (process, part.edge, part.starts);
+        *influences.entry(key).or_insert_with(|| facts.influence(process, part.edge, part.starts))
+    }
+
+    /// Whether a process could do something else than an edge, or something else after it before others move.
+    pub(super) fn has_alternatives(&self, number: usize, part: Part) -> bool {
+        let process = self.known[number].key.process;
+        let program = self.facts.program();
+        let edge = &program.edges[self.first_edge(process) as usize + part.edge];
+        let edges = &program.process(process).locations[edge.source.0 as usize].edges;
+        edges.len() > 1 || part.starts && edge.atomic
     }
 
     /// Removes from a list of steps those that are not independent of `step`; all are possible in a state.
@@ -193,7 +263,7 @@ impl Tables {
     }
 
     /// The tables of a state.
-    fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
+    pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
         let shape = machine.shape_number(state)?;
         if let Some(configuration) = self.configurations.likely(shape, state) {
             return Some(configuration);
@@ -228,10 +298,12 @@ impl Tables {
     }
 
     fn pair(&mut self, of: usize, other: usize) -> Arc<Conflicts> {
-        let Self { facts, known, pairs, .. } = self;
-        let pair =
-            pairs.entry((of, other)).or_insert_with(|| Arc::new(facts.conflicts_next(&known[of], &known[other])));
-        Arc::clone(pair)
+        let Self { facts, known, pairs, relation, .. } = self;
+        let conflicts = || match relation {
+            Relation::Accords => facts.conflicts_next(&known[of], &known[other]),
+            Relation::Footprints => facts.footprints_meet(&known[of], &known[other]),
+        };
+        Arc::clone(pairs.entry((of, other)).or_insert_with(|| Arc::new(conflicts())))
     }
 
     fn first_edge(&self, process: ProcessId) -> u32 {

@@ -18,14 +18,17 @@
 
 mod compare;
 mod conflicts;
+mod footprints;
 mod model;
 mod referee;
 mod report;
+mod stateless;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub use compare::{Comparison, Difference, EventRecord, FactRecord, OrderRecord};
+pub use conflicts::Relation;
 pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch};
@@ -38,7 +41,7 @@ use fabius_program::facts::Facts;
 use fabius_program::meaning::Fault;
 use fabius_program::{Move, Program, Watch};
 use fabius_search::executions::{Cycle, Ended, Execution, Explored, Graph, Settings, explore};
-pub use fabius_search::executions::{End, Kind, Numbers};
+pub use fabius_search::executions::{End, Kind, Method, Numbers};
 use fabius_search::toy::Random;
 use fabius_search::{Completeness, TreeStore};
 use fabius_task::internal_error;
@@ -56,6 +59,16 @@ use std::time::Duration;
 pub const LISTED_MAX: usize = 10_000;
 /// Nodes explored to count interleavings, unless counting executions took more.
 const INTERLEAVING_NODES_MAX: u64 = 1_000_000;
+
+/// How executions are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum By {
+    /// On the graph of states and sleep sets.
+    #[default]
+    Graph,
+    /// One by one, without a table: which steps are independent is always told by [`Relation::Footprints`].
+    Stateless(Method),
+}
 
 /// What is asked about the executions of a model.
 #[derive(Clone, Debug)]
@@ -83,6 +96,10 @@ pub struct ExecutionsRequest {
     /// Let each process take a step that may close one of its loops at most this many times, and cut executions off that
     /// cannot go on because of that.
     pub laps_max: Option<u32>,
+    /// How they are counted.
+    pub by: By,
+    /// Which steps are independent.
+    pub relation: Relation,
     /// Leave out steps that need not be explored; the numbers do not depend on it.
     pub reduction: bool,
     /// How much counting may use.
@@ -103,6 +120,8 @@ impl Default for ExecutionsRequest {
             seed: 0,
             steps_max: None,
             laps_max: None,
+            by: By::Graph,
+            relation: Relation::Accords,
             reduction: true,
             limits: Limits::default(),
         }
@@ -143,6 +162,21 @@ pub struct Executions {
     pub failure: Option<String>,
 }
 
+impl Executions {
+    /// A report, without what else was asked for.
+    fn of(report: ExecutionsReport, program: &Arc<Program>) -> Self {
+        Self {
+            report,
+            listed: Vec::new(),
+            outlines: Vec::new(),
+            tree: None,
+            program: Arc::clone(program),
+            cycle: None,
+            failure: None,
+        }
+    }
+}
+
 /// Why executions cannot be counted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotCounted {
@@ -167,19 +201,28 @@ pub fn executions(
 ) -> Result<Executions, NotCounted> {
     let began = now();
     let program = loaded.checkable().and_then(|_| loaded.as_written()).ok_or(NotCounted::Faulty)?;
+    let elapsed = || (now() - began).as_secs_f64();
     let mut question = Question::new(&program, request, cancel).map_err(|why| NotCounted::Refused(why.to_string()))?;
+    if let By::Stateless(method) = request.by {
+        return match stateless::unsupported(request) {
+            Some(why) => Err(NotCounted::Refused(why)),
+            None => question.stateless(method, loaded, &elapsed),
+        };
+    }
     let (mut model, mut explored) = question.count();
-    let seconds = (now() - began).as_secs_f64();
+    let seconds = elapsed();
     let interleavings = question.interleavings(&explored);
-    let mut found = Executions {
-        report: report::of(loaded, request, &question, &explored, interleavings, seconds),
-        listed: Vec::new(),
-        outlines: Vec::new(),
-        tree: None,
-        program: Arc::clone(&program),
-        cycle: None,
-        failure: None,
+    let bounded = request.steps_max.is_some() || request.laps_max.is_some();
+    let complete = explored.ended == Ended::Complete;
+    let counted = report::Counted {
+        numbers: explored.graph.numbers(),
+        ended: &explored.ended,
+        nodes: explored.statistics.nodes,
+        memory_bytes: explored.statistics.memory_bytes,
+        outcomes: (complete && !bounded).then_some(explored.statistics.outcomes),
+        redundant_runs: None,
     };
+    let mut found = Executions::of(report::of(loaded, request, &question, &counted, interleavings, seconds), &program);
     let walked = match explored.ended.clone() {
         _ if model.is_lost() => Err("a state has no tables of independent steps".to_owned()),
         Ended::Complete => question.answer(&mut model, &mut explored.graph, (&mut found, loaded)),
@@ -229,7 +272,18 @@ impl<'a> Question<'a> {
         let plan = if reduced { reduction::prepare(&self.program, Preserve::Deadlocks).ok() } else { None };
         let hidden_matter = self.why_not == Some(WhyNot::Hidden);
         let (machine, facts) = (self.machine.clone(), Arc::clone(&self.facts));
-        Interleaved::new(machine, plan, (facts, self.ending.clone()), hidden_matter)
+        Interleaved::new(machine, plan, (facts, self.ending.clone()), self.relation(), hidden_matter)
+    }
+
+    /// Which steps are independent.
+    fn relation(&self) -> Relation {
+        if self.request.by == By::Graph { self.request.relation } else { Relation::Footprints }
+    }
+
+    /// Takes into account that a step ends executions.
+    fn expect_error(&mut self, step: Move) {
+        let edges = [Some(step.edge), step.partner.map(|(_, edge)| edge)];
+        edges.into_iter().flatten().for_each(|edge| self.ending[edge.0 as usize] = true);
     }
 
     fn settings(&self, all_interleavings: bool, limits: Limits) -> Settings {
@@ -243,13 +297,14 @@ impl<'a> Question<'a> {
         let settings = self.settings(all_interleavings, self.request.limits);
         // A prefix of an execution need not begin with a step that suffices for the whole.
         let bounded = self.request.steps_max.is_some() || self.request.laps_max.is_some();
-        let mut reduced = self.request.reduction && !all_interleavings && !bounded;
+        // What suffices is told by steps that accord: a finer distinction needs more.
+        let suffices = self.relation() == Relation::Accords && !bounded;
+        let mut reduced = self.request.reduction && !all_interleavings && suffices;
         loop {
             let mut model = self.model(reduced);
             let explored = explore(&mut model, TreeStore::default(), &settings);
             let Ended::Broken(step) = explored.ended else { return (model, explored) };
-            let edges = [Some(step.edge), step.partner.map(|(_, edge)| edge)];
-            edges.into_iter().flatten().for_each(|edge| self.ending[edge.0 as usize] = true);
+            self.expect_error(step);
             reduced = false;
         }
     }

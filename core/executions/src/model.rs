@@ -1,6 +1,6 @@
 //! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
 
-use super::conflicts::{Tables, name_of};
+use super::conflicts::{Relation, Tables, name_of};
 use fabius_machine::{Cursor, Machine, Reader};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{Plan, Reduced, ReducedCursor};
@@ -60,13 +60,14 @@ impl Interleaved {
         machine: SearchedMachine,
         plan: Option<Plan>,
         (facts, ending): (Arc<Facts>, Vec<bool>),
+        relation: Relation,
         hidden_matter: bool,
     ) -> Self {
         let lister = match plan {
             Some(plan) => Lister::Reduced(Box::new(Reduced::of(machine, plan))),
             None => Lister::Whole(Box::new(machine)),
         };
-        let tables = Tables::new(Arc::clone(&facts), ending.clone());
+        let tables = Tables::new(Arc::clone(&facts), ending.clone(), relation);
         let (idle, quiet, closing) = (idle_edges(&facts), quiet_ends(&facts), closing_edges(&facts));
         let ends_quietly = quiet.iter().flatten().any(|ends| *ends);
         let youngest = Vec::new();
@@ -83,6 +84,21 @@ impl Interleaved {
             Lister::Whole(machine) => machine.machine_mut(),
             Lister::Reduced(reduced) => reduced.whole().machine_mut(),
         }
+    }
+
+    /// The machine, and the tables of its steps.
+    pub(super) fn machine_and_tables(&mut self) -> (&mut Machine, &mut Tables) {
+        let Self { lister, tables, .. } = self;
+        let machine = match lister {
+            Lister::Whole(machine) => machine.machine_mut(),
+            Lister::Reduced(reduced) => reduced.whole().machine_mut(),
+        };
+        (machine, tables)
+    }
+
+    /// Whether the youngest process ends now, and it is all the same to everybody when.
+    pub(super) fn ends_quietly_now(&mut self, state: &[u32]) -> bool {
+        self.ends_quietly && self.begin_quiet_end(state).is_some()
     }
 
     /// A cursor that lists only the end of the youngest process, if it can end, and it is all the same when.
@@ -246,11 +262,7 @@ impl Independence for Interleaved {
     }
 
     fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>) {
-        let Self { lister, tables, .. } = self;
-        let machine = match lister {
-            Lister::Whole(machine) => machine.machine_mut(),
-            Lister::Reduced(reduced) => reduced.whole().machine_mut(),
-        };
+        let (machine, tables) = self.machine_and_tables();
         if tables.retain_independent(machine, state, step, names).is_none() {
             self.lost = true;
         }

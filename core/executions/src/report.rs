@@ -1,9 +1,9 @@
 //! What was found out about executions, as plain data; `docs/schema/executions.schema.json` describes it.
 
 use super::{
-    BranchReport, Comparison, Difference, End, Executions, ExecutionsRequest, ExploredGraph, ListedExecution, Numbers,
-    Question, tree,
+    BranchReport, Comparison, Difference, End, Executions, ExecutionsRequest, ListedExecution, Numbers, Question, tree,
 };
+use fabius_program::Move;
 use fabius_search::executions::Ended;
 use fabius_task::load::Loaded;
 use fabius_task::report::{TOOL, VERSION};
@@ -53,7 +53,14 @@ pub struct ExecutionsReport {
     /// How often each process may take a step that may close one of its loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub laps: Option<u32>,
-    /// Pairs of a state and a sleep set that were explored.
+    /// How they were counted: `graph`, `sleep`, `source` or `optimal`.
+    pub by: &'static str,
+    /// Which steps are independent: `accords` or `footprints`.
+    pub independence: &'static str,
+    /// Runs that were given up because what they could go on with was explored before; absent with `graph`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redundant_runs: Option<u64>,
+    /// Pairs of a state and a sleep set that were explored; without a table, beginnings of runs.
     pub nodes: u64,
     /// How long counting took.
     pub seconds: f64,
@@ -116,20 +123,28 @@ pub(super) fn word(end: End) -> &'static str {
     }
 }
 
+/// What was counted.
+pub(super) struct Counted<'a> {
+    pub numbers: Numbers,
+    pub ended: &'a Ended<Move>,
+    pub nodes: u64,
+    pub memory_bytes: u64,
+    pub outcomes: Option<u64>,
+    pub redundant_runs: Option<u64>,
+}
+
 /// The report, without a list.
 pub(super) fn of(
     loaded: &Loaded,
     request: &ExecutionsRequest,
     question: &Question<'_>,
-    explored: &ExploredGraph,
+    counted: &Counted<'_>,
     interleavings: Option<u128>,
     seconds: f64,
 ) -> ExecutionsReport {
-    let numbers = explored.graph.numbers();
-    let finite = !matches!(explored.ended, Ended::Cycle(_));
+    let numbers = counted.numbers;
+    let finite = !matches!(counted.ended, Ended::Cycle(_));
     let number = |of: fn(&Numbers) -> u128| finite.then(|| of(&numbers).to_string());
-    let complete = explored.ended == Ended::Complete;
-    let outcomes = complete && request.steps_max.is_none() && request.laps_max.is_none();
     ExecutionsReport {
         tool: TOOL,
         version: VERSION,
@@ -141,17 +156,20 @@ pub(super) fn of(
         waiting: number(|n| n.waiting),
         cut: number(|n| n.cut),
         interleavings: interleavings.map(|number| number.to_string()),
-        outcomes: outcomes.then(|| explored.statistics.outcomes.to_string()),
-        exhaustive: complete,
+        outcomes: counted.outcomes.map(|number| number.to_string()),
+        exhaustive: *counted.ended == Ended::Complete,
         overflow: numbers.overflows(),
-        reason: question.reason(&explored.ended),
+        reason: question.reason(counted.ended),
         modulo: if question.why_not.is_none() { "order" } else { "nothing" },
         note: question.why_not.map(|why| why.because().to_owned()),
         within: request.steps_max,
         laps: request.laps_max,
-        nodes: explored.statistics.nodes,
+        by: request.by.word(),
+        independence: question.relation().word(),
+        redundant_runs: counted.redundant_runs,
+        nodes: counted.nodes,
         seconds,
-        memory_bytes: explored.statistics.memory_bytes,
+        memory_bytes: counted.memory_bytes,
         cycle: None,
         list_stopped: false,
         list: Vec::new(),

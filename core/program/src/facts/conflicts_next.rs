@@ -44,9 +44,19 @@ pub struct Meetings {
 impl Facts {
     /// Which next events of two processes do not accord.
     pub fn conflicts_next(&self, of: &Instance, other: &Instance) -> Conflicts {
+        self.conflicts_by(of, other, &|mine, theirs| !mine.accords(theirs))
+    }
+
+    /// Between which next events of two processes there is a conflict, if it is told which steps have one.
+    pub(super) fn conflicts_by(
+        &self,
+        of: &Instance,
+        other: &Instance,
+        conflict: &dyn Fn(&Step, &Step) -> bool,
+    ) -> Conflicts {
         let pairs = |mine: &Step| {
             let mut edges = Bits::default();
-            let found = other.steps.iter().enumerate().filter(|(_, theirs)| !mine.accords(theirs));
+            let found = other.steps.iter().enumerate().filter(|(_, theirs)| conflict(mine, theirs));
             found.for_each(|(edge, _)| edges.insert(edge));
             edges
         };

@@ -20,6 +20,7 @@ mod count;
 mod expand;
 mod list;
 mod numbers;
+mod stateless;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -30,6 +31,9 @@ pub use count::{Cycle, Ended, Explored, Statistics, explore};
 pub use expand::End;
 pub use list::{Execution, Executions};
 pub use numbers::{Kind, Numbers};
+pub use stateless::{
+    Dependence, Footprint, Message, Met, Method, Stateless, StatelessSettings, Traffic, explore_stateless,
+};
 pub use tree::{Branch, Then};
 
 use crate::model::Model;

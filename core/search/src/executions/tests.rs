@@ -10,10 +10,10 @@ use std::collections::{HashMap, HashSet};
 const INTERLEAVINGS_MAX: usize = 1500;
 
 /// An interleaving: its steps, the state it ends in, and whether its last step cannot be computed.
-type Run = (Vec<Event>, Vec<u32>, bool);
+pub(super) type Run = (Vec<Event>, Vec<u32>, bool);
 
 /// The bounds of executions: steps, and how often a process may take a step that goes back.
-type Bounds = (Option<u32>, Option<u32>);
+pub(super) type Bounds = (Option<u32>, Option<u32>);
 
 /// Whether a process goes back once more than it may with the last step of a path.
 fn exceeds(toy: &Toy, path: &[Event], laps_max: u32) -> bool {
@@ -30,7 +30,7 @@ fn exceeds(toy: &Toy, path: &[Event], laps_max: u32) -> bool {
 }
 
 /// All interleavings within bounds; `None` if there are too many.
-fn interleavings(toy: &Toy, (steps_max, laps_max): Bounds) -> Option<Vec<Run>> {
+pub(super) fn interleavings(toy: &Toy, (steps_max, laps_max): Bounds) -> Option<Vec<Run>> {
     let steps_max = steps_max.map_or(usize::MAX, |max| max as usize);
     let mut runs = Vec::new();
     let mut open: Vec<(Vec<Event>, Vec<u32>)> = vec![(Vec::new(), toy.initial_state())];
@@ -60,7 +60,7 @@ fn interleavings(toy: &Toy, (steps_max, laps_max): Bounds) -> Option<Vec<Run>> {
 }
 
 /// For each interleaving, the least one that exchanges of independent neighbours lead to.
-fn classes(toy: &Toy, runs: &[Run]) -> Vec<usize> {
+pub(super) fn classes(toy: &Toy, runs: &[Run]) -> Vec<usize> {
     let numbers: HashMap<&[Event], usize> = runs.iter().enumerate().map(|(i, run)| (run.0.as_slice(), i)).collect();
     let mut class: Vec<usize> = (0..runs.len()).collect();
     fn root(class: &[usize], mut at: usize) -> usize {
@@ -89,7 +89,7 @@ fn classes(toy: &Toy, runs: &[Run]) -> Vec<usize> {
 }
 
 /// The numbers of executions by enumeration.
-fn by_enumeration(toy: &Toy, runs: &[Run], classes: &[usize], cut: bool) -> Numbers {
+pub(super) fn by_enumeration(toy: &Toy, runs: &[Run], classes: &[usize], cut: bool) -> Numbers {
     let mut numbers = Numbers::default();
     for (at, (_, state, broken)) in runs.iter().enumerate().filter(|(at, _)| classes[*at] == *at) {
         assert!(classes.iter().zip(runs).all(|(class, run)| *class != at || run.1 == *state), "one end for each class");
@@ -137,7 +137,7 @@ fn by_inclusion_and_exclusion(toy: &Toy, state: &[u32], known: &mut HashMap<Vec<
 }
 
 /// The first of all interleavings that are equivalent to one, as the least in the order of their steps.
-fn canonical(runs: &[Run], classes: &[usize]) -> HashMap<Vec<Event>, usize> {
+pub(super) fn canonical(runs: &[Run], classes: &[usize]) -> HashMap<Vec<Event>, usize> {
     runs.iter().zip(classes).map(|(run, class)| (run.0.clone(), *class)).collect()
 }
 

@@ -2,7 +2,7 @@
 //! effects; shared variables, a lock, a channel of capacity 0 to 2, `else`, `timeout`, creation, assertions, and
 //! steps that cannot be computed.
 
-use super::Independence;
+use super::{Dependence, Footprint, Independence, Message, Traffic};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::toy::Random;
 use std::collections::BTreeSet;
@@ -293,7 +293,7 @@ impl Toy {
     }
 
     /// What a step reads and writes: variables, then the channel's two ends, then processes by whether they exist.
-    fn footprint(&self, state: &[u32], event: Event) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    fn touched(&self, state: &[u32], event: Event) -> (BTreeSet<usize>, BTreeSet<usize>) {
         let (sends, receives, born) = (self.variables, self.variables + 1, self.variables + 2);
         let (mut reads, mut writes) = (BTreeSet::new(), BTreeSet::new());
         for (process, at) in std::iter::once((event.process, event.choice)).chain(event.partner) {
@@ -339,7 +339,7 @@ impl Toy {
     pub fn independent(&self, state: &[u32], a: Event, b: Event) -> bool {
         let movers = |event: Event| [Some(event.process), event.partner.map(|(partner, _)| partner)];
         let together = movers(a).into_iter().flatten().any(|process| movers(b).contains(&Some(process)));
-        let (mine, theirs) = (self.footprint(state, a), self.footprint(state, b));
+        let (mine, theirs) = (self.touched(state, a), self.touched(state, b));
         !together
             && !self.may_break(state, a)
             && !self.may_break(state, b)
@@ -429,5 +429,85 @@ impl Independence for Toy {
 
     fn ends_executions(&self, _: &Event) -> bool {
         true
+    }
+}
+
+/// What a step touches: its processes, what it reads and writes, and whether it may be one that cannot be computed.
+#[derive(Clone, Debug)]
+pub struct Touched {
+    movers: Vec<usize>,
+    reads: BTreeSet<usize>,
+    writes: BTreeSet<usize>,
+    breaks: bool,
+}
+
+impl Toy {
+    /// Whether some step is possible only if no other is.
+    pub fn has_timeout(&self) -> bool {
+        self.processes.iter().flatten().flatten().any(|choice| choice.guards.contains(&Guard::Timeout))
+    }
+
+    /// Whether some step waits for one of these variables, or depends on it that another one is not possible.
+    fn guards_look_at(&self, cells: &BTreeSet<usize>) -> bool {
+        let looks = |guard: &Guard| match guard {
+            Guard::Equal(x, _) | Guard::Differs(x, _) | Guard::AtLeast(x, _) => cells.contains(x),
+            Guard::NotEmpty | Guard::Else | Guard::Timeout => false,
+        };
+        self.processes.iter().flatten().flatten().flat_map(|choice| &choice.guards).any(looks)
+    }
+}
+
+impl Dependence for Toy {
+    type Touched = Touched;
+
+    fn footprint(&mut self, state: &[u32], path: &[Event], _: Option<&[u32]>) -> Option<Footprint<Touched>> {
+        let event = *path.first()?;
+        let parts: Vec<(usize, usize)> = std::iter::once((event.process, event.choice)).chain(event.partner).collect();
+        let (reads, writes) = self.touched(state, event);
+        let acts: Vec<Act> = parts.iter().flat_map(|part| self.here(state, part.0)[part.1].acts.clone()).collect();
+        let capacity = self.capacity.filter(|capacity| *capacity > 0);
+        let message = |act: &Act| {
+            let traffic = match act {
+                Act::Send(_) => Traffic::Send,
+                Act::Receive => Traffic::Receive,
+                _ => return None,
+            };
+            Some(Message { channel: 0, capacity: capacity? as u32, traffic })
+        };
+        let messages: Vec<Message> = acts.iter().filter_map(message).collect();
+        let creates = acts.iter().any(|act| matches!(act, Act::Create(_)));
+        let breaks = self.may_break(state, event);
+        let guards = self.guards_look_at(&writes) || !messages.is_empty() || event.partner.is_some() || breaks;
+        let alternatives = parts.iter().any(|part| self.here(state, part.0).len() > 1);
+        let ready = self.capacity == Some(0)
+            && parts.iter().any(|part| {
+                let at = &self.processes[part.0];
+                let target = at[state[part.0] as usize][part.1].target;
+                at.get(target).into_iter().flatten().any(|choice| choice.acts.contains(&Act::Receive))
+            });
+        let movers = parts.iter().map(|part| part.0).collect();
+        Some(Footprint {
+            touched: Touched { movers, reads, writes, breaks },
+            messages,
+            may_enable: guards || creates || ready,
+            may_disable: guards || alternatives,
+        })
+    }
+
+    fn depend(&mut self, a: &Touched, b: &Touched) -> bool {
+        a.breaks
+            || b.breaks
+            || self.share_process(a, b)
+            || !a.writes.is_disjoint(&b.reads)
+            || !a.reads.is_disjoint(&b.writes)
+            || !a.writes.is_disjoint(&b.writes)
+    }
+
+    fn share_process(&self, a: &Touched, b: &Touched) -> bool {
+        a.movers.iter().any(|process| b.movers.contains(process))
+    }
+
+    fn settles(&mut self, _: &[u32]) -> bool {
+        false
     }
 }

@@ -1,0 +1,130 @@
+//! What steps of a machine touch, for searches that reverse races.
+
+use super::conflicts::{EventFacts, Part, Tables};
+use super::model::Interleaved;
+use fabius_machine::Machine;
+use fabius_program::Move;
+use fabius_program::facts::Traffic as FactsTraffic;
+use fabius_search::executions::{Dependence, Footprint, Message, Traffic};
+use std::rc::Rc;
+
+/// What a step touches.
+#[derive(Debug)]
+pub(super) struct Touched {
+    /// Processes that take part, or are created.
+    pids: Vec<u8>,
+    parts: Vec<TouchedPart>,
+}
+
+/// A part of a step.
+#[derive(Debug)]
+struct TouchedPart {
+    known: Known,
+    event: EventFacts,
+    /// What processes do that may receive control.
+    joined: Vec<Known>,
+}
+
+/// An edge of a process of which the tables know the instance.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    part: Part,
+    instance: usize,
+}
+
+impl Tables {
+    fn touched(&mut self, machine: &mut Machine, state: &[u32], path: &[Move], pids: Vec<u8>) -> Option<Rc<Touched>> {
+        let configuration = self.of(machine, state)?;
+        let parts = self.parts_of(&configuration, state, path.first()?)?;
+        let mut found = Vec::new();
+        for part in parts {
+            let known = |part: Part| Known { part, instance: configuration.instance_of(part.pid) };
+            let event = self.event_of(&configuration, state, part);
+            let joined = event.joined.iter().map(|part| known(*part)).collect();
+            found.push(TouchedPart { known: known(part), event, joined });
+        }
+        Some(Rc::new(Touched { pids, parts: found }))
+    }
+
+    fn meet(&mut self, mine: &TouchedPart, theirs: &TouchedPart) -> bool {
+        let (m, t) = (&mine.event.meetings, &theirs.event.meetings);
+        if mine.event.ends || theirs.event.ends || m.absence.meets(t.readiness) || t.absence.meets(m.readiness) {
+            return true;
+        }
+        let all =
+            |part: &TouchedPart| std::iter::once(part.known).chain(part.joined.iter().copied()).collect::<Vec<_>>();
+        let (mine, theirs) = (all(mine), all(theirs));
+        mine.iter().any(|a| {
+            let mut others = theirs.iter().filter(|b| a.part.pid != b.part.pid);
+            others.any(|b| self.conflict_between((a.instance, a.part), (b.instance, b.part)))
+        })
+    }
+
+    /// Messages that a path sends and receives in order.
+    fn messages(&mut self, machine: &mut Machine, state: &[u32], path: &[Move]) -> Option<Vec<Message>> {
+        let configuration = self.of(machine, state)?;
+        let mut messages = Vec::new();
+        for label in path.iter().filter(|label| label.partner.is_none()) {
+            let instance = configuration.instance_of(usize::from(label.pid));
+            if let Some((channel, capacity, traffic)) = self.facts().traffic(self.instance_at(instance), label.edge) {
+                let traffic = match traffic {
+                    FactsTraffic::Send => Traffic::Send,
+                    FactsTraffic::Receive => Traffic::Receive,
+                    FactsTraffic::Peek => Traffic::Peek,
+                };
+                messages.push(Message { channel, capacity, traffic });
+            }
+        }
+        Some(messages)
+    }
+
+    /// Whether a step may enable, and whether it may disable others, or a process that takes part has an alternative.
+    fn influence_of(&mut self, path: &[Move], touched: &Touched) -> (bool, bool) {
+        let mut found = (path.len() > 1, path.len() > 1);
+        for TouchedPart { known, event, joined } in &touched.parts {
+            let influence = self.influence(known.instance, known.part);
+            let ends = event.ends || !joined.is_empty();
+            found = (found.0 || influence.enables || ends, found.1 || influence.disables || ends);
+        }
+        found.1 |= touched.parts.iter().any(|part| self.has_alternatives(part.known.instance, part.known.part));
+        found
+    }
+}
+
+impl Dependence for Interleaved {
+    type Touched = Rc<Touched>;
+
+    fn footprint(&mut self, state: &[u32], path: &[Move], after: Option<&[u32]>) -> Option<Footprint<Rc<Touched>>> {
+        let (machine, tables) = self.machine_and_tables();
+        let mut pids: Vec<u8> = Vec::new();
+        for label in path {
+            pids.push(label.pid);
+            pids.extend(label.partner.map(|(pid, _)| pid));
+        }
+        if let Some(after) = after {
+            pids.extend((machine.process_count(state)..machine.process_count(after)).map(|pid| pid as u8));
+        }
+        pids.sort_unstable();
+        pids.dedup();
+        let touched = tables.touched(machine, state, path, pids)?;
+        let messages = tables.messages(machine, state, path)?;
+        let (may_enable, may_disable) = tables.influence_of(path, &touched);
+        Some(Footprint { touched, messages, may_enable, may_disable })
+    }
+
+    fn depend(&mut self, a: &Rc<Touched>, b: &Rc<Touched>) -> bool {
+        if self.share_process(a, b) {
+            return true;
+        }
+        let (_, tables) = self.machine_and_tables();
+        a.parts.iter().any(|mine| b.parts.iter().any(|theirs| tables.meet(mine, theirs)))
+    }
+
+    fn share_process(&self, a: &Rc<Touched>, b: &Rc<Touched>) -> bool {
+        a.pids.iter().any(|pid| b.pids.contains(pid))
+    }
+
+    fn settles(&mut self, state: &[u32]) -> bool {
+        self.ends_quietly_now(state)
+    }
+}

@@ -1,0 +1,101 @@
+//! Searches without a table against the graph of states and sleep sets: random models and the corpus.
+
+#![expect(clippy::disallowed_methods, reason = "models are read from files")]
+
+use fabius_base::{Cancel, Limits};
+use fabius_engine::{SAFETY, Settings, load};
+use fabius_executions::{By, ExecutionsReport, ExecutionsRequest, Method, NotCounted, Relation, executions};
+use fabius_testkit::corpus::Corpus;
+use fabius_testkit::generate;
+use std::time::Duration;
+
+/// Nodes of the graph at most; the numbers of larger models are not compared.
+const NODES_MAX: u64 = 2_000;
+/// Executions at most, for the same reason.
+const EXECUTIONS_MAX: u64 = 400;
+/// Every so many of the small models of the corpus are compared.
+const SAMPLED: usize = 8;
+/// Small models of the corpus have at most this many states.
+const CORPUS_STATES_MAX: u64 = 300;
+
+fn sampled() -> usize {
+    std::env::var("FABIUS_SAMPLED").ok().and_then(|number| number.parse().ok()).unwrap_or(SAMPLED)
+}
+
+/// Numbers of a model, unless it is refused or they are not exact.
+fn count(name: &str, text: &str, by: By, states_max: u64) -> Result<Option<ExecutionsReport>, String> {
+    let mut nothing = |_: &str, _: &str| None;
+    let settings = Settings { properties: vec![SAFETY.to_owned()], ..Settings::default() };
+    let loaded = load(name, text.to_owned(), &[], &mut nothing, &settings);
+    let limits = Limits { states_max: Some(states_max), ..Limits::default() };
+    let request = ExecutionsRequest { by, relation: Relation::Footprints, limits, ..ExecutionsRequest::default() };
+    match executions(&loaded, &request, &Cancel::new(), &|| Duration::ZERO) {
+        Ok(found) => match found.failure {
+            Some(failure) => Err(failure),
+            None => Ok(found.report.exhaustive.then_some(found.report)),
+        },
+        Err(NotCounted::Faulty | NotCounted::Refused(_)) => Ok(None),
+    }
+}
+
+/// Whether the numbers of a model could be compared.
+fn compare(name: &str, text: &str) -> Result<bool, String> {
+    let Some(graph) = count(name, text, By::Graph, NODES_MAX)? else { return Ok(false) };
+    let all: u64 = graph.executions.as_deref().and_then(|number| number.parse().ok()).unwrap_or(u64::MAX);
+    if EXECUTIONS_MAX < all {
+        return Ok(false);
+    }
+    let numbers = |report: &ExecutionsReport| {
+        [&report.executions, &report.failing, &report.stuck, &report.ok, &report.waiting].map(Clone::clone)
+    };
+    for method in [Method::Optimal, Method::Source, Method::Sleep] {
+        // More runs are redundant with less: those of sleep sets alone can be too many.
+        let states_max = if method == Method::Sleep { 20 * NODES_MAX } else { u64::MAX };
+        let Some(found) = count(name, text, By::Stateless(method), states_max)? else {
+            if method == Method::Sleep {
+                continue;
+            } else {
+                return Ok(false);
+            };
+        };
+        if numbers(&found) != numbers(&graph) {
+            return Err(format!("{method:?}: {:?}, graph: {:?}", numbers(&found), numbers(&graph)));
+        }
+        if method == Method::Optimal && found.redundant_runs != Some(0) {
+            return Err(format!("{:?} runs are redundant", found.redundant_runs));
+        }
+    }
+    Ok(true)
+}
+
+#[test]
+fn random_models_have_as_many_executions_without_a_table() {
+    let mut compared = 0;
+    for seed in 0..100 * 8 / sampled() as u64 {
+        let sketch = if seed % 2 == 0 { generate::model(seed) } else { generate::model_with_faults(seed) };
+        let text = sketch.text();
+        match compare("random.pml", &text) {
+            Ok(counts) => compared += u64::from(counts),
+            Err(why) => panic!("seed {seed}: {why}\n{text}"),
+        }
+    }
+    assert!(compared > 10, "{compared} models were compared");
+}
+
+#[test]
+fn so_do_models_of_the_corpus() {
+    let Some(corpus) = Corpus::load() else { return };
+    let is_small = |entry: &&fabius_testkit::corpus::Entry| {
+        entry.run("base").is_some_and(|base| base.complete && base.stored <= CORPUS_STATES_MAX)
+    };
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for entry in corpus.entries.iter().filter(is_small).step_by(sampled()) {
+        let Ok(text) = std::fs::read_to_string(corpus.file(entry)) else { continue };
+        match compare(&entry.path, &text) {
+            Ok(counts) => compared += u64::from(counts),
+            Err(why) => wrong.push(format!("{}: {why}", entry.path)),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 1, "{compared} models were compared");
+}
