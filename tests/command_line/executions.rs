@@ -96,6 +96,31 @@ fn the_classes_of_the_docs_are_counted_by_footprints_with_and_without_a_table() 
     }
 }
 
+/// The rows about actors: a macro, executions, those that fail, those that get stuck, interleavings, final states, classes.
+const ACTORS: [(&str, &str, [&str; 5], Option<&str>); 7] = [
+    ("worker", "N=1", ["3", "0", "1", "6", "3"], Some("3")),
+    ("barber", "N=1", ["7", "0", "2", "42", "2"], Some("7")),
+    ("philosophers", "N=3", ["7", "0", "1", "114", "2"], None),
+    ("philosophers", "N=4", ["15", "0", "1", "10584", "2"], None),
+    ("philosophers", "N=5", ["31", "0", "1", "1911120", "2"], None),
+    ("load_balancer", "BARRIER=0", ["13", "9", "0", "208", "8"], Some("13")),
+    ("load_balancer", "BARRIER=1", ["1", "0", "0", "2", "1"], Some("2")),
+];
+
+#[test]
+fn models_of_actors_have_as_many_executions_as_the_docs_say() {
+    for (model, define, expected, classes) in ACTORS {
+        let file = format!("models/actors/{model}.pml");
+        let report = json(&run(&["-D", define, &file, "--json"]));
+        let found = ["executions", "failing", "stuck", "interleavings", "outcomes"].map(|key| report[key].as_str());
+        assert_eq!(found, expected.map(Some), "{model} {define}");
+        for by in ["graph", "optimal"].iter().filter(|_| classes.is_some()) {
+            let report = json(&run(&["-D", define, &file, "--by", by, "--independence", "footprints", "--json"]));
+            assert_eq!(report["executions"].as_str(), classes, "{model} {define} by {by}");
+        }
+    }
+}
+
 #[test]
 fn what_needs_a_table_is_refused_without_one() {
     let complains = |run: Run, why: &str| assert!(run.expect(3).err.contains(why), "no complaint: {why}");
