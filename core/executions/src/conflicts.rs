@@ -58,7 +58,8 @@ pub(super) struct Tables {
     ending: Vec<bool>,
     instances: HashMap<InstanceKey, usize>,
     known: Vec<Arc<Instance>>,
-    pairs: HashMap<(usize, usize), Arc<Conflicts>>,
+    /// By the numbers of two processes of which something is known, once they are asked for.
+    pairs: Vec<Vec<Option<Arc<Conflicts>>>>,
     relation: Relation,
     /// What events may change for others, by type, edge and whether it starts a sequence.
     influences: HashMap<(ProcessId, usize, bool), Influence>,
@@ -185,7 +186,7 @@ impl Tables {
             ending,
             instances: HashMap::new(),
             known: Vec::new(),
-            pairs: HashMap::new(),
+            pairs: Vec::new(),
             relation,
             influences: HashMap::new(),
             configurations: Configurations::default(),
@@ -220,7 +221,7 @@ impl Tables {
 
     /// Whether two edges of processes with these numbers conflict.
     pub(super) fn conflict_between(&mut self, (of, a): (usize, Part), (other, b): (usize, Part)) -> bool {
-        self.pair(of, other).between(a.edge, a.starts, b.edge, b.starts)
+        self.pair_of(of, other).between(a.edge, a.starts, b.edge, b.starts)
     }
 
     /// What an event may change for others.
@@ -298,12 +299,20 @@ impl Tables {
     }
 
     fn pair(&mut self, of: usize, other: usize) -> Arc<Conflicts> {
+        Arc::clone(self.pair_of(of, other))
+    }
+
+    fn pair_of(&mut self, of: usize, other: usize) -> &Arc<Conflicts> {
         let Self { facts, known, pairs, relation, .. } = self;
-        let conflicts = || match relation {
-            Relation::Accords => facts.conflicts_next(&known[of], &known[other]),
-            Relation::Footprints => facts.footprints_meet(&known[of], &known[other]),
-        };
-        Arc::clone(pairs.entry((of, other)).or_insert_with(|| Arc::new(conflicts())))
+        pairs.resize_with(pairs.len().max(of + 1), Vec::new);
+        let row = &mut pairs[of];
+        row.resize(row.len().max(other + 1), None);
+        row[other].get_or_insert_with(|| {
+            Arc::new(match relation {
+                Relation::Accords => facts.conflicts_next(&known[of], &known[other]),
+                Relation::Footprints => facts.footprints_meet(&known[of], &known[other]),
+            })
+        })
     }
 
     fn first_edge(&self, process: ProcessId) -> u32 {

@@ -32,6 +32,13 @@ struct Known {
     instance: usize,
 }
 
+impl TouchedPart {
+    /// Its own edge, or one of those that may receive control.
+    fn edge(&self, at: usize) -> Known {
+        at.checked_sub(1).map_or(self.known, |at| self.joined[at])
+    }
+}
+
 impl Tables {
     fn touched(&mut self, machine: &mut Machine, state: &[u32], path: &[Move], pids: Vec<u8>) -> Option<Rc<Touched>> {
         let configuration = self.of(machine, state)?;
@@ -51,11 +58,10 @@ impl Tables {
         if mine.event.ends || theirs.event.ends || m.absence.meets(t.readiness) || t.absence.meets(m.readiness) {
             return true;
         }
-        let all =
-            |part: &TouchedPart| std::iter::once(part.known).chain(part.joined.iter().copied()).collect::<Vec<_>>();
-        let (mine, theirs) = (all(mine), all(theirs));
-        mine.iter().any(|a| {
-            let mut others = theirs.iter().filter(|b| a.part.pid != b.part.pid);
+        let edges = |part: &TouchedPart| 0..=part.joined.len();
+        edges(mine).any(|a| {
+            let a = mine.edge(a);
+            let mut others = edges(theirs).map(|b| theirs.edge(b)).filter(|b| a.part.pid != b.part.pid);
             others.any(|b| self.conflict_between((a.instance, a.part), (b.instance, b.part)))
         })
     }

@@ -97,7 +97,7 @@ pub(super) fn depend<M: Dependence>(model: &mut M, a: &Event<M>, b: &Event<M>) -
 }
 
 /// How many messages were sent and received on each channel.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Counts(Vec<[u64; 2]>);
 
 impl Counts {

@@ -5,38 +5,56 @@ use super::races::{Branch, weak_initial};
 use super::{Cycle, Dependence, End, Ended, Event, Met, Method, Numbers, Stateless, StatelessSettings};
 use crate::model::{Ending, Next};
 use fabius_base::StopReason;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// Nodes between two looks at limits and cancellation.
 const NODES_PER_LOOK: u64 = 64;
 
+/// Words of states whose steps are remembered; when there are more, all are forgotten.
+const KNOWN_WORDS_MAX: usize = 1 << 21;
+
 /// A step of a state, and the state that it leads to.
 pub(super) struct Step<M: Dependence> {
     pub event: Rc<Event<M>>,
     /// `None` if it cannot be computed.
-    pub after: Option<State<M::Label>>,
+    pub after: Option<Rc<State<M::Label>>>,
 }
 
 /// A state after a step, with what is taken at once there.
-#[derive(Clone)]
 pub(super) struct State<Label> {
     pub words: Vec<u32>,
     pub counts: Counts,
     settled: Vec<Label>,
+    /// Of the words that distinguish it from other states.
+    hash: u64,
+}
+
+/// States are the same to what comes after them, however they were reached.
+impl<Label> PartialEq for State<Label> {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.words == other.words && self.counts == other.counts
+    }
+}
+
+impl<Label> Eq for State<Label> {}
+
+impl<Label> Hash for State<Label> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.hash);
+    }
 }
 
 /// A node of the present run.
 pub(super) struct Node<M: Dependence> {
-    pub state: State<M::Label>,
+    pub state: Rc<State<M::Label>>,
     /// How it was reached; `None` at the first node.
     pub arrived: Option<Rc<Event<M>>>,
     /// The events before `arrived` that happen before it.
     pub before: Vec<bool>,
-    hash: u64,
     failed: bool,
-    steps: Vec<Step<M>>,
-    end: Option<End>,
+    listed: Rc<Listed<M>>,
     pub sleep: Vec<Rc<Event<M>>>,
     /// Steps to be explored, without wakeup trees.
     pub back: Vec<Rc<Event<M>>>,
@@ -52,6 +70,9 @@ pub(super) struct Explorer<'a, M: Dependence> {
     pub nodes: Vec<Node<M>>,
     pub contradiction: bool,
     found: Stateless<M::Label>,
+    /// The steps of some states that were met: runs and their parts lead to the same states again and again.
+    known: HashMap<Rc<State<M::Label>>, Rc<Listed<M>>>,
+    known_words: usize,
 }
 
 /// Why the steps of a state are not listed.
@@ -63,7 +84,12 @@ enum Trouble<L> {
     Cycle(Vec<L>, usize),
 }
 
-type Listed<M> = (Vec<Step<M>>, Option<End>);
+/// The steps of a state, or how executions end there.
+pub(super) struct Listed<M: Dependence> {
+    pub steps: Vec<Step<M>>,
+    end: Option<End>,
+}
+
 type TroubleOf<M> = Trouble<<M as crate::Model>::Label>;
 
 impl<'a, M: Dependence> Explorer<'a, M> {
@@ -76,7 +102,8 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             ended: Ended::Complete,
             contradiction: false,
         };
-        Self { model, settings, nodes: Vec::new(), contradiction: false, found }
+        let (known, known_words) = (HashMap::new(), 0);
+        Self { model, settings, nodes: Vec::new(), contradiction: false, found, known, known_words }
     }
 
     pub(super) fn run(mut self, met: &mut dyn FnMut(Met<'_, M::Label>)) -> Stateless<M::Label> {
@@ -117,12 +144,12 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     fn memory_bytes(&self) -> u64 {
         let event = size_of::<Event<M>>() + size_of::<M::Label>();
         let bytes = |node: &Node<M>| {
-            let words = (1 + node.steps.len()) * node.state.words.len() * size_of::<u32>();
+            let words = (1 + node.listed.steps.len()) * node.state.words.len() * size_of::<u32>();
             let branches: usize = node.tree.iter().map(Branch::len).sum();
-            let events = node.steps.len() + node.sleep.len() + node.back.len() + branches;
+            let events = node.listed.steps.len() + node.sleep.len() + node.back.len() + branches;
             size_of::<Node<M>>() + words + node.before.len() + events * event
         };
-        self.nodes.iter().map(bytes).sum::<usize>() as u64
+        (self.nodes.iter().map(bytes).sum::<usize>() + self.known_words * size_of::<u32>()) as u64
     }
 
     /// Goes on from the present node: to the next one, or back.
@@ -130,7 +157,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         let optimal = self.settings.method == Method::Optimal;
         let node = self.nodes.last_mut()?;
         if std::mem::take(&mut node.new) {
-            if let Some(end) = node.end {
+            if let Some(end) = node.listed.end {
                 let failed = node.failed;
                 self.report(end, failed, None, met);
                 self.races(None);
@@ -138,7 +165,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
                 return None;
             }
             let asleep = |event: &Event<M>, sleep: &[Rc<Event<M>>]| sleep.iter().any(|z| z.path == event.path);
-            let mut awake = node.steps.iter().filter(|step| !asleep(&step.event, &node.sleep));
+            let mut awake = node.listed.steps.iter().filter(|step| !asleep(&step.event, &node.sleep));
             match self.settings.method {
                 Method::Sleep => node.back = awake.map(|step| Rc::clone(&step.event)).collect(),
                 Method::Source => node.back = awake.next().map(|step| Rc::clone(&step.event)).into_iter().collect(),
@@ -182,7 +209,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     ) -> Option<Ended<M::Label>> {
         let Self { model, nodes, .. } = self;
         let node = nodes.last_mut()?;
-        let Some(step) = node.steps.iter().find(|step| step.event.path == wanted.path) else {
+        let Some(step) = node.listed.steps.iter().find(|step| step.event.path == wanted.path) else {
             self.contradiction = true;
             return Some(Ended::Nameless);
         };
@@ -203,26 +230,24 @@ impl<'a, M: Dependence> Explorer<'a, M> {
 
     fn enter(
         &mut self,
-        state: State<M::Label>,
+        state: Rc<State<M::Label>>,
         arrived: Option<Rc<Event<M>>>,
         (sleep, tree): (Vec<Rc<Event<M>>>, Vec<Branch<M>>),
     ) -> Option<Ended<M::Label>> {
         let visible = state.words.len() - self.model.hidden_words();
-        let hash = state.words[..visible]
-            .iter()
-            .fold(0, |hash: u64, word| crate::store::hash::mix(hash.rotate_left(9) ^ u64::from(*word)));
         let before = arrived.as_ref().map_or_else(Vec::new, |event| self.before(event));
-        let same = |node: &Node<M>| node.hash == hash && node.state.words[..visible] == state.words[..visible];
+        let same =
+            |node: &Node<M>| node.state.hash == state.hash && node.state.words[..visible] == state.words[..visible];
         if let Some(at) = self.nodes.iter().position(|node| node.state.words.len() == state.words.len() && same(node)) {
             return Some(Ended::Cycle(self.cycle(at, arrived.as_deref(), &state)));
         }
         self.found.nodes += 1;
-        let (steps, end) = match self.steps(&state) {
+        let listed = match self.steps(&state) {
             Ok(listed) => listed,
             Err(Trouble::Nameless) => return Some(Ended::Nameless),
             Err(Trouble::Broken(label)) => return Some(Ended::Broken(label)),
             Err(Trouble::Cycle(labels, start)) => {
-                let mut path = self.path(arrived.as_deref().map(|event| (event, &state)));
+                let mut path = self.path(arrived.as_deref().map(|event| (event, &*state)));
                 let start = path.len() + start;
                 path.extend(labels);
                 return Some(Ended::Cycle(Cycle { path, start }));
@@ -234,10 +259,8 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             state,
             arrived,
             before,
-            hash,
             failed,
-            steps,
-            end,
+            listed,
             sleep,
             back: Vec::new(),
             tree,
@@ -296,7 +319,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     }
 
     /// A state, after what is taken at once in it.
-    fn settle(&mut self, mut words: Vec<u32>, counts: Counts) -> State<M::Label> {
+    fn settle(&mut self, mut words: Vec<u32>, counts: Counts) -> Rc<State<M::Label>> {
         let (mut settled, mut next) = (Vec::new(), Vec::new());
         while self.model.settles(&words) {
             let mut cursor = self.model.begin(&words);
@@ -306,11 +329,29 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             settled.push(label);
             std::mem::swap(&mut words, &mut next);
         }
-        State { words, counts, settled }
+        let visible = words.len() - self.model.hidden_words();
+        let hash = words[..visible]
+            .iter()
+            .fold(0, |hash: u64, word| crate::store::hash::mix(hash.rotate_left(9) ^ u64::from(*word)));
+        Rc::new(State { words, counts, settled, hash })
     }
 
     /// The steps that are possible in a state, or how executions end there.
-    fn steps(&mut self, state: &State<M::Label>) -> Result<Listed<M>, TroubleOf<M>> {
+    fn steps(&mut self, state: &Rc<State<M::Label>>) -> Result<Rc<Listed<M>>, TroubleOf<M>> {
+        if let Some(listed) = self.known.get(state) {
+            return Ok(Rc::clone(listed));
+        }
+        let listed = Rc::new(self.list(state)?);
+        self.known_words += (1 + listed.steps.len()) * state.words.len();
+        if KNOWN_WORDS_MAX < self.known_words {
+            self.known.clear();
+            self.known_words = 0;
+        }
+        self.known.insert(Rc::clone(state), Rc::clone(&listed));
+        Ok(listed)
+    }
+
+    fn list(&mut self, state: &State<M::Label>) -> Result<Listed<M>, TroubleOf<M>> {
         let mut steps = Vec::new();
         let mut waits = false;
         let mut room = Vec::new();
@@ -333,8 +374,8 @@ impl<'a, M: Dependence> Explorer<'a, M> {
                         Ending::InvalidEnd => End::Stuck,
                         Ending::ValidEnd | Ending::Moves => End::Valid,
                     };
-                    let ends = steps.is_empty().then_some(end);
-                    return Ok((steps, ends));
+                    let end = steps.is_empty().then_some(end);
+                    return Ok(Listed { steps, end });
                 }
             }
         }
@@ -406,13 +447,14 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     }
 
     /// The steps that are possible after further events from a node of the present run; `None` if one is not possible.
-    pub(super) fn steps_after(&mut self, at: usize, events: &[Rc<Event<M>>]) -> Option<Vec<Step<M>>> {
-        let mut state = self.nodes[at].state.clone();
+    pub(super) fn steps_after(&mut self, at: usize, events: &[Rc<Event<M>>]) -> Option<Rc<Listed<M>>> {
+        let mut state = Rc::clone(&self.nodes[at].state);
         for event in events {
-            let found = self.steps(&state).ok()?.0.into_iter().find(|step| step.event.path == event.path);
-            state = found?.after?;
+            let listed = self.steps(&state).ok()?;
+            let step = listed.steps.iter().find(|step| step.event.path == event.path)?;
+            state = Rc::clone(step.after.as_ref()?);
         }
-        Some(self.steps(&state).ok()?.0)
+        self.steps(&state).ok()
     }
 
     /// Whether some weak initial of a sequence is asleep at a node.

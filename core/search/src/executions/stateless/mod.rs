@@ -1,4 +1,5 @@
-//! Counting executions without a table of nodes: sleep sets alone, Source-DPOR and Optimal-DPOR.
+//! Counting executions without a table of nodes: sleep sets alone, Source-DPOR and Optimal-DPOR. (A bounded number of states is
+//! remembered with their steps; what is explored does not depend on it.)
 //!
 //! Source-DPOR and Optimal-DPOR are from Abdulla, Aronis, Jonsson, Sagonas, *Source Sets: A Foundation for Optimal Dynamic
 //! Partial Order Reduction* (J. ACM 64(4), 2017). That paper assumes that a step which is possible stays possible until
@@ -115,7 +116,7 @@ pub struct Stateless<Label> {
     pub redundant_runs: u64,
     /// Nodes: runs and all that they begin with, each once.
     pub nodes: u64,
-    /// Memory that the longest run took, about, in bytes.
+    /// Memory that the longest run and the states remembered took, about, in bytes.
     pub memory_bytes: u64,
     /// How it ended.
     pub ended: Ended<Label>,

@@ -126,8 +126,8 @@ impl<M: Dependence> Explorer<'_, M> {
                 continue;
             }
             let moved = if event.footprint.may_enable {
-                let steps = self.steps_after(race.at, &events)?;
-                steps.into_iter().map(|step| step.event).find(|step| step.path == other.path)
+                let listed = self.steps_after(race.at, &events)?;
+                listed.steps.iter().map(|step| &step.event).find(|step| step.path == other.path).cloned()
             } else {
                 let mut counts: Counts = self.nodes[race.at].state.counts.clone();
                 events.iter().for_each(|event| counts.add(&event.footprint.messages));
@@ -146,14 +146,14 @@ impl<M: Dependence> Explorer<'_, M> {
         let mut open = vec![(race.concurrent(), Vec::new())];
         let mut seen: HashSet<Vec<usize>> = open.iter().map(|(cut, _)| cut.clone()).collect();
         while let Some((cut, dropped)) = open.pop() {
-            let steps = self.steps_after(race.at, &race.events(&cut))?;
+            let listed = self.steps_after(race.at, &race.events(&cut))?;
             let mut found = Vec::new();
-            for step in steps.into_iter().filter(|step| step.event.path != race.event().path) {
+            for step in listed.steps.iter().filter(|step| step.event.path != race.event().path) {
                 let model = &mut *self.model;
                 let mut all = std::iter::once(&race.at).chain(&dropped);
                 if all.all(|at| depend(model, &race.run[*at].0, &step.event)) {
                     self.reverse(race, &cut, &step.event);
-                    found.push(step.event);
+                    found.push(&step.event);
                 }
             }
             for at in &cut {
