@@ -9,7 +9,7 @@ use std::path::Path;
 #[derive(Args, Debug, Clone, Default)]
 pub struct DelayFlags {
     /// Explore runs by increasing number of scheduler delays. Schedulers: `rtc` (run to completion), `rr` (round-robin),
-    /// `random` (another order in each state), `priority` (`priority:A,B` names the process types that go first), `auto`
+    /// `laps` (round-robin that passes on at the ends of loops), `random` (another order in each state), `priority` (`priority:A,B` names the process types that go first), `auto`
     /// (chosen for the model), or one that `fabius.toml` defines.
     #[arg(long, value_name = "SCHEDULER", help_heading = "Delays")]
     pub delay: Option<String>,
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_usual_schedulers_need_no_file() {
         let nowhere = Path::new("/nowhere/m.pml");
-        for word in ["auto", "rtc", "rr", "random", "priority", "priority:A,B"] {
+        for word in ["auto", "rtc", "rr", "laps", "random", "priority", "priority:A,B"] {
             let flags = DelayFlags { delay: Some(word.to_owned()), ..DelayFlags::default() };
             assert_eq!(flags.scheduler_for(nowhere), word.parse(), "{word}");
         }

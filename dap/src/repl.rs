@@ -31,7 +31,10 @@ const COMMANDS: [(&str, &str); 18] = [
     ("essential", "the steps without which the run does not show what it shows"),
     ("writers NAME", "who wrote this value last, and from what"),
     ("search", "look for an error from here, with the holds; what is found becomes the run"),
-    ("delays [rr|rtc|random|priority]", "where the run delays a scheduler, and which of these delays its error needs"),
+    (
+        "delays [rr|laps|rtc|random|priority]",
+        "where the run delays a scheduler, and which of these delays its error needs",
+    ),
     ("undo", "take the last action back"),
     ("redo", "do it again"),
     ("help", "this"),
@@ -201,10 +204,11 @@ fn delays(e: &Exploration, kind: &str) -> Result<Done, String> {
     let scheduler = match kind {
         "" => SchedulerChoice::Auto,
         "rr" => SchedulerChoice::RoundRobin,
+        "laps" => SchedulerChoice::Laps,
         "rtc" => SchedulerChoice::RunToCompletion,
         "random" => SchedulerChoice::Random,
         "priority" => SchedulerChoice::Priority(Vec::new()),
-        other => return Err(format!("unknown scheduler `{other}` (known: rr, rtc, random, priority)")),
+        other => return Err(format!("unknown scheduler `{other}` (known: rr, laps, rtc, random, priority)")),
     };
     let scheduling = Scheduling { scheduler, seed: 0 };
     let delays = e.delays(&scheduling)?;

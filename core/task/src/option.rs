@@ -233,7 +233,7 @@ impl SchedulerChoice {
         match self {
             Self::Random => true,
             Self::Own(own) => own.base == SchedulerBase::Random && own.seed.is_none(),
-            Self::Auto | Self::RunToCompletion | Self::RoundRobin | Self::Priority(_) => false,
+            Self::Auto | Self::RunToCompletion | Self::RoundRobin | Self::Laps | Self::Priority(_) => false,
         }
     }
 }

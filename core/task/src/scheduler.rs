@@ -63,6 +63,7 @@ impl SchedulerChoice {
         let name = match self {
             Self::Auto | Self::RunToCompletion => "run-to-completion",
             Self::RoundRobin => "round-robin",
+            Self::Laps => "round-robin with laps",
             Self::Random => "a random order",
             Self::Priority(_) => "priorities",
             Self::Own(own) => return format!("`{}`", own.name),

@@ -308,6 +308,8 @@ pub enum SchedulerChoice {
     RunToCompletion,
     /// In the order of creation, until blocked.
     RoundRobin,
+    /// In the order of creation, until blocked or once around a loop.
+    Laps,
     /// Another order in each state.
     Random,
     /// Processes of these types first, in this order; then by the priorities of the model.
@@ -374,7 +376,7 @@ impl SchedulerChoice {
             _ => format!("fabius.toml defines {}", theirs.join(", ")),
         };
         Err(format!(
-            "unknown scheduler `{word}` (known: auto, rtc, rr, random, priority, priority:TYPE,TYPE; {there})\n\
+            "unknown scheduler `{word}` (known: auto, rtc, rr, laps, random, priority, priority:TYPE,TYPE; {there})\n\
              help: to define it, write in fabius.toml, in the folder of the model or above it:\n\
              \n    [schedulers.{}]\n    base = \"rtc\"                  # or rr, random, priority\n    \
              order = [\"Server\", \"Client\"]  # types of processes, the most important first",
@@ -395,6 +397,7 @@ impl SchedulerChoice {
             Self::Auto => "auto".to_owned(),
             Self::RunToCompletion => "rtc".to_owned(),
             Self::RoundRobin => "rr".to_owned(),
+            Self::Laps => "laps".to_owned(),
             Self::Random => "random".to_owned(),
             Self::Priority(types) if types.is_empty() => "priority".to_owned(),
             Self::Priority(types) => format!("priority:{}", types.join(",")),
@@ -413,9 +416,10 @@ impl FromStr for SchedulerChoice {
                 "auto" => Ok(Self::Auto),
                 "rtc" => Ok(Self::RunToCompletion),
                 "rr" => Ok(Self::RoundRobin),
+                "laps" => Ok(Self::Laps),
                 "random" => Ok(Self::Random),
                 "priority" => Ok(Self::Priority(Vec::new())),
-                _ => Err("expected auto, rtc, rr, random, priority or priority:TYPE,TYPE".to_owned()),
+                _ => Err("expected auto, rtc, rr, laps, random, priority or priority:TYPE,TYPE".to_owned()),
             },
         }
     }

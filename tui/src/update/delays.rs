@@ -33,7 +33,8 @@ fn choose(model: &mut Model) -> Result<(Tone, String), String> {
             SchedulerChoice::RunToCompletion
         }
         SchedulerChoice::RunToCompletion => SchedulerChoice::RoundRobin,
-        SchedulerChoice::RoundRobin => SchedulerChoice::Random,
+        SchedulerChoice::RoundRobin => SchedulerChoice::Laps,
+        SchedulerChoice::Laps => SchedulerChoice::Random,
     };
     let scheduling = model.scheduling.clone();
     let session = model.session.as_mut().ok_or("there is no model")?;

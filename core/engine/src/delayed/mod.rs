@@ -2,6 +2,7 @@
 
 mod by_name;
 mod cycles;
+mod laps;
 mod rerun;
 mod samples;
 mod seals;
@@ -25,7 +26,7 @@ use fabius_model::{Budget, SearchedMachine};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::delay_bounded::{self, Delay, DelayObserver, IterativeDelayBounding, Round};
 use fabius_search::schedule::{
-    Priority, RandomOrder, RankedRandom, RankedRoundRobin, RankedRunToCompletion, RoundRobin, RunToCompletion,
+    Laps, Priority, RandomOrder, RankedRandom, RankedRoundRobin, RankedRunToCompletion, RoundRobin, RunToCompletion,
     Scheduler, Sealed,
 };
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
@@ -37,6 +38,7 @@ use fabius_task::scheduler::{Chosen, choose, unknown_types};
 use fabius_task::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
 use fabius_witness::format::json;
 use fabius_witness::{HeldBack, Trace};
+use laps::ClosingEdges;
 use seals::{Overlap, SealedPlaces};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -299,6 +301,7 @@ fn with_scheduler<T: UnderScheduler>(
     let seals = SealedPlaces::new(&reader, &loaded.map, &loaded.seals).map(|seals| seals.telling(overlap));
     match kind {
         SchedulerChoice::RoundRobin => seal(machine, RoundRobin, seals, work),
+        SchedulerChoice::Laps => seal(machine, Laps(ClosingEdges::of(reader.shared_program())), seals, work),
         SchedulerChoice::Random => seal(machine, RandomOrder::new(seed), seals, work),
         SchedulerChoice::Priority(names) => seal(machine, Priority(ByName::new(reader, names)), seals, work),
         SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => seal(machine, RunToCompletion, seals, work),

@@ -103,11 +103,30 @@ fn a_scheduler_that_is_not_there_says_what_is() {
     }
 }
 
+#[test]
+fn laps_pass_on_where_round_robin_lets_a_process_spin() {
+    let spinning = "byte x; byte rounds;
+        active proctype Spinner() { do :: x = 1 - x od }
+        active proctype Counter() { do :: rounds < 3 -> rounds++ :: else -> assert(false) od }";
+    for mode in [DelayMode::Fast, DelayMode::Exact] {
+        let verdict = |scheduler| {
+            let settings = Settings { clarify_transitions_max: 0, ..delaying(scheduler, mode, Some(0)) };
+            run(spinning, &settings).0.report.properties.remove(0)
+        };
+        let found = verdict(SchedulerChoice::Laps);
+        assert_eq!((found.verdict, found.violations[0].delays.as_ref().map(Vec::len)), (Verdict::Violated, Some(0)));
+        assert!(found.reason.contains("under round-robin with laps"), "{}", found.reason);
+        let found = verdict(SchedulerChoice::RoundRobin);
+        assert_eq!(found.verdict, Verdict::Undecided, "{}", found.reason);
+    }
+}
+
 fn schedulers() -> Vec<SchedulerChoice> {
     vec![
         SchedulerChoice::Auto,
         SchedulerChoice::RunToCompletion,
         SchedulerChoice::RoundRobin,
+        SchedulerChoice::Laps,
         SchedulerChoice::Random,
         SchedulerChoice::Priority(Vec::new()),
         SchedulerChoice::Priority(vec!["Worker".to_owned()]),

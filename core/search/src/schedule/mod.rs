@@ -25,6 +25,7 @@
 //! A scheduler only has to keep the *coverage condition* ([`covers`]): told to delay again and again, it names
 //! each process that can move. Debug builds check it in each state that a search arrives at.
 
+mod laps;
 mod priority;
 mod random;
 mod ranked;
@@ -33,6 +34,7 @@ mod run_to_completion;
 mod sealed;
 pub mod turns;
 
+pub use laps::{Closing, Laps};
 pub use priority::{Priority, Ranking};
 pub use random::RandomOrder;
 pub use ranked::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};

@@ -5,8 +5,8 @@ use super::truth::{Truth, everything, truth};
 use fabius_base::StopReason;
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Coverage, DelayObserver, IterativeDelayBounding, exact, fast};
+use fabius_search::schedule::{Closing, Laps, RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
-use fabius_search::schedule::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::{
     BitstateStore, Completeness, Model, Next, Observer, Outcome, Settings, StopAt, Store, TreeStore, ViolationKind,
 };
@@ -28,6 +28,22 @@ struct Fickle;
 impl Ranking for Fickle {
     fn rank(&self, state: &[u32], process: u8) -> u32 {
         if state[1..].first() == Some(&1) { u32::from(process % 2) } else { 9 - u32::from(process) }
+    }
+}
+
+/// A loop cannot be without a rule that leads to an earlier place, or to the same one.
+#[derive(Clone, Debug)]
+struct Backwards(Vec<bool>);
+
+impl Backwards {
+    fn of(toys: &Toys) -> Self {
+        Self(toys.rules.iter().map(|rule| rule.to <= rule.from).collect())
+    }
+}
+
+impl Closing<Label> for Backwards {
+    fn closes(&self, (mover, rule, _): &Label, process: u8) -> bool {
+        *mover == process && self.0[*rule as usize]
     }
 }
 
@@ -63,6 +79,7 @@ fn with_each(toys: &Toys, seed: u64, check: Check<'_>) {
         check(name, &run, &mut |delays_max| truth(&mut toys.clone(), scheduler, delays_max));
     }
     one(toys, "round-robin", &RoundRobin, check);
+    one(toys, "laps", &Laps(Backwards::of(toys)), check);
     one(toys, "run-to-completion", &RunToCompletion, check);
     one(toys, "random", &RandomOrder::new(seed), check);
     one(toys, "priority", &Priority(Fickle), check);
