@@ -18,6 +18,7 @@
 
 mod compare;
 mod conflicts;
+mod counted;
 mod footprints;
 mod model;
 mod referee;
@@ -29,9 +30,10 @@ mod tree;
 
 pub use compare::{Comparison, Difference, EventRecord, FactRecord, OrderRecord};
 pub use conflicts::Relation;
+pub use counted::Counted;
 pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
-pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch};
+pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_reports};
 
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_machine::Refusal;
@@ -200,29 +202,15 @@ pub fn executions(
     now: &dyn Fn() -> Duration,
 ) -> Result<Executions, NotCounted> {
     let began = now();
-    let program = loaded.checkable().and_then(|_| loaded.as_written()).ok_or(NotCounted::Faulty)?;
     let elapsed = || (now() - began).as_secs_f64();
-    let mut question = Question::new(&program, request, cancel).map_err(|why| NotCounted::Refused(why.to_string()))?;
+    let mut question = Question::asked(loaded, request, cancel)?;
     if let By::Stateless(method) = request.by {
         return match stateless::unsupported(request) {
             Some(why) => Err(NotCounted::Refused(why)),
             None => question.stateless(method, loaded, &elapsed),
         };
     }
-    let (mut model, mut explored) = question.count();
-    let seconds = elapsed();
-    let interleavings = question.interleavings(&explored);
-    let bounded = request.steps_max.is_some() || request.laps_max.is_some();
-    let complete = explored.ended == Ended::Complete;
-    let counted = report::Counted {
-        numbers: explored.graph.numbers(),
-        ended: &explored.ended,
-        nodes: explored.statistics.nodes,
-        memory_bytes: explored.statistics.memory_bytes,
-        outcomes: (complete && !bounded).then_some(explored.statistics.outcomes),
-        redundant_runs: None,
-    };
-    let mut found = Executions::of(report::of(loaded, request, &question, &counted, interleavings, seconds), &program);
+    let Begun { mut model, mut explored, mut found } = question.begin(loaded, &elapsed);
     let walked = match explored.ended.clone() {
         _ if model.is_lost() => Err("a state has no tables of independent steps".to_owned()),
         Ended::Complete => question.answer(&mut model, &mut explored.graph, (&mut found, loaded)),
@@ -232,6 +220,13 @@ pub fn executions(
     found.failure = walked.err().map(|why| internal_error(&why));
     report::add_listed(&mut found, loaded);
     Ok(found)
+}
+
+/// A graph that was explored, and what is known before anything else is asked.
+struct Begun {
+    model: Interleaved,
+    explored: ExploredGraph,
+    found: Executions,
 }
 
 /// A program, and how it is explored.
@@ -265,6 +260,33 @@ impl<'a> Question<'a> {
             why_not,
             ending: vec![false; program.edges.len()],
         })
+    }
+
+    /// What is asked about a model, if it can be run.
+    fn asked(loaded: &Loaded, request: &'a ExecutionsRequest, cancel: &'a Cancel) -> Result<Self, NotCounted> {
+        let program = loaded.checkable().and_then(|_| loaded.as_written()).ok_or(NotCounted::Faulty)?;
+        Self::new(&program, request, cancel).map_err(|why| NotCounted::Refused(why.to_string()))
+    }
+
+    /// Explores the graph.
+    fn begin(&mut self, loaded: &Loaded, elapsed: &dyn Fn() -> f64) -> Begun {
+        let request = self.request;
+        let (model, explored) = self.count();
+        let seconds = elapsed();
+        let interleavings = self.interleavings(&explored);
+        let bounded = request.steps_max.is_some() || request.laps_max.is_some();
+        let complete = explored.ended == Ended::Complete;
+        let counted = report::Counted {
+            numbers: explored.graph.numbers(),
+            ended: &explored.ended,
+            nodes: explored.statistics.nodes,
+            memory_bytes: explored.statistics.memory_bytes,
+            outcomes: (complete && !bounded).then_some(explored.statistics.outcomes),
+            redundant_runs: None,
+        };
+        let report = report::of(loaded, request, self, &counted, interleavings, seconds);
+        let found = Executions::of(report, &self.program);
+        Begun { model, explored, found }
     }
 
     /// All steps, or with `reduced` only those that suffice.
@@ -413,9 +435,7 @@ impl<'a> Question<'a> {
     }
 
     fn walk(&self, execution: Execution<Move, Fault>) -> Result<ListedExecution, String> {
-        let trace = referee::walk(&self.program, self.watch, &execution)?;
-        let Execution { number, path, failed, end, .. } = execution;
-        Ok(ListedExecution { number, failed, end, path, trace })
+        listed(&self.program, self.watch, execution)
     }
 
     fn walk_cycle(&self, cycle: &Cycle<Move>) -> Result<Trace, String> {
@@ -436,6 +456,13 @@ impl<'a> Question<'a> {
             Ended::Stopped(reason) => Some(limit_reached(Completeness::Stopped(*reason), &self.request.limits)),
         }
     }
+}
+
+/// An execution, walked by the reference interpreter.
+fn listed(program: &Arc<Program>, watch: Watch, execution: Execution<Move, Fault>) -> Result<ListedExecution, String> {
+    let trace = referee::walk(program, watch, &execution)?;
+    let Execution { number, path, failed, end, .. } = execution;
+    Ok(ListedExecution { number, failed, end, path, trace })
 }
 
 /// A number below a bound, each as likely as any other.

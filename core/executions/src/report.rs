@@ -194,6 +194,6 @@ pub(super) fn add_listed(found: &mut Executions, loaded: &Loaded) {
         steps: json::steps(trace, &loaded.map),
         loop_start: trace.cycle_start.unwrap_or(start + 1),
     });
-    found.report.tree = found.tree.as_ref().map(|branches| tree::report(branches, loaded));
+    found.report.tree = found.tree.as_ref().map(|branches| tree::branch_reports(branches, loaded));
     found.report.internal_error.clone_from(&found.failure);
 }

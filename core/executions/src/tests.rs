@@ -205,6 +205,37 @@ fn compare_views(
     Ok(())
 }
 
+#[test]
+fn counted_executions_are_asked_about_one_after_the_other() {
+    let text = "byte x; active [3] proctype P() { x = _pid; x = x + 1 }";
+    let loaded = load(text);
+    let count = |request: &ExecutionsRequest| {
+        Counted::new(&loaded, request, &Cancel::new(), &|| Duration::ZERO).expect("it can be counted")
+    };
+    let mut counted = count(&ExecutionsRequest::default());
+    let all: u128 = counted.report.executions.as_ref().and_then(|number| number.parse().ok()).expect("a number");
+    assert_eq!(all_executions(text, 1000).map(|all| all.len() as u128), Some(all));
+    let first = counted.alternatives(None).expect("walked");
+    let (root, ways) = first.split_first().expect("a first branch");
+    assert_eq!((root.numbers.all, ways.iter().map(|way| way.numbers.all).sum::<u128>()), (all, all));
+    // Down to the last execution.
+    let mut at = ways.last().cloned().expect("a choice");
+    while at.end.is_none() {
+        let below = counted.alternatives(Some((at.first, at.numbers.all))).expect("walked");
+        at = below.last().cloned().expect("a choice");
+    }
+    assert_eq!(at.first, all - 1);
+    let last = counted.execution(all - 1).expect("walked").expect("there");
+    assert_eq!((last.number, last.failed, last.end), (all - 1, false, End::Valid));
+    assert!(counted.execution(all).expect("walked").is_none());
+    assert!(counted.alternatives(Some((1, all))).expect("walked").is_empty());
+    // Where not everything was explored, nothing is listed.
+    let limits = Limits { states_max: Some(3), ..Limits::default() };
+    let mut part = count(&ExecutionsRequest { limits, ..ExecutionsRequest::default() });
+    assert!(!part.report.exhaustive && part.alternatives(None).expect("walked").is_empty());
+    assert!(part.execution(0).expect("walked").is_none());
+}
+
 fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Result<(), String> {
     let loaded = load(text);
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else { return Ok(()) };

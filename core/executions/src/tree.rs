@@ -2,12 +2,13 @@
 
 use super::{GraphOf, Question, model::Interleaved, report};
 use fabius_program::meaning::Fault;
-use fabius_program::{Move, Program};
+use fabius_program::{Move, Program, Watch};
 use fabius_search::executions::{Branch, End, Numbers, Then};
 use fabius_task::load::Loaded;
 use fabius_witness::format::json::{self, StepRecord};
 use fabius_witness::{Ending, Outcome, State, Step, describe, ending, settled, step as take};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// At most this many branches of the tree are shown at a time.
 pub const BRANCHES_MAX: usize = 10_000;
@@ -76,17 +77,25 @@ pub(super) fn of(
     branches_max: usize,
 ) -> Result<Vec<TreeBranch>, String> {
     let found = graph.tree(model, question.request.kind, branches_max.min(BRANCHES_MAX));
+    walked((&question.program, question.watch), &found)
+}
+
+/// Branches, each after its parent, walked by the reference interpreter.
+pub(super) fn walked(
+    (program, watch): (&Arc<Program>, Watch),
+    found: &[Branch<Move, Fault>],
+) -> Result<Vec<TreeBranch>, String> {
     let mut reached: Vec<Option<Reached>> = Vec::new();
     let mut branches = Vec::new();
-    for branch in &found {
+    for branch in found {
         let start = match branch.parent {
             Some(parent) => {
                 reached.get(parent).and_then(Option::as_ref).map(|at| (at.state.clone(), at.taken, at.failed))
             }
-            None => State::watching(&question.program, question.watch).ok().map(|state| (state, 0, false)),
+            None => State::watching(program, watch).ok().map(|state| (state, 0, false)),
         };
         let walked = match start {
-            Some((state, taken, failed)) => walk(&question.program, Reached { state, taken, failed }, branch)?,
+            Some((state, taken, failed)) => walk(program, Reached { state, taken, failed }, branch)?,
             None if branch.path.is_empty() => (Vec::new(), None),
             None => return Err("a branch of the tree begins nowhere".to_owned()),
         };
@@ -148,7 +157,7 @@ fn ends_so(program: &Program, state: &State, end: End) -> bool {
 }
 
 /// The tree as plain data.
-pub(super) fn report(branches: &[TreeBranch], loaded: &Loaded) -> Vec<BranchReport> {
+pub fn branch_reports(branches: &[TreeBranch], loaded: &Loaded) -> Vec<BranchReport> {
     let record = |branch: &TreeBranch| BranchReport {
         parent: branch.parent,
         first: branch.first.saturating_add(1).to_string(),

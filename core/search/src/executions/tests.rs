@@ -2,7 +2,7 @@
 //! the graph says, and as many as inclusion and exclusion over sets of independent steps says.
 
 use super::toy::{Event, Toy};
-use super::{End, Ended, Execution, Graph, Kind, Numbers, Settings, Then, explore};
+use super::{Branch, End, Ended, Execution, Graph, Kind, Numbers, Settings, Then, explore};
 use crate::store::TreeStore;
 use std::collections::{HashMap, HashSet};
 
@@ -175,6 +175,7 @@ fn check(toy: &Toy, seed: u64, bounds: Bounds) -> Option<(usize, usize)> {
         }
     }
     check_trees(&mut explored.graph, &mut model, expected, seed);
+    check_alternatives(&mut explored.graph, &mut model, seed);
     let settings = Settings { all_interleavings: true, steps_max, laps_max, ..Settings::default() };
     let every = explore(&mut model, TreeStore::default(), &settings);
     assert_eq!(every.graph.numbers().all, runs.len() as u128, "seed {seed}: interleavings");
@@ -218,6 +219,33 @@ fn check_trees(graph: &mut Graph<TreeStore<u32>>, model: &mut Toy, expected: Num
                 assert!(kind != Kind::All || sum == branch.numbers, "seed {seed}: {sum:?}, {branch:?}");
             }
         }
+    }
+}
+
+/// What is opened on demand is what the whole tree has there.
+fn check_alternatives(graph: &mut Graph<TreeStore<u32>>, model: &mut Toy, seed: u64) {
+    let whole = graph.tree(model, Kind::All, usize::MAX);
+    for (at, branch) in whole.iter().enumerate().take(20) {
+        let opened = graph.alternatives(model, branch.first, branch.numbers.all);
+        let mut ancestors: Vec<usize> = std::iter::successors(Some(at), |at| whole[*at].parent).collect();
+        ancestors.reverse();
+        for (ancestor, found) in ancestors.iter().zip(&opened) {
+            let expected = &whole[*ancestor];
+            let alike = |one: &Branch<Event, u32>| (one.depth, one.path.clone(), one.numbers, one.first, one.then);
+            assert_eq!(alike(found), alike(expected), "seed {seed}: the way to branch {at}");
+        }
+        let children: Vec<_> = whole.iter().filter(|child| child.parent == Some(at)).collect();
+        let found = &opened[ancestors.len()..];
+        assert_eq!(found.len(), children.len(), "seed {seed}: the alternatives at branch {at}");
+        for (found, expected) in found.iter().zip(children) {
+            assert_eq!(found.parent, Some(ancestors.len() - 1), "seed {seed}");
+            assert_eq!((found.numbers, found.first), (expected.numbers, expected.first), "seed {seed}");
+            assert_eq!(found.path.first(), expected.path.first(), "seed {seed}");
+            assert_eq!(found.then == Then::Unopened, found.numbers.all > 1, "seed {seed}");
+        }
+        let others =
+            whole.iter().any(|other| (other.first, other.numbers.all) == (branch.first + 1, branch.numbers.all));
+        assert!(others || graph.alternatives(model, branch.first + 1, branch.numbers.all).is_empty(), "seed {seed}");
     }
 }
 

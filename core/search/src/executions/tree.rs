@@ -47,7 +47,7 @@ impl<S: Payloads<u32>> Graph<S> {
         let mut tree = Vec::new();
         for depth in 1.. {
             let cap = if depth == 1 { usize::MAX } else { branches_max };
-            let Some(opened) = self.opened_to(model, kind, depth, cap) else { break };
+            let Some(opened) = self.opened_to(model, kind, Opening::Depth(depth), cap) else { break };
             tree = opened;
             if tree.iter().all(|branch| branch.then != Then::Unopened) {
                 break;
@@ -56,12 +56,25 @@ impl<S: Payloads<u32>> Graph<S> {
         tree
     }
 
-    /// The tree with the choices up to a depth; `None` if it has more branches than wanted.
+    /// The branches from the first one to the one with these executions, and the alternatives at its end, which are not opened
+    /// unless a single execution is behind them; empty if there is no such branch. `first` counts from 0 among all executions.
+    /// The graph must be complete, and the model the one with which it was explored.
+    pub fn alternatives<M: Independence>(&mut self, model: &mut M, first: u128, executions: u128) -> Vec<BranchOf<M>> {
+        let wanted = Stretch { first, executions };
+        if executions == 0 || self.root.overflows() || !Stretch::all(&self.root).contains(wanted) {
+            return Vec::new();
+        }
+        let branches = self.opened_to(model, Kind::All, Opening::Towards(wanted), usize::MAX).unwrap_or_default();
+        let there = branches.iter().any(|branch| Stretch::of(branch) == wanted);
+        if there { branches } else { Vec::new() }
+    }
+
+    /// The tree, as far as it is to be opened; `None` if it has more branches than wanted.
     fn opened_to<M: Independence>(
         &mut self,
         model: &mut M,
         kind: Kind,
-        depth: usize,
+        opening: Opening,
         branches_max: usize,
     ) -> Option<Vec<BranchOf<M>>> {
         if self.root.of(kind) == 0 {
@@ -73,16 +86,40 @@ impl<S: Payloads<u32>> Graph<S> {
             Ok(walker) => walker,
             Err(fault) => return Some(vec![Branch { then: Then::End(End::Broken, true, Some(fault)), ..root }]),
         };
-        let growing = Growing {
-            walker,
-            table: &self.table,
-            kind,
-            depth_max: depth,
-            frames: Vec::new(),
-            branches: vec![root],
-            number: 0,
-        };
+        let growing =
+            Growing { walker, table: &self.table, kind, opening, frames: Vec::new(), branches: vec![root], number: 0 };
         growing.grow(branches_max)
+    }
+}
+
+/// Which choices of a tree are opened.
+#[derive(Clone, Copy)]
+enum Opening {
+    /// Those up to a depth.
+    Depth(usize),
+    /// Those on the way to a branch, and that at its end; the alternatives to the way are left out.
+    Towards(Stretch),
+}
+
+/// Executions with neighbouring numbers: those behind a branch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    first: u128,
+    executions: u128,
+}
+
+impl Stretch {
+    fn all(root: &Numbers) -> Self {
+        Self { first: 0, executions: root.all }
+    }
+
+    fn of<Label, Fault>(branch: &Branch<Label, Fault>) -> Self {
+        Self { first: branch.first, executions: branch.numbers.all }
+    }
+
+    fn contains(self, other: Self) -> bool {
+        let end = |stretch: Self| stretch.first.saturating_add(stretch.executions);
+        self.first <= other.first && end(other) <= end(self)
     }
 }
 
@@ -98,7 +135,7 @@ struct Growing<'a, M: Independence, S> {
     walker: Walker<'a, M, S>,
     table: &'a Table,
     kind: Kind,
-    depth_max: usize,
+    opening: Opening,
     frames: Vec<Place>,
     branches: Vec<BranchOf<M>>,
     /// The number of the next execution, of whatever kind.
@@ -164,7 +201,17 @@ impl<M: Independence, S: Payloads<u32>> Growing<'_, M, S> {
             return Some(parent);
         }
         let depth = self.branches[parent].depth + 1;
-        let then = if depth < self.depth_max || weight == 1 { Then::Choice } else { Then::Unopened };
+        let opened = match self.opening {
+            Opening::Depth(depth_max) => depth < depth_max,
+            Opening::Towards(wanted) => {
+                let here = Stretch { first: self.number, executions: numbers.all };
+                if !here.contains(wanted) && Stretch::of(&self.branches[parent]) != wanted {
+                    return None;
+                }
+                here.contains(wanted)
+            }
+        };
+        let then = if opened || weight == 1 { Then::Choice } else { Then::Unopened };
         self.branches.push(Branch {
             parent: Some(parent),
             depth,
