@@ -8,6 +8,7 @@ use crate::stop::Interrupts;
 use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
+use fabius_analysis::Line;
 use fabius_analysis::stuck::{
     Being, CandidateReport, CandidateVerdict, NotAsked, PlaceReport, Proof, Stuck as Found, StuckReport, StuckRequest,
     StuckVerdict, stuck,
@@ -53,6 +54,10 @@ pub struct Stuck {
     #[arg(long, help_heading = "What to look for")]
     pub every: bool,
 
+    /// Look only for deadlocks in which a process waits at this line of the model.
+    #[arg(long, value_name = "LINE", value_parser = clap::value_parser!(u32).range(1..), help_heading = "What to look for")]
+    pub line: Option<u32>,
+
     /// Disable partial-order reduction in the search.
     #[arg(long, help_heading = "What to look for")]
     pub no_reduction: bool,
@@ -87,7 +92,10 @@ pub fn run(args: &Stuck) -> u8 {
         Ok(loaded) => loaded,
         Err(code) => return code,
     };
-    let (loaded, found) = match found_until(&cancel, loaded, request(args)) {
+    let (loaded, found) = match {
+        let request = request(args, &loaded.name);
+        found_until(&cancel, loaded, request)
+    } {
         Ok((loaded, Ok(found))) => (loaded, found),
         Ok((_, Err(NotAsked::Faulty))) => return exit::FAULTY,
         Ok((_, Err(NotAsked::Refused(why)))) => {
@@ -116,13 +124,14 @@ pub fn run(args: &Stuck) -> u8 {
     exit::worse(code(found.report.verdict), printed)
 }
 
-fn request(args: &Stuck) -> StuckRequest {
+fn request(args: &Stuck, file: &str) -> StuckRequest {
     let limits = Limits {
         states_max: args.max_states,
         depth_max: None,
         memory_bytes_max: Some(args.max_memory.unwrap_or_else(limits::default_bytes)),
     };
-    StuckRequest { every: args.every, no_reduction: args.no_reduction, limits }
+    let line = args.line.map(|line| Line { file: file.to_owned(), line });
+    StuckRequest { every: args.every, no_reduction: args.no_reduction, line, limits }
 }
 
 /// Asks on a thread of its own, which is left alone if it does not stop soon after it was asked to.

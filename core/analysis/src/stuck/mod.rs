@@ -18,6 +18,7 @@ mod tests;
 
 pub use report::{Being, CandidateReport, CandidateVerdict, PlaceReport, Proof, StuckReport};
 
+use super::Line;
 use fabius_base::{Cancel, Limits};
 use fabius_counterexample::{Counterexample, ErrorKind, Found, confirm};
 use fabius_model::SearchedMachine;
@@ -41,6 +42,8 @@ pub struct StuckRequest {
     pub every: bool,
     /// Explore all steps.
     pub no_reduction: bool,
+    /// Look only for deadlocks in which a process waits at this line.
+    pub line: Option<Line>,
     /// How much the search may use.
     pub limits: Limits,
 }
@@ -89,12 +92,24 @@ pub fn stuck(
     let program = loaded.checkable().and_then(|_| loaded.as_written()).ok_or(NotAsked::Faulty)?;
     let machine = SearchedMachine::new(Arc::clone(&program), Watch::NOTHING);
     let machine = machine.map_err(|why| NotAsked::Refused(why.to_string()))?;
-    let (candidates, machine, before) = match told(&program, machine.clone(), cancel) {
+    let (mut candidates, machine, before) = match told(&program, machine.clone(), cancel) {
         Ok(Told { candidates, machine, before }) => (Ok(candidates), machine, before),
         Err(why) => (Err(why), machine, Vec::new()),
     };
-    let none = candidates.as_ref().is_ok_and(|it| it.list.is_empty());
-    let searched = if none { None } else { Some(search(&program, (machine, &before), &candidates, request, cancel)) };
+    if let Some(line) = request.line.as_ref().filter(|line| !report::is_place(&program, &loaded.map, line)) {
+        return Err(NotAsked::Refused(format!("no process can wait at line {}: there is no statement", line.line)));
+    }
+    if let (Some(line), Ok(candidates)) = (&request.line, &mut candidates) {
+        let Candidates { participants, list, .. } = candidates;
+        list.retain(|candidate| report::waits_at(&program, &loaded.map, (participants, candidate), line));
+    }
+    let nothing = match &candidates {
+        Ok(candidates) => candidates.list.is_empty(),
+        // The search could not tell which deadlock is at the line.
+        Err(_) => request.line.is_some(),
+    };
+    let searched =
+        if nothing { None } else { Some(search(&program, (machine, &before), &candidates, request, cancel)) };
     let mut answer = Answer { program, candidates, searched, failure: None };
     let runs = answer.runs(loaded);
     let report = answer.report(loaded, request, &runs, (now() - began).as_secs_f64());
@@ -138,7 +153,8 @@ fn search(
     cancel: &Cancel,
 ) -> Searched {
     let reader = machine.machine().clone();
-    let mut guide = Guiding::new(Arc::clone(program), reader, candidates.as_ref().ok(), request.every);
+    let all = request.line.is_none();
+    let mut guide = Guiding::new(Arc::clone(program), reader, candidates.as_ref().ok(), (request.every, all));
     let store = TreeStore::<()>::default();
     let plan = if request.no_reduction { None } else { reduction::prepare(program, Preserve::Deadlocks).ok() };
     let effort = match plan {
@@ -186,21 +202,22 @@ impl Answer {
         }
         if let Some(run) = runs.iter().min_by_key(|run| run.trace.len()) {
             let places = self.candidates.as_ref().map_or(0, |it| it.list.len());
+            let here = at(request);
             let reason = match (runs.len(), request.every && places > 1) {
                 (reached, true) => {
                     format!(
-                        "runs lead to {reached} of {} in which all processes could be blocked",
+                        "runs lead to {reached} of {}{here} in which all processes could be blocked",
                         combinations(places)
                     )
                 }
-                _ => format!("a run of {} leads to one", counted(run.trace.len() as u64, "step")),
+                _ => format!("a run of {} leads to one{here}", counted(run.trace.len() as u64, "step")),
             };
             return (StuckVerdict::Deadlock, None, reason);
         }
         match (&self.searched, &self.candidates) {
-            (None, Ok(candidates)) => (StuckVerdict::NoDeadlock, Some(Proof::Text), by_text(candidates)),
+            (None, Ok(candidates)) => (StuckVerdict::NoDeadlock, Some(Proof::Text), by_text(candidates, request)),
             (Some(Searched { effort, .. }), _) if effort.ended == Ended::Exhausted => {
-                (StuckVerdict::NoDeadlock, Some(Proof::Search), self.by_search(effort))
+                (StuckVerdict::NoDeadlock, Some(Proof::Search), self.by_search(effort, request))
             }
             (Some(Searched { effort, .. }), _) => {
                 let why = match effort.ended {
@@ -209,20 +226,21 @@ impl Answer {
                 };
                 (StuckVerdict::Unknown, None, why)
             }
-            (None, Err(_)) => (StuckVerdict::Unknown, None, "nothing was looked for".to_owned()),
+            (None, Err(why)) => (StuckVerdict::Unknown, None, format!("no search: {}", sentence(*why))),
         }
     }
 
-    fn by_search(&self, effort: &BestFirst) -> String {
+    fn by_search(&self, effort: &BestFirst, request: &StuckRequest) -> String {
         let states = counted(effort.states, "state");
+        let here = at(request);
         match &self.candidates {
             Ok(it) if it.list.len() == 1 => {
                 format!(
-                    "the only combination of places that the text does not exclude is not reached ({states}, exhaustive)"
+                    "the only combination of places{here} that the text does not exclude is not reached ({states}, exhaustive)"
                 )
             }
             Ok(it) => format!(
-                "none of the {} that the text does not exclude is reached ({states}, exhaustive)",
+                "none of the {}{here} that the text does not exclude is reached ({states}, exhaustive)",
                 combinations(it.list.len())
             ),
             Err(_) => format!("no deadlock is reached ({states}, exhaustive)"),
@@ -253,6 +271,7 @@ impl Answer {
             version: VERSION,
             file: loaded.name.clone(),
             verdict,
+            line: request.line.as_ref().map(|line| line.line),
             reason,
             proof,
             combinations: candidates.map(|it| it.combinations.to_string()),
@@ -269,12 +288,26 @@ impl Answer {
     }
 }
 
+/// Whether a process of a model can come to a statement of a line, so that it makes sense to ask whether it gets stuck there.
+pub fn is_place(loaded: &Loaded, line: &Line) -> bool {
+    let program = loaded.checkable().and_then(|_| loaded.as_written());
+    program.is_some_and(|program| report::is_place(&program, &loaded.map, line))
+}
+
 fn combinations(count: usize) -> String {
     counted(count as u64, "combination") + " of places"
 }
 
+/// Where deadlocks are looked for, if not everywhere.
+fn at(request: &StuckRequest) -> String {
+    request.line.as_ref().map_or_else(String::new, |line| format!(" with a process at line {}", line.line))
+}
+
 /// What the text says of a model that has no candidate.
-fn by_text(candidates: &Candidates) -> String {
+fn by_text(candidates: &Candidates, request: &StuckRequest) -> String {
+    if request.line.is_some() {
+        return format!("no combination of places{} is a deadlock, as the text tells", at(request));
+    }
     let which = match u64::try_from(candidates.combinations) {
         Ok(0) => return "some process can always move".to_owned(),
         Ok(1) => "the only combination".to_owned(),

@@ -2,9 +2,10 @@
 
 use super::StuckVerdict;
 use super::guide::only_ends;
+use crate::Line;
 use fabius_base::SourceMap;
-use fabius_program::facts::{Candidates, Whereabouts};
-use fabius_program::{LocationId, Program};
+use fabius_program::facts::{Candidates, Participant, Whereabouts};
+use fabius_program::{LocationId, Process, ProcessId, ProcessKind, Program};
 use fabius_task::ViolationReport;
 use serde::Serialize;
 
@@ -32,6 +33,9 @@ pub struct StuckReport {
     pub file: String,
     /// The answer.
     pub verdict: StuckVerdict,
+    /// Only deadlocks in which a process waits at this line were looked for, and `candidates` has only these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
     /// The answer in a sentence.
     pub reason: String,
     /// What establishes that it cannot.
@@ -119,6 +123,38 @@ pub enum Being {
     AtEndLabel,
     /// It has ended, or nothing else is left to it.
     Ended,
+}
+
+/// Whether a process can come to a statement of a line.
+pub(super) fn is_place(program: &Program, map: &SourceMap, line: &Line) -> bool {
+    let of = |process: &Process| process.kind == ProcessKind::Process;
+    let mut processes = program.processes.iter().enumerate().filter(|(_, process)| of(process));
+    processes.any(|(number, process)| {
+        (0..process.locations.len()).any(|at| is_at(program, map, (ProcessId(number as u32), at as u32), line))
+    })
+}
+
+/// Whether a process waits at a line in a candidate.
+pub(super) fn waits_at(
+    program: &Program,
+    map: &SourceMap,
+    (participants, candidate): (&[Participant], &[Whereabouts]),
+    line: &Line,
+) -> bool {
+    participants.iter().zip(candidate).any(|(participant, place)| match place {
+        Whereabouts::Absent => false,
+        Whereabouts::At(LocationId(at)) => is_at(program, map, (participant.process(), *at), line),
+    })
+}
+
+/// Whether a statement that could be next at a location of a process stands in a line.
+fn is_at(program: &Program, map: &SourceMap, (process, at): (ProcessId, u32), line: &Line) -> bool {
+    let mut edges = program.edges_of(&program.process(process).locations[at as usize]);
+    let is_here = |span| {
+        let position = map.position(map.user_span(span));
+        position.line == line.line && *position.file == *line.file
+    };
+    !only_ends(program, process, at) && edges.any(|(id, _)| is_here(program.statement(process, id).span))
 }
 
 /// A candidate as plain data.

@@ -57,6 +57,28 @@ struct Tally {
     reached: usize,
 }
 
+/// What is said of a line agrees with what is said of the combinations with a process there.
+fn by_line(loaded: &Loaded, program: &Program, candidates: &Candidates, report: &StuckReport) {
+    let count = loaded.map.files().map(|(_, file)| file.text.lines().count()).max().unwrap_or(0);
+    for line in (1..=count as u32).map(|line| Line { file: loaded.name.clone(), line }) {
+        let here = |number: &usize| {
+            report::waits_at(program, &loaded.map, (&candidates.participants, &candidates.list[*number]), &line)
+        };
+        let all: Vec<CandidateVerdict> =
+            (0..candidates.list.len()).filter(here).map(|number| report.candidates[number].verdict).collect();
+        let request = StuckRequest { line: Some(line.clone()), ..StuckRequest::default() };
+        let Ok(found) = stuck(loaded, &request, &Cancel::new(), &|| Duration::ZERO) else { continue };
+        let expected = match () {
+            () if all.contains(&CandidateVerdict::Reached) => StuckVerdict::Deadlock,
+            () if !all.contains(&CandidateVerdict::Unknown) => StuckVerdict::NoDeadlock,
+            () => continue,
+        };
+        assert_eq!(found.report.verdict, expected, "line {}: {}", line.line, found.report.reason);
+        assert_eq!(found.report.candidates.len(), all.len());
+        assert_eq!(found.report.proof == Some(Proof::Text), all.is_empty(), "{}", found.report.reason);
+    }
+}
+
 impl Tally {
     fn judge(&mut self, name: &str, text: &str) {
         let loaded = load(text);
@@ -78,10 +100,11 @@ impl Tally {
         assert_eq!(report.verdict, verdict, "{name}: {}\n{text}", report.reason);
         assert_eq!(found.runs.is_empty(), real.is_empty());
         let Ok(Told { candidates, .. }) = told else { return };
+        by_line(&loaded, &program, &candidates, report);
         self.told += 1;
         self.proved += usize::from(candidates.list.is_empty());
         self.candidates += candidates.list.len();
-        let mut guide = Guiding::new(Arc::clone(&program), machine.machine().clone(), Some(&candidates), true);
+        let mut guide = Guiding::new(Arc::clone(&program), machine.machine().clone(), Some(&candidates), (true, true));
         let mut reached = BTreeSet::new();
         for state in &real {
             let at = guide.candidates_of(state);
