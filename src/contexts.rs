@@ -8,11 +8,10 @@ use crate::stop::Interrupts;
 use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
-use fabius_analysis::contexts::Choices;
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_engine::{CheckContext, Loaded, SAFETY, Settings, Verdict};
+use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts, init_of};
+use fabius_engine::{Settings, Verdict};
 use fabius_supervise::{Timer, Unfinished, Voice, memory};
-use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -86,39 +85,6 @@ pub struct Contexts {
     pub json: bool,
 }
 
-/// What is known of a context.
-#[derive(Serialize, Debug)]
-struct Judged {
-    /// What its `init` does.
-    statements: Vec<String>,
-    verdict: Verdict,
-    /// What goes wrong, or what the verdict rests on.
-    reason: String,
-    /// Where something goes wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-    /// Length of the run that shows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    steps: Option<u64>,
-}
-
-/// What is known of all.
-#[derive(Serialize, Debug)]
-struct Report {
-    tool: &'static str,
-    version: &'static str,
-    file: String,
-    /// All contexts were looked at that there are.
-    complete: bool,
-    contexts: Vec<Judged>,
-}
-
-/// Why contexts are not judged.
-enum Failure {
-    Faulty(String),
-    Internal(String),
-}
-
 /// Checks the contexts of a model, and shows those that go wrong; returns the exit code.
 pub fn run(args: &Contexts) -> u8 {
     let cancel = Cancel::new();
@@ -129,16 +95,8 @@ pub fn run(args: &Contexts) -> u8 {
         let _ = result.send(judged(&own, &asked));
     });
     let report = match done {
-        Ok(Ok(Ok(report))) => report,
-        Ok(Ok(Err(Failure::Faulty(why)))) => {
-            output::complain(&format!("error: {why}"));
-            return exit::FAULTY;
-        }
-        Ok(Ok(Err(Failure::Internal(why)))) => {
-            output::complain(&why);
-            return exit::INTERNAL;
-        }
-        Ok(Err(why)) => return abandoned(why),
+        Ok(Ok(report)) => report,
+        Ok(Err(why)) => return not_judged(why),
         Err(why) if cancel.requested().is_some() => return abandoned(why),
         // It panicked, which was told.
         Err(_) => return exit::INTERNAL,
@@ -158,99 +116,54 @@ fn abandoned(why: StopReason) -> u8 {
     exit::UNDECIDED
 }
 
-/// The text of an `init` that makes a context.
-fn init(statements: &[String]) -> String {
-    format!("\n\ninit {{\n  atomic {{\n    {}\n  }}\n}}\n", statements.join(";\n    "))
+/// Says why contexts were not judged; returns the exit code.
+fn not_judged(why: NotJudged) -> u8 {
+    match why {
+        NotJudged::Stopped(why) => return abandoned(why),
+        NotJudged::Internal(why) => {
+            output::complain(&why);
+            return exit::INTERNAL;
+        }
+        NotJudged::Refused(why) => output::complain(&format!("error: {why}")),
+        NotJudged::Faulty(loaded, statements) => {
+            let errors: Vec<_> = loaded.findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+            let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &errors));
+            let first = errors.first().map_or_else(String::new, |finding| format!(": {}", finding.headline));
+            let with = if statements.is_empty() { String::new() } else { format!("with {}: ", statements.join("; ")) };
+            output::complain(&format!("error: {with}the model is faulty{first}"));
+        }
+    }
+    exit::FAULTY
 }
 
 /// Checks contexts until all are checked or somebody asks to stop.
-fn judged(args: &Contexts, cancel: &Cancel) -> Result<Result<Report, Failure>, StopReason> {
+fn judged(args: &Contexts, cancel: &Cancel) -> Result<ContextsReport, NotJudged> {
     let limits = Limits {
         states_max: Some(args.max_states.unwrap_or(STATES_MAX)),
         depth_max: None,
         memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
     };
-    let settings = Settings { properties: vec![SAFETY.to_owned()], schedule: false, limits, ..Settings::default() };
-    let load =
+    let request = ContextsRequest {
+        processes_max: usize::from(args.processes),
+        types: args.types.clone(),
+        with: None,
+        values: args.values.clone(),
+        inputs: args.input.clone(),
+        contexts_max: args.max_contexts,
+        limits,
+    };
+    let settings = Settings { limits, ..Settings::default() };
+    let mut load =
         |more: &str| check::load_adding(&args.file, &args.define, more, &settings, cancel).map(|(loaded, _)| loaded);
-    // A model in which nothing runs has no program.
-    let empty = load("\n\ninit { skip }\n")?;
-    if let Some(why) = faults(&empty) {
-        return Ok(Err(Failure::Faulty(why)));
-    }
-    let choices = match Choices::of(&empty, &args.types, &args.values, &args.input) {
-        Ok(choices) => choices,
-        Err(why) => return Ok(Err(Failure::Faulty(why))),
-    };
-    let mut report = Report {
-        tool: fabius_engine::TOOL,
-        version: fabius_engine::VERSION,
-        file: empty.name.clone(),
-        complete: true,
-        contexts: Vec::new(),
-    };
-    for context in choices.contexts(usize::from(args.processes)) {
-        if cancel.requested().is_some() || args.max_contexts <= report.contexts.len() {
-            report.complete = false;
-            break;
-        }
-        let statements = choices.statements(&context);
-        let Ok(loaded) = load(&init(&statements)) else {
-            report.complete = false;
-            break;
-        };
-        if let Some(why) = faults(&loaded) {
-            return Ok(Err(Failure::Faulty(format!("with {}: {why}", statements.join("; ")))));
-        }
-        match judge(&loaded, &settings, statements, cancel) {
-            Ok(judged) => report.contexts.push(judged),
-            Err(why) => return Ok(Err(Failure::Internal(why))),
-        }
-    }
-    Ok(Ok(report))
-}
-
-/// What keeps a text from being checked.
-fn faults(loaded: &Loaded) -> Option<String> {
-    if loaded.checkable().is_some() {
-        return None;
-    }
-    let errors: Vec<_> = loaded.findings.iter().filter(|finding| finding.is_error()).cloned().collect();
-    let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &errors));
-    let first = errors.first().map_or_else(String::new, |finding| format!(": {}", finding.headline));
-    Some(format!("the model is faulty{first}"))
-}
-
-fn judge(loaded: &Loaded, settings: &Settings, statements: Vec<String>, cancel: &Cancel) -> Result<Judged, String> {
     let started = Instant::now();
-    let mut context = CheckContext { cancel, now: &|| started.elapsed(), observe: &mut |_| {}, controls: None };
-    let outcome = fabius_engine::check(loaded, settings, &mut context);
-    if let Some(failure) = outcome.failure {
-        return Err(failure);
-    }
-    Ok(match outcome.counterexamples.first() {
-        Some(found) => Judged {
-            statements,
-            verdict: outcome.report.verdict,
-            reason: found.finding.headline.clone(),
-            line: Some(found.report.line),
-            steps: Some(found.report.steps),
-        },
-        None => Judged {
-            statements,
-            verdict: outcome.report.verdict,
-            reason: outcome.report.reason.clone(),
-            line: None,
-            steps: None,
-        },
-    })
+    contexts(&request, &mut load, cancel, &|| started.elapsed())
 }
 
-fn count_of(report: &Report, verdict: Verdict) -> usize {
-    report.contexts.iter().filter(|it| it.verdict == verdict).count()
+fn count_of(report: &ContextsReport, verdict: Verdict) -> usize {
+    report.with(verdict).count()
 }
 
-fn code(report: &Report) -> u8 {
+fn code(report: &ContextsReport) -> u8 {
     if 0 < count_of(report, Verdict::Violated) {
         1
     } else if report.complete && count_of(report, Verdict::Holds) == report.contexts.len() {
@@ -260,7 +173,7 @@ fn code(report: &Report) -> u8 {
     }
 }
 
-fn shown(report: &Report) -> String {
+fn shown(report: &ContextsReport) -> String {
     let (all, wrong) = (report.contexts.len() as u64, count_of(report, Verdict::Violated) as u64);
     let open = all - wrong - count_of(report, Verdict::Holds) as u64;
     let mut text = String::new();
@@ -285,13 +198,13 @@ fn shown(report: &Report) -> String {
 }
 
 /// Writes the model with the first context that goes wrong; returns the exit code.
-fn export(args: &Contexts, path: &std::path::Path, report: &Report) -> u8 {
+fn export(args: &Contexts, path: &std::path::Path, report: &ContextsReport) -> u8 {
     let Some(wrong) = report.contexts.iter().find(|it| it.verdict == Verdict::Violated) else {
         output::complain(&format!("error: nothing is written to `{}`: no context goes wrong", path.display()));
         return exit::UNDECIDED;
     };
     let read = std::fs::read_to_string(&args.file);
-    match read.and_then(|text| std::fs::write(path, text + &init(&wrong.statements))) {
+    match read.and_then(|text| std::fs::write(path, text + &init_of(&wrong.statements))) {
         Ok(()) => {
             output::complain(&format!("written to `{}`", path.display()));
             0

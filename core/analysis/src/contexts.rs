@@ -83,6 +83,17 @@ impl Choices {
         })
     }
 
+    /// Whether there is a process of a type to be created.
+    pub fn has(&self, name: &str) -> bool {
+        self.contexts(1).any(|context| self.creates(&context, name))
+    }
+
+    /// Whether a context creates a process of a type.
+    pub fn creates(&self, context: &Context, name: &str) -> bool {
+        let is_one = |run: &str| run.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
+        context.processes.iter().any(|process| is_one(&self.processes[*process]))
+    }
+
     /// A context in words, as it stands in the model: what is assigned, and what is run.
     pub fn statements(&self, context: &Context) -> Vec<String> {
         let inputs = self.inputs.iter().zip(&context.inputs).map(|(values, value)| values[*value].clone());
@@ -164,6 +175,8 @@ mod tests {
         let choices = Choices { processes: text(&["P(1)", "Q()"]), inputs };
         let context = Context { processes: vec![0, 1, 1], inputs: vec![1, 2] };
         assert_eq!(choices.statements(&context), ["x = 1", "y = 2", "run P(1)", "run Q()", "run Q()"]);
+        assert!(choices.creates(&context, "P") && choices.creates(&context, "Q"));
+        assert!(!choices.creates(&Context { processes: vec![1], inputs: Vec::new() }, "P"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Nothing in here reads a file or a clock, prints, or starts a thread: text comes through a
 //! function, time and cancellation through [`CheckContext`].
 
+pub mod contexts;
 pub mod event;
 pub mod strategy;
 
