@@ -372,7 +372,11 @@ impl Seen {
                 Notice::Decided(name, property) => self.show(&name, &property, true),
                 Notice::Settled(name) => self.show_rest(&name),
                 Notice::Failed(name, failure) => eprintln!("{name}: {failure}"),
-                Notice::Changed(_) | Notice::Progress(_) | Notice::Hints(_) | Notice::Met(..) => {}
+                Notice::Changed(_)
+                | Notice::Progress(_)
+                | Notice::Hints(_)
+                | Notice::Met(..)
+                | Notice::Answered(..) => {}
             }
         }
     }

@@ -6,6 +6,7 @@ mod client;
 mod conversation;
 mod damage;
 mod deadlocks;
+mod executions;
 mod fairness;
 mod features;
 mod latency;

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { StepThrough } from "./debug";
+import type { Executions } from "./executions";
 import type { PropertyStatus, Status, Which } from "./protocol";
 import { short, sign } from "./pure/words";
 import type { Runs } from "./runs";
@@ -42,11 +43,12 @@ interface House {
   store: Store;
   server: Server;
   panels: TracePanels;
+  executions: Executions;
   runs: Runs;
   stepThrough: StepThrough;
 }
 
-export function commands({ context, store, server, panels, runs, stepThrough }: House): vscode.Disposable {
+export function commands({ context, store, server, panels, executions, runs, stepThrough }: House): vscode.Disposable {
   const texts = new Map<string, string>();
   const registered: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
@@ -84,6 +86,8 @@ export function commands({ context, store, server, panels, runs, stepThrough }: 
     const found = property ? store.property(about.uri, property) : store.of(about.uri)?.properties[0];
     if (found) await explain(server, texts, about.uri, found);
   });
+  on("fabius.showExecutions", ({ uri }) => executions.show(uri));
+  on("fabius.showExecutionsWithLaps", ({ uri }) => executions.countWithLaps(uri));
   on("fabius.explore", (about) => explore(context, store, runs, about));
   registered.push(
     vscode.commands.registerCommand("fabius.restartServer", () => server.restart()),

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { commands } from "./commands";
 import { debugging, type StepThrough, stepper } from "./debug";
 import { Decorations } from "./decorations";
+import { Executions } from "./executions";
 import { Runs } from "./runs";
 import { Server } from "./server";
 import { statusItem } from "./statusItem";
@@ -20,6 +21,7 @@ export interface Api {
   decorations: Decorations;
   tests: Tests;
   panels: TracePanels;
+  executions: Executions;
   /** How long `activate` took, in milliseconds. */
   activation: number;
 }
@@ -27,20 +29,21 @@ export interface Api {
 export function activate(context: vscode.ExtensionContext): Api {
   const began = performance.now();
   const store = new Store();
-  const server = new Server(context, {
+  const server: Server = new Server(context, {
     status: (status) => {
       // What is told of a document that was closed meanwhile would outlive it, and count for the next one of its name.
       const uri = vscode.Uri.parse(status.uri).toString();
       if (vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri)) store.take(status);
     },
     stopped: () => { store.clear(); },
-    command: (name, argument) => carryOut(stepThrough, name, argument as Which | undefined),
+    command: (name, argument) => carryOut(stepThrough, executions, name, argument as Which | undefined),
   });
   const runs = new Runs(context, store, server);
   const stepThrough = stepper(runs);
   const decorations = new Decorations(store, server);
   const tests = new Tests(store, server, stepThrough);
   const panels = new TracePanels(context, server, store);
+  const executions: Executions = new Executions(server, panels, store);
   const tree = vscode.window.createTreeView("fabius.properties", { treeDataProvider: new PropertyTree(store) });
   context.subscriptions.push(
     store,
@@ -48,21 +51,30 @@ export function activate(context: vscode.ExtensionContext): Api {
     decorations,
     tests,
     panels,
+    executions,
     tree,
     statusItem(store),
     debugging(context, store, runs),
-    commands({ context, store, server, panels, runs, stepThrough }),
+    commands({ context, store, server, panels, executions, runs, stepThrough }),
     vscode.workspace.onDidCloseTextDocument((document) => { store.forget(document.uri); }),
   );
   void vscode.commands.executeCommand("setContext", "fabius.active", true);
   // The editor goes on before the server starts. What goes wrong there is told there.
   setImmediate(() => { server.start().catch(() => undefined); });
-  return { store, server, decorations, tests, panels, activation: performance.now() - began };
+  return { store, server, decorations, tests, panels, executions, activation: performance.now() - began };
 }
 
 /** Code lenses and fixes carry the server's commands; some of them are better carried out here. */
-function carryOut(stepThrough: StepThrough, name: string, about: Which | undefined): boolean {
+function carryOut(stepThrough: StepThrough, executions: Executions, name: string, about: Which | undefined): boolean {
   if (!about) return false;
+  if (name === "fabius.contexts") {
+    void executions.contexts(about as { uri: string; process: string });
+    return true;
+  }
+  if (name === "fabius.stuck") {
+    void executions.stuck(about as { uri: string; lines: number[] });
+    return true;
+  }
   if (name === "fabius.trace") {
     void stepThrough(vscode.Uri.parse(about.uri), about.property, about.counterexample);
     return true;

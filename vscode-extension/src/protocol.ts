@@ -186,9 +186,54 @@ export interface StateAfter {
   }[];
 }
 
-/** Which counterexample is meant. */
+/** `fabius/executions`: how many executions a model has; numbers are decimal digits. */
+export interface Counted {
+  uri: string;
+  /** The text means something else by now. */
+  stale: boolean;
+  executions: string | null;
+  exhaustive: boolean;
+  sentence: string;
+  /** What to do where not all could be counted. */
+  advice: string | null;
+}
+
+/** A branch of the tree of choices: executions with neighbouring numbers. */
+export interface Branch {
+  first: string;
+  executions: string;
+  failing: string;
+  stuck: string;
+  ok: string;
+  /** How its execution ends, if there is only one. */
+  ends?: "well" | "stuck" | "failed" | "waiting" | "cut";
+  unopened: boolean;
+  /** The number of its steps, of which the first is told. */
+  length: number;
+  step: Step | null;
+  sentence: string;
+}
+
+/** `fabius/executionTree`: a branch, and the alternatives at its end. */
+export interface Opened {
+  stale: boolean;
+  branch: Branch;
+  alternatives: Branch[];
+}
+
+/** `fabius/stuck` and `fabius/contexts`. */
+export interface Asked {
+  sentence: string;
+  /** The run that shows it. */
+  run?: string;
+  /** A model that shows it. */
+  model?: string | null;
+}
+
+/** Which counterexample is meant, or which run that an answer named. */
 export interface Which {
   uri: string;
+  run?: string | undefined;
   property?: string | undefined;
   counterexample?: number | undefined;
 }

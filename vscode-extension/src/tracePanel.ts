@@ -19,7 +19,7 @@ type FromPanel =
   | { type: "open"; step: number }
   | { type: "export" };
 
-const keyOf = (which: Which): string => `${which.uri}#${which.property ?? ""}#${which.counterexample ?? 0}`;
+const keyOf = (which: Which): string => `${which.uri}#${which.run ?? ""}#${which.property ?? ""}#${which.counterexample ?? 0}`;
 
 /** All of a counterexample. */
 export async function loadTrace(server: Server, which: Which): Promise<TraceData> {
@@ -125,7 +125,7 @@ export class TracePanels implements vscode.Disposable {
   private set(panel: vscode.WebviewPanel, which: Which): TracePanel {
     const shown = new TracePanel(which, panel);
     this.open.set(keyOf(which), shown);
-    panel.title = `Trace: ${which.property ?? path.basename(which.uri)}`;
+    panel.title = `Trace: ${which.run ?? which.property ?? path.basename(which.uri)}`;
     panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, "media", "view.svg");
     panel.onDidDispose(() => {
       this.open.delete(keyOf(which));
@@ -224,13 +224,15 @@ export class TracePanels implements vscode.Disposable {
       { label: "HTML", description: "one file with everything in it, to step through in a browser", format: "html", end: "html" },
       { label: "Mermaid", description: "a sequence diagram", format: "mermaid", end: "mmd" },
       { label: "Text", description: "for an issue or a letter", format: "text", end: "txt" },
-      { label: "Run", description: "to open in the explorer or the debugger, also when the model has changed", format: "run", end: "json" },
+      ...(which.run
+        ? []
+        : [{ label: "Run", description: "to open in the explorer or the debugger, also when the model has changed", format: "run", end: "json" }]),
       { label: "Trail", description: "for spin -t", format: "trail", end: "trail" },
     ];
     const kind = await vscode.window.showQuickPick(kinds, { title: "Export the trace as" });
     if (!kind) return;
     const model = vscode.Uri.parse(which.uri);
-    const name = `${path.basename(model.fsPath).replace(/\.\w+$/, "")}-${which.property ?? "trace"}.${kind.end}`;
+    const name = `${path.basename(model.fsPath).replace(/\.\w+$/, "")}-${(which.run ?? which.property ?? "trace").replaceAll(" ", "-")}.${kind.end}`;
     const target = await vscode.window.showSaveDialog({ defaultUri: vscode.Uri.joinPath(model, "..", name) });
     if (!target) return;
     await vscode.workspace.fs.writeFile(target, Buffer.from(await this.text(which, kind.format), "utf8"));

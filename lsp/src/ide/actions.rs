@@ -2,7 +2,7 @@
 //! tried by the checker in the background, and its title says what became of it.
 
 use super::place::View;
-use super::schedules;
+use super::{questions, schedules};
 use crate::session::Document;
 use crate::session::fix_validations::FixValidation;
 use crate::session::reading::Reading;
@@ -37,6 +37,8 @@ pub enum ActionKind {
     Rewrite,
     /// It only tells.
     Explain,
+    /// It asks something that takes a search.
+    Ask,
 }
 
 /// Something that could be done.
@@ -69,6 +71,10 @@ pub struct Action {
 pub enum Command {
     /// Explains a violation: the property, and which of its counterexamples.
     Explain(String, usize),
+    /// Asks in which contexts with a process of a type the model goes wrong.
+    Contexts(String),
+    /// Asks whether a deadlock can be reached in which a process waits at a line, from 1.
+    Stuck(u32),
     /// Checks a property, where only the infinite runs count that are fair in this way.
     Check(String, Fairness),
 }
@@ -79,6 +85,7 @@ pub fn actions(name: &str, document: &Document, reading: &Reading, range: &Range
     let mut found = all(name, document, view);
     found.retain(|action| action.place.start <= range.end && range.start <= action.place.end);
     found.extend(wrap_selection(view, range));
+    found.extend(questions::at(view, range));
     for action in found.iter_mut().filter(|action| action.tried) {
         let text = edited(view.text(), &action.edits);
         if let Some(why) = action.weakens {
@@ -177,7 +184,7 @@ fn explain(known: &Known, index: usize, place: Range<usize>) -> Action {
     told("Explain this violation".to_owned(), command, &place)
 }
 
-fn told(title: String, command: Command, place: &Range<usize>) -> Action {
+pub(super) fn told(title: String, command: Command, place: &Range<usize>) -> Action {
     let command = Some(command);
     Action { kind: ActionKind::Explain, tried: false, command, ..action(title, place, Vec::new()) }
 }

@@ -7,12 +7,14 @@ pub mod actions;
 pub mod completion;
 pub mod deadlocks;
 pub mod diagnostics;
+pub mod executions;
 pub mod hints;
 pub mod hover;
 pub mod inline_values;
 pub mod lenses;
 pub mod names;
 pub mod place;
+mod questions;
 pub mod schedules;
 
 #[cfg(test)]

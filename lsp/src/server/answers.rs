@@ -538,6 +538,12 @@ pub fn actions(server: &mut MainLoop, params: &lsp::CodeActionParams) -> Option<
                 let about = json!({ "uri": uri, "property": property, "fairness": fairness.as_str() });
                 answer["command"] = command("fabius.check", about);
             }
+            Some(fixes::Command::Contexts(process)) => {
+                answer["command"] = command("fabius.contexts", json!({ "uri": uri, "process": process }));
+            }
+            Some(fixes::Command::Stuck(line)) => {
+                answer["command"] = command("fabius.stuck", json!({ "uri": uri, "lines": [line - 1] }));
+            }
             None => answer["edit"] = json!({ "changes": { uri.clone(): edits } }),
         }
         if action.tried {
@@ -556,5 +562,6 @@ fn action_kind(kind: fixes::ActionKind) -> &'static str {
     match kind {
         fixes::ActionKind::Fix | fixes::ActionKind::Explain => "quickfix",
         fixes::ActionKind::Rewrite => "refactor.rewrite",
+        fixes::ActionKind::Ask => "refactor.ask",
     }
 }

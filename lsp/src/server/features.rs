@@ -12,7 +12,8 @@ use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
 /// The commands that a client may ask for.
-pub const COMMANDS: [&str; 4] = ["fabius.check", "fabius.stop", "fabius.explain", "fabius.trace"];
+pub const COMMANDS: [&str; 6] =
+    ["fabius.check", "fabius.stop", "fabius.explain", "fabius.trace", "fabius.contexts", "fabius.stuck"];
 
 /// What the server says that it can do.
 pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
@@ -48,7 +49,7 @@ pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
             "inlayHintProvider": true,
             "inlineValueProvider": true,
             "codeLensProvider": {},
-            "codeActionProvider": { "codeActionKinds": ["quickfix", "refactor.rewrite"] },
+            "codeActionProvider": { "codeActionKinds": ["quickfix", "refactor.rewrite", "refactor.ask"] },
             "executeCommandProvider": { "commands": COMMANDS },
             "experimental": { "fabius": own::METHODS },
         },

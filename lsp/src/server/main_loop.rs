@@ -12,6 +12,7 @@ use super::memory;
 use super::names::{name_of, uri_of};
 use super::own;
 use super::positions::Encoding;
+use super::questions;
 use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::status::{self, ProgressBars};
@@ -67,8 +68,8 @@ pub struct MainLoop {
     pending: Pending,
     /// Requests about a text that is being read, in the order of arrival.
     waiting: Vec<(Id, String, lsp::LSPAny)>,
-    /// Requests for which work was started, by its number.
-    asked: BTreeMap<RunId, Id>,
+    /// Requests for which work was started, with their parameters, by its number.
+    asked: BTreeMap<RunId, (Id, lsp::LSPAny)>,
     inbox: Receiver<Incoming>,
     bars: ProgressBars,
     /// Of each model, the files for which diagnostics were published.
@@ -210,12 +211,15 @@ impl MainLoop {
 
     /// The answer to a request; `None` if work for it was started that will bring it.
     fn answer(&mut self, id: &Id, method: &str, params: lsp::LSPAny) -> Option<Result<lsp::LSPAny>> {
-        if method != own::MEET {
-            return Some(features::answer(self, method, params));
-        }
-        match own::ask_meet(self, params) {
+        let (method, params) = questions::of_command(method, params);
+        let begun = match method {
+            own::MEET => own::ask_meet(self, params.clone()),
+            _ if questions::METHODS.contains(&method) => questions::ask(self, method, params.clone()).map(Some),
+            method => return Some(features::answer(self, method, params)),
+        };
+        match begun {
             Ok(Some(run)) => {
-                self.asked.insert(run, id.clone());
+                self.asked.insert(run, (id.clone(), params));
                 None
             }
             Ok(None) => Some(Ok(lsp::LSPAny::Null)),
@@ -227,7 +231,7 @@ impl MainLoop {
     fn cancelled(&mut self, params: &lsp::LSPAny) {
         let id: Option<Id> = params.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
         let runs: Vec<RunId> =
-            self.asked.iter().filter(|(_, asked)| Some(*asked) == id.as_ref()).map(|(run, _)| *run).collect();
+            self.asked.iter().filter(|(_, (asked, _))| Some(asked) == id.as_ref()).map(|(run, _)| *run).collect();
         for run in runs {
             self.asked.remove(&run);
             self.session.cancel(run);
@@ -452,8 +456,14 @@ impl MainLoop {
                 }
                 Notice::Decided(..) => {}
                 Notice::Met(run, found, loaded) => {
-                    if let Some(id) = self.asked.remove(&run) {
+                    if let Some((id, _)) = self.asked.remove(&run) {
                         self.pending.answer(&id, Ok(own::met(*found, &loaded)));
+                    }
+                }
+                Notice::Answered(run, answer, job) => {
+                    if let Some((id, params)) = self.asked.remove(&run) {
+                        let answer = questions::answer(self, params, &job, *answer);
+                        self.pending.answer(&id, answer);
                     }
                 }
                 Notice::Settled(name) => {

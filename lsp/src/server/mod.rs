@@ -19,6 +19,7 @@ mod memory;
 mod names;
 mod own;
 mod positions;
+mod questions;
 mod service;
 mod settings;
 mod status;

@@ -8,21 +8,25 @@ use super::names::{name_of, uri_of};
 use super::service::error;
 use crate::session::Notice;
 use crate::session::jobs::{RunId, Tier};
+use crate::session::results::Known;
+use crate::session::runs::KeptRun;
 use fabius_analysis::{CoReachability, Line};
+use fabius_base::Span;
 use fabius_engine::{Counterexample, Loaded};
 use fabius_explore::Exploration;
 use fabius_project::config::fairness_named;
 use fabius_witness::format::json::{step_record, stuck};
 use fabius_witness::format::text;
-use fabius_witness::{ProcessStatus, Snapshot};
+use fabius_witness::{ProcessStatus, Snapshot, Trace};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::sync::Arc;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
 /// The requests, for clients that want to know.
-pub const METHODS: [&str; 10] = [
+pub const METHODS: [&str; 15] = [
     "fabius/properties",
     "fabius/lines",
     "fabius/trace",
@@ -33,6 +37,11 @@ pub const METHODS: [&str; 10] = [
     "fabius/stop",
     "fabius/survey",
     MEET,
+    "fabius/executions",
+    "fabius/executionTree",
+    "fabius/execution",
+    "fabius/contexts",
+    "fabius/stuck",
 ];
 
 /// Answered when work that was started for it is done.
@@ -44,9 +53,9 @@ const PAGE_STEPS: usize = 200;
 /// What a request is about. What it does not need may be left out.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct About {
+pub struct About {
     /// The model.
-    uri: lsp::Uri,
+    pub uri: lsp::Uri,
     #[serde(default)]
     property: Option<String>,
     #[serde(default)]
@@ -67,10 +76,41 @@ struct About {
     pid: Option<u8>,
     /// Lines, from 0.
     #[serde(default)]
-    lines: Vec<u32>,
+    pub lines: Vec<u32>,
+    /// A run that an answer named, instead of a counterexample.
+    #[serde(default)]
+    pub run: Option<String>,
+    /// Each process passes each of its loops at most so often.
+    #[serde(default)]
+    pub laps: Option<u32>,
+    /// Executions are cut off after so many steps.
+    #[serde(default)]
+    pub within: Option<u32>,
+    /// The number of an execution, from 1, in decimal digits.
+    #[serde(default)]
+    pub number: Option<String>,
+    /// The number of the first execution behind a branch, from 1, …
+    #[serde(default)]
+    pub first: Option<String>,
+    /// … and how many there are.
+    #[serde(default)]
+    pub executions: Option<String>,
+    /// The answer is shown.
+    #[serde(default)]
+    pub tell: bool,
+    /// A process type.
+    #[serde(default)]
+    pub process: Option<String>,
     /// How a counterexample is written.
     #[serde(default)]
     format: Format,
+}
+
+impl About {
+    /// The same about a run.
+    pub fn of_run(self, run: Option<String>) -> Self {
+        Self { run, ..self }
+    }
 }
 
 /// How a counterexample is written for somebody else.
@@ -166,11 +206,7 @@ fn survey(server: &mut MainLoop, name: &str) -> Value {
 }
 
 /// The counterexample that a request is about.
-fn example<'a>(
-    server: &'a MainLoop,
-    name: &str,
-    about: &About,
-) -> Result<(&'a crate::session::results::Known, &'a Counterexample)> {
+fn example<'a>(server: &'a MainLoop, name: &str, about: &About) -> Result<(&'a Known, &'a Counterexample)> {
     let known = server.session.document(name).and_then(|document| match &about.property {
         Some(property) => document.results.of(property),
         None => document.results.known.iter().find(|known| !known.counterexamples.is_empty()),
@@ -179,64 +215,114 @@ fn example<'a>(
     found.ok_or_else(|| error(ErrorCode::InvalidParams, "there is no such counterexample"))
 }
 
-/// A page of a trace.
-fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+/// A run that a request is about: a counterexample, or one that an answer named.
+struct Shown<'a> {
+    trace: &'a Trace,
+    loaded: &'a Arc<Loaded>,
+    stale: bool,
+    of: Of<'a>,
+}
+
+enum Of<'a> {
+    Counterexample(&'a Known, &'a Counterexample),
+    Run(&'a KeptRun),
+}
+
+impl Shown<'_> {
+    /// Where a place is in the present text.
+    fn place(&self, span: Span, name: &str) -> (String, Range<usize>) {
+        match self.of {
+            Of::Counterexample(known, _) => known.place(span, name),
+            Of::Run(run) => run.origin.place(span, name),
+        }
+    }
+
+    fn property(&self) -> &str {
+        match self.of {
+            Of::Counterexample(known, _) => &known.report.name,
+            Of::Run(run) => &run.key,
+        }
+    }
+}
+
+/// The run that a request is about.
+fn shown<'a>(server: &'a MainLoop, name: &str, about: &About) -> Result<Shown<'a>> {
+    if let Some(key) = &about.run {
+        let run = server.session.document(name).and_then(|document| document.asked.run(key));
+        let run = run.ok_or_else(|| error(ErrorCode::InvalidParams, format!("there is no run `{key}`")))?;
+        let origin = &run.origin;
+        return Ok(Shown { trace: run.trace(), loaded: &origin.loaded, stale: origin.stale, of: Of::Run(run) });
+    }
     let (known, example) = example(server, name, about)?;
-    let map = known.reading.map();
+    let of = Of::Counterexample(known, example);
+    Ok(Shown { trace: &example.trace, loaded: &known.reading.loaded, stale: known.stale, of })
+}
+
+/// A page of a trace.
+pub fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+    let shown = shown(server, name, about)?;
+    let map = &shown.loaded.map;
     let converter = Converter::new(&server.session, map, server.encoding);
     let first = about.from.max(1);
     let count = about.count.unwrap_or(PAGE_STEPS).min(PAGE_STEPS);
-    let page = example.trace.steps.from(first - 1).take(count);
+    let page = shown.trace.steps.from(first - 1).take(count);
     let steps: Vec<Value> = page
         .map(|step| {
             let mut record = json(step_record(&step, map));
-            let (file, range) = known.place(step.actor.span, name);
+            let (file, range) = shown.place(step.actor.span, name);
             record["uri"] = json!(uri_of(&file));
             record["range"] = json!(converter.range(&file, range.start, range.end));
             record
         })
         .collect();
+    let (kind, message, explanation, advice) = match shown.of {
+        Of::Counterexample(_, example) => {
+            let report = &example.report;
+            (json!(report.kind), &report.message, &report.explanation[..], report.advice.as_ref())
+        }
+        Of::Run(run) => (json!(run.kind), &run.message, &[][..], None),
+    };
     Ok(json!({
-        "property": known.report.name,
+        "property": shown.property(),
         "counterexample": about.counterexample,
-        "kind": example.report.kind,
-        "message": example.report.message,
-        "stale": known.stale,
-        "steps": example.trace.steps.len(),
-        "loopStart": example.trace.cycle_start,
+        "kind": kind,
+        "message": message,
+        "stale": shown.stale,
+        "steps": shown.trace.steps.len(),
+        "loopStart": shown.trace.cycle_start,
         "from": first,
         "page": steps,
-        "blocked": stuck(&example.trace, map),
-        "explanation": example.report.explanation,
-        "advice": example.report.advice,
+        "blocked": stuck(shown.trace, map),
+        "explanation": explanation,
+        "advice": advice,
     }))
 }
 
 fn state(server: &MainLoop, name: &str, about: &About) -> Result<Snapshot> {
-    let (_, example) = example(server, name, about)?;
+    let trace = shown(server, name, about)?.trace;
     if about.step == 0 {
-        return Ok(example.trace.start.clone());
+        return Ok(trace.start.clone());
     }
-    if about.step >= example.trace.len() {
-        return Ok(example.trace.last.clone());
+    if about.step >= trace.len() {
+        return Ok(trace.last.clone());
     }
     // The moves of a claim stand between the steps of the system, and have the number of the next one.
-    let moves = example.trace.steps.outline().take_while(|step| step.number <= about.step).count();
-    let found = example.trace.steps.snapshot_after(moves);
+    let moves = trace.steps.outline().take_while(|step| step.number <= about.step).count();
+    let found = trace.steps.snapshot_after(moves);
     found.ok_or_else(|| error(ErrorCode::InternalError, "this state cannot be shown"))
 }
 
 /// The state after a step.
 fn step(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     let snapshot = state(server, name, about)?;
-    let (known, _) = example(server, name, about)?;
-    let converter = Converter::new(&server.session, known.reading.map(), server.encoding);
+    let shown = shown(server, name, about)?;
+    let converter = Converter::new(&server.session, &shown.loaded.map, server.encoding);
     let pair = |(name, value): &(String, String)| json!({ "name": name, "value": value });
     let processes: Vec<Value> = snapshot
         .processes
         .iter()
         .map(|status| {
-            let (file, range) = known.place(status.span, name);
+            let (file, range) = shown.place(status.span, name);
             let mut told = told_standing(status);
             told["uri"] = json!(uri_of(&file));
             told["range"] = json!(converter.range(&file, range.start, range.end));
@@ -311,21 +397,28 @@ pub fn met(found: Option<CoReachability>, loaded: &Loaded) -> Value {
     }
 }
 
-/// A counterexample as a text to be kept or sent.
+/// A run as a text to be kept or sent.
 fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
-    let (known, example) = example(server, name, about)?;
-    let (trace, map) = (&example.trace, known.reading.map());
-    let text = match about.format {
-        Format::Mermaid => fabius_witness::diagram::mermaid(&fabius_witness::diagram::Diagram::of(trace)),
-        Format::Trail => example.trail(&known.reading.loaded),
-        Format::Run => {
-            let loaded = Arc::clone(&known.reading.loaded);
-            let run = Exploration::of_counterexample(loaded, example, &known.report.name);
+    let shown = shown(server, name, about)?;
+    let (trace, map) = (shown.trace, &shown.loaded.map);
+    let text = match (about.format, &shown.of) {
+        (Format::Mermaid, _) => fabius_witness::diagram::mermaid(&fabius_witness::diagram::Diagram::of(trace)),
+        (Format::Trail, Of::Counterexample(_, example)) => example.trail(shown.loaded),
+        (Format::Trail, Of::Run(run)) => run.trail().unwrap_or_default(),
+        (Format::Run, Of::Counterexample(known, example)) => {
+            let run = Exploration::of_counterexample(Arc::clone(shown.loaded), example, &known.report.name);
             run.map_err(|why| error(ErrorCode::InternalError, why))?.save().text()
         }
-        Format::Text => {
+        (Format::Run, Of::Run(_)) => {
+            return Err(error(ErrorCode::InvalidParams, "this run can be exported as text, mermaid or trail"));
+        }
+        (Format::Text, of) => {
             let layout = text::Layout::default();
-            let mut told = vec![format!("{}: {}\n", known.report.name, example.finding.headline)];
+            let headline = match of {
+                Of::Counterexample(known, example) => format!("{}: {}", known.report.name, example.finding.headline),
+                Of::Run(run) => format!("{}: {}", run.key, run.message),
+            };
+            let mut told = vec![format!("{headline}\n")];
             told.push(text::plain(&text::steps(trace, map, layout)));
             told.push(text::plain(&text::ending(trace, map, layout)));
             told.join("\n")

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 impl Session {
     /// Starts work beside the check of a document.
-    fn start_beside(
+    pub(super) fn start_beside(
         &mut self,
         name: &str,
         (loaded, searched): (Arc<Loaded>, Arc<Searched>),

@@ -4,6 +4,7 @@
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
 use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
+use super::questions::{self, Answer};
 use super::reading::Reading;
 use super::unread::UnreadText;
 use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
@@ -57,6 +58,8 @@ pub enum Told {
     Scheduled(Box<Option<Scheduled>>),
     /// It was looked for where deadlocks are not excluded.
     Deadlocks(Box<Option<StuckReport>>),
+    /// A question was answered, if anything is known.
+    Answered(Box<Option<Answer>>),
     /// It is known whether two places can be reached at once, if anything is.
     Met(Box<Option<CoReachability>>),
     /// A text of this document was read; if that ended in a panic, what the panic said.
@@ -70,6 +73,7 @@ impl Told {
             Work::Survey => Self::Surveyed(Box::new(None)),
             Work::Schedule => Self::Scheduled(Box::new(None)),
             Work::Deadlocks => Self::Deadlocks(Box::new(None)),
+            Work::Ask(_) => Self::Answered(Box::new(Some(Answer::Failed(said)))),
             Work::Meet(_) => Self::Met(Box::new(None)),
             Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Err(said))),
         }
@@ -81,6 +85,7 @@ impl Told {
             Work::Survey => Self::Surveyed(Box::new(None)),
             Work::Schedule => Self::Scheduled(Box::new(None)),
             Work::Deadlocks => Self::Deadlocks(Box::new(None)),
+            Work::Ask(_) => Self::Answered(Box::new(None)),
             Work::Meet(_) => Self::Met(Box::new(None)),
             Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Ok(undecided(job, why)))),
         }
@@ -352,6 +357,7 @@ impl Checker {
                 Work::Check(..) | Work::FixValidation(_) => {
                     Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard))))
                 }
+                Work::Ask(question) => Told::Answered(Box::new(Some(questions::answer(&theirs, question, &stop)))),
                 Work::Meet(lines) => Told::Met(Box::new(co_reachable(&theirs, lines, &stop))),
             }));
             done.unwrap_or_else(|panic| Told::failed(&theirs.work, said(&*panic)))
@@ -365,7 +371,7 @@ impl Checker {
         };
         let allowed = match job.work {
             Work::Check(..) | Work::FixValidation(_) | Work::Deadlocks => time_for(&job),
-            Work::Survey | Work::Schedule | Work::Meet(_) => job.budget.deep,
+            Work::Survey | Work::Schedule | Work::Meet(_) | Work::Ask(_) => job.budget.deep,
         };
         let task = Task { name: "check", cancel: cancel.clone(), voice, allowed: Some(allowed) };
         let started = begin(task, work, tell);
@@ -444,7 +450,7 @@ fn look_for_schedule(job: &Job, cancel: &Cancel) -> Option<Scheduled> {
 /// is up is true.
 fn look_for_deadlocks(job: &Job, cancel: &Cancel) -> Option<StuckReport> {
     let began = Instant::now();
-    let request = StuckRequest { every: true, no_reduction: false, limits: limits(job, DEADLOCKS_STATES_MAX) };
+    let request = StuckRequest { every: true, limits: limits(job, DEADLOCKS_STATES_MAX), ..StuckRequest::default() };
     let found = stuck(&job.loaded, &request, cancel, &|| began.elapsed()).ok()?;
     (cancel.requested() != Some(StopReason::Cancelled)).then_some(found.report)
 }

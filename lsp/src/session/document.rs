@@ -6,6 +6,7 @@ use super::fix_validations::FixValidations;
 use super::jobs::{Budget, RunId, Searched, Tier};
 use super::reading::Reading;
 use super::results::Results;
+use super::runs::Asked;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
 use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict};
 use fabius_project::config::{self, Config};
@@ -122,6 +123,8 @@ pub struct Document {
     pub run: Option<Running>,
     /// What checks found out about edits that somebody may want to make.
     pub fix_validations: FixValidations,
+    /// What somebody asked about it beside checks.
+    pub asked: Asked,
     /// What is wrong with the file in which a project chooses.
     pub wrong_config: Option<String>,
     /// By property, the fairness that somebody asked for instead of the chosen one.
@@ -193,6 +196,7 @@ impl Document {
     /// Results follow the text.
     pub(super) fn follow(&mut self, reading: &Arc<Reading>, edits: &[Edit]) {
         self.results.follow(reading, edits);
+        self.asked.follow(reading, edits);
     }
 }
 

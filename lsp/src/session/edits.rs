@@ -1,7 +1,16 @@
 //! Edits of a text, and where a place is after them.
 
+use fabius_base::{SourceMap, Span};
 use std::collections::HashMap;
 use std::ops::Range;
+
+/// Where a place of a model is in the text of a document after these edits of it; places in other files stay.
+pub fn place(map: &SourceMap, span: Span, (document, edits): (&str, &[Edit])) -> (String, Range<usize>) {
+    let shown = map.user_span(span);
+    let name = map.file(shown.file).name.to_string();
+    let range = shown.start as usize..shown.end.max(shown.start) as usize;
+    if name == document { (name, moved(&range, edits)) } else { (name, range) }
+}
 
 /// A stretch of text was replaced by another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,6 @@
 //! What may be asked of the threads that check: kinds of work, how deep a check goes, what each may use.
 
+use super::questions::Question;
 use super::unread::UnreadText;
 use fabius_analysis::Line;
 use fabius_base::{Cancel, Limits, StopReason};
@@ -30,6 +31,8 @@ pub enum Work {
     Deadlocks,
     /// Checks whether an edit that somebody may want to make mends the model; the number names it.
     FixValidation(u64),
+    /// Answers a question. Somebody waits for it.
+    Ask(Question),
     /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
     Meet(Vec<Line>),
 }
@@ -38,7 +41,7 @@ impl Work {
     /// What it shares the processors with.
     pub(super) fn lane(&self) -> Lane {
         match self {
-            Self::Meet(_) => Lane::Question,
+            Self::Meet(_) | Self::Ask(_) => Lane::Question,
             Self::Check(Tier::Quick, _) => Lane::Look,
             Self::Check(..) => Lane::Search,
             Self::Survey | Self::Schedule | Self::Deadlocks | Self::FixValidation(_) => Lane::Background,
@@ -213,6 +216,7 @@ pub(super) fn time_for(job: &Job) -> Duration {
         }
         Work::Check(Tier::Deep, _) => deep,
         Work::Check(Tier::Extended, _) => deep / FARTHER_SHARE,
+        Work::Ask(_) => deep,
         Work::Survey | Work::Schedule | Work::Deadlocks | Work::FixValidation(_) | Work::Meet(_) => background,
     }
 }

@@ -11,10 +11,12 @@ pub mod document;
 pub mod edits;
 pub mod fix_validations;
 pub mod jobs;
+pub mod questions;
 pub mod reading;
 mod reads;
 pub mod replay;
 pub mod results;
+pub mod runs;
 pub mod unread;
 
 pub use document::{Document, Options, Running, When};
@@ -27,9 +29,11 @@ use fabius_engine::{Fairness, Goal, Loaded, SAFETY};
 use fabius_project::{config, files};
 use fix_validations::FixValidations;
 use jobs::{Job, RunId, Searched, Tier, Work};
+use questions::Answer;
 use reading::Reading;
 use results::Results;
 use ropey::Rope;
+use runs::Asked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -49,6 +53,8 @@ pub enum Notice {
     Hints(String),
     /// The answer to [`Session::co_reachable`], and the model that it speaks of.
     Met(RunId, Box<Option<CoReachability>>, Arc<Loaded>),
+    /// The answer to a question, if there is one, and the work that brought it.
+    Answered(RunId, Box<Option<Answer>>, Job),
     /// What this look finds out about a property of a document is known.
     Decided(String, String),
     /// The last check of a document is over, to the end or to the end of its budget.
@@ -144,6 +150,7 @@ impl Session {
             results: Results::default(),
             run: None,
             fix_validations: FixValidations::default(),
+            asked: Asked::default(),
             asked_fairness: BTreeMap::new(),
             on_disk: None,
             reading: None,
@@ -399,6 +406,9 @@ impl Session {
             let loaded = job.map(|job| job.loaded);
             return loaded.map(|loaded| Notice::Met(event.run, meeting, loaded)).into_iter().collect();
         }
+        if let Told::Answered(answer) = event.what {
+            return job.map(|job| self.answered(event.run, &job, *answer)).unwrap_or_default();
+        }
         if let Some(job) = job.as_ref().filter(|job| !matches!(job.work, Work::Check(..))) {
             return self.background_done(job, event.what);
         }
@@ -417,7 +427,12 @@ impl Session {
                 notice.into_iter().collect()
             }
             Told::Finished(outcome) => self.finished(&name, job, *outcome),
-            Told::Surveyed(_) | Told::Scheduled(_) | Told::Deadlocks(_) | Told::Met(_) | Told::Read(..) => Vec::new(),
+            Told::Surveyed(_)
+            | Told::Scheduled(_)
+            | Told::Deadlocks(_)
+            | Told::Met(_)
+            | Told::Answered(_)
+            | Told::Read(..) => Vec::new(),
         }
     }
 

@@ -69,11 +69,7 @@ impl Known {
 
     /// Where a place of this result is in the present text of the document.
     pub fn place(&self, span: Span, document: &str) -> (String, Range<usize>) {
-        let map = self.reading.map();
-        let shown = map.user_span(span);
-        let name = map.file(shown.file).name.to_string();
-        let range = shown.start as usize..shown.end.max(shown.start) as usize;
-        if name == document { (name, edits::moved(&range, &self.edits)) } else { (name, range) }
+        edits::place(self.reading.map(), span, (document, &self.edits))
     }
 }
 

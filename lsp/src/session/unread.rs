@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// A text with everything that reading it asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnreadText {
     /// The name of its file.
     pub name: String,
