@@ -39,6 +39,22 @@ fn philosophers_deadlock_in_the_only_way_there_is() {
 }
 
 #[test]
+fn a_line_is_asked_by_itself() {
+    let model = "models/philosophers_once.pml";
+    run(&[model, "--line", "15"]).expect(1).says("a run of 8 steps leads to one with a process at line 15");
+    let report = json(&run(&[model, "--line", "14", "--json"]).expect(0));
+    assert_eq!((&report["line"], &report["proof"]), (&14.into(), &"text".into()), "{report}");
+    assert_eq!(report["candidates"], Value::Array(Vec::new()));
+    let refused = run(&[model, "--line", "3"]).expect(3);
+    assert!(refused.err.contains("no process can wait at line 3"), "{}", refused.err);
+    // Where the text does not tell, nothing is claimed of a line.
+    let text =
+        "byte n; proctype P() { n < 2 } \nactive proctype M() { do :: n < 3 -> run P(); n++ :: n > 0 -> n-- od }";
+    let report = json(&on(text, &["--line", "1", "--json"]).expect(2));
+    assert_eq!((&report["verdict"], &report["states"]), (&"unknown".into(), &0.into()), "{report}");
+}
+
+#[test]
 fn a_search_decides_what_the_text_leaves_open_and_says_so_if_it_does_not_end() {
     run(&["models/bounded_buffer.pml"])
         .expect(0)
