@@ -58,6 +58,11 @@ pub struct Schedule {
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "What to look for")]
     pub by: Option<Alike>,
 
+    /// Show a schedule as sections, too: stretches of its runs from one open choice to the next, each with the order of its
+    /// steps that has to be kept.
+    #[arg(long, help_heading = "What to look for")]
+    pub sections: bool,
+
     /// Stop after this many states, such as 1_000_000, 500k or 2M.
     #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
     pub max_states: Option<u64>,
@@ -124,9 +129,13 @@ pub fn run(args: &Schedule) -> u8 {
         serde_json::to_string_pretty(report).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
         let mut out = AutoStream::auto(std::io::stdout());
-        let text = render::paragraph(report) + &render::hints(report) + &alternatives(report);
+        let text =
+            render::paragraph(report) + &render::hints(report) + &alternatives(report) + &render::sections(report);
         output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
     };
+    if let Some(why) = &scheduled.no_sections {
+        output::complain(&format!("no sections: {why}"));
+    }
     let written = args.export.as_ref().map_or(0, |path| write(path, args, &scheduled));
     exit::worse(exit::worse(code(report.verdict), printed), written)
 }
@@ -203,6 +212,7 @@ fn request(args: &Schedule) -> ScheduleRequest {
         transitions_max: u64::MAX,
         memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
         export: args.export.is_some(),
+        sections: args.sections,
         checks_max: CHECKS_MAX,
         work_max: WORK_MAX,
     }

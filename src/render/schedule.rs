@@ -1,7 +1,8 @@
 //! Under which scheduling a model is safe, in words.
 
+use crate::render::numbers::counted;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
-use fabius_analysis::schedule::{ForcedReport, ScheduleReport, ScheduleVerdict};
+use fabius_analysis::schedule::{ForcedReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport};
 use fabius_engine::Report;
 use std::fmt::Write;
 
@@ -28,6 +29,38 @@ pub fn paragraph(schedule: &ScheduleReport) -> String {
 /// What does the same in the program behind the model, a line each.
 pub fn hints(schedule: &ScheduleReport) -> String {
     schedule.hints.iter().map(|hint| format!("  in a program, {hint}\n")).collect()
+}
+
+/// A schedule as sections.
+pub fn sections(schedule: &ScheduleReport) -> String {
+    let mut text = String::new();
+    for section in &schedule.sections {
+        let SectionReport { number, events, orders, longest_chain, then } = section;
+        let size = format!("{}, {} to keep", counted(events.len() as u64, "step"), counted(*orders, "order"));
+        let _ = writeln!(
+            text,
+            "\n{}: {size}; at least {longest_chain} one after the other",
+            paint(STRONG, &format!("section {number}"))
+        );
+        let who = |event: &SectionEventReport| match &event.partner {
+            Some(partner) => format!("{} and {partner}", event.process),
+            None => event.process.clone(),
+        };
+        let width = events.iter().map(|event| who(event).chars().count()).max().unwrap_or(0);
+        for (index, event) in events.iter().enumerate() {
+            let after: Vec<String> = event.after.iter().map(usize::to_string).collect();
+            let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };
+            let (line, statement) = (event.line, &event.statement);
+            let step = format!("  {:>3}  {:width$}  line {line}, {statement}", index + 1, who(event));
+            let _ = writeln!(text, "{step}{}", paint(FAINT, &after));
+        }
+        let then: Vec<String> = then.iter().map(|next| format!("section {next}")).collect();
+        let _ = match then.as_slice() {
+            [] => writeln!(text, "  then the run is over"),
+            then => writeln!(text, "  then {}", then.join(" or ")),
+        };
+    }
+    text
 }
 
 /// The word for an answer.

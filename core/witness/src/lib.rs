@@ -8,6 +8,7 @@ pub mod blocked;
 pub mod confirm;
 pub mod diagram;
 pub mod explain;
+pub mod footprint;
 pub mod format;
 pub mod infinite;
 pub mod interpret;

@@ -14,12 +14,13 @@ mod forced;
 mod hints;
 mod places;
 mod restricted;
+mod sections;
 mod verify;
 
 pub use export::Export;
 pub use fabius_task::report::schedule::{
     AlternativeReport, CheckedReport, ExploredReport, ForcedReport, KeptReport, PlaceReport, ScheduleReport,
-    ScheduleVerdict, StretchReport, WaitReport,
+    ScheduleVerdict, SectionEventReport, SectionReport, StretchReport, WaitReport,
 };
 pub use places::By;
 
@@ -38,6 +39,7 @@ use fabius_task::scheduler::scheduler_of;
 use fabius_task::settings::SchedulerChoice;
 use fabius_task::words::{counted, grouped, limit_reached};
 use places::{Places, Whereabouts};
+use sections::NoSections;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use verify::Verified;
@@ -72,6 +74,8 @@ pub struct ScheduleRequest {
     pub memory_bytes_max: Option<u64>,
     /// Whether waits that are found are written into the text, too.
     pub export: bool,
+    /// Whether a schedule is told as sections, too.
+    pub sections: bool,
     /// Sets of waits tried, for each vocabulary.
     pub checks_max: u64,
     /// States looked at to find waits, for each vocabulary.
@@ -87,6 +91,7 @@ impl Default for ScheduleRequest {
             transitions_max: TRANSITIONS_MAX,
             memory_bytes_max: None,
             export: false,
+            sections: false,
             checks_max: CHECKS_MAX,
             work_max: WORK_MAX,
         }
@@ -118,6 +123,8 @@ pub struct Scheduled {
     pub report: ScheduleReport,
     /// The model that waits by itself, where that was asked for and waits were found; or why it cannot be written so.
     pub export: Option<Result<Export, String>>,
+    /// Why the report has no sections, although they were asked for, as half a sentence.
+    pub no_sections: Option<String>,
     /// Fabius itself is wrong: what happened.
     pub failure: Option<String>,
 }
@@ -142,7 +149,12 @@ pub fn schedule(
     stops: &Stops,
     observe: &mut dyn FnMut(ScheduleRound),
 ) -> Scheduled {
-    let unknown = |why: String| Scheduled { report: ScheduleReport::unknown(why), export: None, failure: None };
+    let unknown = |why: String| Scheduled {
+        report: ScheduleReport::unknown(why),
+        export: None,
+        no_sections: None,
+        failure: None,
+    };
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
         return unknown("the model cannot be checked".to_owned());
     };
@@ -207,7 +219,7 @@ impl Question<'_> {
             Ok(explored) => explored,
             Err(refusal) => {
                 let report = ScheduleReport::unknown(refused(refusal).to_owned());
-                return Scheduled { report, export: None, failure: None };
+                return Scheduled { report, export: None, no_sections: None, failure: None };
             }
         };
         let alone = match explored.stopped {
@@ -215,12 +227,37 @@ impl Question<'_> {
             None => None,
         };
         let report = alone.map_or_else(|| self.judge(&mut explored), Ok);
-        match report {
-            Ok(report) => Scheduled { report, export: self.export.take(), failure: None },
+        let told = report.and_then(|report| self.with_sections(&mut explored, report));
+        match told {
+            Ok((report, no_sections)) => Scheduled { report, export: self.export.take(), no_sections, failure: None },
             Err(why) => {
                 let report = ScheduleReport::unknown("no schedule passed the check of it".to_owned());
-                Scheduled { report, export: None, failure: Some(internal_error(&why)) }
+                Scheduled { report, export: None, no_sections: None, failure: Some(internal_error(&why)) }
             }
+        }
+    }
+
+    /// Adds the sections of a schedule, if they are wanted and there is one; else why not.
+    fn with_sections(
+        &mut self,
+        explored: &mut Explored,
+        mut report: ScheduleReport,
+    ) -> Result<(ScheduleReport, Option<String>), String> {
+        if !self.request.sections {
+            return Ok((report, None));
+        }
+        if !explored.region.contains(0) {
+            return Ok((report, Some("no safe schedule is known".to_owned())));
+        }
+        let Explored { graph, region, .. } = explored;
+        match sections::sections(&mut self.machine, &self.loaded.map, graph, region, &self.stops.all) {
+            Ok(sections) => {
+                report.sections = sections;
+                Ok((report, None))
+            }
+            Err(NoSections::TooLarge(why)) => Ok((report, Some(why))),
+            Err(NoSections::Stopped) => Ok((report, Some("the time allowed was used up".to_owned()))),
+            Err(NoSections::Wrong(why)) => Err(why),
         }
     }
 

@@ -349,7 +349,7 @@ fn places_of(
 }
 
 /// The place in the text of the process itself: of a statement in an `inline`, that of the call.
-fn call_of(map: &SourceMap, span: Span) -> Span {
+pub(super) fn call_of(map: &SourceMap, span: Span) -> Span {
     let mut call = span;
     while let Some(expansion) = map.expansion(call.via) {
         call = expansion.call;

@@ -51,8 +51,45 @@ pub struct ScheduleReport {
     /// For each process that a scheduler could let move first, how the others force an error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedReport>,
+    /// A schedule that stays among safe states, as sections, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<SectionReport>,
     /// What the answer rests on.
     pub explored: ExploredReport,
+}
+
+/// A stretch of the runs under a schedule, from one open choice to the next.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SectionReport {
+    /// Its number, from 1; every run begins with the first.
+    pub number: usize,
+    /// Its steps, in the order of one run.
+    pub events: Vec<SectionEventReport>,
+    /// How many orders between steps of different processes have to be kept.
+    pub orders: u64,
+    /// The number of steps that have to come one after the other.
+    pub longest_chain: u64,
+    /// The sections that can follow; none if runs end with it.
+    pub then: Vec<usize>,
+}
+
+/// A step of a section: what a process does until another one may move.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SectionEventReport {
+    /// Who moves.
+    pub process: String,
+    /// The receiver of a rendezvous.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partner: Option<String>,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What it does.
+    pub statement: String,
+    /// The steps of other processes that have to come before, by number in the section, from 1; those that follow from others
+    /// are left out.
+    pub after: Vec<usize>,
 }
 
 /// A process does not move from a place while another one is in a stretch.
@@ -181,6 +218,7 @@ impl ScheduleReport {
             checked: None,
             alternatives: Vec::new(),
             forced: Vec::new(),
+            sections: Vec::new(),
             explored: ExploredReport::default(),
         }
     }
