@@ -12,8 +12,9 @@
 //! Of states at the same distance, the one found last comes first. Whoever guides the search may call a state *hopeless*:
 //! what is looked for cannot be reached from it, and it is not looked at. The search is exhaustive but for these.
 
-use crate::breadth_first::{Expansion, Origin, path_to};
+use crate::expansion::Expansion;
 use crate::model::{Ending, Model, Next};
+use crate::origins::{Origin, Origins};
 use crate::position::Position;
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
@@ -76,7 +77,7 @@ pub fn best_first<M: Model, S: Store>(
         position: Position::new(S::MEMO_PER_WORD, hidden),
         expansion: Expansion::new(hidden),
         states: StateLog::new(hidden),
-        origins: Vec::new(),
+        origins: Origins::default(),
         open: BinaryHeap::new(),
         hopeless: 0,
         steps_left: 0,
@@ -102,8 +103,7 @@ struct Search<'a, M: Model, S, G> {
     position: Position,
     expansion: Expansion<M::Cursor, M::Label>,
     states: StateLog,
-    /// Of each state, by its number.
-    origins: Vec<Origin>,
+    origins: Origins,
     /// States that wait, by their distance and number.
     open: BinaryHeap<(Reverse<u32>, u32)>,
     hopeless: u64,
@@ -150,7 +150,7 @@ impl<M: Model, S: Store, G: Guide<M::Label>> Search<'_, M, S, G> {
 
     /// Nothing can move in the current state of the expansion, which is that of the state with this number.
     fn meet(&mut self, number: u32) -> ControlFlow<Ended> {
-        let mut path = path_to(self.model, &self.origins, number);
+        let mut path = self.origins.path_to(self.model, number);
         self.expansion.path_to_current(&mut path);
         self.guide.meet(self.expansion.state(), path).map_break(|()| Ended::Satisfied)
     }
@@ -170,7 +170,7 @@ impl<M: Model, S: Store, G: Guide<M::Label>> Search<'_, M, S, G> {
         if self.limits.states_max.is_some_and(|max| max <= self.origins.len() as u64) {
             return ControlFlow::Break(Ended::Stopped(StopReason::States));
         }
-        let Some(number) = u32::try_from(self.origins.len()).ok().filter(|number| *number < u32::MAX) else {
+        let Some(number) = self.origins.next_number() else {
             return ControlFlow::Break(Ended::Stopped(StopReason::Full));
         };
         self.origins.push(origin);
@@ -198,8 +198,7 @@ impl<M: Model, S: Store, G: Guide<M::Label>> Search<'_, M, S, G> {
 
     fn memory_bytes(&self) -> u64 {
         let open = self.open.capacity() * size_of::<(Reverse<u32>, u32)>();
-        let origins = self.origins.capacity() * size_of::<Origin>();
-        let words = self.expansion.memory_bytes() + open + origins;
+        let words = self.expansion.memory_bytes() + open + self.origins.memory_bytes();
         self.store.memory_bytes() + self.position.memory_bytes() + self.states.memory_bytes() + words as u64
     }
 }

@@ -13,11 +13,10 @@
 use super::outcome::{Fairness, Found, Goal, Run};
 use super::watch::Watch;
 use crate::model::{Marks, Next, ProcessSet, Processes};
+use crate::numbered_states::NumberedStates;
 use crate::observer::{Observer, Settings};
 use crate::outcome::Halt;
-use crate::position::Position;
-use crate::state_log::StateLog;
-use crate::store::{Class, Payloads, Store, TreeStore};
+use crate::store::{Class, Store};
 use fabius_base::StopReason;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -117,11 +116,8 @@ impl<L> Edge<L> {
 
 /// The states listed so far.
 struct Graph<L> {
-    /// With the number of each state, counted from 1.
-    store: TreeStore<u32>,
-    position: Position,
+    states: NumberedStates,
     nodes: Vec<Node>,
-    states: StateLog,
     edges: Vec<Edge<L>>,
 }
 
@@ -235,7 +231,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
     /// Lists the transitions of a state.
     fn expand(&mut self, number: u32) -> Run<M::Label, M::Fault> {
         let (mut state, mut successor) = (Vec::new(), Vec::new());
-        self.graph.states.recall(&self.graph.store, number as usize, &mut state);
+        self.graph.states.recall(number, &mut state);
         if self.fairness != Fairness::None {
             let node = &mut self.graph.nodes[number as usize];
             node.processes = u8::try_from(self.model.process_count(&state)).unwrap_or(u8::MAX);
@@ -380,9 +376,9 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         if self.watch.step_is_due() {
             let graph = &self.graph;
             let listed = size_of_val::<[Node]>(&graph.nodes) + size_of_val::<[Edge<M::Label>]>(&graph.edges);
-            let states = graph.store.memory_bytes() + graph.position.memory_bytes() + graph.states.memory_bytes();
+            let states = graph.states.memory_bytes();
             let memory_bytes = states + listed as u64;
-            self.watch.look(memory_bytes, graph.store.is_full())?;
+            self.watch.look(memory_bytes, graph.states.store.is_full())?;
         }
         ControlFlow::Continue(())
     }
@@ -421,25 +417,12 @@ impl History {
 
 impl<L: Copy> Graph<L> {
     fn new(hidden: usize) -> Self {
-        Self {
-            store: TreeStore::default(),
-            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
-            nodes: Vec::new(),
-            states: StateLog::new(hidden),
-            edges: Vec::new(),
-        }
+        Self { states: NumberedStates::new(hidden), nodes: Vec::new(), edges: Vec::new() }
     }
 
     /// The number of a state; if it has none, the next one is its own now.
     fn number_of(&mut self, state: &[u32], class: Class) -> u32 {
-        self.position.advance(state);
-        let probe = self.store.prepare(&mut self.position, class);
-        self.position.forget();
-        let number = self.store.payload(probe).1;
-        if *number == 0 {
-            *number = self.nodes.len() as u32 + 1;
-        }
-        *number - 1
+        self.states.find(state, class).unwrap_or(self.nodes.len() as u32)
     }
 
     fn is_new(&self, number: u32) -> bool {
@@ -456,7 +439,7 @@ impl<L: Copy> Graph<L> {
             enabled: 0,
             processes: 0,
         });
-        self.states.push(&self.store, &self.position, class);
+        self.states.add(class);
     }
 
     fn path_to(&self, number: u32) -> Vec<L> {

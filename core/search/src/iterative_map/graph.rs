@@ -18,14 +18,13 @@ use super::Evidence;
 use crate::cycle::{Found, Goal};
 use crate::delay_bounded::{DelayObserver, Listing, SHOWN_TURNS_MAX, replay, scheduled};
 use crate::model::{Marks, Processes};
+use crate::numbered_states::NumberedStates;
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Run, Statistics};
-use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
 use crate::snapshot::{Phase, SearchSnapshot};
-use crate::state_log::StateLog;
-use crate::store::{Class, Inserted, Store, TreeStore};
+use crate::store::{Class, Store};
 use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -134,9 +133,8 @@ impl<State> Progress<State> {
 /// What several threads may read while they expand states.
 pub(super) struct Known<'g, State> {
     pub bound: u32,
-    store: &'g TreeStore<u32>,
     nodes: &'g [Node<State>],
-    states: &'g StateLog,
+    states: &'g NumberedStates,
 }
 
 impl<State> Known<'_, State> {
@@ -146,7 +144,7 @@ impl<State> Known<'_, State> {
 
     /// Writes the words of a state; drops what `state` held.
     pub fn recall(&self, number: u32, state: &mut Vec<u32>) {
-        self.states.recall(self.store, number as usize, state);
+        self.states.recall(number, state);
     }
 }
 
@@ -156,13 +154,10 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     pub scheduler: &'a D,
     pub observer: &'a mut O,
     goal: Goal,
-    store: TreeStore<u32>,
-    position: Position,
+    states: NumberedStates,
     pub nodes: Vec<Node<D::State>>,
     /// The edges of each state, as far as they are there.
     pub edges: Vec<Vec<Edge>>,
-    /// The states, by number.
-    log: StateLog,
     incomplete: u64,
     pub bound: u32,
     /// What each turn costs, beside the delays before it.
@@ -192,11 +187,9 @@ where
             scheduler,
             observer,
             goal,
-            store: TreeStore::default(),
-            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
+            states: NumberedStates::new(hidden),
             nodes: Vec::new(),
             edges: Vec::new(),
-            log: StateLog::new(hidden),
             incomplete: 0,
             bound: 0,
             turn_cost: 0,
@@ -225,7 +218,7 @@ where
             self.initial_fault = Some(fault);
             return ControlFlow::Break(Halt::Found(Evidence::Fault));
         }
-        let full = self.store.is_full();
+        let full = self.states.store.is_full();
         self.listing
             .list(&initial, &mut self.turns_after, &mut self.statistics, full, self.observer)
             .map_break(Halt::Stopped)?;
@@ -241,11 +234,9 @@ where
 
     /// Forgets everything but what was counted.
     pub fn forget(&mut self) {
-        self.store = TreeStore::default();
-        self.position = Position::new(TreeStore::<u32>::MEMO_PER_WORD, self.listing.model.hidden_words());
+        self.states = NumberedStates::new(self.listing.model.hidden_words());
         self.nodes.clear();
         self.edges.clear();
-        self.log.clear();
         (self.incomplete, self.edges_there, self.infinite_macro_steps) = (0, 0, 0);
         self.statistics.states = 0;
     }
@@ -283,7 +274,7 @@ where
             return ControlFlow::Continue(());
         }
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
-        let full = self.store.is_full();
+        let full = self.states.store.is_full();
         self.listing.budget.look(&self.statistics, full, self.observer).map_break(Halt::Stopped)?;
         self.show(state, phase);
         ControlFlow::Continue(())
@@ -321,7 +312,7 @@ where
         let mut progress = self.nodes[state as usize].progress.clone();
         let mut words = Vec::new();
         self.known().recall(state, &mut words);
-        let full = self.store.is_full();
+        let full = self.states.store.is_full();
         let mut turns = std::mem::take(&mut self.turns);
         self.listing.list(&words, &mut turns, &mut self.statistics, full, self.observer).map_break(Halt::Stopped)?;
         let fresh = progress.is_fresh();
@@ -357,7 +348,7 @@ where
             Some(number) => number,
             None => {
                 let number = self.nodes.len() as u32;
-                let full = self.store.is_full();
+                let full = self.states.store.is_full();
                 self.listing
                     .list(target, &mut self.turns_after, &mut self.statistics, full, self.observer)
                     .map_break(Halt::Stopped)?;
@@ -427,16 +418,9 @@ where
 
     /// The number of a state; if it has none yet, it gets the next one, and is to be added.
     fn find(&mut self, words: &[u32]) -> Option<u32> {
-        self.position.advance(words);
-        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
-        if inserted == Inserted::Old {
-            let known = number.checked_sub(1);
-            self.position.forget();
-            self.statistics.matched += 1;
-            return known;
-        }
-        *number = self.nodes.len() as u32 + 1;
-        None
+        let known = self.states.find(words, Class::Ordinary);
+        self.statistics.matched += u64::from(known.is_some());
+        known
     }
 
     /// Adds the state that was looked for last.
@@ -447,8 +431,7 @@ where
         if self.nodes.len() as u64 + 2 > u64::from(u32::MAX) {
             return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
-        self.log.push(&self.store, &self.position, Class::Ordinary);
-        self.position.forget();
+        self.states.add(Class::Ordinary);
         self.nodes.push(Node { progress: Progress::begin(schedule, delays), parent });
         self.edges.push(Vec::new());
         self.incomplete += 1;
@@ -457,13 +440,13 @@ where
     }
 
     fn known(&self) -> Known<'_, D::State> {
-        Known { bound: self.bound, store: &self.store, nodes: &self.nodes, states: &self.log }
+        Known { bound: self.bound, nodes: &self.nodes, states: &self.states }
     }
 
     /// The caller's own model, lister and scheduler, and what all threads may read beside them.
     pub fn apart(&mut self) -> (&mut M, &mut Lister<M::Label>, &D, Known<'_, D::State>) {
-        let Self { scheduler, bound, store, nodes, log, listing, .. } = self;
-        let known = Known { bound: *bound, store, nodes, states: log };
+        let Self { scheduler, bound, nodes, states, listing, .. } = self;
+        let known = Known { bound: *bound, nodes, states };
         (listing.model, &mut listing.lister, *scheduler, known)
     }
 
@@ -496,7 +479,7 @@ where
     pub fn memory_bytes(&self) -> u64 {
         let nodes = self.nodes.capacity() * (size_of::<Node<D::State>>() + size_of::<Vec<Edge>>());
         let local = nodes + self.edges_there as usize * size_of::<Edge>();
-        self.store.memory_bytes() + self.position.memory_bytes() + self.log.memory_bytes() + local as u64
+        self.states.memory_bytes() + local as u64
     }
 
     /// A way over edges that cycles may use from one state to another; the edges' sources and turns. At least one edge.

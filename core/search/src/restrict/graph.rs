@@ -12,11 +12,10 @@
 //! larger, and takes nothing away. What follows an error is not explored: no schedule may get there.
 
 use crate::model::{Ending, Model, ProcessSet, Processes};
-use crate::position::Position;
+use crate::numbered_states::NumberedStates;
 use crate::schedule::turns::Lister;
 use crate::schedule::{Scheduler, Situation, Step, Turns};
-use crate::state_log::StateLog;
-use crate::store::{Class, Inserted, Store, TreeStore};
+use crate::store::Class;
 use fabius_base::{Cancel, StopReason};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{ControlFlow, Range};
@@ -50,9 +49,7 @@ struct Node {
 /// What was explored.
 #[derive(Debug)]
 pub struct Graph {
-    store: TreeStore<u32>,
-    log: StateLog,
-    position: Position,
+    states: NumberedStates,
     nodes: Vec<Node>,
     groups: Vec<Group>,
     targets: Vec<u32>,
@@ -93,9 +90,7 @@ pub struct Limits {
 impl Graph {
     fn new(hidden: usize) -> Self {
         Self {
-            store: TreeStore::default(),
-            log: StateLog::new(hidden),
-            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
+            states: NumberedStates::new(hidden),
             nodes: Vec::new(),
             groups: Vec::new(),
             targets: Vec::new(),
@@ -150,42 +145,27 @@ impl Graph {
 
     /// Writes the words of a state; drops what `words` held.
     pub fn recall(&self, state: u32, words: &mut Vec<u32>) {
-        self.log.recall(&self.store, state as usize, words);
+        self.states.recall(state, words);
     }
 
-    /// The number of a state, if it was met. Once something else was looked for, nothing more may be explored.
+    /// The number of a state, if it was met.
     pub fn number_of(&mut self, words: &[u32]) -> Option<u32> {
-        self.position.advance(words);
-        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
-        if inserted == Inserted::New {
-            *number = u32::MAX;
-        }
-        let known = Some(*number).filter(|&number| number != u32::MAX);
-        self.position.forget();
-        known
+        self.states.look_up(words, Class::Ordinary)
     }
 
     /// Bytes in use.
     pub fn memory_bytes(&self) -> u64 {
         let rows = size_of_val::<[Node]>(&self.nodes) + size_of_val::<[Group]>(&self.groups);
         let rows = rows + size_of_val::<[u32]>(&self.targets);
-        self.store.memory_bytes() + self.log.memory_bytes() + self.position.memory_bytes() + rows as u64
+        self.states.memory_bytes() + rows as u64
     }
 
     /// The number of a state, which is new or not.
     fn meet(&mut self, words: &[u32]) -> u32 {
-        self.position.advance(words);
-        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
-        if inserted == Inserted::New {
-            *number = self.nodes.len() as u32;
-            self.log.push(&self.store, &self.position, Class::Ordinary);
+        self.states.find(words, Class::Ordinary).unwrap_or_else(|| {
             self.nodes.push(Node { groups: 0..0, ending: None, delays: u32::MAX });
-            self.position.forget();
-            return self.nodes.len() as u32 - 1;
-        }
-        let met = *number;
-        self.position.forget();
-        met
+            self.states.add(Class::Ordinary)
+        })
     }
 
     /// Adds the groups of a state.

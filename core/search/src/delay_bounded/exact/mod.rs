@@ -40,11 +40,10 @@ use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
-use crate::position::Position;
 use crate::schedule::turns::{Lister, TurnEnd};
 use crate::schedule::{Scheduler, Turns};
 use crate::snapshot::{Phase, SearchSnapshot};
-use crate::store::{Class, Inserted, Store, TreeStore};
+use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
 use product::{Pair, Queue, Schedules, States};
 use std::collections::{HashMap, VecDeque};
@@ -84,9 +83,6 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     listing: Listing<'a, M>,
     scheduler: &'a D,
     observer: &'a mut O,
-    /// The number of each state, plus 1.
-    store: TreeStore<u32>,
-    position: Position,
     states: States,
     schedules: Schedules<D::State>,
     /// Of each pair that was ever queued, by its number.
@@ -131,8 +127,6 @@ where
             listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
             scheduler,
             observer,
-            store: TreeStore::default(),
-            position: Position::new(TreeStore::<u32>::MEMO_PER_WORD, hidden),
             states: States::new(hidden),
             schedules: Schedules::default(),
             origins: Vec::new(),
@@ -157,7 +151,7 @@ where
         let frontier = self.finished.last().map_or(u64::MAX, |round| round.frontier);
         let is_whole = self.states.open == 0;
         let left = (is_whole || self.bounding.choices.is_some() && frontier == 0, !is_whole);
-        let outcome = self.violations.conclude(run, self.store.exactness(), self.statistics);
+        let outcome = self.violations.conclude(run, self.states.words.store.exactness(), self.statistics);
         let product_states = self.settled.len() as u64;
         Outcome { product_states, ..outcome.by_rounds(self.finished, left, StopReason::Delays) }
     }
@@ -219,8 +213,8 @@ where
             self.look_at_memory();
         }
         let mut state = Vec::new();
-        self.states.log.recall(&self.store, pair.state as usize, &mut state);
-        let full = self.store.is_full();
+        self.states.words.recall(pair.state, &mut state);
+        let full = self.states.words.store.is_full();
         self.listing
             .list(&state, &mut self.turns, &mut self.statistics, full, self.observer)
             .map_break(Halt::Stopped)?;
@@ -304,27 +298,20 @@ where
 
     /// The number of a state, which is stored if it is new.
     fn number_of(&mut self, words: &[u32]) -> ControlFlow<StopReason, (u32, Inserted)> {
-        self.position.advance(words);
-        let (inserted, number) = self.store.entry(&mut self.position, Class::Ordinary);
-        if inserted == Inserted::Old {
-            let number = *number - 1;
-            self.position.forget();
-            return ControlFlow::Continue((number, inserted));
+        if let Some(number) = self.states.words.find(words, Class::Ordinary) {
+            return ControlFlow::Continue((number, Inserted::Old));
         }
         if STATES_MAX <= self.states.nodes.len() {
             return ControlFlow::Break(StopReason::Full);
         }
-        *number = self.states.nodes.len() as u32 + 1;
-        let number = *number - 1;
         if self.listing.budget.states_exhausted(self.statistics.states) {
             return ControlFlow::Break(StopReason::States);
         }
         self.statistics.states += 1;
-        let full = self.store.is_full();
+        let full = self.states.words.store.is_full();
         self.listing.list(words, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
-        self.states.add(&self.store, &self.position, self.turns_after.enabled());
-        self.position.forget();
-        ControlFlow::Continue((number, inserted))
+        let number = self.states.add(self.turns_after.enabled());
+        ControlFlow::Continue((number, Inserted::New))
     }
 
     fn originate(&mut self, origin: Origin) -> ControlFlow<Halt, u32> {
@@ -372,7 +359,6 @@ where
             + self.origins.capacity() * size_of::<Origin>();
         let schedules = self.schedules.list.len() * (2 * size_of::<D::State>() + 40);
         let local = pairs + schedules + self.states.memory_bytes();
-        let now = self.store.memory_bytes() + self.position.memory_bytes() + local as u64;
-        self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(local as u64);
     }
 }

@@ -1,10 +1,9 @@
 //! The states of system and scheduler together, by their numbers, and those that wait to be looked at.
 
 use crate::model::ProcessSet;
-use crate::position::Position;
+use crate::numbered_states::NumberedStates;
 use crate::schedule::Situation;
-use crate::state_log::StateLog;
-use crate::store::{Class, TreeStore};
+use crate::store::Class;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
@@ -62,7 +61,7 @@ impl Queue {
 /// The states of the system, by number.
 pub(super) struct States {
     pub(super) nodes: Vec<Node>,
-    pub(super) log: StateLog,
+    pub(super) words: NumberedStates,
     /// States in which some process that can move has not been run.
     pub(super) open: u64,
 }
@@ -77,14 +76,14 @@ pub(super) struct Node {
 
 impl States {
     pub(super) fn new(hidden: usize) -> Self {
-        Self { nodes: Vec::new(), log: StateLog::new(hidden), open: 0 }
+        Self { nodes: Vec::new(), words: NumberedStates::new(hidden), open: 0 }
     }
 
-    /// Adds the state that the position arrived at.
-    pub(super) fn add(&mut self, store: &TreeStore<u32>, position: &Position, enabled: &ProcessSet) {
+    /// Adds the state that was looked for last.
+    pub(super) fn add(&mut self, enabled: &ProcessSet) -> u32 {
         self.nodes.push(Node { enabled: *enabled, waiting: *enabled, looked_at: false });
-        self.log.push(store, position, Class::Ordinary);
         self.open += u64::from(!enabled.is_empty());
+        self.words.add(Class::Ordinary)
     }
 
     /// The state with this number, for a scheduler.
@@ -107,7 +106,7 @@ impl States {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.log.memory_bytes() as usize
+        self.nodes.capacity() * size_of::<Node>() + self.words.memory_bytes() as usize
     }
 }
 

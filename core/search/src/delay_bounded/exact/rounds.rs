@@ -150,7 +150,7 @@ where
     fn follow(&mut self, from: Pair, index: usize, is_listed: bool) -> Result<ControlFlow<StopReason, Pair>, Unusable> {
         if !is_listed {
             let mut state = Vec::new();
-            self.states.log.recall(&self.store, from.state as usize, &mut state);
+            self.states.words.recall(from.state, &mut state);
             let listed = self.listing.list(&state, &mut self.turns, &mut self.statistics, false, self.observer);
             if let ControlFlow::Break(reason) = listed {
                 return Ok(ControlFlow::Break(reason));

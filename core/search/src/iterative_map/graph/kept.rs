@@ -125,8 +125,8 @@ where
         let states = kept.states.len();
         let mut again = Again {
             kept: &kept.states,
-            store: &mut self.store,
-            position: &mut self.position,
+            store: &mut self.states.store,
+            position: &mut self.states.position,
             met: StateLog::new(self.listing.model.hidden_words()),
             places: vec![0; states],
             schedules: vec![None; states],
@@ -144,7 +144,7 @@ where
                 (0..state.index.min(u32::from(u8::MAX))).for_each(|_| self.scheduler.delay(&mut schedule));
             }
             let &KeptState { delays, index, environment, complete, ref edges } = state;
-            self.log.push_from(&met, places[number]);
+            self.states.log.push_from(&met, places[number]);
             let Origin { parent, turn } = kept.origins[number];
             let progress = Progress { schedule, delays, index, environment, complete };
             self.nodes.push(Node { progress, parent: (number != 0).then_some((parent, turn)) });
