@@ -6,12 +6,12 @@
 //!
 //! A file holds one search. Where several properties are checked, it is the first search that can be kept; safety comes first.
 
-use crate::strategy::Choice;
 use fabius_base::{Code, Finding, Severity};
 use fabius_model::CutRuns;
 use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::delay_bounded::Coverage;
+use fabius_strategy::Choice;
 use fabius_task::meaning::meaning;
 use fabius_task::plan::Planned;
 use fabius_task::settings::{CheckpointFiles, Settings};

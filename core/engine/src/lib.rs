@@ -8,7 +8,6 @@
 
 pub mod contexts;
 pub mod event;
-pub mod strategy;
 
 mod checkpoint;
 mod deepening;
@@ -25,10 +24,11 @@ mod shortest;
 mod task;
 mod verdict;
 
-pub use delayed::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 pub use event::{Event, Goal, Progress};
 pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run};
 pub use fabius_promela::nearest;
+pub use fabius_schedulers::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
+pub use fabius_strategy::{self as strategy, suited};
 pub use fabius_task::{
     Cycles, DelayMode, Delaying, Fairness, Include, Loaded, Order, Plan, Planned, Project, PropertyReport, Question,
     Report, SAFETY, SchedulerChoice, Settings, Storage, TOOL, UnknownProperty, VERSION, Verdict, ViolationReport, load,
@@ -37,4 +37,3 @@ pub use fabius_task::{
 pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};
 pub use run::{CheckContext, Outcome, check, crashed};
 pub use search_from::{SearchedFrom, search_from};
-pub use strategy::suited;

@@ -2,7 +2,6 @@
 
 use crate::event::Event;
 use crate::run::CheckContext;
-use crate::strategy::Choice;
 use crate::verdict::Reason;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_counterexample::{Counterexample, Found, confirm};
@@ -10,6 +9,7 @@ use fabius_machine::Refusal;
 use fabius_model::CutRuns;
 use fabius_program::{Initial, Program, Variable};
 use fabius_search::{Completeness, SearchOutcome};
+use fabius_strategy::Choice;
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;

@@ -7,7 +7,6 @@ use crate::event::Goal;
 use crate::liveness::prepare;
 use crate::run::CheckContext;
 use crate::shortest::add_shortest;
-use crate::strategy::DelayedCycleSearch;
 use crate::task::{Checked, Task, measured};
 use crate::verdict;
 use fabius_base::Finding;
@@ -17,6 +16,7 @@ use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::IterativeDelayBounding;
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
 use fabius_search::{self as search, CycleOutcome, StopAt};
+use fabius_strategy::DelayedCycleSearch;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::CycleSearch;
@@ -50,13 +50,12 @@ pub(crate) fn check(
         belonging_to(checkpoint_key, loaded, &machine, &chosen, delaying)
     })
     .cutting(machine.cut_runs());
-    let job = Job { delaying, settings, goal: query.goal, ask, threads, kept: &kept };
+    let job = Job { engine_observer, delaying, settings, goal: query.goal, ask, threads, kept: &kept };
     let overlap = Overlap::default();
-    let found =
-        match with_scheduler(loaded, &mut machine, &chosen.kind, seed_of(delaying), &overlap, (engine_observer, job)) {
-            Ok(found) => found,
-            Err(finding) => return Checked::faulty(planned, *finding),
-        };
+    let found = match with_scheduler(loaded, &mut machine, &chosen.kind, seed_of(delaying), &overlap, job) {
+        Ok(found) => found,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport { search: word(ask), ..measured(planned, &found, seconds) };
     let mut checked = Checked {
@@ -90,28 +89,30 @@ fn ask(search: DelayedCycleSearch) -> Ask {
 }
 
 /// What is searched for under a scheduler.
-struct Job<'a> {
-    delaying: &'a Delaying,
-    settings: &'a Settings,
+struct Job<'a, 'b, 'c> {
+    engine_observer: EngineObserver<'a, 'b>,
+    delaying: &'c Delaying,
+    settings: &'c Settings,
     goal: search::cycle::Goal,
     ask: Ask,
     /// This many threads may search.
     threads: usize,
-    kept: &'a Checkpointing<'a>,
+    kept: &'c Checkpointing<'c>,
 }
 
-impl UnderScheduler for (EngineObserver<'_, '_>, Job<'_>) {
+impl UnderScheduler for Job<'_, '_, '_> {
     type Result = Result<CycleOutcome<Move, Fault>, Box<Finding>>;
 
     fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
-        let (mut engine_observer, job) = self;
+        let Self { mut engine_observer, delaying, goal, ask, threads, kept, .. } = self;
+        let limits = self.settings.limits;
         let cancel = engine_observer.context.cancel.clone();
-        let settings = search::Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel };
-        let bounding = IterativeDelayBounding { last: job.delaying.delays_max, ..IterativeDelayBounding::default() };
-        if 1 < job.threads {
-            let mut machines = machine.clones(job.threads);
-            let question = (job.goal, ALONE_MAX);
-            let found = job.kept.run(|checkpoint| {
+        let settings = search::Settings { limits, stop_at: StopAt::First, cancel };
+        let bounding = IterativeDelayBounding { last: delaying.delays_max, ..IterativeDelayBounding::default() };
+        if 1 < threads {
+            let mut machines = machine.clones(threads);
+            let question = (goal, ALONE_MAX);
+            let found = kept.run(|checkpoint| {
                 iterative_map_together(
                     &mut machines,
                     scheduler,
@@ -127,8 +128,8 @@ impl UnderScheduler for (EngineObserver<'_, '_>, Job<'_>) {
                 return Ok(found);
             }
         }
-        let question = (job.goal, job.ask);
-        job.kept.run(|checkpoint| {
+        let question = (goal, ask);
+        kept.run(|checkpoint| {
             iterative_cycles(machine, scheduler, &mut engine_observer, &settings, &bounding, question, checkpoint)
         })
     }

@@ -1,14 +1,9 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
-mod by_name;
 mod cycles;
-mod laps;
-mod rerun;
 mod samples;
-mod seals;
 
 pub(crate) use cycles::check as check_cycles;
-pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 
 use crate::checkpoint::{CheckpointKey, Checkpointing};
 use crate::engine_observer::EngineObserver;
@@ -18,28 +13,23 @@ use crate::run::CheckContext;
 use crate::safety::shortest;
 use crate::task::{Checked, Task, measured, refused};
 use crate::verdict::{self, DelayBounds, Reason};
-use by_name::ByName;
 use fabius_analysis::dead_code;
 use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_model::{Budget, SearchedMachine};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_schedulers::{Overlap, SealedPlaces, SharedScheduler, UnderScheduler, with_scheduler};
 use fabius_search::delay_bounded::{self, Delay, DelayObserver, IterativeDelayBounding, Round};
-use fabius_search::schedule::{
-    Laps, Priority, RandomOrder, RankedRandom, RankedRoundRobin, RankedRunToCompletion, RoundRobin, RunToCompletion,
-    Scheduler, Sealed,
-};
+use fabius_search::schedule::Scheduler;
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::event_trace;
 use fabius_task::report::{DelayReport, PropertyReport};
 use fabius_task::scheduler::{Chosen, choose, unknown_types};
-use fabius_task::settings::{DelayMode, Delaying, SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage};
+use fabius_task::settings::{DelayMode, Delaying, SampleKind, Settings, Storage};
 use fabius_witness::format::json;
 use fabius_witness::{HeldBack, Trace};
-use laps::ClosingEdges;
-use seals::{Overlap, SealedPlaces};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -273,62 +263,6 @@ fn fewer(
     match better {
         Some(violation) => Run::new(violation, true),
         None => run,
-    }
-}
-
-/// A scheduler of which several threads may have copies.
-trait SharedScheduler: Scheduler<Move, State: Send + Sync> + Clone + Send {}
-
-impl<D: Scheduler<Move, State: Send + Sync> + Clone + Send> SharedScheduler for D {}
-
-/// Something to be done under a scheduler, whichever it is.
-trait UnderScheduler {
-    type Result;
-
-    fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result;
-}
-
-/// Does something under the scheduler that was chosen, sealed where the text says so.
-fn with_scheduler<T: UnderScheduler>(
-    loaded: &Loaded,
-    machine: &mut SearchedMachine,
-    kind: &SchedulerChoice,
-    seed: u64,
-    overlap: &Overlap,
-    work: T,
-) -> T::Result {
-    let reader = machine.machine().clone();
-    let seals = SealedPlaces::new(&reader, &loaded.map, &loaded.seals).map(|seals| seals.telling(overlap));
-    match kind {
-        SchedulerChoice::RoundRobin => seal(machine, RoundRobin, seals, work),
-        SchedulerChoice::Laps => seal(machine, Laps(ClosingEdges::of(reader.shared_program())), seals, work),
-        SchedulerChoice::Random => seal(machine, RandomOrder::new(seed), seals, work),
-        SchedulerChoice::Priority(names) => seal(machine, Priority(ByName::new(reader, names)), seals, work),
-        SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => seal(machine, RunToCompletion, seals, work),
-        SchedulerChoice::Own(own) => {
-            let ranking = ByName::new(reader, &own.order);
-            match own.base {
-                SchedulerBase::RunToCompletion => seal(machine, RankedRunToCompletion(ranking.only()), seals, work),
-                SchedulerBase::RoundRobin => seal(machine, RankedRoundRobin(ranking.only()), seals, work),
-                SchedulerBase::Priority => seal(machine, Priority(ranking), seals, work),
-                SchedulerBase::Random => {
-                    let random = RandomOrder::new(own.seed.unwrap_or(seed));
-                    seal(machine, RankedRandom { ranking: ranking.only(), random }, seals, work)
-                }
-            }
-        }
-    }
-}
-
-fn seal<D: SharedScheduler, T: UnderScheduler>(
-    machine: &mut SearchedMachine,
-    scheduler: D,
-    seals: Option<SealedPlaces>,
-    work: T,
-) -> T::Result {
-    match seals {
-        None => work.run(machine, &scheduler),
-        Some(seals) => work.run(machine, &Sealed::new(scheduler, seals)),
     }
 }
 

@@ -3,6 +3,8 @@
 //! [`Settings`] say what is asked for, and [`SEARCHES`] what there is. For each property, the first search is taken that answers it
 //! and supports all options ([`choose`]). An option that no search for one property supports is set aside there, and the report says
 //! which search ran; an option that is set aside for all properties, or that contradicts another one, is refused ([`refusal`]).
+//!
+//! Nothing in here searches.
 
 mod refusal;
 mod registry;
@@ -82,15 +84,16 @@ pub enum DelayedCycleSearch {
 
 /// What a property asks, with everything that changes its answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Asked<'a> {
-    pub name: &'a str,
-    pub question: Question,
-    pub fairness: Fairness,
-    pub progress: Progress,
+pub struct Asked<'a> {
+    name: &'a str,
+    question: Question,
+    fairness: Fairness,
+    progress: Progress,
 }
 
 impl<'a> Asked<'a> {
-    pub(crate) fn of(planned: &'a Planned, settings: &Settings) -> Self {
+    /// What a property asks, if these settings are asked for.
+    pub fn of(planned: &'a Planned, settings: &Settings) -> Self {
         Self::new(&planned.name, planned.question, settings)
     }
 
@@ -138,7 +141,8 @@ impl Row {
 
 /// The search for what violates a property.
 #[derive(Clone)]
-pub(crate) struct Choice {
+pub struct Choice {
+    /// The search, with everything that it depends on.
     pub strategy: Strategy,
     /// The settings without the options that were set aside.
     pub settings: Settings,
@@ -148,7 +152,7 @@ pub(crate) struct Choice {
 }
 
 /// Chooses the search for what violates a property; `None` if the options contradict each other.
-pub(crate) fn choose(asked: &Asked<'_>, settings: &Settings) -> Option<Choice> {
+pub fn choose(asked: &Asked<'_>, settings: &Settings) -> Option<Choice> {
     let (options, set_aside) = asked.sort(settings.options());
     let row = asked.rows().find(|row| row.supports_all(&options) && row.missing(&options).next().is_none())?;
     let settings = set_aside.iter().fold(settings.clone(), |settings, option| settings.without(option.feature));

@@ -5,7 +5,7 @@ use fabius_search::schedule::Ranking;
 
 /// Ranks processes by the place of their type in a list; those not in it come after, by the priorities of the model.
 #[derive(Clone)]
-pub(super) struct ByName {
+pub(crate) struct ByName {
     machine: Machine,
     names: Vec<String>,
     /// Those not in it are all equal.
@@ -19,12 +19,12 @@ impl std::fmt::Debug for ByName {
 }
 
 impl ByName {
-    pub(super) fn new(machine: Machine, names: &[String]) -> Self {
+    pub(crate) fn new(machine: Machine, names: &[String]) -> Self {
         Self { machine, names: names.to_vec(), only: false }
     }
 
     /// The same, whatever the priorities of the model.
-    pub(super) fn only(self) -> Self {
+    pub(crate) fn only(self) -> Self {
         Self { only: true, ..self }
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 /// For each edge of a program, whether it closes a loop of its process.
 #[derive(Clone, Debug)]
-pub(super) struct ClosingEdges(Arc<[bool]>);
+pub(crate) struct ClosingEdges(Arc<[bool]>);
 
 impl ClosingEdges {
     /// The edges of a program.
-    pub(super) fn of(program: &Arc<Program>) -> Self {
+    pub(crate) fn of(program: &Arc<Program>) -> Self {
         let facts = Facts::of(Arc::clone(program), &[]);
         let mut closing = vec![false; program.edges.len()];
         for (at, process) in program.processes.iter().enumerate() {

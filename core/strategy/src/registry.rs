@@ -1,7 +1,7 @@
 //! The searches that exist: one row for each.
 //!
 //! Of the rows that answer a question and support every option, the first is taken. A new search is a row here, beside its algorithm
-//! in `core/search` and the function that runs it (`safety`, `liveness`, `delayed` or `deepening`).
+//! in `core/search` and the function in `core/engine` that runs it (`safety`, `liveness`, `delayed` or `deepening`).
 
 use super::Feature::{self, *};
 use super::{CycleSearch, DelayedCycleSearch, Strategy};

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 /// Which locations lie inside sealed stretches: those that one statement of a stretch leads to and another one of the
 /// same stretch leaves.
 #[derive(Clone)]
-pub(super) struct SealedPlaces {
+pub struct SealedPlaces {
     machine: Machine,
     /// The first time that stretches of different kinds met.
     overlap: Overlap,
@@ -26,12 +26,12 @@ impl std::fmt::Debug for SealedPlaces {
 
 impl SealedPlaces {
     /// The same; says in `overlap` where stretches of different kinds meet.
-    pub(super) fn telling(self, overlap: &Overlap) -> Self {
+    pub fn telling(self, overlap: &Overlap) -> Self {
         Self { overlap: overlap.clone(), ..self }
     }
 
     /// The places inside these stretches; `None` if there are none.
-    pub(super) fn new(machine: &Machine, map: &SourceMap, stretches: &[SealedStretch]) -> Option<Self> {
+    pub fn new(machine: &Machine, map: &SourceMap, stretches: &[SealedStretch]) -> Option<Self> {
         let program = machine.program();
         let inside: Vec<Vec<Option<SealKind>>> =
             program.processes.iter().map(|process| vec![None; process.locations.len()]).collect();
@@ -58,7 +58,7 @@ impl SealedPlaces {
 /// Where, in some run, one process stood inside a sealed stretch and another one inside a stretch of a different kind: the first
 /// time that happened. Copies know of it together.
 #[derive(Clone, Default)]
-pub(super) struct Overlap(Arc<OnceLock<[Stander; 2]>>);
+pub struct Overlap(Arc<OnceLock<[Stander; 2]>>);
 
 /// A process inside a stretch.
 struct Stander {
@@ -70,7 +70,7 @@ struct Stander {
 
 impl Overlap {
     /// Says so, if it happened.
-    pub(super) fn finding(&self, program: &Program, map: &SourceMap) -> Option<Finding> {
+    pub fn finding(&self, program: &Program, map: &SourceMap) -> Option<Finding> {
         let [first, other] = self.0.get()?;
         let told = |stander: &Stander| {
             let process = program.process(stander.process);

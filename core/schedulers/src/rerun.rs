@@ -3,7 +3,7 @@
 //! A delay is named by the process that it holds back and by which of its turns that would have been. So it keeps its
 //! meaning when the run before it changes.
 
-use super::{Overlap, SharedScheduler, UnderScheduler, choose, with_scheduler};
+use super::{Overlap, SharedScheduler, UnderScheduler, with_scheduler};
 use fabius_counterexample::ExplorationTarget;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch, meaning::Fault};
@@ -11,6 +11,7 @@ use fabius_search::schedule::turns::{Lister, TurnEnd};
 use fabius_search::schedule::{Scheduler, Step, Turns};
 use fabius_search::{Ending, Model};
 use fabius_task::load::Loaded;
+use fabius_task::scheduler::choose;
 use fabius_task::settings::SchedulerChoice;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
