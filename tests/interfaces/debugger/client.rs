@@ -1,25 +1,18 @@
 //! A scripted debugger: the real binary behind a pipe. Whatever it says is checked against the schema of the protocol.
 
 use super::schema::Schema;
-use fabius_testkit::framing;
+use fabius_testkit::piped::Client;
 use serde_json::{Value, json};
-use std::collections::VecDeque;
-use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 /// Longer than this nothing may take, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A debugger that talks to an adapter of its own.
 pub struct Debugger {
-    adapter: Child,
-    input: Option<ChildStdin>,
-    output: Receiver<Value>,
-    kept: VecDeque<Value>,
+    adapter: Client,
     seq: i64,
     heard: i64,
     schema: Schema,
@@ -28,25 +21,9 @@ pub struct Debugger {
 impl Debugger {
     /// Starts an adapter; nothing is said yet.
     pub fn silent() -> Self {
-        let mut adapter = Command::new(env!("CARGO_BIN_EXE_fabius"))
-            .arg("dap")
-            .env("FABIUS_CACHE", "off")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the adapter starts");
-        let input = adapter.stdin.take();
-        let stdout = adapter.stdout.take().expect("the adapter has an output");
-        let (sender, output) = mpsc::channel();
-        thread::spawn(move || {
-            let mut reader = BufReader::new(stdout);
-            while let Some(message) = framing::read(&mut reader) {
-                if sender.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { adapter, input, output, kept: VecDeque::new(), seq: 0, heard: 0, schema: Schema::read() }
+        let mut adapter = Command::new(env!("CARGO_BIN_EXE_fabius"));
+        adapter.arg("dap").env("FABIUS_CACHE", "off");
+        Self { adapter: Client::start(&mut adapter), seq: 0, heard: 0, schema: Schema::read() }
     }
 
     /// An adapter that has been greeted.
@@ -85,17 +62,14 @@ impl Debugger {
 
     /// Writes bytes as they are.
     pub fn write(&mut self, bytes: &[u8]) {
-        let Some(input) = self.input.as_mut() else { return };
-        let _ = input.write_all(bytes).and_then(|()| input.flush());
+        self.adapter.send_bytes(bytes);
     }
 
     /// Asks without waiting for the answer.
     pub fn ask(&mut self, command: &str, arguments: Value) -> i64 {
         self.seq += 1;
         let message = json!({ "seq": self.seq, "type": "request", "command": command, "arguments": arguments });
-        if let Some(input) = self.input.as_mut() {
-            let _ = framing::write(input, &message);
-        }
+        self.adapter.send(&message);
         self.seq
     }
 
@@ -149,40 +123,15 @@ impl Debugger {
     /// The texts of one category that came so far.
     pub fn output(&mut self, category: &str) -> String {
         let is = |message: &Value| message["event"] == "output" && message["body"]["category"] == category;
-        let texts: Vec<String> = self
-            .kept
-            .iter()
-            .filter(|message| is(message))
-            .map(|message| message["body"]["output"].as_str().unwrap_or("").to_owned())
-            .collect();
-        self.kept.retain(|message| !is(message));
-        texts.concat()
+        let texts = self.adapter.take_kept(is);
+        texts.iter().map(|message| message["body"]["output"].as_str().unwrap_or("")).collect()
     }
 
     /// Waits for a message.
     fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        if let Some(at) = self.kept.iter().position(&wanted) {
-            return self.kept.remove(at).expect("it is there");
-        }
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let message = self.output.recv_timeout(left);
-            let message = message.unwrap_or_else(|_| panic!("{what} did not come; kept: {:?}", self.kept));
-            self.check(&message);
-            if wanted(&message) {
-                return message;
-            }
-            self.kept.push_back(message);
-        }
-    }
-
-    /// Numbers are in sequence, and every message is as the protocol says.
-    fn check(&mut self, message: &Value) {
-        self.heard += 1;
-        assert_eq!(message["seq"], self.heard, "{message}");
-        let errors = self.schema.errors(message);
-        assert!(errors.is_empty(), "{message}\n{}", errors.join("\n"));
+        let Self { adapter, heard, schema, .. } = self;
+        let found = adapter.wait(PATIENCE, wanted, |message| check(message, heard, schema));
+        found.unwrap_or_else(|| panic!("{what} did not come; kept: {:?}", adapter.kept()))
     }
 
     /// Says goodbye, and returns the exit code.
@@ -193,23 +142,19 @@ impl Debugger {
 
     /// Closes the input, and returns the exit code.
     pub fn gone(mut self) -> Option<i32> {
-        self.input = None;
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match self.adapter.try_wait().expect("the adapter can be asked") {
-                Some(status) => return status.code(),
-                None if end < Instant::now() => panic!("the adapter does not end"),
-                None => thread::yield_now(),
-            }
-        }
+        self.adapter.hang_up();
+        let code = self.adapter.exit_code(PATIENCE);
+        assert!(code.is_some(), "the adapter does not end");
+        code
     }
 }
 
-impl Drop for Debugger {
-    fn drop(&mut self) {
-        let _ = self.adapter.kill();
-        let _ = self.adapter.wait();
-    }
+/// Numbers are in sequence, and every message is as the protocol says.
+fn check(message: &Value, heard: &mut i64, schema: &Schema) {
+    *heard += 1;
+    assert_eq!(message["seq"], *heard, "{message}");
+    let errors = schema.errors(message);
+    assert!(errors.is_empty(), "{message}\n{}", errors.join("\n"));
 }
 
 /// Where and why a model stands still.

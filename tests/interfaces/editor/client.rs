@@ -1,62 +1,29 @@
 //! A scripted editor: the real binary behind a pipe, messages sent and waited for.
 
-use fabius_testkit::framing;
+use fabius_testkit::piped::Client;
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::io::BufReader;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 /// Longer than this nothing may take, even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An editor that talks to a server of its own.
 pub struct Editor {
-    server: Child,
-    input: RefCell<Option<ChildStdin>>,
-    output: Receiver<Value>,
-    /// Messages that nobody waited for yet.
-    kept: RefCell<VecDeque<Value>>,
+    server: Client,
     next: RefCell<i64>,
     /// Whether requests of the server are answered.
     pub answers: bool,
-    /// Whether somebody reads what the server says.
-    reads: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Editor {
     /// Starts a server; nothing is said yet.
     pub fn silent() -> Self {
         let cache = std::env::temp_dir().join(format!("fabius-editor-test-{}", std::process::id()));
-        let mut server = Command::new(env!("CARGO_BIN_EXE_fabius"))
-            .arg("lsp")
-            .env("XDG_CACHE_HOME", cache)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let input = server.stdin.take();
-        let stdout = server.stdout.take().expect("the server has an output");
-        let (sender, output) = mpsc::channel();
-        let reads = Arc::new((Mutex::new(true), Condvar::new()));
-        let gate = Arc::clone(&reads);
-        thread::spawn(move || {
-            let mut reader = BufReader::new(stdout);
-            loop {
-                let open = gate.1.wait_while(gate.0.lock().unwrap(), |reads| !*reads).unwrap();
-                drop(open);
-                let Some(message) = framing::read(&mut reader) else { return };
-                if sender.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        let kept = RefCell::new(VecDeque::new());
-        Self { server, input: RefCell::new(input), output, kept, next: RefCell::new(0), answers: true, reads }
+        let mut server = Command::new(env!("CARGO_BIN_EXE_fabius"));
+        server.arg("lsp").env("XDG_CACHE_HOME", cache);
+        Self { server: Client::start(&mut server), next: RefCell::new(0), answers: true }
     }
 
     /// An editor that can do what most can.
@@ -82,31 +49,22 @@ impl Editor {
         editor
     }
 
-    fn send(&self, message: &Value) {
-        if let Some(input) = self.input.borrow_mut().as_mut() {
-            let _ = framing::write(input, message);
-        }
-    }
-
     /// Sends a message whose body is anything.
     pub fn send_body(&self, body: &[u8]) {
-        use std::io::Write;
-        if let Some(input) = self.input.borrow_mut().as_mut() {
-            let _ = write!(input, "Content-Length: {}\r\n\r\n", body.len());
-            let _ = input.write_all(body).and_then(|()| input.flush());
-        }
+        let header = format!("Content-Length: {}\r\n\r\n", body.len());
+        self.server.send_bytes(&[header.as_bytes(), body].concat());
     }
 
     /// Says something.
     pub fn notify(&self, method: &str, params: Value) {
-        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+        self.server.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
     /// Asks something without waiting for the answer.
     pub fn ask(&self, method: &str, params: Value) -> i64 {
         *self.next.borrow_mut() += 1;
         let id = *self.next.borrow();
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         id
     }
 
@@ -126,45 +84,27 @@ impl Editor {
     pub fn wait(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let found = self.wait_until(PATIENCE, &wanted);
         found.unwrap_or_else(|| {
-            panic!("{what} did not come; kept: {:?}", self.kept.borrow().iter().rev().take(5).collect::<Vec<_>>())
+            panic!("{what} did not come; kept: {:?}", self.server.kept().iter().rev().take(5).collect::<Vec<_>>())
         })
     }
 
     /// Waits for a message for some time.
     pub fn wait_until(&self, time: Duration, wanted: &dyn Fn(&Value) -> bool) -> Option<Value> {
-        let at = self.kept.borrow().iter().position(wanted);
-        if let Some(at) = at {
-            return self.kept.borrow_mut().remove(at);
-        }
-        let end = Instant::now() + time;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left) {
-                Ok(message) => {
-                    if self.answers && message.get("method").is_some() && message.get("id").is_some() {
-                        self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
-                    }
-                    if wanted(&message) {
-                        return Some(message);
-                    }
-                    self.kept.borrow_mut().push_back(message);
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+        self.server.wait(time, wanted, |message| {
+            if self.answers && message.get("method").is_some() && message.get("id").is_some() {
+                self.server.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
             }
-        }
+        })
     }
 
     /// Forgets what came before the message that was waited for last.
     pub fn forget_older(&self) {
-        self.kept.borrow_mut().clear();
+        self.server.forget_older();
     }
 
     /// Forgets what came and was not waited for.
     pub fn forget(&self) {
-        while let Ok(message) = self.output.try_recv() {
-            self.kept.borrow_mut().push_back(message);
-        }
-        self.kept.borrow_mut().clear();
+        self.server.forget();
     }
 
     /// Opens a document.
@@ -224,7 +164,7 @@ impl Editor {
     /// The diagnostics of a document that came last, once nothing more comes for some time.
     pub fn last_diagnostics(&self, uri: &str, quiet: Duration) -> Vec<Value> {
         while self.wait_until(quiet, &|message| message["method"] == "fabius/status").is_some() {}
-        let kept = self.kept.borrow();
+        let kept = self.server.kept();
         let published = |message: &&Value| {
             message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri
         };
@@ -234,36 +174,21 @@ impl Editor {
 
     /// Reads what the server says from now on, or not.
     pub fn read(&self, reads: bool) {
-        *self.reads.0.lock().unwrap() = reads;
-        self.reads.1.notify_all();
+        self.server.read(reads);
     }
 
     /// Closes the server's input, as an editor that goes away does.
     pub fn hang_up(&self) {
-        self.input.borrow_mut().take();
+        self.server.hang_up();
     }
 
     /// The exit code, within some time.
     pub fn exit_code(&mut self, within: Duration) -> Option<i32> {
-        let end = Instant::now() + within;
-        while Instant::now() < end {
-            if let Ok(Some(status)) = self.server.try_wait() {
-                return status.code();
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
-        None
+        self.server.exit_code(within)
     }
 
     /// The process of the server.
     pub fn pid(&self) -> u32 {
-        self.server.id()
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+        self.server.pid()
     }
 }

@@ -16,6 +16,7 @@ pub mod models;
 pub mod mutate;
 pub mod page;
 pub mod parallel;
+pub mod piped;
 pub mod product;
 pub mod referee;
 pub mod run;
