@@ -1,14 +1,10 @@
 //! A scripted debugger: the real binary behind a pipe. Whatever it says is checked against the schema of the protocol.
 
 use super::schema::Schema;
-use fabius_testkit::piped::Client;
+use fabius_testkit::piped::{Client, PATIENCE};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
-
-/// Longer than this nothing may take, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A debugger that talks to an adapter of its own.
 pub struct Debugger {

@@ -1,13 +1,11 @@
 //! A scripted editor: the real binary behind a pipe, messages sent and waited for.
 
 use fabius_testkit::piped::Client;
+pub use fabius_testkit::piped::PATIENCE;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::process::Command;
 use std::time::Duration;
-
-/// Longer than this nothing may take, even on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An editor that talks to a server of its own.
 pub struct Editor {

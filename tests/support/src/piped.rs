@@ -11,6 +11,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Longer than this nothing may take, even on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(240);
+
 /// A server, and who talks to it.
 pub struct Client {
     server: Child,
