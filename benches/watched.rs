@@ -283,7 +283,7 @@ fn watch(loaded: &Arc<Loaded>, settings: &Settings, seconds: f64, frames: &mut V
     let Ok(mut terminal) = Terminal::new(TestBackend::new(160, 50));
     while let Ok(event) = receive.recv() {
         let began = Instant::now();
-        update(&mut model, Message::Told(0, Box::new(event)));
+        update(&mut model, Message::Event(0, Box::new(event)));
         let _ = terminal.draw(|frame| view(&model, frame));
         frames.push(began.elapsed());
     }

@@ -22,7 +22,7 @@ pub enum Message {
     /// The model was read.
     Loaded(Arc<Loaded>),
     /// A search tells something; the number is that of the work.
-    Told(u64, Box<Event>),
+    Event(u64, Box<Event>),
     /// A check is over.
     Checked(u64, Box<Outcome>),
     /// A search from a state is over.

@@ -252,7 +252,7 @@ impl Teller {
             self.told = Some(Instant::now());
             self.controls.ask(false);
         }
-        let _ = self.send.send(Message::Told(self.number, Box::new(event)));
+        let _ = self.send.send(Message::Event(self.number, Box::new(event)));
     }
 }
 

@@ -17,7 +17,7 @@ use fabius_model::SearchedMachine;
 use fabius_program::{CLAIM_PID, Move, ProcessId, Program, Variable, VariableId, Watch};
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use fabius_task::plan::SAFETY;
-use fabius_witness::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn, Values};
+use fabius_witness::{ChannelState, ClaimState, NextMover, ProcessState, State, TraceState, Values};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -498,9 +498,9 @@ fn as_state(program: &Program, watch: Watch, view: &View<'_>) -> State {
     };
     let claim = |process: ProcessId| {
         let turn = match (view.is_claims_turn(), view.stuttered()) {
-            (false, _) => Turn::System,
-            (true, false) => Turn::Claim,
-            (true, true) => Turn::Stuttered,
+            (false, _) => NextMover::System,
+            (true, false) => NextMover::Claim,
+            (true, true) => NextMover::Stuttered,
         };
         let locals = each(&program.process(process).locals, &|id| view.claim_local(id));
         Some(ClaimState { process, location: view.claim_location()?, locals, turn })

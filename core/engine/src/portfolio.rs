@@ -1,7 +1,7 @@
 //! Which searches a check runs, in which order, and with how much work, where nobody chose a search.
 //!
 //! For each property, the search that suits it (its *main search*) goes on until it ends. It pauses now and then and keeps its visited
-//! set: in a pause, searches that fail differently have a short turn each ([`TURNS`]), and so have the main searches of the other
+//! set: in a pause, searches that fail differently have a short turn each ([`SIDE_SEARCHES`]), and so have the main searches of the other
 //! properties that are open. Whatever decides a property ends its turn. Work is counted in transitions, so what happens does not
 //! depend on how fast the machine is.
 //!
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A search that has a turn in the pauses of a main search.
-struct Turn {
+struct SideSearch {
     /// What is asked for in place of what suits the property.
     ask: fn(Settings) -> Settings,
     /// Its work in the first pause, in per cent of what the main search has done: generous, since that is little.
@@ -39,10 +39,10 @@ struct Turn {
 }
 
 /// The searches that have a turn, in their order: long runs with few delays, short runs beside unbounded ones, shortest runs.
-const TURNS: [Turn; 3] = [
-    Turn { ask: by_delays, first_percent: 15, later_percent: 5 },
-    Turn { ask: by_depth, first_percent: 60, later_percent: 15 },
-    Turn { ask: breadth_first, first_percent: 0, later_percent: 10 },
+const SIDE_SEARCHES: [SideSearch; 3] = [
+    SideSearch { ask: by_delays, first_percent: 15, later_percent: 5 },
+    SideSearch { ask: by_depth, first_percent: 60, later_percent: 15 },
+    SideSearch { ask: breadth_first, first_percent: 0, later_percent: 10 },
 ];
 
 fn by_delays(settings: Settings) -> Settings {
@@ -317,22 +317,22 @@ impl<'a> Portfolio<'a> {
     /// Lets the searches that fail differently have their turns; what they decided.
     fn turns(&mut self, pause: u32, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
         let work = |pause: u32| self.settings.pauses.work(pause);
-        let budget = |turn: &Turn, pause: u32| match pause {
-            0 => work(0).saturating_mul(turn.first_percent) / 100,
-            _ => work(pause).saturating_mul(turn.later_percent) / (100 * u64::from(pause)),
+        let budget = |side: &SideSearch, pause: u32| match pause {
+            0 => work(0).saturating_mul(side.first_percent) / 100,
+            _ => work(pause).saturating_mul(side.later_percent) / (100 * u64::from(pause)),
         };
         // With hardly more work than before, it would hardly see more.
-        let pays = |turn: &Turn| (0..pause).all(|before| 2 * budget(turn, before) <= budget(turn, pause));
-        let due = TURNS.iter().filter(|turn| 0 < turn.first_percent + u64::from(pause) && pays(turn));
-        let due: Vec<(&Turn, u64)> = due.map(|turn| (turn, budget(turn, pause))).collect();
-        due.into_iter().find_map(|(turn, budget)| self.turn(turn, budget, run, outer))
+        let pays = |side: &SideSearch| (0..pause).all(|before| 2 * budget(side, before) <= budget(side, pause));
+        let due = SIDE_SEARCHES.iter().filter(|side| 0 < side.first_percent + u64::from(pause) && pays(side));
+        let due: Vec<(&SideSearch, u64)> = due.map(|side| (side, budget(side, pause))).collect();
+        due.into_iter().find_map(|(side, budget)| self.turn(side, budget, run, outer))
     }
 
     /// Runs a search within a budget; what it decided.
-    fn turn(&mut self, turn: &Turn, budget: u64, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
+    fn turn(&mut self, side: &SideSearch, budget: u64, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
         let property = &self.properties[run.index];
         let planned = property.planned;
-        let mut settings = (turn.ask)(Settings { until: self.share((outer.now)()), ..self.settings.question_only() });
+        let mut settings = (side.ask)(Settings { until: self.share((outer.now)()), ..self.settings.question_only() });
         settings.limits = self.beside(self.settings.limits);
         let stored = run.meter.last.states + property.states_of_turns();
         settings.limits.states_max = settings.limits.states_max.map(|max| max.saturating_sub(stored));

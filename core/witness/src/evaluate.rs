@@ -6,7 +6,7 @@ use fabius_program::{
 };
 
 use crate::interpret::StepEvaluator;
-use crate::state::{Birth, CLAIM, NOBODY, ProcessState, State, Turn};
+use crate::state::{Birth, CLAIM, NOBODY, NextMover, ProcessState, State};
 
 /// Why an expression that belongs to no process has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -293,7 +293,7 @@ impl<'a> Evaluation<'a> {
 
     /// Whether somebody is at a progress location, or everything has stopped.
     fn something_progresses(&self) -> bool {
-        let stuttered = self.state.claim.as_ref().is_some_and(|claim| claim.turn == Turn::Stuttered);
+        let stuttered = self.state.claim.as_ref().is_some_and(|claim| claim.turn == NextMover::Stuttered);
         stuttered || is_anybody_at(self.program, self.state, |location| location.progress)
     }
 

@@ -9,7 +9,7 @@ use fabius_program::{
 use crate::evaluate::Evaluation;
 use crate::interpret::StepEvaluator;
 use crate::observe::{Kind, observe};
-use crate::state::{CLAIM, State, Turn};
+use crate::state::{CLAIM, NextMover, State};
 
 /// Something that happened in a step, beside changes of variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -146,7 +146,7 @@ impl<'a> Execution<'a> {
             self.state.last = self.pid as u8;
         }
         if let Some(claim) = &mut self.state.claim {
-            claim.turn = if self.state.holder.is_some() { Turn::System } else { Turn::Claim };
+            claim.turn = if self.state.holder.is_some() { NextMover::System } else { NextMover::Claim };
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> Execution<'a> {
     pub(crate) fn arrive_as_claim(&mut self, edge: &Edge) {
         if let Some(claim) = &mut self.state.claim {
             claim.location = edge.target;
-            claim.turn = if edge.atomic { Turn::Claim } else { Turn::System };
+            claim.turn = if edge.atomic { NextMover::Claim } else { NextMover::System };
         }
     }
 

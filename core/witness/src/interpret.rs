@@ -9,7 +9,7 @@ pub(crate) use evaluator::StepEvaluator;
 
 use crate::evaluate::is_anybody_at;
 use crate::execute::Event;
-use crate::state::{CLAIM, State, TraceState, Turn};
+use crate::state::{CLAIM, NextMover, State, TraceState};
 use fabius_base::Span;
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, ProgressOn, StepMarks, Watch, meaning::Fault};
 
@@ -287,7 +287,7 @@ pub fn settled(program: &Program, state: &State) -> State {
 #[must_use]
 pub fn released(state: &State) -> State {
     let mut state = State { holder: None, ..state.clone() };
-    pass_turn(&mut state, Turn::Claim);
+    pass_turn(&mut state, NextMover::Claim);
     state
 }
 
@@ -295,18 +295,18 @@ pub fn released(state: &State) -> State {
 #[must_use]
 pub fn stuttered(program: &Program, state: &State) -> State {
     let mut state = state.clone();
-    pass_turn(&mut state, if program.uses.non_progress { Turn::Stuttered } else { Turn::Claim });
+    pass_turn(&mut state, if program.uses.non_progress { NextMover::Stuttered } else { NextMover::Claim });
     state
 }
 
 /// The same state as the processes see it in their turn.
 fn in_systems_turn(state: &State) -> State {
     let mut state = state.clone();
-    pass_turn(&mut state, Turn::System);
+    pass_turn(&mut state, NextMover::System);
     state
 }
 
-fn pass_turn(state: &mut State, turn: Turn) {
+fn pass_turn(state: &mut State, turn: NextMover) {
     if let Some(claim) = &mut state.claim {
         claim.turn = turn;
     }

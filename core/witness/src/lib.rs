@@ -42,7 +42,7 @@ pub use interpret::{
 pub use propositions::propositions;
 pub use reads::reads;
 pub use shorten::{essential, shorten};
-pub use state::{ChannelState, ClaimState, ProcessState, State, TraceState, Turn};
+pub use state::{ChannelState, ClaimState, NextMover, ProcessState, State, TraceState};
 pub use steps::{Outline, Steps};
 pub use trace::{
     Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, describe, snapshot,

@@ -38,12 +38,12 @@ pub struct ClaimState {
     /// Values of each local variable, element by element.
     pub locals: Vec<Values>,
     /// Who moves next.
-    pub turn: Turn,
+    pub turn: NextMover,
 }
 
 /// Who moves next in a state with a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Turn {
+pub enum NextMover {
     /// The system.
     System,
     /// The claim.
@@ -143,7 +143,7 @@ impl State {
     fn with_claim(mut self, program: &Program, claim: ProcessId) -> Result<Self, Fault> {
         let process = program.process(claim);
         let locals = process.locals.iter().map(zeros).collect();
-        self.claim = Some(ClaimState { process: claim, location: process.entry, locals, turn: Turn::Claim });
+        self.claim = Some(ClaimState { process: claim, location: process.entry, locals, turn: NextMover::Claim });
         for (index, variable) in process.locals.iter().enumerate() {
             let values = self.initial_values(program, variable, CLAIM)?;
             if let Some(claim) = &mut self.claim {
@@ -155,7 +155,7 @@ impl State {
 
     /// Whether it is the turn of a claim.
     pub fn is_claims_turn(&self) -> bool {
-        self.claim.as_ref().is_some_and(|claim| claim.turn != Turn::System)
+        self.claim.as_ref().is_some_and(|claim| claim.turn != NextMover::System)
     }
 
     /// About how much memory it takes, as if it shared nothing with other states.

@@ -17,7 +17,7 @@ use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::status::{self, ProgressBars};
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
-use crate::session::checker::{EventSink, Told, said};
+use crate::session::checker::{CheckEventKind, EventSink, said};
 use crate::session::jobs::RunId;
 use crate::session::{Notice, Session};
 use fabius_project::{config, files};
@@ -159,7 +159,7 @@ impl MainLoop {
                 }
             }
             Incoming::CheckEvent(events) => {
-                let was_read = matches!(events.what, Told::Read(..));
+                let was_read = matches!(events.what, CheckEventKind::Read(..));
                 let notices = self.session.handle(*events);
                 self.show(notices);
                 if was_read {

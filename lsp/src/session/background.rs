@@ -1,6 +1,6 @@
 //! Work beside the checks of a document: surveys for hints, fixes that are tried, questions about places.
 
-use super::checker::Told;
+use super::checker::CheckEventKind;
 use super::fix_validations;
 use super::jobs::{Job, RunId, Searched, Work};
 use super::{Document, Notice, Options, Session};
@@ -106,13 +106,13 @@ impl Session {
     }
 
     /// Work that nobody waited for is done; if the model is another one by now, it was in vain.
-    pub(super) fn background_done(&mut self, job: &Job, what: Told) -> Vec<Notice> {
+    pub(super) fn background_done(&mut self, job: &Job, what: CheckEventKind) -> Vec<Notice> {
         let name = &job.document;
         match (what, &job.work) {
-            (Told::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
-            (Told::Scheduled(found), Work::Schedule) => self.scheduled(name, &job.loaded, *found),
-            (Told::Deadlocks(found), Work::Deadlocks) => self.deadlocks(name, &job.loaded, *found),
-            (Told::Finished(outcome), Work::FixValidation(number)) => {
+            (CheckEventKind::Surveyed(survey), Work::Survey) => self.surveyed(name, &job.loaded, *survey),
+            (CheckEventKind::Scheduled(found), Work::Schedule) => self.scheduled(name, &job.loaded, *found),
+            (CheckEventKind::Deadlocks(found), Work::Deadlocks) => self.deadlocks(name, &job.loaded, *found),
+            (CheckEventKind::Finished(outcome), Work::FixValidation(number)) => {
                 if let Some(document) = self.documents.get_mut(name) {
                     document.fix_validations.finished(*number, outcome.ok(), job);
                 }

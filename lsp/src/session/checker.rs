@@ -42,12 +42,12 @@ pub struct CheckEvent {
     /// Which run.
     pub run: RunId,
     /// What happened.
-    pub what: Told,
+    pub what: CheckEventKind,
 }
 
 /// What happened in a run.
 #[derive(Debug)]
-pub enum Told {
+pub enum CheckEventKind {
     /// Something that the engine tells.
     Event(Box<Event>),
     /// The run is over; if it panicked, what the panic said.
@@ -66,7 +66,7 @@ pub enum Told {
     Read(String, Box<Result<Reading, String>>),
 }
 
-impl Told {
+impl CheckEventKind {
     /// Work ended in a panic, which said this.
     fn failed(work: &Work, said: String) -> Self {
         match work {
@@ -223,12 +223,12 @@ impl Checker {
                 Unfinished::Abandoned(reason) => Ok(unread.not_read(reason)),
                 Unfinished::Crowded => Ok(unread.not_read(StopReason::Cancelled)),
             });
-            event_sink(CheckEvent { run, what: Told::Read(document, Box::new(reading)) });
+            event_sink(CheckEvent { run, what: CheckEventKind::Read(document, Box::new(reading)) });
         };
         let task = Task { name: "read", cancel, voice: Voice::default(), allowed: Some(allowed) };
         if begin(task, work, tell).is_err() {
             let reading = Ok(text.not_read(StopReason::Exhausted));
-            (self.event_sink)(CheckEvent { run, what: Told::Read(text.name.clone(), Box::new(reading)) });
+            (self.event_sink)(CheckEvent { run, what: CheckEventKind::Read(text.name.clone(), Box::new(reading)) });
         }
         run
     }
@@ -351,21 +351,23 @@ impl Checker {
         });
         let work = move || {
             let done = panic::catch_unwind(AssertUnwindSafe(|| match &theirs.work {
-                Work::Survey => Told::Surveyed(Box::new(look_around(&theirs, &stop))),
-                Work::Schedule => Told::Scheduled(Box::new(look_for_schedule(&theirs, &stop))),
-                Work::Deadlocks => Told::Deadlocks(Box::new(look_for_deadlocks(&theirs, &stop))),
+                Work::Survey => CheckEventKind::Surveyed(Box::new(look_around(&theirs, &stop))),
+                Work::Schedule => CheckEventKind::Scheduled(Box::new(look_for_schedule(&theirs, &stop))),
+                Work::Deadlocks => CheckEventKind::Deadlocks(Box::new(look_for_deadlocks(&theirs, &stop))),
                 Work::Check(..) | Work::FixValidation(_) => {
-                    Told::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard))))
+                    CheckEventKind::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard))))
                 }
-                Work::Ask(question) => Told::Answered(Box::new(Some(questions::answer(&theirs, question, &stop)))),
-                Work::Meet(lines) => Told::Met(Box::new(co_reachable(&theirs, lines, &stop))),
+                Work::Ask(question) => {
+                    CheckEventKind::Answered(Box::new(Some(questions::answer(&theirs, question, &stop))))
+                }
+                Work::Meet(lines) => CheckEventKind::Met(Box::new(co_reachable(&theirs, lines, &stop))),
             }));
-            done.unwrap_or_else(|panic| Told::failed(&theirs.work, said(&*panic)))
+            done.unwrap_or_else(|panic| CheckEventKind::failed(&theirs.work, said(&*panic)))
         };
         // Whatever happens, it is told that the work is over: what nobody knows to be over keeps its place for ever.
         let (event_sink, unfinished) = (Arc::clone(&self.event_sink), job.clone());
-        let tell = move |done: Result<Told, Unfinished>| {
-            let what = done.unwrap_or_else(|why| Told::unfinished(&unfinished, why));
+        let tell = move |done: Result<CheckEventKind, Unfinished>| {
+            let what = done.unwrap_or_else(|why| CheckEventKind::unfinished(&unfinished, why));
             drop(unfinished);
             event_sink(CheckEvent { run, what });
         };
@@ -378,7 +380,7 @@ impl Checker {
         self.running.push(Going { run, job, cancel, gave_way: false });
         if let Err(error) = started {
             let outcome = Err(format!("no thread could be started: {error}"));
-            (self.event_sink)(CheckEvent { run, what: Told::Finished(Box::new(outcome)) });
+            (self.event_sink)(CheckEvent { run, what: CheckEventKind::Finished(Box::new(outcome)) });
         }
     }
 }
@@ -417,7 +419,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
             (next_round, untold_round) = (now + ROUND_PAUSE, None);
         }
         if !matches!(event, Event::Finding { .. } | Event::Started { .. } | Event::Done { .. }) {
-            event_sink(CheckEvent { run, what: Told::Event(Box::new(event)) });
+            event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(event)) });
         }
     };
     let settings = fabius_engine::suited(&loaded, &settings(job));
@@ -433,7 +435,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
         cache.remember(&loaded, &proved, &outcome);
     }
     if let Some(round) = untold_round {
-        event_sink(CheckEvent { run, what: Told::Event(Box::new(round)) });
+        event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(round)) });
     }
     outcome
 }
@@ -563,11 +565,11 @@ mod tests {
         let mut over = Vec::new();
         while !checker.is_idle() {
             let CheckEvent { run, what } = events.recv().unwrap();
-            if matches!(what, Told::Event(_)) || matches!(checker.finished(run), Ended::GaveWay) {
+            if matches!(what, CheckEventKind::Event(_)) || matches!(checker.finished(run), Ended::GaveWay) {
                 continue;
             }
             over.push(run);
-            if let Told::Surveyed(found) = what {
+            if let CheckEventKind::Surveyed(found) = what {
                 assert!(found.is_some());
             }
         }
@@ -584,7 +586,7 @@ mod tests {
         let mut found = Vec::new();
         while !checker.is_idle() {
             let CheckEvent { run, what } = events.recv().unwrap();
-            if let (Ended::Done(_), Told::Surveyed(survey)) = (checker.finished(run), what) {
+            if let (Ended::Done(_), CheckEventKind::Surveyed(survey)) = (checker.finished(run), what) {
                 found.extend(survey.map(|_| run));
             }
         }

@@ -21,7 +21,7 @@ pub mod unread;
 
 pub use document::{Document, Options, Running, When};
 
-use checker::{CheckEvent, Checker, Ended, EventSink, Told};
+use checker::{CheckEvent, CheckEventKind, Checker, Ended, EventSink};
 use document::fairness_of;
 use edits::Edit;
 use fabius_analysis::CoReachability;
@@ -393,20 +393,20 @@ impl Session {
     /// Takes in what a check tells. News of a check that was overtaken by an edit is forgotten.
     pub fn handle(&mut self, event: CheckEvent) -> Vec<Notice> {
         let job = match event.what {
-            Told::Event(_) => None,
+            CheckEventKind::Event(_) => None,
             _ => match self.checker.finished(event.run) {
                 Ended::Done(job) => job,
                 Ended::GaveWay => return Vec::new(),
             },
         };
-        if let Told::Read(name, reading) = event.what {
+        if let CheckEventKind::Read(name, reading) = event.what {
             return self.was_read_beside(&name, event.run, *reading);
         }
-        if let Told::Met(meeting) = event.what {
+        if let CheckEventKind::Met(meeting) = event.what {
             let loaded = job.map(|job| job.loaded);
             return loaded.map(|loaded| Notice::Met(event.run, meeting, loaded)).into_iter().collect();
         }
-        if let Told::Answered(answer) = event.what {
+        if let CheckEventKind::Answered(answer) = event.what {
             return job.map(|job| self.answered(event.run, &job, *answer)).unwrap_or_default();
         }
         if let Some(job) = job.as_ref().filter(|job| !matches!(job.work, Work::Check(..))) {
@@ -418,7 +418,7 @@ impl Session {
         };
         let name = name.clone();
         match event.what {
-            Told::Event(event) => {
+            CheckEventKind::Event(event) => {
                 let Some(running) = document.run.as_mut() else { return Vec::new() };
                 let notice = running.handle(&name, *event);
                 if let Some(bound) = running.bound {
@@ -426,13 +426,13 @@ impl Session {
                 }
                 notice.into_iter().collect()
             }
-            Told::Finished(outcome) => self.finished(&name, job, *outcome),
-            Told::Surveyed(_)
-            | Told::Scheduled(_)
-            | Told::Deadlocks(_)
-            | Told::Met(_)
-            | Told::Answered(_)
-            | Told::Read(..) => Vec::new(),
+            CheckEventKind::Finished(outcome) => self.finished(&name, job, *outcome),
+            CheckEventKind::Surveyed(_)
+            | CheckEventKind::Scheduled(_)
+            | CheckEventKind::Deadlocks(_)
+            | CheckEventKind::Met(_)
+            | CheckEventKind::Answered(_)
+            | CheckEventKind::Read(..) => Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use fabius_program::meaning::Fault;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, VariableId, Watch};
 pub use fabius_promela::Options;
 use fabius_promela::{NoLoader, Parsed, lower, parse};
-use fabius_witness::{Ending, Outcome, State, Turn, enabled, marks, moves, released, stops_accepting, stuttered};
+use fabius_witness::{Ending, NextMover, Outcome, State, enabled, marks, moves, released, stops_accepting, stuttered};
 use std::sync::Arc;
 
 /// The program behind a text, if the text is a model that can be checked.
@@ -214,8 +214,8 @@ fn same_state(program: &Program, view: &View<'_>, state: &State) -> Result<(), S
     }
     if let Some(claim) = &state.claim {
         same("location of the claim", view.claim_location(), Some(claim.location))?;
-        same("whose turn it is", view.is_claims_turn(), claim.turn != Turn::System)?;
-        same("stuttering", view.stuttered(), claim.turn == Turn::Stuttered)?;
+        same("whose turn it is", view.is_claims_turn(), claim.turn != NextMover::System)?;
+        same("stuttering", view.stuttered(), claim.turn == NextMover::Stuttered)?;
         for (index, values) in claim.locals.iter().enumerate() {
             let name = &program.process(claim.process).locals[index].name;
             same(name, &view.claim_local(VariableId(index as u32))[..], &values[..])?;

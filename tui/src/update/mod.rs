@@ -29,8 +29,8 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Pasted(text) => prompt::paste(model, &text),
         Message::Resized(width, height) => model.size = (width, height),
         Message::Loaded(loaded) => read::read(model, loaded, &mut effects),
-        Message::Told(work, event) if work == model.work => search::told(model, *event, &mut effects),
-        Message::Told(..) => {}
+        Message::Event(work, event) if work == model.work => search::told(model, *event, &mut effects),
+        Message::Event(..) => {}
         Message::Checked(work, outcome) if work == model.check => search::checked(model, *outcome, work),
         Message::Searched(work, result) if work == model.work => search::searched(model, *result),
         Message::Found(work, which, result) if work == model.work => search::found(model, which, *result),

@@ -294,7 +294,7 @@ fn a_path_is_entered_as_soon_as_all_of_it_is_known() {
     player.said("as soon as the search has shown");
     let moves = Some(Vec::new());
     let told = Event::Look { property: "safety".to_owned(), look: Look { moves, ..look() } };
-    player.send(Message::Told(player.model.work, Box::new(told)));
+    player.send(Message::Event(player.model.work, Box::new(told)));
     player.said("of the path of the search");
 }
 
@@ -307,7 +307,7 @@ fn a_path_that_is_not_shown_yet_is_kept_as_soon_as_it_is() {
     player.keys("f");
     player.said("keeps the next path");
     let told = Event::Look { property: "safety".to_owned(), look: look() };
-    player.send(Message::Told(player.model.work, Box::new(told)));
+    player.send(Message::Event(player.model.work, Box::new(told)));
     player.said("kept: up and down");
     assert!(player.screen().contains("Kept path, step"), "{}", player.screen());
 }

@@ -92,8 +92,8 @@ pub fn stuck(
     let program = loaded.checkable().and_then(|_| loaded.as_written()).ok_or(NotAsked::Faulty)?;
     let machine = SearchedMachine::new(Arc::clone(&program), Watch::NOTHING);
     let machine = machine.map_err(|why| NotAsked::Refused(why.to_string()))?;
-    let (mut candidates, machine, before) = match told(&program, machine.clone(), cancel) {
-        Ok(Told { candidates, machine, before }) => (Ok(candidates), machine, before),
+    let (mut candidates, machine, before) = match from_text(&program, machine.clone(), cancel) {
+        Ok(FromText { candidates, machine, before }) => (Ok(candidates), machine, before),
         Err(why) => (Err(why), machine, Vec::new()),
     };
     if let Some(line) = request.line.as_ref().filter(|line| !report::is_place(&program, &loaded.map, line)) {
@@ -117,7 +117,7 @@ pub fn stuck(
 }
 
 /// What the text tells of a model.
-struct Told {
+struct FromText {
     candidates: Candidates,
     /// The machine, beginning with the first choice.
     machine: SearchedMachine,
@@ -126,14 +126,14 @@ struct Told {
 }
 
 /// The combinations of places that the text does not exclude.
-fn told(program: &Arc<Program>, mut machine: SearchedMachine, cancel: &Cancel) -> Result<Told, WhyNotTold> {
+fn from_text(program: &Arc<Program>, mut machine: SearchedMachine, cancel: &Cancel) -> Result<FromText, WhyNotTold> {
     let facts = Facts::of(Arc::clone(program), &[]).one_by_one();
     let start = start::start(&mut machine).ok_or(WhyNotTold::Restricted)?;
     let processes = start.processes(&facts).ok_or(WhyNotTold::Restricted)?;
     let candidates = facts.stuck_candidates(&processes, &start, &|| cancel.requested().is_some())?;
     let before = start.path;
     let machine = machine.beginning_after(&before, ProcessSet::EMPTY).ok_or(WhyNotTold::Restricted)?;
-    Ok(Told { candidates, machine, before })
+    Ok(FromText { candidates, machine, before })
 }
 
 /// What a search found.

@@ -94,7 +94,7 @@ impl Tally {
         self.models += 1;
         self.stuck += usize::from(!real.is_empty());
         let cancel = Cancel::new();
-        let told = told(&program, machine.clone(), &cancel);
+        let from_text = from_text(&program, machine.clone(), &cancel);
         let request = StuckRequest { every: true, ..StuckRequest::default() };
         let found = stuck(&loaded, &request, &cancel, &|| Duration::ZERO).expect("it can be run");
         let report = &found.report;
@@ -102,7 +102,7 @@ impl Tally {
         let verdict = if real.is_empty() { StuckVerdict::NoDeadlock } else { StuckVerdict::Deadlock };
         assert_eq!(report.verdict, verdict, "{name}: {}\n{text}", report.reason);
         assert_eq!(found.runs.is_empty(), real.is_empty());
-        let Ok(Told { candidates, .. }) = told else { return };
+        let Ok(FromText { candidates, .. }) = from_text else { return };
         // A search for each line takes time.
         if self.models.is_multiple_of(LINES_OF_EACH) {
             by_line(&loaded, &program, &candidates, report);

@@ -26,7 +26,7 @@ pub(super) enum Trial {
 }
 
 /// What comes after a trial of everybody.
-enum Turn {
+enum AfterTrials {
     /// A second trial.
     Again,
     /// The holder lost control.
@@ -87,11 +87,11 @@ impl<'m> Interpreter<'m> {
                 cursor.go_to_process(cursor.pid - 1);
             } else {
                 match self.all_tried(cursor) {
-                    Turn::Again => {}
-                    Turn::Released => {
+                    AfterTrials::Again => {}
+                    AfterTrials::Released => {
                         return Step::Successor { label: None, transient: false, fault: None, marks: StepMarks::NONE };
                     }
-                    Turn::Over(ending) => return Step::Done(ending),
+                    AfterTrials::Over(ending) => return Step::Done(ending),
                 }
             }
         }
@@ -262,31 +262,31 @@ impl<'m> Interpreter<'m> {
 
     /// After the last process of a trial: an end, a second trial (`None`), or the loss of control.
     #[inline(always)]
-    fn all_tried(&mut self, cursor: &mut Cursor) -> Turn {
+    fn all_tried(&mut self, cursor: &mut Cursor) -> AfterTrials {
         if cursor.has(Cursor::MOVED) {
             cursor.flags |= Cursor::FINISHED;
-            return Turn::Over(Ending::Moves);
+            return AfterTrials::Over(Ending::Moves);
         }
         self.nobody_moves(cursor)
     }
 
     #[inline(never)]
-    fn nobody_moves(&mut self, cursor: &mut Cursor) -> Turn {
+    fn nobody_moves(&mut self, cursor: &mut Cursor) -> AfterTrials {
         if cursor.has(Cursor::HELD) {
             cursor.flags |= Cursor::FINISHED | Cursor::MOVED;
             self.successor.clear();
             self.successor.extend_from_slice(self.state);
             self.successor[0] &= !HOLDER_MASK;
-            return Turn::Released;
+            return AfterTrials::Released;
         }
         if self.code.uses_timeout && !cursor.has(Cursor::TIMEOUT) {
             self.timeout = true;
             cursor.flags |= Cursor::TIMEOUT;
             cursor.go_to_process((self.state[0] & COUNT_MASK) as u8 - 1);
-            return Turn::Again;
+            return AfterTrials::Again;
         }
         cursor.flags |= Cursor::FINISHED;
-        Turn::Over(self.ending(cursor))
+        AfterTrials::Over(self.ending(cursor))
     }
 
     fn ending(&mut self, cursor: &Cursor) -> Ending {

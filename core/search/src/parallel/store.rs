@@ -166,7 +166,7 @@ impl SharedStore {
             folder: Folder::default(),
             cache: vec![(0, 0); 1 << CACHE_BITS].into_boxed_slice(),
             portion: Portion::default(),
-            told: Told::default(),
+            uncounted: Uncounted::default(),
         }
     }
 
@@ -212,12 +212,12 @@ pub(super) struct Access<'a> {
     /// Pairs interned lately.
     cache: Box<[(u64, u32)]>,
     portion: Portion,
-    told: Told,
+    uncounted: Uncounted,
 }
 
-/// What a thread put in and did not tell the others of yet.
+/// What a thread put in, as far as it is not counted for all threads yet.
 #[derive(Debug, Default)]
-struct Told {
+struct Uncounted {
     nodes: u64,
     table: u32,
     roots: u64,
@@ -234,14 +234,14 @@ impl<'a> Access<'a> {
         let kind = usize::from(class == Class::Transient) + 2 * usize::from(reached_otherwise);
         let table = (length * KINDS + kind) as u32;
         self.come_in(table);
-        let Self { store, tables, folder, cache, portion, told } = self;
+        let Self { store, tables, folder, cache, portion, uncounted } = self;
         let Some(tables) = tables else { return Key { table, left: 0, right: 0 } };
         let mut intern = |left, right| {
             let pair = u64::from(left) | u64::from(right) << 32;
             let place = (pair ^ (pair >> 29)).wrapping_mul(FIRST) >> (64 - CACHE_BITS);
             let cached = &mut cache[place as usize];
             if cached.0 != pair || cached.1 == 0 {
-                *cached = (pair, find_or_add(&tables.nodes, &store.pairs, portion, told, pair));
+                *cached = (pair, find_or_add(&tables.nodes, &store.pairs, portion, uncounted, pair));
             }
             cached.1
         };
@@ -263,13 +263,13 @@ impl<'a> Access<'a> {
     /// one gets the bits `fresh`. The key was computed by [`Self::key`] just now, or lies in the set already.
     #[inline]
     pub(super) fn entry(&mut self, key: Key, fresh: u32) -> (Place<'_>, Option<u32>) {
-        let Self { tables, told, store, .. } = self;
+        let Self { tables, uncounted, store, .. } = self;
         let tables = tables.get_or_insert_with(|| store.read());
         let (segment, rest) = key.place();
         let word = rest << LOW_BITS | u64::from(fresh) << 1 | 1;
         let (slot, old) = tables.roots[key.table as usize].entry((segment, rest), |_| true, || word);
         if old.is_none() {
-            told.root(tables, key.table);
+            uncounted.root(tables, key.table);
         }
         (Place(slot), old.map(bits_of))
     }
@@ -284,7 +284,7 @@ impl<'a> Access<'a> {
     /// Lets others have the tables for themselves, until this thread goes on.
     pub(super) fn leave(&mut self) {
         if let Some(tables) = &self.tables {
-            self.told.all(tables);
+            self.uncounted.all(tables);
         }
         self.tables = None;
     }
@@ -292,7 +292,7 @@ impl<'a> Access<'a> {
     /// Makes sure that the thread may use the tables, that there is this one, and that none is crowded.
     #[inline]
     fn come_in(&mut self, table: u32) {
-        let is_free = !self.store.wanted.0.load(Ordering::Relaxed) && !self.told.crowded;
+        let is_free = !self.store.wanted.0.load(Ordering::Relaxed) && !self.uncounted.crowded;
         if !is_free || !self.tables.as_ref().is_some_and(|tables| tables.has(table)) {
             self.make_room(table);
         }
@@ -317,7 +317,7 @@ impl<'a> Access<'a> {
         }
         drop(growing);
         self.tables = Some(tables);
-        self.told.crowded = false;
+        self.uncounted.crowded = false;
     }
 
     /// Memory of the thread's own, in bytes.
@@ -346,7 +346,7 @@ impl<'a> Access<'a> {
 
 /// The identity of a pair, a new one if it has none yet.
 #[inline(never)]
-fn find_or_add(nodes: &Slots, pairs: &Arena, portion: &mut Portion, told: &mut Told, pair: u64) -> u32 {
+fn find_or_add(nodes: &Slots, pairs: &Arena, portion: &mut Portion, uncounted: &mut Uncounted, pair: u64) -> u32 {
     const IDENTITY_MASK: u64 = (1 << IDENTITY_BITS) - 1;
     let hash = mix(pair);
     let place = ((hash >> (64 - SEGMENT_BITS)) as usize, hash << SEGMENT_BITS >> IDENTITY_BITS);
@@ -363,7 +363,7 @@ fn find_or_add(nodes: &Slots, pairs: &Arena, portion: &mut Portion, told: &mut T
     let (_, old) = nodes.entry(place, same, fresh);
     match (old, taken) {
         (None, taken) => {
-            told.node(nodes);
+            uncounted.node(nodes);
             taken.unwrap_or(0)
         }
         (Some(word), taken) => {
@@ -375,7 +375,7 @@ fn find_or_add(nodes: &Slots, pairs: &Arena, portion: &mut Portion, told: &mut T
     }
 }
 
-impl Told {
+impl Uncounted {
     #[inline]
     fn node(&mut self, nodes: &Slots) {
         self.nodes += 1;

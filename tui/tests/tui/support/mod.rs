@@ -81,7 +81,7 @@ impl Player {
         };
         let work = self.model.work;
         for event in events {
-            self.send(Message::Told(work, Box::new(event)));
+            self.send(Message::Event(work, Box::new(event)));
         }
         self.send(done);
     }
