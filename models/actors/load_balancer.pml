@@ -35,40 +35,45 @@ inline post(entry) {
 active [3] proctype Handle() {
 end:
   do
+  :: atomic { handle[_pid + 1] && seen[_pid + 1] -> handle[_pid + 1] = 0; looped = 1; assert(!looped) }
   :: atomic {
-       handle[_pid + 1] -> handle[_pid + 1] = 0;
+       handle[_pid + 1] && !seen[_pid + 1] -> handle[_pid + 1] = 0; seen[_pid + 1] = 1;
        if
-       :: seen[_pid + 1] -> looped = 1; assert(!looped)
-       :: else -> seen[_pid + 1] = 1;
-          if
-          :: table[_pid + 1] == 0 -> ask[_pid + 1] = 1
-          :: else -> forward(_pid + 1)
-          fi
+       :: table[_pid + 1] == 0 -> ask[_pid + 1] = 1
+       :: else -> forward(_pid + 1)
        fi
      }
   od
 }
 
 /* The controller is asked by a switch. */
+inline tell(s) {
+#if BARRIER
+  installing == 0;
+#endif
+  send[s] = 1
+}
+
 active [3] proctype Control() {
-  bit second;
 end:
   do
   :: atomic {
-       ask[_pid - 2] -> ask[_pid - 2] = 0; second = turn; turn = 1 - turn;
+       ask[_pid - 2] && !turn -> ask[_pid - 2] = 0; turn = 1;
        if
-       :: !second && _pid == 3 -> post(0); post(1)
-       :: !second && _pid == 4 -> post(1)
-       :: !second && _pid == 5 -> post(2); post(0); post(1)
-       :: second && _pid == 3 -> post(3); post(4)
-       :: second && _pid == 4 -> post(5); post(3); post(4)
-       :: second && _pid == 5 -> post(4)
+       :: _pid == 3 -> post(0); post(1)
+       :: _pid == 4 -> post(1)
+       :: else -> post(2); post(0); post(1)
        fi;
-       second = 0;
-#if BARRIER
-       installing == 0;
-#endif
-       send[_pid - 2] = 1
+       tell(_pid - 2)
+     }
+  :: atomic {
+       ask[_pid - 2] && turn -> ask[_pid - 2] = 0; turn = 0;
+       if
+       :: _pid == 3 -> post(3); post(4)
+       :: _pid == 4 -> post(5); post(3); post(4)
+       :: else -> post(4)
+       fi;
+       tell(_pid - 2)
      }
   od
 }

@@ -103,7 +103,7 @@ const ACTORS: [(&str, &str, [&str; 5], Option<&str>); 7] = [
     ("philosophers", "N=3", ["7", "0", "1", "114", "2"], None),
     ("philosophers", "N=4", ["15", "0", "1", "10584", "2"], None),
     ("philosophers", "N=5", ["31", "0", "1", "1911120", "2"], None),
-    ("load_balancer", "BARRIER=0", ["13", "9", "0", "208", "8"], Some("13")),
+    ("load_balancer", "BARRIER=0", ["8", "5", "0", "208", "8"], Some("8")),
     ("load_balancer", "BARRIER=1", ["1", "0", "0", "2", "1"], Some("2")),
 ];
 

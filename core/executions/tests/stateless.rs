@@ -68,18 +68,32 @@ fn compare(name: &str, text: &str) -> Result<bool, String> {
     Ok(true)
 }
 
-#[test]
-fn random_models_have_as_many_executions_without_a_table() {
+/// How many of some random models could be compared.
+fn compare_all(seeds: u64, text: impl Fn(u64) -> String) -> u64 {
     let mut compared = 0;
-    for seed in 0..100 * 8 / sampled() as u64 {
-        let sketch = if seed % 2 == 0 { generate::model(seed) } else { generate::model_with_faults(seed) };
-        let text = sketch.text();
+    for seed in 0..seeds * SAMPLED as u64 / sampled() as u64 {
+        let text = text(seed);
         match compare("random.pml", &text) {
             Ok(counts) => compared += u64::from(counts),
             Err(why) => panic!("seed {seed}: {why}\n{text}"),
         }
     }
+    compared
+}
+
+#[test]
+fn random_models_have_as_many_executions_without_a_table() {
+    let compared = compare_all(64, |seed| match seed % 2 {
+        0 => generate::model(seed).text(),
+        _ => generate::model_with_faults(seed).text(),
+    });
     assert!(compared > 10, "{compared} models were compared");
+}
+
+#[test]
+fn so_have_small_ones_with_locks_channels_and_atomic_sequences() {
+    let compared = compare_all(64, generate::small::model);
+    assert!(compared > 20, "{compared} models were compared");
 }
 
 #[test]
