@@ -112,6 +112,30 @@ async function coverage(api: Api): Promise<void> {
   assert.ok(lines.coverage.statements.every((one) => one.executed));
 }
 
+/** The view counts executions, opens the tree of choices, and shows one as a trace; an edit makes it old. */
+async function executions(api: Api): Promise<void> {
+  const uri = file("lock.pml");
+  await api.executions.count(uri, 1);
+  assert.match(api.executions.message ?? "", /essentially different executions/);
+  const [way] = await api.executions.getChildren();
+  assert.ok(way?.step, "there is a choice");
+  let at = way;
+  while (at.ends === undefined) {
+    const [first] = await api.executions.getChildren(at);
+    assert.ok(first, "a choice has alternatives");
+    at = first;
+  }
+  await vscode.commands.executeCommand("fabius.showExecution", at);
+  const which = { uri: uri.toString(), run: `execution ${at.first}` };
+  assert.ok(api.panels.stateOf(which), "it is shown");
+  assert.match(await api.panels.text(which, "text"), new RegExp(`^execution ${at.first}: `));
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(uri, new vscode.Position(0, 0), " ");
+  await vscode.workspace.applyEdit(edit);
+  assert.match(api.executions.message ?? "", /^Before the last edits: /);
+  await vscode.commands.executeCommand("undo");
+}
+
 async function exports_(api: Api): Promise<void> {
   const which = { uri: file("lock.pml").toString(), property: "safety" };
   assert.match(await api.panels.text(which, "mermaid"), /^sequenceDiagram\n/);
@@ -164,6 +188,7 @@ export async function run(): Promise<void> {
       ["order", () => { order(api); return Promise.resolve(); }],
       ["coverage", () => coverage(api)],
       ["exports", () => exports_(api)],
+      ["executions", () => executions(api)],
       ["marks", () => marks(api)],
       ["declarations", declarations],
       ["debugger", () => debugger_(api, file("lock.pml"))],
