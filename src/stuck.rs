@@ -92,10 +92,8 @@ pub fn run(args: &Stuck) -> u8 {
         Ok(loaded) => loaded,
         Err(code) => return code,
     };
-    let (loaded, found) = match {
-        let request = request(args, &loaded.name);
-        found_until(&cancel, loaded, request)
-    } {
+    let request = request(args, &loaded.name);
+    let (loaded, found) = match found_until(&cancel, loaded, request) {
         Ok((loaded, Ok(found))) => (loaded, found),
         Ok((_, Err(NotAsked::Faulty))) => return exit::FAULTY,
         Ok((_, Err(NotAsked::Refused(why)))) => {

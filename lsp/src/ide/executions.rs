@@ -64,7 +64,8 @@ pub fn advice(report: &ExecutionsReport) -> Option<&'static str> {
             Some("Count those in which each process passes each of its loops at most a few times (`laps`).")
         }
         (None, Some(_), _) => Some("Count those of at most so many steps (`within`)."),
-        (Some(_), _, false) => Some("Count those of at most so many laps or steps (`laps`, `within`)."),
+        (Some(_), None, false) => Some("Count those of at most so many laps or steps (`laps`, `within`)."),
+        (Some(_), Some(_), false) => Some("Count those of fewer laps, or of at most so many steps (`laps`, `within`)."),
         (Some(_), _, true) => None,
     }
 }

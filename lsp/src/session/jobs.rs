@@ -32,7 +32,7 @@ pub enum Work {
     /// Checks whether an edit that somebody may want to make mends the model; the number names it.
     FixValidation(u64),
     /// Answers a question. Somebody waits for it.
-    Ask(Question),
+    Ask(Box<Question>),
     /// Looks whether two places can be reached at once. Somebody waits for it, and it is short.
     Meet(Vec<Line>),
 }

@@ -53,7 +53,7 @@ pub enum Question {
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// How many there are.
-    Executions(ExecutionsReport),
+    Executions(Box<ExecutionsReport>),
     /// The branches from the first one on, then the alternatives.
     Alternatives(Vec<TreeBranch>),
     /// The execution, if there is such a one.
@@ -116,7 +116,7 @@ fn count(job: &Job, (shared, bounds): (&Shared, Bounds), cancel: &Cancel) -> Ans
     let request = ExecutionsRequest { laps_max: laps, steps_max: within, limits, ..ExecutionsRequest::default() };
     let mut kept = shared.lock();
     match Counted::new(&job.loaded, &request, cancel, &|| began.elapsed()) {
-        Ok(counted) => Answer::Executions(kept.insert(counted).report.clone()),
+        Ok(counted) => Answer::Executions(Box::new(kept.insert(counted).report.clone())),
         Err(NotCounted::Refused(why)) => Answer::Refused(why),
         Err(NotCounted::Faulty) => faulty(),
     }
@@ -154,7 +154,7 @@ impl Session {
     fn ask(&mut self, name: &str, question: Question) -> Option<RunId> {
         let loaded = Arc::clone(&self.reading(name)?.loaded);
         let searched = Searched::document(&loaded);
-        self.start_beside(name, (loaded, searched), Work::Ask(question))
+        self.start_beside(name, (loaded, searched), Work::Ask(Box::new(question)))
     }
 
     /// Counts the executions of a document. Those that were counted before are forgotten, also of other documents: a graph
@@ -205,7 +205,7 @@ impl Session {
             let reading = document.reading.clone();
             let present = reading.filter(|reading| Arc::ptr_eq(&reading.loaded, &job.loaded));
             let kept = document.asked.executions.as_ref();
-            let origin = match question {
+            let origin = match &**question {
                 Question::Execution(counted, _) => {
                     kept.filter(|kept| kept.counted == *counted).map(|kept| kept.origin.clone())
                 }
