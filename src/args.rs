@@ -415,6 +415,11 @@ pub struct Check {
     #[arg(long, help_heading = "How to check")]
     pub no_reduction: bool,
 
+    /// Audit of proofs: the reference interpreter lists the steps of visited states again, of some hundred drawn at random (sample),
+    /// of all, or of none.
+    #[arg(long, value_enum, value_name = "EXTENT", default_value_t = AuditExtent::Sample, help_heading = "How to check")]
+    pub audit: AuditExtent,
+
     /// Neither read nor write cached results.
     #[arg(long, help_heading = "How to check")]
     pub no_cache: bool,
@@ -506,6 +511,17 @@ pub enum StoreKind {
     Hash,
     /// A few bits per state; for models that do not fit otherwise.
     Bitstate,
+}
+
+/// How many of the states on which a proof rests are audited.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AuditExtent {
+    /// None.
+    Off,
+    /// Some, in about a twentieth of the time of the search.
+    Sample,
+    /// All.
+    Full,
 }
 
 /// When to use colours.

@@ -1,13 +1,13 @@
 //! `fabius check`: each file from its text to its report.
 
-use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
+use crate::args::{AuditExtent, Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
 use crate::render::text;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{diagram, exit, output};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
-use fabius_engine::settings::Progress;
+use fabius_engine::settings::{Audit, Progress};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_project::cache::Cache;
 use fabius_project::defines::definition;
@@ -341,6 +341,11 @@ pub(crate) fn settings(args: &Check) -> Settings {
         keep_going: args.keep_going,
         optimize: !args.no_optimize,
         reduction: !args.no_reduction,
+        audit: match args.audit {
+            AuditExtent::Off => Audit::Off,
+            AuditExtent::Sample => Audit::Sample,
+            AuditExtent::Full => Audit::Full,
+        },
         hints: args.hints,
         schedule: !args.no_schedule,
         until: args.timeout,

@@ -265,6 +265,7 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
     Some(PropertyReport {
         verdict: Verdict::Holds,
         exhaustive: true,
+        audited: number("audited"),
         search: word("search")?,
         store: word("store")?,
         strategy: serde_json::from_value(entry["strategy"].clone()).ok()?,

@@ -288,6 +288,11 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
     if property.verdict != Verdict::Undecided {
         figures.push(counted(property.states, "state"));
     }
+    match property.audited {
+        None | Some(0) => {}
+        Some(audited) if audited == property.states => figures.push("all audited".to_owned()),
+        Some(audited) => figures.push(format!("{} audited", count(audited))),
+    }
     // Whoever chose a search reads which one ran.
     let has_chosen = args.search.is_some() || args.question.cycles.is_some() || args.question.fairness.is_some();
     let names_search = has_chosen || 1 < args.question.threads || !property.tried.is_empty();

@@ -1,5 +1,6 @@
 //! What else is worth knowing of a model, besides whether its properties hold; each analysis a file of its own, plain data out.
 
+mod as_state;
 mod chart;
 mod co_reachable;
 pub mod contexts;
@@ -11,6 +12,7 @@ pub mod starvation;
 pub mod stuck;
 mod survey;
 
+pub use as_state::as_state;
 pub use chart::{Forecast, LocalStateGraph, chart};
 pub use co_reachable::{CoReachability, Line, co_reachable};
 pub use dead_code::{DEAD_CODE_MAX, dead_code};

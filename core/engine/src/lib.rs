@@ -9,6 +9,7 @@
 pub mod contexts;
 pub mod event;
 
+mod audit;
 mod checkpoint;
 mod deepening;
 mod delayed;

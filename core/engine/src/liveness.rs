@@ -1,5 +1,6 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
+use crate::audit::{Auditable, Audited, audit};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
@@ -51,7 +52,7 @@ pub(crate) fn check(
     let began = (context.now)();
     let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
     let reduction = reduction(&query, settings);
-    let (outcome, store_bytes) = match &reduction {
+    let (outcome, store_bytes, audited) = match &reduction {
         Ok(Some(plan)) => {
             explore(&task, &query, threads, &mut Reduced::of(machine.clone(), plan.clone()), engine_observer)
         }
@@ -66,6 +67,7 @@ pub(crate) fn check(
     };
     let mut checked = Checked::of(report, verdict::cycles(&query, &outcome, settings));
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
+    checked.add_audit(audited);
     if let Some(found) = outcome.into_first() {
         add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
     }
@@ -123,16 +125,16 @@ fn told(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> String {
     }
 }
 
-/// Runs the search; the outcome, and the memory of its store.
+/// Runs the search; the outcome, the memory of its store, and what the audit of a proof came to.
 pub(crate) fn explore<M>(
     task: &Task<'_>,
     query: &LivenessQuery,
     threads: usize,
     machine: &mut M,
     mut engine_observer: EngineObserver<'_, '_>,
-) -> (CycleFound, u64)
+) -> (CycleFound, u64, Audited)
 where
-    M: Processes<Label = Move, Fault = Fault> + Clone + Send,
+    M: Processes<Label = Move, Fault = Fault> + Auditable + Clone + Send,
 {
     let cancel = engine_observer.context.cancel.clone();
     let settings = search::Settings { limits: task.settings.limits, stop_at: search::StopAt::First, cancel };
@@ -140,7 +142,9 @@ where
         ($store:ident => $outcome:expr) => {{
             let mut $store = TreeStore::default();
             let outcome = $outcome;
-            (outcome, search::Store::memory_bytes(&$store))
+            let store_bytes = search::Store::memory_bytes(&$store);
+            let audited = audit(machine, &mut $store, &outcome, task.settings, engine_observer.context);
+            (outcome, store_bytes, audited)
         }};
     }
     if 1 < threads && query.search != CycleSearch::Components {
@@ -152,7 +156,7 @@ where
             _ => parallel::cndfs(&mut machines, &mut engine_observer, &settings, SEED),
         };
         let memory_bytes = outcome.statistics.memory_bytes;
-        return (outcome, memory_bytes);
+        return (outcome, memory_bytes, None);
     }
     match query.search {
         CycleSearch::DfsFifo => {

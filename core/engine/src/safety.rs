@@ -1,5 +1,6 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
+use crate::audit::{Audited, audit};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
@@ -40,6 +41,7 @@ struct Explored {
     store_bytes: u64,
     /// The keys of the violations, in their order.
     keys: Vec<u64>,
+    audited: Audited,
 }
 
 /// How the reachable states are searched.
@@ -67,11 +69,13 @@ pub(crate) fn check(
     };
     let began = (context.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let (explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, how, stop_at, context);
+    let (mut explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, how, stop_at, context);
     let seconds = ((context.now)() - began).as_secs_f64();
+    let audited = explored.audited.take();
     let outcome = &explored.outcome;
     let report = PropertyReport { reduction, states_before, ..describe(planned, how, &explored, seconds) };
     let mut checked = Checked::of(report, verdict::exhaustive(outcome));
+    checked.add_audit(audited);
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON {
@@ -108,22 +112,24 @@ fn explore_or_reduce(
     let states_max = limits.states_max.unwrap_or(u64::MAX);
     let first = if may_reduce { states_max.min(settings.whole_states_max) } else { states_max };
     let first_limits = Limits { states_max: (first < u64::MAX).then_some(first), ..limits };
-    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-    let explored = explore(machine, engine_observer, how, first_limits, stop_at);
+    let explored = explore(task, machine, how, (first_limits, stop_at), context);
     let more = first < states_max && explored.outcome.completeness == Completeness::Stopped(StopReason::States);
     if !more {
         return (explored, (OFF.to_owned(), 0));
     }
     let before = explored.outcome.statistics.states;
     drop(explored);
-    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     match reduced(task, machine) {
         Ok(mut reduced) => {
+            let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
             let cancel = engine_observer.context.cancel.clone();
-            let settings = search::Settings { limits, stop_at, cancel };
-            (run(&mut reduced, TreeStore::new(), engine_observer, &settings, false), (ON.to_owned(), before))
+            let searching = search::Settings { limits, stop_at, cancel };
+            let mut store = TreeStore::new();
+            let explored = run(&mut reduced, &mut store, engine_observer, &searching, false);
+            let audited = audit(&mut reduced.into_model(), &mut store, &explored.outcome, settings, context);
+            (Explored { audited, ..explored }, (ON.to_owned(), before))
         }
-        Err(why) => (explore(machine, engine_observer, how, limits, stop_at), (why.to_string(), before)),
+        Err(why) => (explore(task, machine, how, (limits, stop_at), context), (why.to_string(), before)),
     }
 }
 
@@ -136,43 +142,48 @@ fn reduced(task: &Task<'_>, machine: &SearchedMachine) -> Result<OffStack<Reduce
     Ok(OffStack::new(Reduced::of(machine.clone(), plan)))
 }
 
-/// Runs one search in the order and with the store that were asked for.
+/// Runs one search in the order and with the store that were asked for; what it proves over an exact store is audited.
 fn explore(
+    task: &Task<'_>,
     machine: &mut SearchedMachine,
-    engine_observer: EngineObserver<'_, '_>,
     how: How,
-    limits: Limits,
-    stop_at: StopAt,
+    (limits, stop_at): (Limits, StopAt),
+    context: &mut CheckContext<'_>,
 ) -> Explored {
-    let cancel = engine_observer.context.cancel.clone();
-    let settings = search::Settings { limits, stop_at, cancel };
+    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let breadth = how.order == Order::BreadthFirst;
     if 1 < how.threads {
         return together(machine, how.threads, engine_observer, &settings);
     }
     match how.store {
-        Storage::Tree => run(machine, TreeStore::new(), engine_observer, &settings, breadth),
-        Storage::Hash => run(machine, FingerprintStore::new(SEED), engine_observer, &settings, breadth),
+        Storage::Tree => {
+            let mut store = TreeStore::new();
+            let explored = run(machine, &mut store, engine_observer, &settings, breadth);
+            let audited = audit(machine, &mut store, &explored.outcome, task.settings, context);
+            Explored { audited, ..explored }
+        }
+        Storage::Hash => run(machine, &mut FingerprintStore::new(SEED), engine_observer, &settings, breadth),
         Storage::Bitstate => {
             let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / BITSTATE_SHARE);
-            run(machine, BitstateStore::new(bytes, BITS_PER_STATE, SEED), engine_observer, &settings, breadth)
+            run(machine, &mut BitstateStore::new(bytes, BITS_PER_STATE, SEED), engine_observer, &settings, breadth)
         }
     }
 }
 
 fn run<M: Model<Label = Move, Fault = Fault>, S: search::Store>(
     machine: &mut M,
-    mut store: S,
+    store: &mut S,
     mut engine_observer: EngineObserver<'_, '_>,
     settings: &search::Settings,
     breadth: bool,
 ) -> Explored {
     let outcome = if breadth {
-        search::breadth_first(machine, &mut store, &mut engine_observer, settings)
+        search::breadth_first(machine, store, &mut engine_observer, settings)
     } else {
-        search::depth_first(machine, &mut store, &mut engine_observer, settings)
+        search::depth_first(machine, store, &mut engine_observer, settings)
     };
-    Explored { outcome, store_bytes: store.memory_bytes(), keys: engine_observer.keys }
+    Explored { outcome, store_bytes: store.memory_bytes(), keys: engine_observer.keys, audited: None }
 }
 
 /// Searches with several threads.
@@ -186,7 +197,7 @@ fn together(
     let outcome = search::parallel::reach(&mut machines, &mut engine_observer, settings, SEED);
     machines.iter().for_each(|clone| machine.learn(clone));
     let store_bytes = outcome.statistics.memory_bytes;
-    Explored { outcome, store_bytes, keys: engine_observer.keys }
+    Explored { outcome, store_bytes, keys: engine_observer.keys, audited: None }
 }
 
 /// Looks for the shortest run to a violation that was found, as far as a budget goes: such a run if there is one, and the one
@@ -209,7 +220,7 @@ pub(crate) fn shortest(
     let engine_observer =
         EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
     let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: engine_observer.context.cancel.clone() };
-    let explored = run(machine, TreeStore::new(), engine_observer, &settings, true);
+    let explored = run(machine, &mut TreeStore::new(), engine_observer, &settings, true);
     let same = explored.keys.iter().position(|&other| other == key);
     match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
         Some(nearest) => {

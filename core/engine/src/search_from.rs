@@ -110,7 +110,7 @@ fn infinite(
     let machine = machine.map_err(|refusal| refusal.to_string())?;
     let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
     let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-    let (outcome, _) = crate::liveness::explore(task, &query, task.settings.threads, &mut machine, engine_observer);
+    let (outcome, ..) = crate::liveness::explore(task, &query, task.settings.threads, &mut machine, engine_observer);
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
     let found = outcome.into_first().map(|found| {

@@ -99,6 +99,16 @@ impl SearchedMachine {
         held(step.pid) || step.partner.is_some_and(|(partner, _)| held(partner))
     }
 
+    /// Whether runs begin in the initial state and every process may move.
+    pub fn is_whole(&self) -> bool {
+        self.start.is_none() && !self.holds
+    }
+
+    /// Whether it is for a search for infinite runs.
+    pub fn is_infinite(&self) -> bool {
+        self.infinite
+    }
+
     /// The runtime errors that ended runs in a search for infinite runs.
     pub fn cut_runs(&self) -> &Arc<CutRuns> {
         &self.cut

@@ -191,6 +191,10 @@ pub struct PropertyReport {
     pub expected: Option<Verdict>,
     /// Whether the answer rests on every reachable state.
     pub exhaustive: bool,
+    /// States drawn from the visited set after a proof whose steps the reference interpreter listed again, each found in the visited
+    /// set and none of them a violation. None if there was no such audit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audited: Option<u64>,
     /// One sentence that says what the verdict rests on.
     pub reason: String,
     /// Why the search stopped early, if it did.
@@ -499,6 +503,7 @@ impl PropertyReport {
             verdict: Verdict::Undecided,
             expected: None,
             exhaustive: false,
+            audited: None,
             reason: reason.to_owned(),
             stopped: None,
             search: "",

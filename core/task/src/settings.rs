@@ -39,6 +39,8 @@ pub struct Settings {
     pub whole_states_max: u64,
     /// Names or kinds of properties; empty for all that the model has.
     pub properties: Vec<String>,
+    /// How many of the states on which a proof rests are gone through again by the reference interpreter.
+    pub audit: Audit,
     /// Look for places where a process can wait for ever while others go on.
     pub hints: bool,
     /// After a violation of safety, say under which scheduling the model is safe.
@@ -80,6 +82,7 @@ impl Default for Settings {
             reduction: true,
             whole_states_max: WHOLE_STATES_MAX,
             properties: Vec::new(),
+            audit: Audit::default(),
             hints: false,
             schedule: false,
             formulas: Vec::new(),
@@ -96,6 +99,18 @@ impl Default for Settings {
             until: None,
         }
     }
+}
+
+/// How many of the states on which a proof rests are audited.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Audit {
+    /// None.
+    Off,
+    /// Some, drawn at random: as many as take little time beside the search.
+    #[default]
+    Sample,
+    /// All.
+    Full,
 }
 
 /// In which order states are looked at.

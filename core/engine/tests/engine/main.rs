@@ -1,5 +1,6 @@
 //! Checks as a whole: from the text of a model to its report.
 
+mod audit;
 mod check;
 mod delayed;
 mod infinite;

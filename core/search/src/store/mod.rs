@@ -3,6 +3,7 @@
 mod bitstate;
 mod compact;
 mod dictionary;
+mod drawn;
 mod fingerprint;
 pub(crate) mod hash;
 mod joining;
@@ -14,6 +15,7 @@ mod table;
 mod tree;
 
 pub use bitstate::BitstateStore;
+pub use drawn::Drawn;
 pub use fingerprint::FingerprintStore;
 pub use tree::TreeStore;
 

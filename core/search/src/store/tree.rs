@@ -28,10 +28,10 @@ pub struct TreeStore<P = ()> {
 /// A state, to a [`TreeStore`].
 #[derive(Clone, Copy, Debug)]
 pub struct TreeProbe {
-    key: u64,
-    length: u32,
-    layout: u32,
-    class: Class,
+    pub(super) key: u64,
+    pub(super) length: u32,
+    pub(super) layout: u32,
+    pub(super) class: Class,
 }
 
 impl<P: Copy + Default> Default for TreeStore<P> {
@@ -89,12 +89,21 @@ impl<P: Copy + Default> TreeStore<P> {
     }
 
     #[inline]
-    fn shape(&self, length: usize) -> Option<&Shape<P>> {
+    pub(super) fn shape(&self, length: usize) -> Option<&Shape<P>> {
         self.shapes.get(length)?.as_deref()
     }
 
+    /// Those that there are.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = &Shape<P>> {
+        self.shapes.iter().flatten().map(|shape| &**shape)
+    }
+
+    pub(super) fn layouts(&self) -> &[Layout] {
+        &self.layouts
+    }
+
     #[inline]
-    fn shape_mut(&mut self, length: usize) -> &mut Shape<P> {
+    pub(super) fn shape_mut(&mut self, length: usize) -> &mut Shape<P> {
         shape_of(&mut self.shapes, &mut self.layouts, length)
     }
 
@@ -115,7 +124,7 @@ impl<P: Copy + Default> TreeStore<P> {
 
     /// The key of a state of more than two words.
     #[cold]
-    fn key_of(&mut self, words: &[u32]) -> u64 {
+    pub(super) fn key_of(&mut self, words: &[u32]) -> u64 {
         let Self { shapes, layouts } = self;
         let shape = shape_of(shapes, layouts, words.len());
         loop {
@@ -169,7 +178,7 @@ fn shape_of<'a, P: Copy + Default>(
 }
 
 /// The key of a state of at most two words.
-fn raw_key(words: &[u32]) -> u64 {
+pub(super) fn raw_key(words: &[u32]) -> u64 {
     words.iter().rev().fold(0, |key, &word| key << 32 | u64::from(word))
 }
 
