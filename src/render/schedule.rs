@@ -40,7 +40,7 @@ pub fn sections(schedule: &ScheduleReport) -> String {
         let _ = writeln!(
             text,
             "\n{}: {size}; at least {longest_chain} one after the other",
-            paint(STRONG, &format!("section {number}"))
+            paint(STRONG, format!("section {number}"))
         );
         let who = |event: &SectionEventReport| match &event.partner {
             Some(partner) => format!("{} and {partner}", event.process),

@@ -73,6 +73,8 @@ impl Footprint {
         }
         step.messages.iter().for_each(|message| footprint.touch(&message.channel, true));
         step.changes.iter().for_each(|change| footprint.touch(&change.name, true));
+        // Who moved last is part of the state.
+        footprint.beyond |= program.uses.last;
         footprint.beyond |= step.ended || !step.created.is_empty() || outcome.fault().is_some();
         footprint
     }
