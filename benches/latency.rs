@@ -3,8 +3,6 @@
 //! The server is the real binary, the editor a scripted one; some 200 models of the corpus are opened one after the other,
 //! edited and asked about. `-- --write` writes `docs/benchmarks.md`; `-- --models N` opens about this many.
 
-#![expect(clippy::unwrap_used, reason = "a measurement that cannot go on stops there, and says where")]
-
 #[path = "../tests/interfaces/editor/client.rs"]
 #[expect(dead_code, reason = "the tests ask for more")]
 mod client;

@@ -2,6 +2,8 @@
 //!
 //! `FABIUS_AUDITS=n` says how many random models (default [`MODELS`]), `FABIUS_SEED=n` where to begin.
 
+#![expect(clippy::disallowed_methods, reason = "models are read from files, and whoever runs the tests says how many")]
+
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{Audit, Storage};
 use fabius_engine::{CheckContext, Cycles, Fairness, Order, Report, Settings, Verdict, check, load};
