@@ -248,7 +248,7 @@ pub(crate) fn load_defining(
     load_adding(path, define, "", settings, cancel)
 }
 
-/// Reads a model for a subcommand of its own, within so many bytes, and tells what there is to say of its text.
+/// Reads a model for a subcommand of its own, within a limit of memory in bytes, and tells what there is to say of its text.
 ///
 /// # Errors
 /// The exit code, if it was not read to its end; why was told.

@@ -111,7 +111,7 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
     this.changed.fire(undefined);
   }
 
-  /** The same, with at most so many laps of each loop as somebody types. */
+  /** The same, with the number of laps of each loop that somebody types. */
   async countWithLaps(uri: vscode.Uri): Promise<void> {
     const typed = await vscode.window.showInputBox({
       title: "Count executions with at most how many laps of each loop?",

@@ -13,7 +13,7 @@ use std::time::Duration;
 const NODES_MAX: u64 = 2_000;
 /// Executions at most, for the same reason.
 const EXECUTIONS_MAX: u64 = 400;
-/// Every so many of the small models of the corpus are compared.
+/// Of the small models of the corpus, one in this many is compared.
 const SAMPLED: usize = 8;
 /// Small models of the corpus have at most this many states.
 const CORPUS_STATES_MAX: u64 = 300;

@@ -63,9 +63,9 @@ pub fn advice(report: &ExecutionsReport) -> Option<&'static str> {
         (None, None, _) => {
             Some("Count those in which each process passes each of its loops at most a few times (`laps`).")
         }
-        (None, Some(_), _) => Some("Count those of at most so many steps (`within`)."),
-        (Some(_), None, false) => Some("Count those of at most so many laps or steps (`laps`, `within`)."),
-        (Some(_), Some(_), false) => Some("Count those of fewer laps, or of at most so many steps (`laps`, `within`)."),
+        (None, Some(_), _) => Some("Limit the number of steps (`within`)."),
+        (Some(_), None, false) => Some("Limit the number of laps or of steps (`laps`, `within`)."),
+        (Some(_), Some(_), false) => Some("Allow fewer laps (`laps`), or limit the number of steps (`within`)."),
         (Some(_), _, true) => None,
     }
 }

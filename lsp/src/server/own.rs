@@ -80,10 +80,10 @@ pub struct About {
     /// A run that an answer named, instead of a counterexample.
     #[serde(default)]
     pub run: Option<String>,
-    /// Each process passes each of its loops at most so often.
+    /// The number of times that each process may pass each of its loops.
     #[serde(default)]
     pub laps: Option<u32>,
-    /// Executions are cut off after so many steps.
+    /// The number of steps after which executions are cut off.
     #[serde(default)]
     pub within: Option<u32>,
     /// The number of an execution, from 1, in decimal digits.

@@ -28,9 +28,9 @@ const CONTEXT_STATES_MAX: u64 = 100_000;
 /// Which executions are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Bounds {
-    /// Each process passes each of its loops at most so often.
+    /// The number of times that each process may pass each of its loops.
     pub laps: Option<u32>,
-    /// They are cut off after so many steps.
+    /// The number of steps after which they are cut off.
     pub within: Option<u32>,
 }
 

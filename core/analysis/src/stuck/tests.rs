@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Models with more states are left out.
 const STATES_MAX: usize = 4_000;
 
-/// Of so many models, one is asked about each of its lines.
+/// One model in this many is asked about each of its lines.
 const LINES_OF_EACH: usize = 10;
 
 fn load(text: &str) -> Loaded {
