@@ -2,6 +2,7 @@
 //!
 //! A step depends on all that the options of its process look at, not only on what the option reads that was taken: in another
 //! order another option could be possible as well. A process that stands where it offers a rendezvous changes what others can do.
+//! A process that is blocked inside an atomic sequence depends on what it waits for: in another order it could go on at once.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,8 @@ impl Footprint {
             for &pid in &processes {
                 let Options { read, rendezvous, beyond } = options(program, state, pid);
                 rendezvous.iter().for_each(|name| footprint.touch(name, true));
-                if std::ptr::eq(state, before) {
+                // Inside an atomic sequence, what its next options look at decides whether it keeps control.
+                if std::ptr::eq(state, before) || state.holder == Some(pid) {
                     read.iter().for_each(|name| footprint.touch(name, false));
                     footprint.beyond |= beyond;
                 }

@@ -29,7 +29,7 @@ use fabius_search::schedule::turns::Lister;
 use fabius_search::toy::Random;
 use fabius_task::report::schedule::{SectionEventReport, SectionReport};
 use fabius_witness::footprint::{Footprint, footprints};
-use fabius_witness::{Claim, State, confirm_watching, moves, step};
+use fabius_witness::{Claim, State, confirm_watching, moves, settled, step};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -372,11 +372,12 @@ impl Section<'_> {
             let labels = &self.events[event];
             let movers = |label: &Move| (label.pid, label.partner.map(|(partner, _)| partner));
             let wanted = labels.first().map(movers);
+            state = settled(self.program, &state);
             let successors = moves(self.program, &state).successors;
             ways[event] = successors.iter().filter(|(label, _)| Some(movers(label)) == wanted).count();
             state = self.after(state, labels)?;
         }
-        Ok((state, ways))
+        Ok((settled(self.program, &state), ways))
     }
 }
 
@@ -427,7 +428,9 @@ mod tests {
                     (2, value) => format!("y = x + {value}"),
                     (3, value) => format!("assert(x != {value} || y != {value})"),
                     (4, value) => format!("x >= {value}"),
-                    (5 | 6, _) => "atomic { !held -> held = true }".to_owned(),
+                    (5, _) => "atomic { !held -> held = true }".to_owned(),
+                    // Control is lost inside if nobody else has let it go on before.
+                    (6, value) => format!("atomic {{ x = {value}; !held -> held = true; r ! {value} }}"),
                     (7, _) => "held = false".to_owned(),
                     (8, value) => format!("if :: c ! {value} :: nempty(c) -> c ? x fi"),
                     (9, value) => format!("if :: x = {value} :: y = {value} fi"),
