@@ -9,7 +9,8 @@ use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
 use fabius_analysis::schedule::{
-    By, Export, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops, schedule,
+    Aim, By, Export, FairVerdict, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops,
+    schedule,
 };
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::Loaded;
@@ -23,8 +24,8 @@ The model is explored by increasing number of delays from a scheduler; each roun
 avoid every error, as far as is known. Then the fewest waits are looked for.
 
 Exit codes:
-  0  there is a schedule under which the model is safe, or nothing to avoid
-  1  unavoidable: under every schedule an error or a deadlock can follow
+  0  there is a schedule under which the model is safe, or nothing to avoid; with --for, there is one that is fair, too
+  1  unavoidable: under every schedule an error or a deadlock can follow; with --for, no safe schedule is fair
   2  not known: a limit was reached, or the model has something that is not supported
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
@@ -58,6 +59,10 @@ pub struct Schedule {
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "What to look for")]
     pub by: Option<Alike>,
 
+    /// What the schedule is for. With `--sections`, the fair one is shown.
+    #[arg(long = "for", value_enum, value_name = "AIM", default_value = "safe", help_heading = "What to look for")]
+    pub aim: For,
+
     /// Show a schedule as sections, too: stretches of its runs from one open choice to the next, each with the order of its
     /// steps that has to be kept.
     #[arg(long, help_heading = "What to look for")]
@@ -82,6 +87,17 @@ pub struct Schedule {
     /// Print one JSON document; docs/schema/schedule.schema.json describes it.
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+/// What a schedule is for.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum For {
+    /// No error and no deadlock.
+    Safe,
+    /// Besides, every process moves again and again.
+    Fair,
+    /// Besides, a progress label is reached again and again.
+    Progress,
 }
 
 /// Which processes a wait treats alike.
@@ -129,15 +145,18 @@ pub fn run(args: &Schedule) -> u8 {
         serde_json::to_string_pretty(report).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
         let mut out = AutoStream::auto(std::io::stdout());
-        let text =
-            render::paragraph(report) + &render::hints(report) + &alternatives(report) + &render::sections(report);
+        let text = render::paragraph(report)
+            + &render::hints(report)
+            + &alternatives(report)
+            + &render::fair(report)
+            + &render::sections(report);
         output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
     };
     if let Some(why) = &scheduled.no_sections {
         output::complain(&format!("no sections: {why}"));
     }
     let written = args.export.as_ref().map_or(0, |path| write(path, args, &scheduled));
-    exit::worse(exit::worse(code(report.verdict), printed), written)
+    exit::worse(exit::worse(code(report), printed), written)
 }
 
 /// Writes the model that waits by itself; returns the exit code.
@@ -204,6 +223,11 @@ fn scheduled_until(
 fn request(args: &Schedule) -> ScheduleRequest {
     ScheduleRequest {
         waits_max: usize::from(args.waits),
+        aim: match args.aim {
+            For::Safe => Aim::Safe,
+            For::Fair => Aim::Fair,
+            For::Progress => Aim::Progress,
+        },
         by: args.by.map(|alike| match alike {
             Alike::Type => By::Type,
             Alike::Process => By::Process,
@@ -236,8 +260,15 @@ fn alternatives(report: &ScheduleReport) -> String {
     text
 }
 
-fn code(verdict: ScheduleVerdict) -> u8 {
-    match verdict {
+fn code(report: &ScheduleReport) -> u8 {
+    if let Some(fair) = &report.fair {
+        return match fair.verdict {
+            FairVerdict::Fair => 0,
+            FairVerdict::None => 1,
+            FairVerdict::Unknown => exit::UNDECIDED,
+        };
+    }
+    match report.verdict {
         ScheduleVerdict::Avoidable | ScheduleVerdict::SafeIfScheduled | ScheduleVerdict::Holds => 0,
         ScheduleVerdict::Unavoidable => 1,
         ScheduleVerdict::Unknown => exit::UNDECIDED,

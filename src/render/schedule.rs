@@ -2,7 +2,9 @@
 
 use crate::render::numbers::counted;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
-use fabius_analysis::schedule::{ForcedReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport};
+use fabius_analysis::schedule::{
+    FairVerdict, ForcedReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport,
+};
 use fabius_engine::Report;
 use std::fmt::Write;
 
@@ -29,6 +31,17 @@ pub fn paragraph(schedule: &ScheduleReport) -> String {
 /// What does the same in the program behind the model, a line each.
 pub fn hints(schedule: &ScheduleReport) -> String {
     schedule.hints.iter().map(|hint| format!("  in a program, {hint}\n")).collect()
+}
+
+/// Whether there is a fair schedule, in a line.
+pub fn fair(schedule: &ScheduleReport) -> String {
+    let Some(fair) = &schedule.fair else { return String::new() };
+    let (word, colour) = match fair.verdict {
+        FairVerdict::Fair => ("fair", GOOD),
+        FairVerdict::None => ("no fair schedule", BAD),
+        FairVerdict::Unknown => ("fairness not known", UNSURE),
+    };
+    format!("{}: {}\n", paint(colour, word), fair.reason)
 }
 
 /// A schedule as sections.
@@ -92,7 +105,8 @@ fn tree(text: &mut String, forced: &[ForcedReport], depth: usize, left: &mut usi
         }
         *left -= 1;
         let who = one.who.join(" and ");
-        let _ = write!(text, "{:indent$}if {} moves: ", "", paint(STRONG, who), indent = 2 * depth);
+        let moves = if one.who.len() == 1 { "moves" } else { "move" };
+        let _ = write!(text, "{:indent$}if {} {moves}: ", "", paint(STRONG, who), indent = 2 * depth);
         let _ = write!(text, "line {}, {}", one.line, one.statement);
         let _ = match &one.error {
             Some(error) => writeln!(text, ": {}", paint(BAD, error)),

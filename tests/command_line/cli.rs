@@ -106,6 +106,30 @@ fn schedules_are_looked_for_at_length() {
 }
 
 #[test]
+fn a_fair_schedule_is_told_or_who_would_be_held_back() {
+    let scratch = Scratch::new().expect("a folder");
+    let locks = "bool a, b;\nactive proctype P() {\ndo\n:: atomic { !a -> a = true };\natomic { !b -> b = true };\n\
+        b = false;\na = false\nod }\nactive proctype Q() {\ndo\n:: atomic { !b -> b = true };\n\
+        atomic { !a -> a = true };\na = false;\nb = false\nod }\n";
+    let held = "byte x;\nactive proctype P() { if :: x = 1 :: x = 2 fi; assert(x == 1) }\n\
+        active proctype Q() { do :: x < 9 -> x = x od }\n";
+    let (locks, held) = (scratch.file("locks.pml", locks.as_bytes()), scratch.file("held.pml", held.as_bytes()));
+    let fair = "fair: there is a safe schedule under which every process moves again and again as long as it can";
+    run(&["schedule", &locks, "--for", "fair", "--sections"]).expect(0).says(fair).says("section 1: 2 steps");
+    let neglected = "no fair schedule: under every safe schedule, P[0] may have to be held back for ever although";
+    run(&["schedule", &held, "--for", "fair"]).expect(1).says(neglected);
+    run(&["schedule", &held, "--for", "progress"])
+        .expect(2)
+        .says("fairness not known: the model has no progress label");
+    run(&["schedule", &held]).expect(0);
+    let schemas = Schemas::read();
+    for file in [&locks, &held] {
+        let document = run(&["schedule", "--json", "--for", "fair", file]).json();
+        assert_eq!(schemas.errors("schedule.schema.json", &document), Vec::<String>::new(), "{file}");
+    }
+}
+
+#[test]
 fn a_model_that_waits_by_itself_is_written_or_why_it_cannot_be() {
     let scratch = Scratch::new().expect("a folder");
     let target = scratch.path().join("waits.pml").display().to_string();

@@ -10,17 +10,20 @@
 //! there, whoever is held back changes what others may do.
 
 mod export;
+mod fair;
 mod forced;
 mod hints;
 mod places;
 mod restricted;
 mod sections;
+mod steered;
 mod verify;
+mod words;
 
 pub use export::Export;
 pub use fabius_task::report::schedule::{
-    AlternativeReport, CheckedReport, ExploredReport, ForcedReport, KeptReport, PlaceReport, ScheduleReport,
-    ScheduleVerdict, SectionEventReport, SectionReport, StretchReport, WaitReport,
+    AlternativeReport, CheckedReport, ExploredReport, FairReport, FairVerdict, ForcedReport, KeptReport, PlaceReport,
+    ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport, StretchReport, WaitReport,
 };
 pub use places::By;
 
@@ -37,12 +40,14 @@ use fabius_task::load::Loaded;
 use fabius_task::query::event_trace;
 use fabius_task::scheduler::scheduler_of;
 use fabius_task::settings::SchedulerChoice;
-use fabius_task::words::{counted, grouped, limit_reached};
+use fabius_task::words::{counted, limit_reached};
 use places::{Places, Whereabouts};
-use sections::NoSections;
+use sections::{NoSections, Rule};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use steered::Plan;
 use verify::Verified;
+use words::{keeps, refused, sentence, who_is_shut_out};
 
 /// After a check, this many states are explored, …
 const STATES_MAX: u64 = 200_000;
@@ -59,11 +64,25 @@ const VERIFIED_MAX: usize = 12;
 /// … and so many of them are shown.
 const SHOWN_MAX: usize = 3;
 
+/// What a schedule is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Aim {
+    /// No error and no dead end.
+    #[default]
+    Safe,
+    /// And each process moves again and again.
+    Fair,
+    /// And there is progress again and again, too.
+    Progress,
+}
+
 /// What is asked, and how much may be done.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScheduleRequest {
     /// At most this many waits.
     pub waits_max: usize,
+    /// What the schedule is for.
+    pub aim: Aim,
     /// Only these waits; else those by type first, then those of single processes.
     pub by: Option<By>,
     /// States met.
@@ -86,6 +105,7 @@ impl Default for ScheduleRequest {
     fn default() -> Self {
         Self {
             waits_max: WAITS_MAX,
+            aim: Aim::Safe,
             by: None,
             states_max: STATES_MAX,
             transitions_max: TRANSITIONS_MAX,
@@ -227,7 +247,8 @@ impl Question<'_> {
             None => None,
         };
         let report = alone.map_or_else(|| self.judge(&mut explored), Ok);
-        let told = report.and_then(|report| self.with_sections(&mut explored, report));
+        let told = report.and_then(|report| self.with_fairness(&mut explored, report));
+        let told = told.and_then(|(report, plan)| self.with_sections(&mut explored, report, plan.as_ref()));
         match told {
             Ok((report, no_sections)) => Scheduled { report, export: self.export.take(), no_sections, failure: None },
             Err(why) => {
@@ -242,6 +263,7 @@ impl Question<'_> {
         &mut self,
         explored: &mut Explored,
         mut report: ScheduleReport,
+        plan: Option<&Plan>,
     ) -> Result<(ScheduleReport, Option<String>), String> {
         if !self.request.sections {
             return Ok((report, None));
@@ -250,7 +272,8 @@ impl Question<'_> {
             return Ok((report, Some("no safe schedule is known".to_owned())));
         }
         let Explored { graph, region, .. } = explored;
-        match sections::sections(&mut self.machine, &self.loaded.map, graph, region, &self.stops.all) {
+        let rule = plan.map_or(Rule::Laps(region), Rule::Plan);
+        match sections::sections(&mut self.machine, &self.loaded.map, graph, rule, &self.stops.all) {
             Ok(sections) => {
                 report.sections = sections;
                 Ok((report, None))
@@ -548,51 +571,4 @@ impl Question<'_> {
         let kept = Some(KeptReport { states: kept as u64, of });
         Ok(ScheduleReport { reason, kept, shuts_out, checked: Some(checked), ..report })
     }
-}
-
-fn refused(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::InfiniteTurn => "an atomic sequence can go on for ever",
-        Refusal::Environment => "something other than a process can move",
-        Refusal::NoInitialState => "the initial state cannot be computed",
-    }
-}
-
-/// *nobody is shut out*, or who is: under every safe schedule then.
-fn who_is_shut_out(shut_out: &[String]) -> String {
-    match shut_out {
-        [] => "nobody is shut out".to_owned(),
-        some => format!("it must hold back for ever: {}", some.join(", ")),
-    }
-}
-
-/// *keeps 447 of 500 states*.
-fn keeps(states: u64, of: Option<u64>) -> String {
-    match of {
-        Some(of) => format!("keeps {} of {}", grouped(states), counted(of, "state")),
-        None => format!("keeps {}", counted(states, "state")),
-    }
-}
-
-/// *holds if … (1 wait; nobody is shut out; keeps 447 of 500 states)*.
-fn sentence(schedule: &AlternativeReport, waits: usize, shut_out: &[String]) -> String {
-    let who: Vec<&str> = schedule.waits.iter().map(|wait| wait.text.as_str()).collect();
-    let mut gives_up: Vec<u32> = schedule.gives_up.iter().map(|place| place.line).collect();
-    gives_up.sort_unstable();
-    gives_up.dedup();
-    let gives_up = match gives_up.as_slice() {
-        [] => String::new(),
-        [line] => format!("; line {line} is no longer reached"),
-        lines => {
-            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
-            format!("; lines {} are no longer reached", lines.join(", "))
-        }
-    };
-    format!(
-        "holds if {} ({}; {}{gives_up}; {})",
-        who.join(", and "),
-        counted(waits as u64, "wait"),
-        who_is_shut_out(shut_out),
-        keeps(schedule.kept.states, schedule.kept.of)
-    )
 }

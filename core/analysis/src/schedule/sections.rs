@@ -1,7 +1,8 @@
 //! A schedule as sections: stretches of a run, each with the order of its steps that has to be kept.
 //!
 //! A deterministic scheduler stays in the region: each process goes on until one of its loops is closed or until it may not
-//! move, then it is the next one's turn. What a process may choose stays open, so the run branches there.
+//! move, then it is the next one's turn; or it is a fair schedule that was found. What a process may choose stays open, so the
+//! run branches there.
 //!
 //! ```text
 //! from the initial state, and from each way on at an open choice:
@@ -18,12 +19,13 @@
 //! out here.
 
 use super::places::{call_of, shortened, shown};
+use super::steered::Plan;
 use fabius_base::{Cancel, SourceMap};
 use fabius_model::SearchedMachine;
 use fabius_program::facts::Facts;
 use fabius_program::{Action, Move, Program, Watch};
 use fabius_search::Processes;
-use fabius_search::restrict::{Graph, Region};
+use fabius_search::restrict::{Graph, Movers, Region};
 use fabius_search::schedule::Turns;
 use fabius_search::schedule::turns::Lister;
 use fabius_search::toy::Random;
@@ -55,7 +57,16 @@ pub(super) enum NoSections {
     Wrong(String),
 }
 
-/// A state and whose turn it is.
+/// Which scheduler is followed.
+#[derive(Clone, Copy)]
+pub(super) enum Rule<'r> {
+    /// One that stays in the region, and passes on at the ends of loops.
+    Laps(&'r Region),
+    /// A fair one.
+    Plan(&'r Plan),
+}
+
+/// A state and what the scheduler remembers: whose turn it is, or which goal is next.
 type Node = (u32, u8);
 
 /// What a process may do in its turn.
@@ -85,12 +96,12 @@ pub(super) fn sections(
     machine: &mut SearchedMachine,
     map: &SourceMap,
     graph: &mut Graph,
-    region: &Region,
+    rule: Rule<'_>,
     cancel: &Cancel,
 ) -> Result<Vec<SectionReport>, NoSections> {
     let program = machine.shared_program().clone();
     let facts = Facts::of(Arc::clone(&program), &[]);
-    let nodes = Following { machine, graph, region, facts: &facts, cancel }.follow()?;
+    let nodes = Following { machine, graph, rule, facts: &facts, cancel }.follow()?;
     let starts = loops(&nodes);
     let first = Start::At((0, 0));
     let mut numbers: BTreeMap<Start, usize> = BTreeMap::from([(first, 0)]);
@@ -130,9 +141,18 @@ fn too_large(why: &str) -> NoSections {
 struct Following<'a> {
     machine: &'a mut SearchedMachine,
     graph: &'a mut Graph,
-    region: &'a Region,
+    rule: Rule<'a>,
     facts: &'a Facts,
     cancel: &'a Cancel,
+}
+
+/// Whom the scheduler lets move.
+struct Chosen {
+    movers: Movers,
+    /// What it remembers afterwards, …
+    then: u8,
+    /// … and what instead if this process closes a loop.
+    after_loop: Option<(u8, u8)>,
 }
 
 impl Following<'_> {
@@ -157,18 +177,31 @@ impl Following<'_> {
         Ok(nodes)
     }
 
-    fn ways(&mut self, (state, turn): Node) -> Result<Vec<Way>, NoSections> {
-        let allowed = self.graph.groups_of(state).filter(|&group| self.region.allows(self.graph, group));
+    /// Whom the scheduler lets move in a state of so many processes; nobody at the end of a run.
+    fn chosen(&self, (state, memory): Node, count: u8) -> Option<Chosen> {
+        let region = match self.rule {
+            Rule::Laps(region) => region,
+            Rule::Plan(plan) => {
+                let row = plan.row(state, memory)?;
+                return Some(Chosen { movers: row.movers, then: row.then, after_loop: None });
+            }
+        };
+        let allowed = self.graph.groups_of(state).filter(|&group| region.allows(self.graph, group));
         let movers: Vec<_> = allowed.map(|group| self.graph.group(group).movers).collect();
         let takes_part =
             |pid: u8| movers.iter().find(|movers| movers.contains(&Some(pid))).map(|movers| (pid, *movers));
+        let (pid, movers) = (memory..count).chain(0..memory.min(count)).find_map(takes_part)?;
+        let next = if pid + 1 < count { pid + 1 } else { 0 };
+        Some(Chosen { movers, then: pid, after_loop: Some((pid, next)) })
+    }
+
+    fn ways(&mut self, (state, memory): Node) -> Result<Vec<Way>, NoSections> {
         let mut words = Vec::new();
         self.graph.recall(state, &mut words);
         let count = self.machine.process_count(&words) as u8;
-        let Some((pid, movers)) = (turn..count).chain(0..turn.min(count)).find_map(takes_part) else {
+        let Some(Chosen { movers, then, after_loop }) = self.chosen((state, memory), count) else {
             return Ok(Vec::new());
         };
-        let next = if pid + 1 < count { pid + 1 } else { 0 };
         let mut turns = Turns::default();
         let _: ControlFlow<()> = Lister::new().list(self.machine, &words, &mut turns, || ControlFlow::Continue(()));
         let mut ways = Vec::new();
@@ -180,8 +213,9 @@ impl Following<'_> {
             let target = turns.target(index).and_then(|target| self.graph.number_of(target));
             let target =
                 target.ok_or_else(|| NoSections::Wrong("a turn that a schedule allows leads nowhere".to_owned()))?;
-            let passes = labels.iter().any(|label| self.closes_loop(label, pid));
-            ways.push(Way { labels, to: (target, if passes { next } else { pid }) });
+            let closes = |pid: u8| labels.iter().any(|label| self.closes_loop(label, pid));
+            let memory = after_loop.filter(|(pid, _)| closes(*pid)).map_or(then, |(_, next)| next);
+            ways.push(Way { labels, to: (target, memory) });
         }
         Ok(ways)
     }
@@ -403,12 +437,12 @@ fn longest_chain(order: &[Vec<usize>]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
     use fabius_engine::{Loaded, Settings, load};
 
-    fn loaded(text: &str) -> Loaded {
+    pub(in crate::schedule) fn loaded(text: &str) -> Loaded {
         load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default())
     }
 
@@ -418,7 +452,7 @@ mod tests {
     }
 
     /// Processes with loops over shared variables, channels of both kinds, choices and atomic sequences.
-    fn random_model(seed: u64) -> String {
+    pub(in crate::schedule) fn random_model(seed: u64) -> String {
         let mut random = Random::new(seed);
         let mut text = "byte x, y; bool held; chan c = [1] of { byte }; chan r = [0] of { byte };\n".to_owned();
         for name in ["P", "Q", "R"] {

@@ -9,6 +9,7 @@
 //!   avoid every error from there, and every dead end. What was not explored counts as bad, so a state in it stays there
 //!   whatever is explored later.
 //! * [`alone`](mod@alone) says whether a scheduler is safe that nobody disturbs.
+//! * [`fair`] looks for schedules under which goals are met again and again: that each process moves, or progress.
 //! * [`order`] tries fixed orders of kinds, where no few waits do.
 //! * [`waits`] finds the fewest waits (*who* does not move from *where* while another process is in a *stretch*) that
 //!   are such a schedule, and shut out nobody.
@@ -16,6 +17,7 @@
 //! Nothing here knows of text: a place is the kind of a process and a number in that kind.
 
 pub mod alone;
+pub mod fair;
 pub mod graph;
 pub mod order;
 pub mod region;
@@ -24,7 +26,8 @@ mod tests;
 pub mod waits;
 
 pub use alone::{Alone, alone};
-pub use graph::{Explorer, Graph, Group, Limits, Refusal, Stop};
+pub use fair::{Goal, Goals, Strategy};
+pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Stop};
 pub use order::{FixedOrder, fixed_order, rank_of};
 pub use region::{Region, can_move_again, movers_ahead, movers_in_model, movers_within, region};
 pub use waits::{Effort, PROCESSES_MAX, Problem, Site, Solution, Solutions, Vocabulary, Wait, held};

@@ -111,14 +111,15 @@ pub fn region(graph: &Graph) -> Region {
 }
 
 /// The groups with a turn to each state, with the states whose groups they are.
-struct Leading {
+#[derive(Debug)]
+pub(super) struct Leading {
     /// Where those of each state end; they start where those of the state before end.
     ends: Vec<usize>,
     sources: Vec<(u32, u32)>,
 }
 
 impl Leading {
-    fn of(graph: &Graph) -> Self {
+    pub(super) fn of(graph: &Graph) -> Self {
         let mut ends = vec![0; graph.len()];
         let each = |visit: &mut dyn FnMut(u32, usize, u32)| {
             for state in 0..graph.len() as u32 {
@@ -140,7 +141,7 @@ impl Leading {
         Self { ends, sources }
     }
 
-    fn to(&self, state: u32) -> &[(u32, u32)] {
+    pub(super) fn to(&self, state: u32) -> &[(u32, u32)] {
         let start = (state as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.sources[start..self.ends[state as usize]]
     }

@@ -1,5 +1,7 @@
 //! Regions and waits against their definitions, on random graphs and random systems of processes.
 
+mod fair;
+
 use super::*;
 use crate::model::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use crate::schedule::{RoundRobin, RunToCompletion};

@@ -51,11 +51,46 @@ pub struct ScheduleReport {
     /// For each process that a scheduler could let move first, how the others force an error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedReport>,
+    /// Whether there is a fair schedule, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair: Option<FairReport>,
     /// A schedule that stays among safe states, as sections, where they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SectionReport>,
     /// What the answer rests on.
     pub explored: ExploredReport,
+}
+
+/// Whether a schedule is safe and fair.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FairVerdict {
+    /// There is one, and it was checked.
+    Fair,
+    /// There is none.
+    None,
+    /// Not known.
+    Unknown,
+}
+
+/// A schedule under which each process moves again and again.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FairReport {
+    /// The answer.
+    pub verdict: FairVerdict,
+    /// The answer in a sentence.
+    pub reason: String,
+    /// Processes that move again and again under it, as long as they can ever move again.
+    pub strongly: Vec<String>,
+    /// Processes that move again and again under it, unless they are blocked again and again.
+    pub weakly: Vec<String>,
+    /// Whether a progress label is reached again and again under it, too.
+    pub progress: bool,
+    /// Processes that every safe schedule can have to hold back for ever, although they could move all the time.
+    pub held_back: Vec<String>,
+    /// What searches of the model under the schedule found: states of model and scheduler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked: Option<CheckedReport>,
 }
 
 /// A stretch of the runs under a schedule, from one open choice to the next.
@@ -218,6 +253,7 @@ impl ScheduleReport {
             checked: None,
             alternatives: Vec::new(),
             forced: Vec::new(),
+            fair: None,
             sections: Vec::new(),
             explored: ExploredReport::default(),
         }
