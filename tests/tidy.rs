@@ -18,7 +18,19 @@ fn root() -> PathBuf {
 
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let rooms = ["src", "core", "dap", "lsp", "project", "supervise", "tui", "tests", "benches", "examples"];
+    let rooms = [
+        "src",
+        "core",
+        "dap",
+        "lsp",
+        "project",
+        "supervise",
+        "tui",
+        "tests",
+        "benches",
+        "examples",
+        "tree-sitter-promela",
+    ];
     let mut folders: Vec<PathBuf> = rooms.iter().map(|room| root().join(room)).collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
@@ -165,9 +177,9 @@ fn may_import() -> BTreeMap<String, BTreeSet<String>> {
 /// The packages that a cell of the table names; remarks stand in parentheses.
 fn names(cell: &str) -> impl Iterator<Item = String> {
     let plain = cell.split(',').map(|part| part.split('(').next().unwrap_or("").trim());
-    plain
-        .filter(|name| *name != "–")
-        .map(|name| if name == "fabius" { name.to_owned() } else { format!("fabius-{name}") })
+    plain.filter(|name| *name != "–").map(|name| {
+        if name == "fabius" || name.starts_with("tree-") { name.to_owned() } else { format!("fabius-{name}") }
+    })
 }
 
 #[test]

@@ -1,0 +1,6 @@
+//! Tests of the grammar, in one program.
+
+mod common;
+mod editors;
+mod grammar;
+mod models;
