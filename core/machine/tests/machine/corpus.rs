@@ -7,7 +7,7 @@ use super::support;
 use fabius_machine::Machine;
 use std::sync::Arc;
 
-/// Models with more states take too long for a test; `examples/throughput --corpus N` compares those too.
+/// Models with more states take too long for a test; `examples/successors --corpus N` compares those too.
 const STATES_MAX: u64 = 2_000;
 
 /// Models whose runs Spin continues where the machine stops, after an error that is no failed assertion.

@@ -1,4 +1,4 @@
-//! Nanoseconds per successor: `throughput model.pml…` walks all states of each model; `throughput --corpus N`
+//! Nanoseconds per successor: `successors model.pml…` walks all states of each model; `successors --corpus N`
 //! compares the number of stored states with Spin's for all models of the corpus with at most N states.
 //! `WATCH=states` or `WATCH=transitions` marks progress. `SAMPLE=20` measures with so few states that every branch is predicted.
 
