@@ -82,7 +82,7 @@ impl Reporter {
         self.keep(|| Checked::from_report(report.clone()));
         match self.kind {
             Kind::Document => {}
-            Kind::Events => self.line(&Event::Done { report }),
+            Kind::Events => self.line(&Event::Done { report: Box::new(report) }),
             Kind::Text => {
                 let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
                 let outcome = Outcome { report, counterexamples, findings, failure };
@@ -152,7 +152,7 @@ impl Reporter {
         self.keep(|| Checked::from_report(report.clone()));
         match self.kind {
             Kind::Text | Kind::Document => {}
-            Kind::Events => self.line(&Event::Done { report }),
+            Kind::Events => self.line(&Event::Done { report: Box::new(report) }),
         }
     }
 

@@ -85,7 +85,7 @@ impl SoFar {
             }
             Event::PropertyDone { property } => {
                 known.searched.remove(&property.name);
-                known.properties.push(property.clone());
+                known.properties.push(property.as_ref().clone());
             }
             _ => {}
         });
@@ -132,7 +132,7 @@ impl Known {
             return Ok(());
         }
         let text = if args.events {
-            serde_json::to_string(&Event::Done { report })? + "\n"
+            serde_json::to_string(&Event::Done { report: Box::new(report) })? + "\n"
         } else {
             let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
             text::conclusion(&Outcome { report, counterexamples, findings, failure }, args)

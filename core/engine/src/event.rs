@@ -8,7 +8,6 @@ use serde::Serialize;
 /// Something that happened. As JSON, `event` names it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "an event is passed on, not kept; few of them are reports")]
 pub enum Event {
     /// A file is about to be checked.
     Started {
@@ -73,12 +72,12 @@ pub enum Event {
     /// A property is decided, or the search for violations of it is over.
     PropertyDone {
         /// What was found out.
-        property: PropertyReport,
+        property: Box<PropertyReport>,
     },
     /// The check is over.
     Done {
         /// All that was found out.
-        report: Report,
+        report: Box<Report>,
     },
 }
 

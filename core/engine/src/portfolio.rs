@@ -384,7 +384,7 @@ impl<'a> Portfolio<'a> {
         if !property.turns.is_empty() {
             checked.report.tried = property.main.iter().chain(&property.turns).cloned().collect();
         }
-        (context.observe)(Event::PropertyDone { property: checked.report.clone() });
+        (context.observe)(Event::PropertyDone { property: Box::new(checked.report.clone()) });
         property.over = Some(checked);
     }
 

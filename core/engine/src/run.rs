@@ -63,7 +63,7 @@ pub fn check(loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_
         },
     };
     outcome.report.project = loaded.project.as_ref().map(|project| project.report.clone());
-    (context.observe)(Event::Done { report: outcome.report.clone() });
+    (context.observe)(Event::Done { report: Box::new(outcome.report.clone()) });
     outcome
 }
 
