@@ -1,6 +1,7 @@
 //! `fabius schedule`: under which scheduling a model is safe.
 
 use crate::args::{parse_count, parse_duration, parse_size};
+use crate::delays::DelayFlags;
 use crate::render::numbers::{count, counted};
 use crate::render::paint::{FAINT, paint};
 use crate::render::schedule as render;
@@ -14,6 +15,7 @@ use fabius_analysis::schedule::{
 };
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::Loaded;
+use fabius_engine::settings::SchedulerChoice;
 use fabius_supervise::{Timer, Unfinished, Voice, memory};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -58,6 +60,11 @@ pub struct Schedule {
     /// Which processes a wait treats alike: those of one type, or none (by default first the one, then the other).
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "What to look for")]
     pub by: Option<Alike>,
+
+    /// Explore by increasing number of delays from this scheduler, as `check --delay`: rtc, rr, laps, random, priority, priority:TYPE,TYPE
+    /// or one that fabius.toml defines (default: rtc if processes exchange messages, else laps).
+    #[arg(long, value_name = "SCHEDULER", help_heading = "What to look for")]
+    pub delay: Option<String>,
 
     /// What the schedule is for. With `--sections`, the fair one is shown.
     #[arg(long = "for", value_enum, value_name = "AIM", default_value = "safe", help_heading = "What to look for")]
@@ -126,16 +133,27 @@ pub fn run(args: &Schedule) -> u8 {
     if loaded.checkable().is_none() {
         return exit::FAULTY;
     }
+    let delays = DelayFlags { delay: args.delay.clone(), ..DelayFlags::default() };
+    let scheduler = match delays.scheduler_for(&args.file) {
+        Ok(scheduler) => scheduler,
+        Err(why) => {
+            output::complain(&format!("error: {why}"));
+            return exit::FAULTY;
+        }
+    };
     let all = stops.all.clone();
-    let scheduled = match scheduled_until(stops, loaded, request(args), args.json) {
+    let scheduled = match scheduled_until(stops, loaded, request(args, scheduler), args.json) {
         Ok(scheduled) => scheduled,
         // It panicked, which was told.
         Err(_) if all.requested().is_none() => return exit::INTERNAL,
         Err(why) => {
-            output::complain(&format!("error: no schedule was looked for: {}", Unfinished::Abandoned(why).sentence()));
+            output::complain(&format!("error: no answer was found: {}", Unfinished::Abandoned(why).sentence()));
             return exit::UNDECIDED;
         }
     };
+    if let Some(warning) = &scheduled.warning {
+        output::complain(&format!("warning: {warning}"));
+    }
     if let Some(failure) = &scheduled.failure {
         output::complain(failure);
         return exit::INTERNAL;
@@ -220,8 +238,9 @@ fn scheduled_until(
     })
 }
 
-fn request(args: &Schedule) -> ScheduleRequest {
+fn request(args: &Schedule, scheduler: SchedulerChoice) -> ScheduleRequest {
     ScheduleRequest {
+        scheduler,
         waits_max: usize::from(args.waits),
         aim: match args.aim {
             For::Safe => Aim::Safe,

@@ -101,6 +101,9 @@ fn schedules_are_looked_for_at_length() {
         let document = run(&[&["schedule", "--json"], args].concat()).json();
         assert_eq!(schemas.errors("schedule.schema.json", &document), Vec::<String>::new(), "{args:?}");
     }
+    let laps = run(&["schedule", "stuck.pml", "--delay", "laps", "--json"]).expect(0).json();
+    assert_eq!(laps["explored"]["scheduler"], "round-robin with laps", "{laps}");
+    assert!(run(&["schedule", "stuck.pml", "--delay", "rtx"]).expect(3).err.contains("unknown scheduler `rtx`"));
     let by_process = run(&["schedule", "stuck.pml", "--by", "process"]).expect(0);
     by_process.says("holds if philosopher[2] at line 6");
 }

@@ -17,8 +17,8 @@ use by_name::ByName;
 use fabius_model::SearchedMachine;
 use fabius_program::Move;
 use fabius_search::schedule::{
-    Laps, Priority, RandomOrder, RankedRandom, RankedRoundRobin, RankedRunToCompletion, RoundRobin, RunToCompletion,
-    Scheduler, Sealed,
+    Laps, Priority, RandomOrder, RankedLaps, RankedRandom, RankedRoundRobin, RankedRunToCompletion, RoundRobin,
+    RunToCompletion, Scheduler, Sealed,
 };
 use fabius_task::load::Loaded;
 use fabius_task::settings::{SchedulerBase, SchedulerChoice};
@@ -47,8 +47,29 @@ pub fn with_scheduler<T: UnderScheduler>(
     overlap: &Overlap,
     work: T,
 ) -> T::Result {
+    let reader = machine.machine();
+    let seals = SealedPlaces::new(reader, &loaded.map, &loaded.seals).map(|seals| seals.telling(overlap));
+    sealed_by(machine, kind, seed, seals, work)
+}
+
+/// Does something under the scheduler that was chosen, whatever the text says of sealing.
+pub fn with_plain_scheduler<T: UnderScheduler>(
+    machine: &mut SearchedMachine,
+    kind: &SchedulerChoice,
+    seed: u64,
+    work: T,
+) -> T::Result {
+    sealed_by(machine, kind, seed, None, work)
+}
+
+fn sealed_by<T: UnderScheduler>(
+    machine: &mut SearchedMachine,
+    kind: &SchedulerChoice,
+    seed: u64,
+    seals: Option<SealedPlaces>,
+    work: T,
+) -> T::Result {
     let reader = machine.machine().clone();
-    let seals = SealedPlaces::new(&reader, &loaded.map, &loaded.seals).map(|seals| seals.telling(overlap));
     match kind {
         SchedulerChoice::RoundRobin => seal(machine, RoundRobin, seals, work),
         SchedulerChoice::Laps => seal(machine, Laps(ClosingEdges::of(reader.shared_program())), seals, work),
@@ -56,10 +77,14 @@ pub fn with_scheduler<T: UnderScheduler>(
         SchedulerChoice::Priority(names) => seal(machine, Priority(ByName::new(reader, names)), seals, work),
         SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => seal(machine, RunToCompletion, seals, work),
         SchedulerChoice::Own(own) => {
-            let ranking = ByName::new(reader, &own.order);
+            let closing = || ClosingEdges::of(reader.shared_program());
+            let ranking = ByName::new(reader.clone(), &own.order);
             match own.base {
                 SchedulerBase::RunToCompletion => seal(machine, RankedRunToCompletion(ranking.only()), seals, work),
                 SchedulerBase::RoundRobin => seal(machine, RankedRoundRobin(ranking.only()), seals, work),
+                SchedulerBase::Laps => {
+                    seal(machine, RankedLaps { ranking: ranking.only(), closing: closing() }, seals, work)
+                }
                 SchedulerBase::Priority => seal(machine, Priority(ranking), seals, work),
                 SchedulerBase::Random => {
                     let random = RandomOrder::new(own.seed.unwrap_or(seed));

@@ -353,6 +353,8 @@ pub enum SchedulerBase {
     RunToCompletion,
     /// One after the other, until blocked.
     RoundRobin,
+    /// One after the other, until blocked or once around a loop.
+    Laps,
     /// Another order in each state.
     Random,
     /// The most important process.
@@ -366,9 +368,10 @@ impl FromStr for SchedulerBase {
         match text {
             "rtc" => Ok(Self::RunToCompletion),
             "rr" => Ok(Self::RoundRobin),
+            "laps" => Ok(Self::Laps),
             "random" => Ok(Self::Random),
             "priority" => Ok(Self::Priority),
-            _ => Err(format!("a scheduler cannot be based on `{text}`: rtc, rr, random and priority are known")),
+            _ => Err(format!("a scheduler cannot be based on `{text}`: rtc, rr, laps, random and priority are known")),
         }
     }
 }
@@ -393,7 +396,7 @@ impl SchedulerChoice {
         Err(format!(
             "unknown scheduler `{word}` (known: auto, rtc, rr, laps, random, priority, priority:TYPE,TYPE; {there})\n\
              help: to define it, write in fabius.toml, in the folder of the model or above it:\n\
-             \n    [schedulers.{}]\n    base = \"rtc\"                  # or rr, random, priority\n    \
+             \n    [schedulers.{}]\n    base = \"rtc\"                  # or rr, laps, random, priority\n    \
              order = [\"Server\", \"Client\"]  # types of processes, the most important first",
             if is_bare(word) { word } else { "mine" }
         ))

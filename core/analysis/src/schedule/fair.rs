@@ -4,8 +4,7 @@ use super::steered::Plan;
 use super::{Aim, Explored, Question, places};
 use fabius_model::SearchedMachine;
 use fabius_program::{ProgressOn, Watch};
-use fabius_search::restrict::fair::Stopped;
-use fabius_search::restrict::{Goal, Goals, PROCESSES_MAX, Strategy};
+use fabius_search::restrict::{Goal, Goals, PROCESSES_MAX, Stopped, Strategy};
 use fabius_search::{Settings, StopAt};
 use fabius_task::query::event_trace;
 use fabius_task::report::schedule::{CheckedReport, FairReport, FairVerdict, ScheduleReport};
@@ -78,7 +77,9 @@ impl Question<'_> {
             return Ok((answer(FairVerdict::Unknown, why), None));
         }
         let progress = self.progress(explored);
-        let known = Goals::new(&explored.graph, &explored.region, progress);
+        let Ok(known) = Goals::new(&explored.graph, &explored.region, progress, &self.stops.all) else {
+            return Ok((late(), None));
+        };
         let strategy = match self.strategy(&known, names.keys().copied().collect()) {
             Err(Stopped) => return Ok((late(), None)),
             Ok(Fair::None { .. }) if explored.stopped.is_some() => {
@@ -251,7 +252,7 @@ mod tests {
             Settings { limits: fabius_base::Limits::default(), stop_at: StopAt::First, cancel: cancel.clone() };
         let plan = |graph: &_, goals: &[Goal]| {
             let region = region(graph);
-            let known = Goals::new(graph, &region, Vec::new());
+            let known = Goals::new(graph, &region, Vec::new(), &cancel).expect("nobody stops it");
             let strategy = known.schedule(goals, &cancel).expect("nobody stops it").expect("a schedule");
             Plan::new(&strategy, &known, graph)
         };

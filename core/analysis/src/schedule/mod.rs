@@ -30,15 +30,16 @@ pub use places::By;
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, Watch};
+use fabius_schedulers::{SharedScheduler, UnderScheduler, with_plain_scheduler};
 use fabius_search::Completeness;
 use fabius_search::restrict::{
     Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, alone, fixed_order, region,
 };
-use fabius_search::schedule::{RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{RoundRobin, Scheduler};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::query::event_trace;
-use fabius_task::scheduler::scheduler_of;
+use fabius_task::scheduler::{Chosen, scheduler_of, unknown_types};
 use fabius_task::settings::SchedulerChoice;
 use fabius_task::words::{counted, limit_reached};
 use places::{Places, Whereabouts};
@@ -79,6 +80,8 @@ pub enum Aim {
 /// What is asked, and how much may be done.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScheduleRequest {
+    /// The model is explored by increasing number of delays from this scheduler.
+    pub scheduler: SchedulerChoice,
     /// At most this many waits.
     pub waits_max: usize,
     /// What the schedule is for.
@@ -104,6 +107,7 @@ pub struct ScheduleRequest {
 impl Default for ScheduleRequest {
     fn default() -> Self {
         Self {
+            scheduler: SchedulerChoice::Auto,
             waits_max: WAITS_MAX,
             aim: Aim::Safe,
             by: None,
@@ -145,8 +149,17 @@ pub struct Scheduled {
     pub export: Option<Result<Export, String>>,
     /// Why the report has no sections, although they were asked for, as half a sentence.
     pub no_sections: Option<String>,
+    /// What the scheduler names that the model has not.
+    pub warning: Option<String>,
     /// Fabius itself is wrong: what happened.
     pub failure: Option<String>,
+}
+
+impl Scheduled {
+    /// This, and nothing else.
+    fn only(report: ScheduleReport) -> Self {
+        Self { report, export: None, no_sections: None, warning: None, failure: None }
+    }
 }
 
 /// A round of the exploration.
@@ -169,12 +182,7 @@ pub fn schedule(
     stops: &Stops,
     observe: &mut dyn FnMut(ScheduleRound),
 ) -> Scheduled {
-    let unknown = |why: String| Scheduled {
-        report: ScheduleReport::unknown(why),
-        export: None,
-        no_sections: None,
-        failure: None,
-    };
+    let unknown = |why: String| Scheduled::only(ScheduleReport::unknown(why));
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
         return unknown("the model cannot be checked".to_owned());
     };
@@ -186,10 +194,29 @@ pub fn schedule(
         Ok(machine) => machine,
         Err(refusal) => return unknown(refusal.to_string()),
     };
-    let mut question = Question { loaded, program, machine, request, stops, scheduler: "", export: None };
-    match scheduler_of(&question.program, &SchedulerChoice::Auto) {
-        SchedulerChoice::RoundRobin => question.answer("round-robin", &RoundRobin, observe),
-        _ => question.answer("run-to-completion", &RunToCompletion, observe),
+    let kind = match scheduler_of(&program, &request.scheduler) {
+        // Under round-robin, whoever can go on for ever shuts out the others.
+        SchedulerChoice::RoundRobin if request.scheduler == SchedulerChoice::Auto => SchedulerChoice::Laps,
+        kind => kind,
+    };
+    let named = Chosen { kind: request.scheduler.clone(), why: None };
+    let warning = unknown_types(&program, &named).map(|finding| finding.headline);
+    let mut of = machine.clone();
+    let question = Question { loaded, program, machine, request, stops, scheduler: kind.name(), export: None };
+    Scheduled { warning, ..with_plain_scheduler(&mut of, &kind, 0, Answering { question, observe }) }
+}
+
+/// A question that is answered under a scheduler.
+struct Answering<'a, 'o> {
+    question: Question<'a>,
+    observe: &'o mut dyn FnMut(ScheduleRound),
+}
+
+impl UnderScheduler for Answering<'_, '_> {
+    type Result = Scheduled;
+
+    fn run<D: SharedScheduler>(mut self, _: &mut SearchedMachine, scheduler: &D) -> Scheduled {
+        self.question.answer(scheduler, self.observe)
     }
 }
 
@@ -210,7 +237,7 @@ struct Question<'a> {
     machine: SearchedMachine,
     request: &'a ScheduleRequest,
     stops: &'a Stops,
-    scheduler: &'static str,
+    scheduler: String,
     /// The model that waits by itself.
     export: Option<Result<Export, String>>,
 }
@@ -228,32 +255,32 @@ struct Explored {
 }
 
 impl Question<'_> {
-    fn answer<D: Scheduler<Move>>(
-        &mut self,
-        name: &'static str,
-        scheduler: &D,
-        observe: &mut dyn FnMut(ScheduleRound),
-    ) -> Scheduled {
-        self.scheduler = name;
+    fn answer<D: Scheduler<Move>>(&mut self, scheduler: &D, observe: &mut dyn FnMut(ScheduleRound)) -> Scheduled {
         let mut explored = match self.explore(scheduler, observe) {
             Ok(explored) => explored,
             Err(refusal) => {
                 let report = ScheduleReport::unknown(refused(refusal).to_owned());
-                return Scheduled { report, export: None, no_sections: None, failure: None };
+                return Scheduled::only(report);
             }
         };
         let alone = match explored.stopped {
-            Some(_) => self.alone(scheduler, &explored),
+            Some(_) => self.alone((&self.scheduler.clone(), scheduler), &explored).or_else(|| {
+                // It asks for less: whoever can go on for ever may shut out the others.
+                let may = self.request.scheduler == SchedulerChoice::Auto;
+                may.then(|| self.alone(("round-robin", &RoundRobin), &explored)).flatten()
+            }),
             None => None,
         };
         let report = alone.map_or_else(|| self.judge(&mut explored), Ok);
         let told = report.and_then(|report| self.with_fairness(&mut explored, report));
         let told = told.and_then(|(report, plan)| self.with_sections(&mut explored, report, plan.as_ref()));
         match told {
-            Ok((report, no_sections)) => Scheduled { report, export: self.export.take(), no_sections, failure: None },
+            Ok((report, no_sections)) => {
+                Scheduled { export: self.export.take(), no_sections, ..Scheduled::only(report) }
+            }
             Err(why) => {
                 let report = ScheduleReport::unknown("no schedule passed the check of it".to_owned());
-                Scheduled { report, export: None, no_sections: None, failure: Some(internal_error(&why)) }
+                Scheduled { failure: Some(internal_error(&why)), ..Scheduled::only(report) }
             }
         }
     }
@@ -322,7 +349,11 @@ impl Question<'_> {
     }
 
     /// The answer that the scheduler by itself is safe, where that is so.
-    fn alone<D: Scheduler<Move>>(&mut self, scheduler: &D, explored: &Explored) -> Option<ScheduleReport> {
+    fn alone<D: Scheduler<Move>>(
+        &mut self,
+        (name_of_it, scheduler): (&str, &D),
+        explored: &Explored,
+    ) -> Option<ScheduleReport> {
         let (mut moved, mut there) = (BTreeSet::new(), BTreeSet::new());
         let reader = self.machine.machine().clone();
         let name = |state: &[u32], pid: usize| {
@@ -346,8 +377,7 @@ impl Question<'_> {
             some => format!("without a turn: {}", some.join(", ")),
         };
         let reason = format!(
-            "{}, a scheduler that nobody disturbs: no error in its {} ({never}); of the whole model that is not known: {}",
-            self.scheduler,
+            "{name_of_it} without any delay: no error in its {} ({never}); of the whole model that is not known: {}",
             counted(states, "state"),
             self.limit(explored)
         );
@@ -393,7 +423,7 @@ impl Question<'_> {
             states: explored.graph.len() as u64,
             safe: explored.region.len() as u64,
             exhaustive: explored.stopped.is_none(),
-            scheduler: self.scheduler,
+            scheduler: self.scheduler.clone(),
             delays: explored.delays,
             tried: 0,
         }
@@ -448,7 +478,11 @@ impl Question<'_> {
             work_max: self.request.work_max,
             cancel: &self.stops.waits,
         };
-        let solutions = Problem::new(&explored.graph, &explored.region, &vocabulary, effort).least();
+        let Ok(mut problem) = Problem::new(&explored.graph, &explored.region, &vocabulary, effort) else {
+            return Ok(None);
+        };
+        let solutions = problem.least();
+        drop(problem);
         let mut shown: Vec<(Solution, u64, Vec<String>)> = Vec::new();
         for solution in solutions.ranked.into_iter().take(VERIFIED_MAX) {
             let verified = verify::waits(&self.machine, &places, &solution, explored, &self.stops.all)?;

@@ -83,8 +83,9 @@ fn apart(
         }
     }
     let graph = explorer.into_graph();
-    let (free, under_it) = (can_move_again(&explored.graph, &explored.region), movers_ahead(&graph));
-    let in_model = movers_in_model(&explored.graph);
+    let movers = can_move_again(&explored.graph, &explored.region, cancel)
+        .and_then(|free| Ok((free, movers_ahead(&graph, cancel)?, movers_in_model(&explored.graph, cancel)?)));
+    let Ok((free, under_it, in_model)) = movers else { return Ok(Verified::Unfinished) };
     let (mut words, mut shut_out) = (Vec::new(), Vec::new());
     for state in 0..graph.len() as u32 {
         graph.recall(state, &mut words);
@@ -112,7 +113,9 @@ pub(super) fn region(
     let Some(states) = search(&mut Restricted::new(machine.clone(), restriction), kept, cancel)? else {
         return Ok(Verified::Unfinished);
     };
-    let (within, in_model) = (movers_within(&explored.graph, &explored.region), movers_in_model(&explored.graph));
+    let movers = movers_within(&explored.graph, &explored.region, cancel)
+        .and_then(|within| Ok((within, movers_in_model(&explored.graph, cancel)?)));
+    let Ok((within, in_model)) = movers else { return Ok(Verified::Unfinished) };
     let reached = explored.region.reached(&explored.graph).into_iter();
     let lost = reached.map(|state| (state, in_model[state as usize] & !within[state as usize]));
     Ok(Verified::Holds { states, shut_out: lost.filter(|(_, processes)| *processes != 0).collect() })

@@ -132,6 +132,7 @@ fn schedulers() -> Vec<SchedulerChoice> {
         SchedulerChoice::Priority(vec!["Worker".to_owned()]),
         own("rtc", &["Boss", "Worker"]),
         own("rr", &["Boss"]),
+        own("laps", &["Boss"]),
         own("random", &["Worker"]),
         own("priority", &[]),
     ]

@@ -206,3 +206,24 @@ fn a_part_that_a_scheduler_can_stay_in_is_enough() {
     assert_eq!(report.shuts_out, ["Q[1]"]);
     assert!(report.reason.contains("without a turn: Q[1]"), "{}", report.reason);
 }
+
+#[test]
+fn any_scheduler_may_be_the_one_that_is_delayed() {
+    // Each can go on for ever: round-robin gives nobody but the first a turn, laps does.
+    let text = "byte x, y, z;\nactive proctype P() { do :: x = 1 - x od }\n\
+        active proctype Q() { do :: y = (y + 1) % 100 od }\nactive proctype R() { do :: z = (z + 1) % 100 od }\n";
+    let under = |word: &str| {
+        let scheduler = word.parse().expect("a scheduler");
+        let request = ScheduleRequest { scheduler, states_max: 5_000, ..ScheduleRequest::default() };
+        answer_within(text, &request)
+    };
+    let (rr, laps) = (under("rr"), under("laps"));
+    assert_eq!(rr.shuts_out, ["Q[1]", "R[2]"], "{rr:?}");
+    assert!(rr.reason.starts_with("round-robin without any delay: no error"), "{}", rr.reason);
+    assert!(laps.reason.starts_with("round-robin with laps without any delay: no error in its 300 states"), "{laps:?}");
+    assert_eq!((laps.shuts_out.len(), laps.explored.scheduler.as_str()), (0, "round-robin with laps"), "{laps:?}");
+    assert_eq!(under("auto"), laps);
+    let named = ScheduleRequest { scheduler: "priority:Boss".parse().expect("a scheduler"), ..Default::default() };
+    let found = schedule(&loaded(LOCKS), &named, &Stops::all(&Cancel::new()), &mut |_| {});
+    assert_eq!(found.warning.as_deref(), Some("the scheduler names `Boss`, but this model has no such processes"));
+}

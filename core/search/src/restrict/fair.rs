@@ -18,7 +18,7 @@
 //! later. There is no largest fair schedule; this is one of many.
 
 use super::graph::Graph;
-use super::region::{Leading, Region, add_movers_ahead, bits};
+use super::region::{Leading, Region, Stopped, bits, possible_movers};
 use crate::model::Ending;
 use fabius_base::Cancel;
 use std::collections::{HashSet, VecDeque};
@@ -39,10 +39,6 @@ pub enum Goal {
     /// The turn begins in a state with progress.
     Progress,
 }
-
-/// Somebody stopped it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stopped;
 
 /// Where goals are met.
 #[derive(Debug)]
@@ -68,14 +64,15 @@ pub struct Strategy {
 
 impl<'g> Goals<'g> {
     /// The goals of a graph; `progress` says in which states there is progress.
-    pub fn new(graph: &'g Graph, region: &'g Region, progress: Vec<bool>) -> Self {
+    ///
+    /// # Errors
+    /// If somebody stopped it.
+    pub fn new(graph: &'g Graph, region: &'g Region, progress: Vec<bool>, cancel: &Cancel) -> Result<Self, Stopped> {
         let states = 0..graph.len() as u32;
         let movers = |state| graph.groups_of(state).fold(0, |set, group| set | bits(graph.group(group).movers));
-        let now: Vec<u64> = states.clone().map(movers).collect();
-        let unknown = |state| if graph.ending(state).is_none() { u64::MAX } else { 0 };
-        let mut ever: Vec<u64> = states.clone().map(unknown).collect();
-        add_movers_ahead(graph, &states.collect::<Vec<u32>>(), &mut ever, |_, _| true);
-        Self { graph, region, leading: Leading::of(graph), now, ever, progress }
+        let now: Vec<u64> = states.map(movers).collect();
+        let ever = possible_movers(graph, cancel)?;
+        Ok(Self { graph, region, leading: Leading::of(graph), now, ever, progress })
     }
 
     /// Whether a turn of a group of a state meets a goal.

@@ -29,5 +29,7 @@ pub use alone::{Alone, alone};
 pub use fair::{Goal, Goals, Strategy};
 pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Stop};
 pub use order::{FixedOrder, fixed_order, rank_of};
-pub use region::{Region, can_move_again, movers_ahead, movers_in_model, movers_within, region};
+pub use region::{
+    Region, Stopped, can_move_again, movers_ahead, movers_in_model, movers_within, possible_movers, region,
+};
 pub use waits::{Effort, PROCESSES_MAX, Problem, Site, Solution, Solutions, Vocabulary, Wait, held};

@@ -43,13 +43,13 @@ pub fn fixed_order(
     if KINDS_MAX < kinds.len() || kinds.len() < 2 {
         return None;
     }
-    let free = can_move_again(graph, region);
+    let free = can_move_again(graph, region, cancel).ok()?;
     let mut best: Option<FixedOrder> = None;
     for kinds in orders(kinds) {
         if cancel.requested().is_some() {
             break;
         }
-        let Some(kept) = states_under(graph, vocabulary, &kinds, &free) else { continue };
+        let Some(kept) = states_under(graph, vocabulary, &kinds, &free, cancel) else { continue };
         if best.as_ref().is_none_or(|best| best.kept < kept) {
             best = Some(FixedOrder { kinds, kept });
         }
@@ -58,7 +58,7 @@ pub fn fixed_order(
 }
 
 /// Number of states that are reached under an order, if it is a schedule.
-fn states_under(graph: &Graph, vocabulary: &Vocabulary, kinds: &[u16], free: &[u64]) -> Option<usize> {
+fn states_under(graph: &Graph, vocabulary: &Vocabulary, kinds: &[u16], free: &[u64], cancel: &Cancel) -> Option<usize> {
     let mut allowed = vec![false; graph.group_count()];
     let mut seen = vec![false; graph.len()];
     let mut order = vec![0];
@@ -88,7 +88,7 @@ fn states_under(graph: &Graph, vocabulary: &Vocabulary, kinds: &[u16], free: &[u
         }
     }
     let mut ahead = vec![0; graph.len()];
-    add_movers_ahead(graph, &order, &mut ahead, |_, group| allowed[group]);
+    add_movers_ahead(graph, &order, &mut ahead, |_, group| allowed[group], cancel).ok()?;
     let shut_out = order.iter().any(|&state| free[state as usize] & !ahead[state as usize] != 0);
     (!shut_out).then_some(order.len())
 }

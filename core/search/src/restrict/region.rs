@@ -11,9 +11,16 @@
 
 use super::graph::{Graph, Movers};
 use crate::model::Ending;
+use fabius_base::Cancel;
 
+/// Whoever may cancel is asked whenever this many states were looked at.
+const STATES_PER_LOOK: usize = 4096;
 /// Nobody found it to be bad.
 const SAFE: u32 = u32::MAX;
+
+/// Somebody stopped it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stopped;
 
 /// The states from which every error can be avoided.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -149,33 +156,59 @@ impl Leading {
 
 /// Of each state: the processes that can move again, now or later, in the model, be it with an error. Bits, by number; only the
 /// first 64.
-pub fn movers_in_model(graph: &Graph) -> Vec<u64> {
+///
+/// # Errors
+/// If somebody stopped it.
+pub fn movers_in_model(graph: &Graph, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
     let all: Vec<u32> = (0..graph.len() as u32).collect();
     let mut ahead = vec![0; graph.len()];
-    add_movers_ahead(graph, &all, &mut ahead, |_, _| true);
-    ahead
+    add_movers_ahead(graph, &all, &mut ahead, |_, _| true, cancel)?;
+    Ok(ahead)
+}
+
+/// The same, and everybody where it is not known.
+///
+/// # Errors
+/// If somebody stopped it.
+pub fn possible_movers(graph: &Graph, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
+    with_unknown(graph, |_, _| true, cancel)
 }
 
 /// Of each state: the processes that can move again, now or later, without an error; everybody where that is not known.
-pub fn movers_ahead(graph: &Graph) -> Vec<u64> {
+///
+/// # Errors
+/// If somebody stopped it.
+pub fn movers_ahead(graph: &Graph, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
+    with_unknown(graph, |_, group| !graph.group(group).fails, cancel)
+}
+
+/// Of each state: the processes that can move again along groups that are allowed; everybody where that is not known.
+fn with_unknown(graph: &Graph, allowed: impl Fn(u32, usize) -> bool, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
     let all: Vec<u32> = (0..graph.len() as u32).collect();
     let unknown = |&state: &u32| if graph.ending(state).is_none() { u64::MAX } else { 0 };
     let mut ahead: Vec<u64> = all.iter().map(unknown).collect();
-    add_movers_ahead(graph, &all, &mut ahead, |_, group| !graph.group(group).fails);
-    ahead
+    add_movers_ahead(graph, &all, &mut ahead, allowed, cancel)?;
+    Ok(ahead)
 }
 
 /// Of each state: the processes that a safe schedule lets move again, now or later. Where not everything was explored, at least
 /// these.
-pub fn can_move_again(graph: &Graph, region: &Region) -> Vec<u64> {
-    if !graph.is_complete() { movers_ahead(graph) } else { movers_within(graph, region) }
+///
+/// # Errors
+/// If somebody stopped it.
+pub fn can_move_again(graph: &Graph, region: &Region, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
+    if !graph.is_complete() { movers_ahead(graph, cancel) } else { movers_within(graph, region, cancel) }
 }
 
 /// Of each state: the processes that can move again if a scheduler allows all that the region allows.
-pub fn movers_within(graph: &Graph, region: &Region) -> Vec<u64> {
+///
+/// # Errors
+/// If somebody stopped it.
+pub fn movers_within(graph: &Graph, region: &Region, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
     let mut ahead = vec![0; graph.len()];
-    add_movers_ahead(graph, &region.reached(graph), &mut ahead, |_, group| region.allows(graph, group));
-    ahead
+    let reached = region.reached(graph);
+    add_movers_ahead(graph, &reached, &mut ahead, |_, group| region.allows(graph, group), cancel)?;
+    Ok(ahead)
 }
 
 /// Adds to `ahead`, for each state, the processes that can move again, now or later, along groups that are allowed.
@@ -186,22 +219,29 @@ pub(super) fn add_movers_ahead(
     states: &[u32],
     ahead: &mut [u64],
     allowed: impl Fn(u32, usize) -> bool,
-) -> u64 {
+    cancel: &Cancel,
+) -> Result<u64, Stopped> {
     let mut passes = 0;
     loop {
         passes += 1;
         let mut changed = false;
-        for &state in states.iter().rev() {
-            let mut set = ahead[state as usize];
-            for group in graph.groups_of(state).filter(|&group| allowed(state, group)) {
-                set |= bits(graph.group(group).movers);
-                set = graph.targets(graph.group(group)).iter().fold(set, |set, &target| set | ahead[target as usize]);
+        for chunk in states.rchunks(STATES_PER_LOOK) {
+            if cancel.requested().is_some() {
+                return Err(Stopped);
             }
-            changed |= set != ahead[state as usize];
-            ahead[state as usize] = set;
+            for &state in chunk.iter().rev() {
+                let mut set = ahead[state as usize];
+                for group in graph.groups_of(state).filter(|&group| allowed(state, group)) {
+                    set |= bits(graph.group(group).movers);
+                    let targets = graph.targets(graph.group(group)).iter();
+                    set = targets.fold(set, |set, &target| set | ahead[target as usize]);
+                }
+                changed |= set != ahead[state as usize];
+                ahead[state as usize] = set;
+            }
         }
         if !changed {
-            return passes * states.len() as u64;
+            return Ok(passes * states.len() as u64);
         }
     }
 }

@@ -367,7 +367,7 @@ fn the_fewest_waits_are_those_that_trying_all_sets_finds() {
         }
         let cancel = Cancel::new();
         let effort = Effort { waits_max: 2, checks_max: u64::MAX, work_max: u64::MAX, cancel: &cancel };
-        let solutions = Problem::new(&graph, &region, &vocabulary, effort).least();
+        let solutions = Problem::new(&graph, &region, &vocabulary, effort).expect("nobody stops it").least();
         assert!(solutions.exhaustive);
         let waits = system.waits();
         let mut sets: Vec<Vec<Vec<Wait>>> = vec![vec![Vec::new()], Vec::new(), Vec::new()];
@@ -436,7 +436,7 @@ fn a_fixed_order_is_found_exactly_where_one_does() {
                 }
                 seen
             };
-            let free = can_move_again(&graph, &region);
+            let free = can_move_again(&graph, &region, &Cancel::new()).expect("nobody stops it");
             reach(0).iter().all(|&state| {
                 let moves: u64 = reach(state)
                     .iter()

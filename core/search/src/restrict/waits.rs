@@ -18,7 +18,7 @@
 //! not can: then a solution may be missed, but none is wrong.
 
 use super::graph::Graph;
-use super::region::{Region, add_movers_ahead, bits, can_move_again};
+use super::region::{Region, Stopped, add_movers_ahead, bits, can_move_again};
 use crate::model::Ending;
 use fabius_base::Cancel;
 use std::cmp::Reverse;
@@ -185,14 +185,22 @@ pub struct Problem<'g> {
 
 impl<'g> Problem<'g> {
     /// Prepares the search for waits.
-    pub fn new(graph: &'g Graph, region: &Region, vocabulary: &'g Vocabulary, effort: Effort<'g>) -> Self {
+    ///
+    /// # Errors
+    /// If somebody stopped it.
+    pub fn new(
+        graph: &'g Graph,
+        region: &Region,
+        vocabulary: &'g Vocabulary,
+        effort: Effort<'g>,
+    ) -> Result<Self, Stopped> {
         let good = region.reached(graph);
-        Self {
+        Ok(Self {
             good_sites: good.iter().flat_map(|&state| vocabulary.sites(state).iter().copied()).collect(),
             graph,
             vocabulary,
             effort,
-            ahead_free: can_move_again(graph, region),
+            ahead_free: can_move_again(graph, region, effort.cancel)?,
             known: Vec::new(),
             checks: 0,
             work: 0,
@@ -201,7 +209,7 @@ impl<'g> Problem<'g> {
             allowed: vec![0; graph.group_count()],
             ahead: vec![0; graph.len()],
             order: Vec::new(),
-        }
+        })
     }
 
     /// The solutions with the fewest waits.
@@ -303,7 +311,7 @@ impl<'g> Problem<'g> {
             }
             return Ok(Some(run));
         }
-        Ok(self.shut_out().map(|state| self.run_to(state)))
+        Ok(self.shut_out()?.map(|state| self.run_to(state)))
     }
 
     /// Walks through what is reached under waits. A run to an error, to what was not explored, or to a dead end, if there
@@ -351,11 +359,12 @@ impl<'g> Problem<'g> {
     }
 
     /// The nearest state, of those reached last, from which somebody is shut out.
-    fn shut_out(&mut self) -> Option<u32> {
-        let Self { graph, order, ahead, allowed, round, ahead_free, .. } = self;
+    fn shut_out(&mut self) -> Result<Option<u32>, Exhausted> {
+        let Self { graph, order, ahead, allowed, round, ahead_free, effort, .. } = self;
         order.iter().for_each(|&state| ahead[state as usize] = 0);
-        self.work += add_movers_ahead(graph, order, ahead, |_, group| allowed[group] == *round);
-        order.iter().copied().find(|&state| ahead_free[state as usize] & !ahead[state as usize] != 0)
+        let looked_at = add_movers_ahead(graph, order, ahead, |_, group| allowed[group] == *round, effort.cancel);
+        self.work += looked_at.map_err(|Stopped| Exhausted)?;
+        Ok(order.iter().copied().find(|&state| ahead_free[state as usize] & !ahead[state as usize] != 0))
     }
 
     /// The way to a state that was reached last.

@@ -37,7 +37,7 @@ pub mod turns;
 pub use laps::{Closing, Laps};
 pub use priority::{Priority, Ranking};
 pub use random::RandomOrder;
-pub use ranked::{RankedRandom, RankedRoundRobin, RankedRunToCompletion};
+pub use ranked::{RankedLaps, RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 pub use round_robin::RoundRobin;
 pub use run_to_completion::RunToCompletion;
 pub use sealed::{SealKind, Sealed, SealedState, Seals};

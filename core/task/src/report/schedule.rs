@@ -230,7 +230,7 @@ pub struct ExploredReport {
     /// Whether these are all states of the model.
     pub exhaustive: bool,
     /// In the order of delays from this scheduler.
-    pub scheduler: &'static str,
+    pub scheduler: String,
     /// All states that need at most so many delays were explored.
     pub delays: Option<u32>,
     /// Sets of waits that were tried.

@@ -112,13 +112,14 @@ fn has_cycle(edges: &[(Pair, Pair)]) -> bool {
 
 fn strategy(graph: &Graph, region: &Region, goals: &[Goal]) -> Option<Strategy> {
     let progress = (0..graph.len() as u32).map(has_progress).collect();
-    Goals::new(graph, region, progress).schedule(goals, &Cancel::new()).expect("nobody stops it")
+    let known = Goals::new(graph, region, progress, &Cancel::new()).expect("nobody stops it");
+    known.schedule(goals, &Cancel::new()).expect("nobody stops it")
 }
 
 /// Whether each run that a schedule allows is safe, and meets every goal again and again.
 fn keeps_its_word(graph: &Graph, region: &Region, strategy: &Strategy) -> bool {
     let progress = (0..graph.len() as u32).map(has_progress).collect();
-    let known = Goals::new(graph, region, progress);
+    let known = Goals::new(graph, region, progress, &Cancel::new()).expect("nobody stops it");
     let tried = Tried { graph, goals: strategy.goals(), choice: Vec::new() };
     let mut turns = Vec::new();
     for (state, goal) in strategy.reached(&known) {

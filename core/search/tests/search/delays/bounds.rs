@@ -5,7 +5,7 @@ use super::truth::{Truth, everything, truth};
 use fabius_base::StopReason;
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Coverage, DelayObserver, IterativeDelayBounding, exact, fast};
-use fabius_search::schedule::{Closing, Laps, RankedRandom, RankedRoundRobin, RankedRunToCompletion};
+use fabius_search::schedule::{Closing, Laps, RankedLaps, RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{
     BitstateStore, Completeness, Model, Next, Observer, Outcome, Settings, StopAt, Store, TreeStore, ViolationKind,
@@ -84,6 +84,7 @@ fn with_each(toys: &Toys, seed: u64, check: Check<'_>) {
     one(toys, "random", &RandomOrder::new(seed), check);
     one(toys, "priority", &Priority(Fickle), check);
     one(toys, "ranked round-robin", &RankedRoundRobin(Fickle), check);
+    one(toys, "ranked laps", &RankedLaps { ranking: Fickle, closing: Backwards::of(toys) }, check);
     one(toys, "ranked run-to-completion", &RankedRunToCompletion(Fickle), check);
     one(toys, "ranked random", &RankedRandom { ranking: Fickle, random: RandomOrder::new(seed) }, check);
 }
@@ -106,11 +107,13 @@ fn schedulers_with_one_rank_for_all_are_the_usual_ones() {
         let all = IterativeDelayBounding::default();
         let usual = [
             run_exact(&toys, &RoundRobin, &all),
+            run_exact(&toys, &Laps(Backwards::of(&toys)), &all),
             run_exact(&toys, &RunToCompletion, &all),
             run_exact(&toys, &RandomOrder::new(seed), &all),
         ];
         let ranked = [
             run_exact(&toys, &RankedRoundRobin(Equals), &all),
+            run_exact(&toys, &RankedLaps { ranking: Equals, closing: Backwards::of(&toys) }, &all),
             run_exact(&toys, &RankedRunToCompletion(Equals), &all),
             run_exact(&toys, &RankedRandom { ranking: Equals, random: RandomOrder::new(seed) }, &all),
         ];
