@@ -319,8 +319,9 @@ impl<'a> Question<'a> {
         let settings = self.settings(all_interleavings, self.request.limits);
         // A prefix of an execution need not begin with a step that suffices for the whole.
         let bounded = self.request.steps_max.is_some() || self.request.laps_max.is_some();
-        // What suffices is told by steps that accord: a finer distinction needs more.
-        let suffices = self.relation() == Relation::Accords && !bounded;
+        // What suffices is told by steps that accord: a finer distinction needs more. It is about a process alone: what a
+        // receiver does that is given control inside an atomic sequence is not known beforehand.
+        let suffices = self.relation() == Relation::Accords && !bounded && !self.facts.hands_control_over();
         let mut reduced = self.request.reduction && !all_interleavings && suffices;
         loop {
             let mut model = self.model(reduced);

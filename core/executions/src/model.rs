@@ -101,6 +101,14 @@ impl Interleaved {
         self.ends_quietly && self.begin_quiet_end(state).is_some()
     }
 
+    /// Whether a step is the end of a process that it is all the same to everybody when.
+    #[cfg(test)]
+    pub(super) fn is_quiet_end(&self, step: &Move) -> bool {
+        let program = self.facts.program();
+        let (process, source) = (program.process_of(step.edge), program.edges[step.edge.0 as usize].source);
+        self.quiet.get(process.0 as usize).is_some_and(|places| places[source.0 as usize])
+    }
+
     /// A cursor that lists only the end of the youngest process, if it can end, and it is all the same when.
     #[inline]
     fn begin_quiet_end(&mut self, state: &[u32]) -> Option<Cursor> {

@@ -4,6 +4,7 @@
 //! whose meaning is easy to get wrong.
 
 pub mod claim;
+pub mod messages;
 pub mod small;
 mod statement;
 

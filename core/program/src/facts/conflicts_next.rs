@@ -111,6 +111,16 @@ impl Facts {
         steps().filter(|step| step.ends).all(|end| end.uses.is_empty() && quiet(end))
     }
 
+    /// Whether a process may hand control over inside an atomic sequence: then its next event does what the receiver does
+    /// then, too, of which [`Facts::danger`] says nothing.
+    pub fn hands_control_over(&self) -> bool {
+        let steps = || self.unknown.iter().flat_map(|instance| &instance.steps);
+        let accepts = steps().fold(Channels::NONE, |all, step| all.with(step.accepts));
+        let offers =
+            |of: &Instance| (0..of.steps.len()).any(|edge| self.meetings(of, edge, true).later_offers.meets(accepts));
+        self.unknown.iter().any(offers)
+    }
+
     /// Whether an edge leads back to where it starts and changes nothing that another process can see, so that taking
     /// it is waiting if it does not change the process's own variables either.
     pub fn is_idle(&self, of: &Instance, edge: EdgeId) -> bool {
