@@ -66,22 +66,19 @@ impl Tables {
         })
     }
 
-    /// Messages that a path sends and receives in order.
-    fn messages(&mut self, machine: &mut Machine, state: &[u32], path: &[Move]) -> Option<Vec<Message>> {
-        let configuration = self.of(machine, state)?;
-        let mut messages = Vec::new();
-        for label in path.iter().filter(|label| label.partner.is_none()) {
-            let instance = configuration.instance_of(usize::from(label.pid));
-            if let Some((channel, capacity, traffic)) = self.facts().traffic(self.instance_at(instance), label.edge) {
-                let traffic = match traffic {
-                    FactsTraffic::Send => Traffic::Send,
-                    FactsTraffic::Receive => Traffic::Receive,
-                    FactsTraffic::Peek => Traffic::Peek,
-                };
-                messages.push(Message { channel, capacity, traffic });
-            }
-        }
-        Some(messages)
+    /// The message that a step begins with. Inside an atomic sequence it matters as well whether there is one.
+    fn message(&mut self, machine: &mut Machine, state: &[u32], first: &Move) -> Option<Message> {
+        let configuration = self.of(machine, state).filter(|_| first.partner.is_none())?;
+        let instance = self.instance_at(configuration.instance_of(usize::from(first.pid)));
+        let (channel, capacity, traffic) = self.facts().traffic(instance, first.edge)?;
+        let traffic = match traffic {
+            FactsTraffic::Send => Traffic::Send,
+            FactsTraffic::Receive => Traffic::Receive,
+            FactsTraffic::Peek => Traffic::Peek,
+        };
+        let shape = machine.shape_number(state)?;
+        let level = machine.length_reader(shape, channel as usize)?.read(state) as u32;
+        Some(Message { channel, capacity, level, traffic })
     }
 
     /// Whether a step may enable, and whether it may disable others, or a process that takes part has an alternative.
@@ -113,9 +110,9 @@ impl Dependence for Interleaved {
         pids.sort_unstable();
         pids.dedup();
         let touched = tables.touched(machine, state, path, pids)?;
-        let messages = tables.messages(machine, state, path)?;
+        let message = tables.message(machine, state, path.first()?);
         let (may_enable, may_disable) = tables.influence_of(path, &touched);
-        Some(Footprint { touched, messages, may_enable, may_disable })
+        Some(Footprint { touched, message, may_enable, may_disable })
     }
 
     fn depend(&mut self, a: &Rc<Touched>, b: &Rc<Touched>) -> bool {

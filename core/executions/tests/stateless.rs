@@ -97,6 +97,12 @@ fn so_have_small_ones_with_locks_channels_and_atomic_sequences() {
 }
 
 #[test]
+fn so_have_small_ones_whose_processes_talk() {
+    let compared = compare_all(64, generate::messages::model);
+    assert!(compared > 20, "{compared} models were compared");
+}
+
+#[test]
 fn so_do_models_of_the_corpus() {
     let Some(corpus) = Corpus::load() else { return };
     let is_small = |entry: &&fabius_testkit::corpus::Entry| {

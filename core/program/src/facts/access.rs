@@ -81,6 +81,8 @@ impl Context<'_> {
     pub(super) fn read_part(&self, part: &Expr, step: &mut Step) {
         let cells = &self.facts.cells;
         match part {
+            // What never changes depends on nothing.
+            Expr::Load(_) if self.constant(part, 0).is_some() => {}
             Expr::Load(place) => self.cells_of(place).0.for_each(|cell| step.reads.insert(cell as usize)),
             Expr::Length(channel) | Expr::Test(_, channel) | Expr::Poll { channel, .. } => {
                 step.use_channels(self.target(channel).channels, UseKind::Look);

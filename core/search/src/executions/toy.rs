@@ -26,9 +26,19 @@ pub enum Act {
     AssertBelow(usize, u32),
     Send(u32),
     Receive,
+    /// Sends a message where its order demands.
+    Insert(u32),
+    /// Takes the last message.
+    TakeLast,
     Create(usize),
     /// Cannot be computed where the variable is at least 2.
     Break(usize),
+}
+
+impl Act {
+    fn talks(self) -> bool {
+        matches!(self, Self::Send(_) | Self::Receive | Self::Insert(_) | Self::TakeLast)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -100,8 +110,7 @@ impl Toy {
             choices.push(self.statement(r, target, shared, has_lock));
         }
         let rendezvous = self.capacity == Some(0);
-        let talks =
-            choices.iter().any(|choice| choice.acts.iter().any(|act| matches!(act, Act::Send(_) | Act::Receive)));
+        let talks = choices.iter().any(|choice| choice.acts.iter().any(|act| act.talks()));
         if r.below(7) == 0 && !choices[0].guards.is_empty() && !(rendezvous && talks) {
             let acts = if r.below(3) < 2 { vec![Act::Set(r.below(shared), 2)] } else { Vec::new() };
             choices.push(Choice { guards: vec![Guard::Else], acts, target });
@@ -128,6 +137,8 @@ impl Toy {
             62..68 => choice(vec![Guard::AtLeast(x, 1), Guard::Differs(y, 2)], vec![Act::Increment(y)]),
             68..76 if has_lock => choice(vec![Guard::Equal(lock, 0)], vec![Act::Set(lock, 1)]),
             76..82 if has_lock => choice(vec![], vec![Act::Set(lock, 0)]),
+            82..84 if self.capacity > Some(0) => choice(vec![], vec![Act::Insert(k)]),
+            90..92 if self.capacity > Some(0) => choice(vec![], vec![Act::TakeLast]),
             82..90 if self.capacity.is_some() => choice(vec![], vec![Act::Send(k)]),
             90..97 if self.capacity.is_some() => choice(vec![], vec![Act::Receive]),
             97..100 if self.capacity.is_some() => choice(vec![Guard::NotEmpty], vec![Act::Set(x, 1)]),
@@ -180,8 +191,10 @@ impl Toy {
             Guard::Else | Guard::Timeout => true,
         });
         let room = choice.acts.iter().all(|act| match (act, self.capacity) {
-            (Act::Send(_), Some(capacity)) if capacity > 0 => (state[self.length()] as usize) < capacity,
-            (Act::Receive, Some(capacity)) if capacity > 0 => state[self.length()] > 0,
+            (Act::Send(_) | Act::Insert(_), Some(capacity)) if capacity > 0 => {
+                (state[self.length()] as usize) < capacity
+            }
+            (Act::Receive | Act::TakeLast, Some(capacity)) if capacity > 0 => state[self.length()] > 0,
             _ => true,
         });
         guards && room
@@ -282,6 +295,18 @@ impl Toy {
                 }
                 Act::Send(_) => {}
                 Act::Receive => note(state, message.unwrap_or(0)),
+                Act::Insert(k) => {
+                    state[self.length()] += 1;
+                    let end = self.messages() + state[self.length()] as usize;
+                    state[end - 1] = k;
+                    state[self.messages()..end].sort_unstable();
+                }
+                Act::TakeLast => {
+                    state[self.length()] -= 1;
+                    let last = self.messages() + state[self.length()] as usize;
+                    note(state, state[last]);
+                    state[last] = 0;
+                }
                 Act::Create(other) if state[other] == UNBORN => state[other] = 0,
                 Act::Create(_) => {}
                 Act::Break(x) if state[self.variable(x)] >= 2 => return None,
@@ -311,7 +336,7 @@ impl Toy {
             if choices[at].guards.contains(&Guard::Else) {
                 for other in choices {
                     looks(other, &mut reads);
-                    if other.acts.iter().any(|act| matches!(act, Act::Send(_) | Act::Receive)) {
+                    if other.acts.iter().any(|act| act.talks()) {
                         reads.extend([sends, receives]);
                     }
                 }
@@ -327,6 +352,7 @@ impl Toy {
                     Act::Observe(x) | Act::AssertBelow(x, _) | Act::Break(x) => drop(reads.insert(x)),
                     Act::Send(_) if self.capacity != Some(0) => drop(writes.insert(sends)),
                     Act::Receive if self.capacity != Some(0) => drop(writes.insert(receives)),
+                    Act::Insert(_) | Act::TakeLast => writes.extend([sends, receives]),
                     Act::Send(_) | Act::Receive => {}
                     Act::Create(other) => drop(writes.insert(born + other)),
                 }
@@ -472,12 +498,13 @@ impl Dependence for Toy {
                 Act::Receive => Traffic::Receive,
                 _ => return None,
             };
-            Some(Message { channel: 0, capacity: capacity? as u32, traffic })
+            Some(Message { channel: 0, capacity: capacity? as u32, level: state[self.length()], traffic })
         };
-        let messages: Vec<Message> = acts.iter().filter_map(message).collect();
+        let message = acts.iter().find_map(message);
         let creates = acts.iter().any(|act| matches!(act, Act::Create(_)));
         let breaks = self.may_break(state, event);
-        let guards = self.guards_look_at(&writes) || !messages.is_empty() || event.partner.is_some() || breaks;
+        let talks = acts.iter().any(|act| act.talks());
+        let guards = self.guards_look_at(&writes) || talks || breaks;
         let alternatives = parts.iter().any(|part| self.here(state, part.0).len() > 1);
         let ready = self.capacity == Some(0)
             && parts.iter().any(|part| {
@@ -488,7 +515,7 @@ impl Dependence for Toy {
         let movers = parts.iter().map(|part| part.0).collect();
         Some(Footprint {
             touched: Touched { movers, reads, writes, breaks },
-            messages,
+            message,
             may_enable: guards || creates || ready,
             may_disable: guards || alternatives,
         })

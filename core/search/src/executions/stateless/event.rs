@@ -1,7 +1,6 @@
 //! Events of a run, and when one depends on another.
 
 use super::Dependence;
-use std::rc::Rc;
 
 /// What is sent through a buffered channel whose messages come out in the order in which they were sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,6 +9,8 @@ pub struct Message {
     pub channel: u32,
     /// How many messages it has room for.
     pub capacity: u32,
+    /// How many messages are in it before the step.
+    pub level: u32,
     /// What happens to the message.
     pub traffic: Traffic,
 }
@@ -30,9 +31,10 @@ pub enum Traffic {
 pub struct Footprint<T> {
     /// What the model compares.
     pub touched: T,
-    /// Messages of channels, in their order. Of two that are sent and received only those depend on each other of which
-    /// one is received as it was sent, or is sent to where one was received.
-    pub messages: Vec<Message>,
+    /// A message that the step begins with. Of two that are sent and received only those depend on each other of which
+    /// one is received as it was sent, or is sent to where one was received. A step that uses the channel in any other
+    /// way depends on both: the model says so.
+    pub message: Option<Message>,
     /// It may make a step of another process possible.
     pub may_enable: bool,
     /// It may make another step impossible, or a process that takes part has alternatives.
@@ -52,30 +54,14 @@ pub(super) struct Event<M: Dependence> {
     pub path: Vec<M::Label>,
     /// A label is faulty.
     pub fails: bool,
-    /// It cannot be computed.
-    pub broken: bool,
     pub footprint: Footprint<M::Touched>,
-    numbered: Vec<Numbered>,
+    numbered: Option<Numbered>,
 }
 
 impl<M: Dependence> Event<M> {
-    pub(super) fn new(
-        path: Vec<M::Label>,
-        (fails, broken): (bool, bool),
-        footprint: Footprint<M::Touched>,
-        counts: &Counts,
-    ) -> Self {
-        let numbered = counts.number(&footprint.messages);
-        Self { path, fails, broken, footprint, numbered }
-    }
-
-    /// The same step where other messages went before.
-    pub(super) fn moved(self: &Rc<Self>, counts: &Counts) -> Rc<Self> {
-        if self.numbered.is_empty() {
-            return Rc::clone(self);
-        }
-        let (path, footprint) = (self.path.clone(), self.footprint.clone());
-        Rc::new(Self::new(path, (self.fails, self.broken), footprint, counts))
+    pub(super) fn new(path: Vec<M::Label>, fails: bool, footprint: Footprint<M::Touched>, received: &Received) -> Self {
+        let numbered = footprint.message.map(|message| received.number(message));
+        Self { path, fails, footprint, numbered }
     }
 }
 
@@ -92,40 +78,32 @@ pub(super) fn depend<M: Dependence>(model: &mut M, a: &Event<M>, b: &Event<M>) -
         let sends = |message: &Numbered| message.message.traffic == Traffic::Send;
         a.message.channel == b.message.channel && (sends(a) && follows(a, b) || sends(b) && follows(b, a))
     };
-    a.numbered.iter().any(|mine| b.numbered.iter().any(|theirs| meet(mine, theirs)))
+    a.numbered.iter().zip(&b.numbered).any(|(mine, theirs)| meet(mine, theirs))
         || model.depend(&a.footprint.touched, &b.footprint.touched)
 }
 
-/// How many messages were sent and received on each channel.
+/// How many steps began with receiving a message from each channel.
+///
+/// What else is done to a channel is not counted: that depends on every message, so that only those sent and received since
+/// then can be each other's, and of these the numbers agree.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(super) struct Counts(Vec<[u64; 2]>);
+pub(super) struct Received(Vec<u64>);
 
-impl Counts {
-    /// Counts the messages of a step.
-    pub(super) fn add(&mut self, messages: &[Message]) {
-        for message in messages {
-            let channel = message.channel as usize;
-            if self.0.len() <= channel {
-                self.0.resize(channel + 1, [0; 2]);
-            }
-            match message.traffic {
-                Traffic::Send => self.0[channel][0] += 1,
-                Traffic::Receive => self.0[channel][1] += 1,
-                Traffic::Peek => {}
-            }
-        }
+impl Received {
+    /// Counts the message of a step.
+    pub(super) fn add(&mut self, message: Option<Message>) {
+        let Some(Message { channel, traffic: Traffic::Receive, .. }) = message else { return };
+        let channel = channel as usize;
+        self.0.resize(self.0.len().max(channel + 1), 0);
+        self.0[channel] += 1;
     }
 
-    fn number(&self, messages: &[Message]) -> Vec<Numbered> {
-        if messages.is_empty() {
-            return Vec::new();
-        }
-        let mut counts = self.clone();
-        let number = |message: &Message| {
-            let before = counts.0.get(message.channel as usize).copied().unwrap_or_default();
-            counts.add(&[*message]);
-            Numbered { message: *message, number: before[usize::from(message.traffic != Traffic::Send)] }
+    fn number(&self, message: Message) -> Numbered {
+        let received = self.0.get(message.channel as usize).copied().unwrap_or(0);
+        let number = match message.traffic {
+            Traffic::Send => received + u64::from(message.level),
+            Traffic::Receive | Traffic::Peek => received,
         };
-        messages.iter().map(number).collect()
+        Numbered { message, number }
     }
 }

@@ -1,6 +1,6 @@
 //! The stack of nodes of a stateless search, and the steps of a state.
 
-use super::event::{Counts, depend};
+use super::event::{Received, depend};
 use super::races::{Branch, weak_initial};
 use super::{Cycle, Dependence, End, Ended, Event, Met, Method, Numbers, Stateless, StatelessSettings};
 use crate::model::{Ending, Next};
@@ -25,7 +25,7 @@ pub(super) struct Step<M: Dependence> {
 /// A state after a step, with what is taken at once there.
 pub(super) struct State<Label> {
     pub words: Vec<u32>,
-    pub counts: Counts,
+    received: Received,
     settled: Vec<Label>,
     /// Of the words that distinguish it from other states.
     hash: u64,
@@ -34,7 +34,7 @@ pub(super) struct State<Label> {
 /// States are the same to what comes after them, however they were reached.
 impl<Label> PartialEq for State<Label> {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.words == other.words && self.counts == other.counts
+        self.hash == other.hash && self.words == other.words && self.received == other.received
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             met(Met { path: &[], end: End::Broken, failed: true });
             return self.found;
         }
-        let state = self.settle(words, Counts::default());
+        let state = self.settle(words, Received::default());
         let mut ended = self.enter(state, None, (Vec::new(), Vec::new()));
         while ended.is_none() && !self.nodes.is_empty() {
             ended = self.look().or_else(|| self.advance(met));
@@ -319,7 +319,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     }
 
     /// A state, after what is taken at once in it.
-    fn settle(&mut self, mut words: Vec<u32>, counts: Counts) -> Rc<State<M::Label>> {
+    fn settle(&mut self, mut words: Vec<u32>, received: Received) -> Rc<State<M::Label>> {
         let (mut settled, mut next) = (Vec::new(), Vec::new());
         while self.model.settles(&words) {
             let mut cursor = self.model.begin(&words);
@@ -333,7 +333,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         let hash = words[..visible]
             .iter()
             .fold(0, |hash: u64, word| crate::store::hash::mix(hash.rotate_left(9) ^ u64::from(*word)));
-        Rc::new(State { words, counts, settled, hash })
+        Rc::new(State { words, received, settled, hash })
     }
 
     /// The steps that are possible in a state, or how executions end there.
@@ -430,10 +430,10 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     fn step(&mut self, state: &State<M::Label>, begun: Begun<M>) -> Result<Step<M>, TroubleOf<M>> {
         let Begun { path, fails, words } = begun;
         let footprint = self.model.footprint(&state.words, &path, Some(&words)).ok_or(Trouble::Nameless)?;
-        let mut counts = state.counts.clone();
-        counts.add(&footprint.messages);
-        let event = Rc::new(Event::new(path, (fails, false), footprint, &state.counts));
-        Ok(Step { event, after: Some(self.settle(words, counts)) })
+        let mut received = state.received.clone();
+        received.add(footprint.message);
+        let event = Rc::new(Event::new(path, fails, footprint, &state.received));
+        Ok(Step { event, after: Some(self.settle(words, received)) })
     }
 
     fn broken(&mut self, state: &State<M::Label>, path: Vec<M::Label>) -> Result<Step<M>, TroubleOf<M>> {
@@ -443,7 +443,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             return Err(Trouble::Broken(*path.last().unwrap_or(first)));
         }
         let footprint = self.model.footprint(&state.words, &path, None).ok_or(Trouble::Nameless)?;
-        Ok(Step { event: Rc::new(Event::new(path, (true, true), footprint, &state.counts)), after: None })
+        Ok(Step { event: Rc::new(Event::new(path, true, footprint, &state.received)), after: None })
     }
 
     /// The steps that are possible after further events from a node of the present run; `None` if one is not possible.

@@ -76,7 +76,8 @@ pub trait Dependence: Independence {
     /// What a step touches.
     type Touched: Clone;
 
-    /// The footprint of a step that was possible in an ordinary state, which is the same wherever the step is possible. `path` is
+    /// The footprint of a step that was possible in an ordinary state, which is the same wherever the step is possible but for
+    /// the level of its message. `path` is
     /// what it took, `after` the state that it led to, unless it cannot be computed.
     fn footprint(
         &mut self,
@@ -85,7 +86,7 @@ pub trait Dependence: Independence {
         after: Option<&[u32]>,
     ) -> Option<Footprint<Self::Touched>>;
 
-    /// Whether two steps depend on each other, messages of [`Footprint::messages`] aside.
+    /// Whether two steps depend on each other, [`Footprint::message`] aside.
     fn depend(&mut self, a: &Self::Touched, b: &Self::Touched) -> bool;
 
     /// Whether some process takes part in both.

@@ -1,6 +1,6 @@
 //! Races of a run, and what is explored because of them.
 
-use super::event::{Counts, depend};
+use super::event::depend;
 use super::explorer::Explorer;
 use super::{Dependence, Event, Method};
 use std::collections::HashSet;
@@ -125,13 +125,12 @@ impl<M: Dependence> Explorer<'_, M> {
             if self.model.share_process(&event.footprint.touched, &other.footprint.touched) {
                 continue;
             }
-            let moved = if event.footprint.may_enable {
+            // A message has another number where others went before.
+            let moved = if event.footprint.may_enable || other.footprint.message.is_some() {
                 let listed = self.steps_after(race.at, &events)?;
                 listed.steps.iter().map(|step| &step.event).find(|step| step.path == other.path).cloned()
             } else {
-                let mut counts: Counts = self.nodes[race.at].state.counts.clone();
-                events.iter().for_each(|event| counts.add(&event.footprint.messages));
-                Some(other.moved(&counts))
+                Some(Rc::clone(other))
             };
             if let Some(moved) = moved {
                 self.reverse(race, &cut, &moved);
