@@ -80,6 +80,7 @@ fn run(cli: Cli) -> u8 {
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(),
         Command::Dap => fabius_dap::serve(),
+        Command::Mcp => fabius_mcp::serve(explain::section),
         Command::Watch(args) => watch::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Diff(args) => diff::run(&args),

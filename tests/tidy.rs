@@ -23,6 +23,7 @@ fn rust_files() -> Vec<PathBuf> {
         "core",
         "dap",
         "lsp",
+        "mcp",
         "project",
         "supervise",
         "tui",

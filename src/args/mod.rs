@@ -61,6 +61,8 @@ pub enum Command {
     Lsp(Lsp),
     /// Serve a debugger: speak the Debug Adapter Protocol over standard input and output.
     Dap,
+    /// Serve an assistant: speak the Model Context Protocol over standard input and output.
+    Mcp,
     /// Check models again whenever they are saved: one line per property, with what changed.
     Watch(Watch),
     /// Explain a code such as F0602: what it means, an example, and what to do.

@@ -22,6 +22,7 @@ const COMMANDS: &[&str] = &[
     "watch",
     "lsp",
     "dap",
+    "mcp",
     "explain",
     "completions",
     "man",

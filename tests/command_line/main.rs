@@ -9,6 +9,7 @@ mod executions;
 mod hostile;
 mod integrations;
 mod limits;
+mod mcp;
 mod schema;
 mod stuck;
 mod tool;

@@ -1,0 +1,94 @@
+//! The tools `check` and `schedule`.
+
+use crate::model::{self, timer};
+use fabius_analysis::schedule::{ScheduleRequest, Stops};
+use fabius_base::{Cancel, Limits};
+use fabius_engine::{CheckContext, Fairness, Settings};
+use fabius_supervise::memory;
+use serde::Serialize;
+use serde_json::Value;
+use std::time::Instant;
+
+/// Of the time of `schedule`, the exploration may take one part in so many.
+const EXPLORATION_SHARE: u32 = 2;
+
+/// Checks a model: the report.
+///
+/// # Errors
+/// What is wrong with the arguments.
+pub(crate) fn check(arguments: &Value, cancel: &Cancel) -> Result<Value, String> {
+    let _timer = timer(arguments, cancel, 1)?;
+    let states_max = whole(arguments, "max_states", u64::MAX)?;
+    let fairness = match arguments["fairness"].as_str() {
+        None => None,
+        Some("none") => Some(Fairness::None),
+        Some("weak") => Some(Fairness::Weak),
+        Some("strong") => Some(Fairness::Strong),
+        Some(other) => return Err(format!("unknown fairness `{other}` (known: none, weak, strong)")),
+    };
+    let asked = Settings {
+        properties: texts(arguments, "properties")?,
+        formulas: texts(arguments, "ltl")?,
+        fairness: fairness.unwrap_or(Fairness::None),
+        limits: Limits { states_max, memory_bytes_max: Some(memory::default_bytes()), ..Limits::default() },
+        ..Settings::default()
+    };
+    let model = model::read(arguments, &asked.formulas, cancel)?;
+    let settings = model.settings(asked, fairness.is_some());
+    let began = Instant::now();
+    let now = || began.elapsed();
+    let mut observe = |_| {};
+    let mut context = CheckContext { cancel, now: &now, observe: &mut observe, controls: None };
+    let outcome = fabius_engine::check(&model.loaded, &settings, &mut context);
+    document(&outcome.report)
+}
+
+/// Looks for a schedule: the report.
+///
+/// # Errors
+/// What is wrong with the arguments or the model.
+pub(crate) fn schedule(arguments: &Value, cancel: &Cancel) -> Result<Value, String> {
+    let stops = Stops { exploration: Cancel::new(), waits: cancel.clone(), all: cancel.clone() };
+    let _timers = [timer(arguments, cancel, 1)?, timer(arguments, &stops.exploration, EXPLORATION_SHARE)?];
+    let waits = whole(arguments, "waits", 9)?;
+    let model = model::read(arguments, &[], cancel)?;
+    if let Some(error) = model.error() {
+        return Err(error);
+    }
+    let default = ScheduleRequest::default();
+    let request = ScheduleRequest {
+        waits_max: waits.and_then(|waits| usize::try_from(waits).ok()).unwrap_or(default.waits_max),
+        memory_bytes_max: Some(memory::default_bytes()),
+        ..default
+    };
+    let scheduled = fabius_analysis::schedule::schedule(&model.loaded, &request, &stops, &mut |_| {});
+    match scheduled.failure {
+        Some(failure) => Err(failure),
+        None => document(&scheduled.report),
+    }
+}
+
+fn document(report: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(report).map_err(|error| format!("the report cannot be written: {error}"))
+}
+
+/// A whole number from 1, if it is given.
+pub(crate) fn whole(arguments: &Value, name: &str, max: u64) -> Result<Option<u64>, String> {
+    match &arguments[name] {
+        Value::Null => Ok(None),
+        value => match value.as_u64() {
+            Some(number) if (1..=max).contains(&number) => Ok(Some(number)),
+            _ => Err(format!("`{name}` is {value}: it has to be a whole number from 1")),
+        },
+    }
+}
+
+/// A list of texts, if it is given.
+fn texts(arguments: &Value, name: &str) -> Result<Vec<String>, String> {
+    let wrong = || format!("`{name}` has to be a list of texts");
+    match &arguments[name] {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(list) => list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(wrong)).collect(),
+        _ => Err(wrong()),
+    }
+}
