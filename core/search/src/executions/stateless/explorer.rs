@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// Nodes between two looks at limits and cancellation.
+/// Nodes between two looks at limits of memory.
 const NODES_PER_LOOK: u64 = 64;
 
 /// Words of states whose steps are remembered; when there are more, all are forgotten.
@@ -80,6 +80,8 @@ enum Trouble<L> {
     Nameless,
     /// A step that cannot be computed, of which that was not known.
     Broken(L),
+    /// It was asked to stop.
+    Stopped(StopReason),
     /// Labels that lead from the state to a transient state and back to it: where they begin.
     Cycle(Vec<L>, usize),
 }
@@ -118,7 +120,9 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         while ended.is_none() && !self.nodes.is_empty() {
             ended = self.look().or_else(|| self.advance(met));
         }
-        self.found.ended = ended.unwrap_or(Ended::Complete);
+        // Whatever the last node left out because it had to stop.
+        let stopped = || self.settings.cancel.requested().map(Ended::Stopped);
+        self.found.ended = ended.or_else(stopped).unwrap_or(Ended::Complete);
         self.found.contradiction = self.contradiction;
         self.found
     }
@@ -128,16 +132,20 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         if self.settings.limits.states_max.is_some_and(|max| max < self.found.nodes) {
             return Some(Ended::Stopped(StopReason::States));
         }
+        if let Some(reason) = self.settings.cancel.requested() {
+            return Some(Ended::Stopped(reason));
+        }
         if !self.found.nodes.is_multiple_of(NODES_PER_LOOK) && self.found.memory_bytes != 0 {
             return None;
         }
         self.found.memory_bytes = self.found.memory_bytes.max(self.memory_bytes());
         let memory_bytes_max = self.settings.limits.memory_bytes_max.unwrap_or(u64::MAX);
-        match self.settings.cancel.requested() {
-            Some(reason) => Some(Ended::Stopped(reason)),
-            None if memory_bytes_max < self.found.memory_bytes => Some(Ended::Stopped(StopReason::Memory)),
-            None => None,
-        }
+        (memory_bytes_max < self.found.memory_bytes).then_some(Ended::Stopped(StopReason::Memory))
+    }
+
+    /// Whether it was asked to stop: then what is still to be explored no longer matters.
+    pub(super) fn must_stop(&self) -> bool {
+        self.settings.cancel.requested().is_some()
     }
 
     /// Memory of the present run and of what is still to be explored on it.
@@ -246,6 +254,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             Ok(listed) => listed,
             Err(Trouble::Nameless) => return Some(Ended::Nameless),
             Err(Trouble::Broken(label)) => return Some(Ended::Broken(label)),
+            Err(Trouble::Stopped(reason)) => return Some(Ended::Stopped(reason)),
             Err(Trouble::Cycle(labels, start)) => {
                 let mut path = self.path(arrived.as_deref().map(|event| (event, &*state)));
                 let start = path.len() + start;
@@ -398,6 +407,9 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         let mut stack = vec![(begun, cursor)];
         let mut room = Vec::new();
         while let Some((top, cursor)) = stack.last_mut() {
+            if let Some(reason) = self.settings.cancel.requested() {
+                return Err(Trouble::Stopped(reason));
+            }
             match self.model.next(&top.words, cursor, &mut room) {
                 Next::Successor { label, transient, fault, .. } => {
                     let path = top.path.iter().copied().chain(label).collect();

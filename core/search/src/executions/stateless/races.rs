@@ -105,12 +105,16 @@ impl<M: Dependence> Explorer<'_, M> {
         let placed = self.nodes.iter().filter_map(|node| Some((node.arrived.clone()?, node.before.clone())));
         let run: Vec<Placed<M>> = placed.chain(last).collect();
         for at in 0..run.len() {
+            if self.must_stop() {
+                return;
+            }
             let race = Race { run: &run, at };
             let possible = match race.event().footprint.may_disable {
                 true => self.cuts(&race),
                 false => self.neighbours(&race),
             };
-            self.contradiction |= possible.is_none();
+            // A step that was not listed because the search must stop is none.
+            self.contradiction |= possible.is_none() && !self.must_stop();
         }
     }
 
@@ -121,6 +125,9 @@ impl<M: Dependence> Explorer<'_, M> {
         let cut = race.concurrent();
         let events = race.events(&cut);
         for later in later {
+            if self.must_stop() {
+                break;
+            }
             let (event, other) = (race.event(), &race.run[later].0);
             if self.model.share_process(&event.footprint.touched, &other.footprint.touched) {
                 continue;
@@ -145,6 +152,9 @@ impl<M: Dependence> Explorer<'_, M> {
         let mut open = vec![(race.concurrent(), Vec::new())];
         let mut seen: HashSet<Vec<usize>> = open.iter().map(|(cut, _)| cut.clone()).collect();
         while let Some((cut, dropped)) = open.pop() {
+            if self.must_stop() {
+                break;
+            }
             let listed = self.steps_after(race.at, &race.events(&cut))?;
             let mut found = Vec::new();
             for step in listed.steps.iter().filter(|step| step.event.path != race.event().path) {

@@ -93,3 +93,26 @@ fn a_limit_leaves_a_lower_bound() {
         assert!(part.numbers.all <= all.numbers.all);
     }
 }
+
+#[test]
+fn nothing_is_explored_after_a_request_to_stop() {
+    let mut stopped = 0;
+    for (seed, method) in (0..60).flat_map(|seed| METHODS.map(|method| (seed, method))) {
+        let toy = Toy::random(seed, false);
+        let all = explore_stateless(&mut toy.clone(), &settings(method), &mut |_| {}).numbers.all;
+        if toy.has_timeout() || all < 2 {
+            continue;
+        }
+        let settings = settings(method);
+        let cancel = settings.cancel.clone();
+        let mut met = 0;
+        let found = explore_stateless(&mut toy.clone(), &settings, &mut |_| {
+            met += 1;
+            cancel.time_out();
+        });
+        assert_eq!((found.ended, met), (Ended::Stopped(StopReason::Timeout), 1), "seed {seed}, {method:?}");
+        assert!(!found.contradiction, "seed {seed}, {method:?}");
+        stopped += 1;
+    }
+    assert!(stopped > 60, "{stopped} searches were stopped");
+}
