@@ -108,7 +108,7 @@ impl Page {
             self.violation(&format!("m{number}v{at}"), number, &violation, model);
         }
         for schedule in report.properties.iter().filter_map(|property| property.schedule.as_deref()) {
-            let word = crate::render::schedule::plain(schedule.verdict);
+            let word = schedule.verdict.words();
             self.put(&format!("<h3>Under another schedule</h3><p><b>{word}</b>: {}</p>", text(&schedule.reason)));
         }
         self.findings(number, model);

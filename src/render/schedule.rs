@@ -76,17 +76,6 @@ pub fn sections(schedule: &ScheduleReport) -> String {
     text
 }
 
-/// The word for an answer.
-pub fn plain(verdict: ScheduleVerdict) -> &'static str {
-    match verdict {
-        ScheduleVerdict::Avoidable => "avoidable",
-        ScheduleVerdict::Unavoidable => "unavoidable",
-        ScheduleVerdict::SafeIfScheduled => "safe if scheduled",
-        ScheduleVerdict::Holds => "holds",
-        ScheduleVerdict::Unknown => "not known to be avoidable",
-    }
-}
-
 /// The word for an answer, in its colour.
 pub fn word(verdict: ScheduleVerdict) -> String {
     let colour = match verdict {
@@ -94,7 +83,7 @@ pub fn word(verdict: ScheduleVerdict) -> String {
         ScheduleVerdict::Unavoidable => BAD,
         ScheduleVerdict::Unknown => UNSURE,
     };
-    paint(colour, plain(verdict))
+    paint(colour, verdict.words())
 }
 
 /// What the processes can do, whoever is let move.

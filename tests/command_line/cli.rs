@@ -81,6 +81,11 @@ fn a_violation_says_whether_a_scheduler_can_avoid_it() {
     assert_eq!(schedule["waits"][0]["where"]["line"], 6);
     assert_eq!(schedule["kept"]["states"], schedule["checked"]["states"]);
     assert_eq!(check(&["holds.pml", "--json"]).json()["properties"][0].get("schedule"), None);
+    let events = check(&["stuck.pml", "--property", "safety", "--events"]);
+    let rounds: Vec<Value> = events.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let rounds: Vec<&Value> = rounds.iter().filter(|event| event["event"] == "schedule").collect();
+    assert!(rounds.first().is_some_and(|first| first["round"] == 0), "{}", events.out);
+    assert!(rounds.last().is_some_and(|last| last["verdict"] == "avoidable" && last["property"] == "safety"));
 }
 
 #[test]

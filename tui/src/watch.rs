@@ -1,6 +1,7 @@
 //! What is known of the searches that run, and of those that ran.
 
 use fabius_engine::report::PropertyReport;
+use fabius_engine::report::schedule::ScheduleVerdict;
 use fabius_engine::settings::Settings;
 use fabius_engine::{Event, Goal, Look, Progress, Verdict};
 use std::collections::{BTreeMap, VecDeque};
@@ -35,7 +36,8 @@ impl Indicator {
 
     fn judge(&mut self, report: &PropertyReport) {
         self.verdict = Some(report.verdict);
-        self.reason.clone_from(&report.reason);
+        let schedule = report.schedule.as_ref().map(|schedule| schedule.verdict.words());
+        self.reason = schedule.map_or_else(|| report.reason.clone(), |words| format!("{}; {words}", report.reason));
     }
 }
 
@@ -174,6 +176,10 @@ impl Watch {
             }
             Event::Progress { progress, .. } => self.progressed(progress),
             Event::Round { bound, states, frontier, .. } => self.round(Round { bound, states, frontier }),
+            Event::Schedule { property, verdict, .. } => {
+                let known = if verdict == ScheduleVerdict::Unknown { "" } else { ": there is one" };
+                self.indicator(&property).reason = format!("looks for a schedule that avoids every error{known}");
+            }
             Event::Look { look, .. } => self.looked(look),
             Event::Rejected { cycle, .. } => self.rejected(cycle.reason),
             Event::PropertyDone { property } => {
@@ -319,6 +325,31 @@ mod tests {
             watch.progressed(progress);
         }
         watch
+    }
+
+    #[test]
+    fn whether_a_scheduler_can_avoid_a_violation_stands_beside_it() {
+        let text = "bool a; active proctype P() { a = 1 } active proctype Q() { assert(!a) }".to_owned();
+        let settings = Settings { schedule: true, properties: vec!["safety".to_owned()], ..Settings::default() };
+        let loaded = fabius_engine::load("m.pml", text, &[], &mut |_, _| None, &settings);
+        let (mut watch, mut looked_for) = (Watch::default(), 0);
+        let mut observe = |event: Event| {
+            let is_round = matches!(event, Event::Schedule { .. });
+            watch.told(event);
+            if is_round {
+                looked_for += 1;
+                let line = "looks for a schedule that avoids every error: there is one";
+                assert!(line.starts_with(&watch.indicators[0].reason), "{:?}", watch.indicators);
+            }
+        };
+        let (cancel, now) = (fabius_base::Cancel::new(), || std::time::Duration::ZERO);
+        let mut context =
+            fabius_engine::CheckContext { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
+        fabius_engine::check(&loaded, &settings, &mut context);
+        assert!(0 < looked_for);
+        let indicator = &watch.indicators[0];
+        assert_eq!(indicator.verdict(), Some(Verdict::Violated));
+        assert!(indicator.reason.ends_with("; avoidable"), "{}", indicator.reason);
     }
 
     #[test]

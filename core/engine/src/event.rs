@@ -2,6 +2,7 @@
 //! none of them computes a verdict.
 
 use crate::look::{Look, RejectedCycle};
+use fabius_task::report::schedule::ScheduleVerdict;
 use fabius_task::report::{FindingReport, PropertyReport, Report, ViolationReport};
 use serde::Serialize;
 
@@ -47,6 +48,19 @@ pub enum Event {
         states: u64,
         /// What waits for a larger bound.
         frontier: u64,
+    },
+    /// A round of the search for a schedule that avoids every error is finished; what it found stays true.
+    Schedule {
+        /// The property.
+        property: String,
+        /// All states that need at most so many delays were explored.
+        round: u32,
+        /// States met so far.
+        states: u64,
+        /// Those of them from which a scheduler can avoid every error, as far as is known.
+        region: u64,
+        /// Whether a scheduler can avoid every error from the initial state on, as far as is known.
+        verdict: ScheduleVerdict,
     },
     /// What a search is at: told once for each time that somebody asks ([`crate::Controls::ask`]).
     Look {

@@ -373,7 +373,7 @@ impl<'a> Portfolio<'a> {
         };
         if self.settings.schedule && property.planned.question == Question::Safety {
             let settings = Settings { limits, ..self.settings.clone() };
-            schedule::add_to(&mut checked, self.loaded, &settings, context.cancel);
+            schedule::add_to(&mut checked, self.loaded, &settings, context);
         }
         checked.report.reason = checked.reason.sentence(&self.settings.limits);
         checked.report.expected = self.loaded.expected(&property.planned.name);

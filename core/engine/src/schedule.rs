@@ -1,8 +1,9 @@
 //! Under which scheduling a model is safe, added to a check.
 
+use crate::event::Event;
+use crate::run::CheckContext;
 use crate::task::Checked;
-use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
-use fabius_base::Cancel;
+use fabius_analysis::schedule::{ScheduleRequest, ScheduleRound, Scheduled, Stops, schedule};
 use fabius_task::report::schedule::{ScheduleReport, ScheduleVerdict};
 use fabius_task::report::{Stopped, Verdict};
 use fabius_task::settings::Settings;
@@ -10,7 +11,8 @@ use fabius_task::{Loaded, internal_error};
 
 /// Adds to a check of safety that found a violation, or that did not look at everything, under which scheduling the model is
 /// safe.
-pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings, cancel: &Cancel) {
+pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_>) {
+    let cancel = context.cancel;
     let violated = checked.report.verdict == Verdict::Violated;
     if !violated && checked.report.verdict != Verdict::Undecided {
         return;
@@ -23,7 +25,16 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
     let request = ScheduleRequest::default();
     let states_max = settings.limits.states_max.map_or(request.states_max, |most| most.min(request.states_max));
     let request = ScheduleRequest { states_max, memory_bytes_max: settings.limits.memory_bytes_max, ..request };
-    let Scheduled { mut report, failure, .. } = schedule(loaded, &request, &Stops::all(cancel), &mut |_| {});
+    let property = checked.report.name.clone();
+    let Scheduled { mut report, failure, .. } = schedule(loaded, &request, &Stops::all(cancel), &mut |round| {
+        let verdict = match (round.schedulable, violated) {
+            (true, true) => ScheduleVerdict::Avoidable,
+            (true, false) => ScheduleVerdict::SafeIfScheduled,
+            (false, _) => ScheduleVerdict::Unknown,
+        };
+        let ScheduleRound { delays: round, states, safe: region, .. } = round;
+        (context.observe)(Event::Schedule { property: property.clone(), round, states, region, verdict });
+    });
     checked.failure = checked.failure.take().or(failure);
     if violated && report.verdict == ScheduleVerdict::SafeIfScheduled {
         // There is an error, and a schedule that avoids it.

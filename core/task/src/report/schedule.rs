@@ -18,6 +18,19 @@ pub enum ScheduleVerdict {
     Unknown,
 }
 
+impl ScheduleVerdict {
+    /// The answer in a word or two.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Avoidable => "avoidable",
+            Self::Unavoidable => "unavoidable",
+            Self::SafeIfScheduled => "safe if scheduled",
+            Self::Holds => "holds",
+            Self::Unknown => "not known to be avoidable",
+        }
+    }
+}
+
 /// Under which schedule a model is safe.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ScheduleReport {
