@@ -5,7 +5,7 @@ use anstream::eprintln;
 use std::fmt::Write;
 
 /// The page that explains all codes; each has a section.
-const PAGE: &str = include_str!("../docs/findings.md");
+pub(crate) const PAGE: &str = include_str!("../docs/findings.md");
 
 /// Prints the section of a code, or a line for each code.
 pub fn run(code: Option<&str>) -> u8 {

@@ -78,7 +78,7 @@ fn run(cli: Cli) -> u8 {
         Command::Contexts(args) => contexts::run(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Explore(args) => explore::run(&args),
-        Command::Lsp(_) => fabius_lsp::server::serve(),
+        Command::Lsp(_) => fabius_lsp::server::serve(explain::PAGE),
         Command::Dap => fabius_dap::serve(),
         Command::Mcp => fabius_mcp::serve(explain::section),
         Command::Watch(args) => watch::run(&args),

@@ -10,6 +10,7 @@ mod hostile;
 mod integrations;
 mod limits;
 mod mcp;
+mod release;
 mod schema;
 mod stuck;
 mod tool;

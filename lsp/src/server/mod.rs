@@ -45,8 +45,10 @@ const EXIT_WELL: u8 = 0;
 /// The exit code if the client went away, or said `exit` without `shutdown`.
 const EXIT_BADLY: u8 = 1;
 
-/// Serves one client over standard input and output; returns the exit code.
-pub fn serve() -> u8 {
+/// Serves one client over standard input and output; returns the exit code. `findings` is the page about all codes, to
+/// which diagnostics lead.
+pub fn serve(findings: &'static str) -> u8 {
+    manual::learn(findings);
     let (inbox, arriving) = mpsc::channel();
     let (asking, asked) = queue::unbounded();
     let (outgoing, writer) = transport::outgoing();

@@ -1,0 +1,169 @@
+//! What a release needs: packages that can be published, in some order, with all their files; versions that agree; the archive.
+
+use fabius_testkit::scratch::Scratch;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn cargo(args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO")).args(args).current_dir(root()).output().expect("cargo starts");
+    assert!(output.status.success(), "cargo {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("cargo prints text")
+}
+
+/// The packages of the workspace that are published.
+fn published() -> Vec<Value> {
+    let text = cargo(&["metadata", "--no-deps", "--format-version=1", "--offline"]);
+    let metadata: Value = serde_json::from_str(&text).expect("cargo metadata prints JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages").clone();
+    packages.into_iter().filter(|package| package["publish"].is_null()).collect()
+}
+
+fn name(package: &Value) -> &str {
+    package["name"].as_str().expect("a package has a name")
+}
+
+#[test]
+fn published_packages_say_what_they_are() {
+    let packages = published();
+    assert!(packages.len() > 15, "only {} packages are published", packages.len());
+    for package in &packages {
+        for key in ["description", "license", "rust_version"] {
+            assert!(package[key].as_str().is_some_and(|text| !text.is_empty()), "{} has no {key}", name(package));
+        }
+        let keywords = package["keywords"].as_array().map_or(0, Vec::len);
+        assert!((1..=5).contains(&keywords), "{} has {keywords} keywords", name(package));
+        assert!(package["categories"].as_array().is_some_and(|list| !list.is_empty()), "{}", name(package));
+    }
+    let program = packages.iter().find(|package| name(package) == "fabius").expect("the program is published");
+    assert_eq!(program["readme"], "README.md");
+    assert!(program["metadata"]["binstall"]["pkg-url"].is_string());
+}
+
+#[test]
+fn packages_can_be_published_in_some_order() {
+    let packages = published();
+    let names: BTreeSet<&str> = packages.iter().map(name).collect();
+    let needs = |package: &Value| -> Vec<String> {
+        let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
+        // Of those for tests, one without a version is left out of the package.
+        let counts = |one: &&Value| one["path"].is_string() && (one["kind"] != "dev" || one["req"] != "*");
+        dependencies
+            .iter()
+            .filter(counts)
+            .map(|one| {
+                assert_ne!(one["req"], "*", "{} needs {} in no version", name(package), one["name"]);
+                one["name"].as_str().expect("a dependency has a name").to_owned()
+            })
+            .collect()
+    };
+    let mut waiting: Vec<(&str, Vec<String>)> =
+        packages.iter().map(|package| (name(package), needs(package))).collect();
+    for (package, needed) in &waiting {
+        let missing: Vec<&String> = needed.iter().filter(|one| !names.contains(one.as_str())).collect();
+        assert!(missing.is_empty(), "{package} needs {missing:?}, which are not published");
+    }
+    let mut done: BTreeSet<String> = BTreeSet::new();
+    while !waiting.is_empty() {
+        let (ready, rest): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|(_, needed)| needed.iter().all(|one| done.contains(one)));
+        assert!(
+            !ready.is_empty(),
+            "these need each other: {:?}",
+            rest.iter().map(|(name, _)| name).collect::<Vec<_>>()
+        );
+        done.extend(ready.into_iter().map(|(name, _)| name.to_owned()));
+        waiting = rest;
+    }
+}
+
+#[test]
+fn a_package_has_the_files_that_it_is_made_of() {
+    for package in &published() {
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        let listed = cargo(&["package", "--list", "--allow-dirty", "--offline", "--package", name(package)]);
+        // On Windows the separators are others.
+        let files: BTreeSet<String> = listed.lines().map(|line| line.replace('\\', "/")).collect();
+        let folder = manifest.parent().expect("a manifest is in a folder");
+        for file in files.iter().filter(|file| file.ends_with(".rs") && !file.starts_with("tests/")) {
+            let text = std::fs::read_to_string(folder.join(file)).expect("a source file can be read");
+            for included in included(&text) {
+                let place = plain(&Path::new(file).parent().unwrap_or(Path::new("")).join(included));
+                let found = place.as_ref().is_some_and(|place| files.contains(place));
+                assert!(found, "{}: {file} includes {included}, which is not in the package", name(package));
+            }
+        }
+    }
+    let program = cargo(&["package", "--list", "--allow-dirty", "--offline", "--package", "fabius"]);
+    let has = |file: &str| program.lines().any(|line| line.replace('\\', "/") == file);
+    assert!(has("LICENSE-MIT") && has("LICENSE-APACHE") && has("README.md") && has("src/main.rs"), "{program}");
+    assert!(!program.contains("vscode-extension") && !program.contains("node_modules"), "{program}");
+}
+
+/// The files that a text includes, apart from its tests.
+fn included(text: &str) -> Vec<&str> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or("");
+    code.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// A path without `..`; `None` if it leaves the package.
+fn plain(path: &Path) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()) {
+        if part == ".." {
+            parts.pop()?;
+        } else {
+            parts.push(part);
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[test]
+fn versions_agree() {
+    let version = env!("CARGO_PKG_VERSION");
+    for file in ["vscode-extension/package.json", "tree-sitter-promela/tree-sitter.json"] {
+        let document: Value = serde_json::from_str(&read(file)).expect("JSON");
+        let said = document.get("version").unwrap_or(&document["metadata"]["version"]).clone();
+        assert_eq!(said, version, "{file}");
+    }
+    assert!(read("integrations/python/pyproject.toml").contains(&format!("\nversion = \"{version}\"\n")));
+    let manifest = read("Cargo.toml");
+    let paths = manifest
+        .lines()
+        .filter(|line| line.starts_with("fabius-") && line.contains("path = \"") && line.contains("version"));
+    assert!(paths.clone().count() > 15);
+    assert!(paths.clone().all(|line| line.contains(&format!("version = \"{version}\""))), "{manifest}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_archive_has_completions_and_the_manual() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new().expect("a folder can be made");
+    // A small stand-in, since the program of a test is huge: it passes everything on.
+    let program = scratch.file("fabius", &format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_fabius")));
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it can be executed");
+    let built = Path::new(&program).parent().expect("it is in a folder");
+    let out = built.join("dist");
+    let mut command = Command::new(root().join("integrations/release/archive.sh"));
+    let status = command.arg("x86_64-unknown-linux-gnu").arg(built).arg(&out).status().expect("the script starts");
+    assert!(status.success());
+    let archive = out.join("fabius-x86_64-unknown-linux-gnu.tgz");
+    let listed = Command::new("tar").arg("--list").arg("--file").arg(&archive).output().expect("tar starts");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    for file in ["fabius", "fabius.1", "README.md", "LICENSE-MIT", "completions/fabius.bash", "completions/fabius.fish"]
+    {
+        let path = format!("fabius-x86_64-unknown-linux-gnu/{file}");
+        assert!(listed.lines().any(|line| line == path), "{file} is not among\n{listed}");
+    }
+}
