@@ -6,7 +6,7 @@ use fabius_program::{LocationId, Process, ProcessId, Program};
 use fabius_search::restrict::{Graph, PROCESSES_MAX, Site, Vocabulary, Wait};
 use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport};
 use fabius_task::waits::{Stretch as Standing, Wait as Written};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
 /// A statement is shown up to this many characters.
@@ -50,12 +50,19 @@ pub(super) struct Whereabouts {
     /// Where those of each state end.
     ends: Vec<u32>,
     at: Vec<(u16, u16)>,
+    /// All types and locations.
+    locations: HashSet<(u16, u16)>,
+    /// Of each type, the most processes that were there at once.
+    instances: Vec<usize>,
 }
 
 impl Whereabouts {
     /// Looks at all states; `None` if there are too many processes, types or locations.
     pub(super) fn new(graph: &Graph, machine: &Machine) -> Option<Self> {
-        let mut found = Self { ends: Vec::with_capacity(graph.len()), at: Vec::new() };
+        let types = machine.program().processes.len();
+        let (ends, instances) = (Vec::with_capacity(graph.len()), vec![0; types]);
+        let mut found = Self { ends, at: Vec::new(), locations: HashSet::new(), instances };
+        let mut count = vec![0; types];
         let mut words = Vec::new();
         for state in 0..graph.len() as u32 {
             graph.recall(state, &mut words);
@@ -65,8 +72,14 @@ impl Whereabouts {
             }
             for pid in 0..view.process_count() {
                 let (of, location) = (view.process_of(pid)?, view.location_of(pid)?);
-                found.at.push((u16::try_from(of.0).ok()?, u16::try_from(location.0).ok()?));
+                let at = (u16::try_from(of.0).ok()?, u16::try_from(location.0).ok()?);
+                found.at.push(at);
+                found.locations.insert(at);
+                let of = usize::from(at.0);
+                count[of] += 1;
+                found.instances[of] = found.instances[of].max(count[of]);
             }
+            count.fill(0);
             found.ends.push(u32::try_from(found.at.len()).ok()?);
         }
         Some(found)
@@ -74,7 +87,7 @@ impl Whereabouts {
 
     /// The types of which there are processes.
     pub(super) fn types(&self) -> Vec<u16> {
-        let types: BTreeSet<u16> = self.at.iter().map(|(of, _)| *of).collect();
+        let types: BTreeSet<u16> = self.locations.iter().map(|(of, _)| *of).collect();
         types.into_iter().collect()
     }
 
@@ -102,25 +115,16 @@ pub(super) struct Places {
 impl Places {
     /// The places of a program where processes were seen; `None` if there are too many.
     pub(super) fn new(program: &Program, map: &SourceMap, main_file: &str, seen: &Whereabouts, by: By) -> Option<Self> {
-        let locations: BTreeSet<(u16, u16)> = seen.at.iter().copied().collect();
-        let mut instances = vec![0; program.processes.len()];
-        for state in 0..seen.ends.len() as u32 {
-            let mut count: BTreeMap<u16, usize> = BTreeMap::new();
-            seen.of(state).iter().for_each(|(of, _)| *count.entry(*of).or_default() += 1);
-            count
-                .into_iter()
-                .for_each(|(of, count)| instances[usize::from(of)] = instances[usize::from(of)].max(count));
-        }
         let mut places = Self {
             by,
             names: program.processes.iter().map(|process| shown(&process.name)).collect(),
             places: Vec::new(),
             numbers: Vec::new(),
-            instances,
+            instances: seen.instances.clone(),
             main_file: main_file.to_owned(),
         };
         for (of, process) in program.processes.iter().enumerate() {
-            let is_seen = |location: usize| locations.contains(&(of as u16, location as u16));
+            let is_seen = |location: usize| seen.locations.contains(&(of as u16, location as u16));
             let (of_type, numbers) = places_of(program, process, map, &is_seen)?;
             places.places.push(of_type);
             places.numbers.push(numbers);
