@@ -151,7 +151,7 @@ fn an_archive_has_completions_and_the_manual() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new().expect("a folder can be made");
     // A small stand-in, since the program of a test is huge: it passes everything on.
-    let program = scratch.file("fabius", &format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_fabius")));
+    let program = scratch.file("fabius", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_fabius")));
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it can be executed");
     let built = Path::new(&program).parent().expect("it is in a folder");
     let out = built.join("dist");
