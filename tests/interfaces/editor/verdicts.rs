@@ -230,7 +230,7 @@ active [10] proctype P() {
 fn bounds_rise_until_the_time_is_up() {
     let editor = Editor::new();
     let uri = uri("rising");
-    let settings = json!({ "deepSeconds": 6 });
+    let settings = json!({ "deepSeconds": 15 });
     editor.notify("workspace/didChangeConfiguration", json!({ "settings": { "fabius": settings } }));
     editor.open(&uri, COUNTERS);
     for tier in ["quick", "rising", "deep", "farther"] {
