@@ -1,0 +1,234 @@
+//! How long until every property of a model has a verdict, Fabius against Spin: `cargo bench --bench verdicts`.
+//!
+//! What a person asks with `fabius check MODEL` is asked of Spin property by property with its defaults (all optimisations,
+//! partial-order reduction): `spin -a`, a C compiler, `pan` for safety, `pan -l` for progress, `pan -a` for acceptance labels and
+//! for each formula or claim. Each search stops at its first error. Of gcc -O2 and tcc the one that needs less in all counts. What
+//! is compared is the CPU time from the source to the last verdict; Fabius' includes shortening and checking its counterexamples.
+//!
+//! `-- --write` writes `docs/benchmarks.md`; `-- --limit N` changes the CPU seconds that each search may take; other words select
+//! models.
+
+use fabius_testkit::corpus::Corpus;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use wait4::Wait4;
+
+/// The memory that each program may take, in KiB.
+const MEMORY_KIB: u64 = 8 << 20;
+/// CPU seconds for `spin -a`, and for a compiler.
+const COMPILE_LIMIT: u32 = 120;
+/// A verifier that divides by zero or reads what is not there ends with a signal: an answer, too.
+const CRASHES: [i32; 2] = [128 + 8, 128 + 11];
+/// gcc does not compile a verifier in less than this many seconds.
+const GCC_LEAST: f64 = 0.5;
+
+/// What one tool needed for a model.
+#[derive(Clone, Copy, Debug)]
+struct Needed {
+    seconds: f64,
+    /// Every property has a verdict.
+    decided: bool,
+}
+
+struct Row {
+    model: String,
+    properties: usize,
+    spin: Needed,
+    fabius: Needed,
+}
+
+struct Options {
+    write: bool,
+    limit: u32,
+    only: Vec<String>,
+}
+
+/// A question to Spin: what the verifier is compiled with, and called with.
+struct Question {
+    compile: Vec<&'static str>,
+    call: Vec<String>,
+}
+
+fn main() {
+    let options = options();
+    let Some(corpus) = Corpus::load() else {
+        println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
+        return;
+    };
+    let scratch = std::env::temp_dir().join(format!("fabius-verdicts-{}", std::process::id()));
+    let mut rows = Vec::new();
+    for entry in corpus.entries.iter().filter(|entry| entry.syntax.ok) {
+        if !options.only.is_empty() && !options.only.iter().any(|word| entry.path.contains(word.as_str())) {
+            continue;
+        }
+        let model = corpus.file(entry);
+        let Some((fabius, asked)) = fabius(&model, options.limit) else { continue };
+        let Some(spin) = spin_best(&model, &scratch, &asked, options.limit) else { continue };
+        let row = Row { model: entry.path.clone(), properties: asked.len(), spin, fabius };
+        println!("{}", render_row(&row));
+        rows.push(row);
+    }
+    let _ = std::fs::remove_dir_all(&scratch);
+    let text = render(&rows, options.limit);
+    println!("\n{text}");
+    if options.write {
+        let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
+        fabius_testkit::page::put(&page, "verdicts", &text).expect("docs/benchmarks.md can be written");
+    }
+}
+
+fn options() -> Options {
+    let mut options = Options { write: false, limit: 60, only: Vec::new() };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--write" => options.write = true,
+            "--limit" => options.limit = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(60),
+            "--bench" => {}
+            word => options.only.push(word.to_owned()),
+        }
+    }
+    options
+}
+
+/// How a program ended.
+struct Ended {
+    /// CPU time, with that of the programs it called.
+    seconds: f64,
+    /// The exit code; 128 and the number of a signal that ended it.
+    code: i32,
+    printed: String,
+}
+
+/// Runs a program for at most so many seconds of CPU time.
+fn timed(directory: &Path, words: &[&str], limit: u32) -> Option<Ended> {
+    let script = format!("ulimit -v {MEMORY_KIB} -t {limit}; \"$@\"; exit");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh"]).args(words).current_dir(directory).env("FABIUS_CACHE", "off");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut child.stdout.take()?, &mut bytes).ok()?;
+    let ended = child.wait4().ok()?;
+    let seconds = ended.rusage.utime.as_secs_f64() + ended.rusage.stime.as_secs_f64();
+    Some(Ended { seconds, code: ended.status.code()?, printed: String::from_utf8_lossy(&bytes).into_owned() })
+}
+
+/// Fabius, and what has to be asked of Spin for the same verdicts; nothing for a model that Fabius does not accept.
+fn fabius(model: &Path, limit: u32) -> Option<(Needed, Vec<Question>)> {
+    // Its own limit is one of time on the wall, which passes faster where others work as well.
+    let (timeout, file) = (format!("{}s", 3 * limit), model.to_str()?);
+    let words = [env!("CARGO_BIN_EXE_fabius"), "check", "--json", "--timeout", &timeout, file];
+    let Ended { seconds, printed, .. } = timed(model.parent()?, &words, 4 * limit)?;
+    let report: Value = serde_json::from_str(&printed).ok()?;
+    let properties = report["properties"].as_array()?;
+    let asked: Vec<Question> = properties.iter().filter_map(question).collect();
+    let decided = seconds < f64::from(limit) && properties.iter().all(|property| property["verdict"] != "undecided");
+    (!asked.is_empty() && asked.len() == properties.len()).then_some((Needed { seconds, decided }, asked))
+}
+
+fn question(property: &Value) -> Option<Question> {
+    let infinite = |call: &[&str]| [call, &["-A", "-E"]].concat().into_iter().map(str::to_owned).collect();
+    Some(match property["kind"].as_str()? {
+        "safety" => Question { compile: vec!["-DSAFETY", "-DNOCLAIM"], call: Vec::new() },
+        "progress" => Question { compile: vec!["-DNP", "-DNOCLAIM"], call: infinite(&["-l"]) },
+        "acceptance" => Question { compile: vec!["-DNOCLAIM"], call: infinite(&["-a"]) },
+        "ltl" | "never" => Question { compile: vec![], call: infinite(&["-a", "-N", property["name"].as_str()?]) },
+        _ => return None,
+    })
+}
+
+fn spin_best(model: &Path, scratch: &Path, asked: &[Question], limit: u32) -> Option<Needed> {
+    let tcc = spin(model, scratch, asked, "tcc", limit)?;
+    if tcc.decided && tcc.seconds < GCC_LEAST {
+        return Some(tcc);
+    }
+    let gcc = spin(model, scratch, asked, "gcc", limit)?;
+    let better = gcc.decided && (!tcc.decided || gcc.seconds < tcc.seconds);
+    Some(if better { gcc } else { tcc })
+}
+
+fn spin(model: &Path, scratch: &Path, asked: &[Question], compiler: &str, limit: u32) -> Option<Needed> {
+    let _ = std::fs::remove_dir_all(scratch);
+    std::fs::create_dir_all(scratch).ok()?;
+    for entry in std::fs::read_dir(model.parent()?).ok()?.flatten() {
+        let _ = std::fs::copy(entry.path(), scratch.join(entry.file_name()));
+    }
+    let made = timed(scratch, &["spin", "-a", model.file_name()?.to_str()?], COMPILE_LIMIT)?;
+    let (mut seconds, mut decided) = (made.seconds, true);
+    let mut compiled: Vec<&[&str]> = Vec::new();
+    for question in asked {
+        let index = compiled.iter().position(|flags| *flags == question.compile.as_slice());
+        let pan = format!("pan{}", index.unwrap_or(compiled.len()));
+        if index.is_none() {
+            let optimise: &[&str] = if compiler == "gcc" { &["-O2"] } else { &[] };
+            let words = [&[compiler], optimise, &question.compile, &["-w", "-o", &pan, "pan.c"]].concat();
+            let compiling = timed(scratch, &words, COMPILE_LIMIT)?;
+            if compiling.code != 0 {
+                return None;
+            }
+            seconds += compiling.seconds;
+            compiled.push(&question.compile);
+        }
+        let program = scratch.join(&pan);
+        let mut words = vec![program.to_str()?, "-m1000000"];
+        words.extend(question.call.iter().map(String::as_str));
+        let search = timed(scratch, &words, limit)?;
+        let run = fabius_testkit::spin::read_run(&search.printed);
+        seconds += search.seconds;
+        decided &= run.complete || run.errors != 0 || CRASHES.contains(&search.code);
+    }
+    Some(Needed { seconds, decided })
+}
+
+fn render_row(row: &Row) -> String {
+    let told = |needed: Needed| format!("{:.2}{}", needed.seconds, if needed.decided { "" } else { " (undecided)" });
+    format!(
+        "| {} | {} | {} | {} | {:.1}× |",
+        row.model,
+        row.properties,
+        told(row.spin),
+        told(row.fabius),
+        row.spin.seconds / row.fabius.seconds
+    )
+}
+
+fn render(rows: &[Row], limit: u32) -> String {
+    let count = |spin: bool, fabius: bool| {
+        rows.iter().filter(|row| row.spin.decided == spin && row.fabius.decided == fabius).count()
+    };
+    let mut text = format!(
+        "{} models with {} properties; each search may take {limit} s of CPU time and {} GiB. Decided by both: {}; by Fabius only: {}; by Spin \
+         only: {}; by neither: {}.\n",
+        rows.len(),
+        rows.iter().map(|row| row.properties).sum::<usize>(),
+        MEMORY_KIB >> 20,
+        count(true, true),
+        count(false, true),
+        count(true, false),
+        count(false, false),
+    );
+    let both = rows.iter().filter(|row| row.spin.decided && row.fabius.decided);
+    let mut ratios: Vec<f64> = both.map(|row| row.spin.seconds / row.fabius.seconds).collect();
+    ratios.sort_by(f64::total_cmp);
+    if let (Some(least), Some(greatest)) = (ratios.first(), ratios.last()) {
+        let at = |part: f64| ratios[((ratios.len() - 1) as f64 * part).round() as usize];
+        let slower = ratios.iter().filter(|ratio| **ratio < 1.0).count();
+        let _ = writeln!(
+            text,
+            "\nWhere both decide, Spin's time divided by Fabius': median {:.1}, 5th percentile {:.1}, least {least:.2}, greatest \
+             {greatest:.0}; Fabius is slower on {slower} of {}.",
+            at(0.5),
+            at(0.05),
+            ratios.len(),
+        );
+    }
+    text += "\nThe models on which Fabius is slower, or which only one of them decides:\n\n\
+             | model | properties | Spin, s | Fabius, s | Spin / Fabius |\n|---|--:|--:|--:|--:|\n";
+    let notable = |row: &&Row| row.spin.decided != row.fabius.decided || row.spin.seconds < row.fabius.seconds;
+    for row in rows.iter().filter(notable) {
+        let _ = writeln!(text, "{}", render_row(row));
+    }
+    text
+}
