@@ -104,7 +104,7 @@ struct Ended {
 
 /// Runs a program for at most so many seconds of CPU time.
 fn timed(directory: &Path, words: &[&str], limit: u32) -> Option<Ended> {
-    let script = format!("ulimit -v {MEMORY_KIB} -t {limit}; \"$@\"; exit");
+    let script = format!("ulimit -v {MEMORY_KIB}; ulimit -t {limit}; \"$@\"; exit");
     let mut command = Command::new("sh");
     command.args(["-c", &script, "sh"]).args(words).current_dir(directory).env("FABIUS_CACHE", "off");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
