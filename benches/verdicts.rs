@@ -102,7 +102,7 @@ struct Ended {
     printed: String,
 }
 
-/// Runs a program for at most so many seconds of CPU time.
+/// Runs a program; `limit` is its CPU time, in seconds.
 fn timed(directory: &Path, words: &[&str], limit: u32) -> Option<Ended> {
     let script = format!("ulimit -v {MEMORY_KIB}; ulimit -t {limit}; \"$@\"; exit");
     let mut command = Command::new("sh");

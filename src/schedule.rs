@@ -10,8 +10,8 @@ use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
 use fabius_analysis::schedule::{
-    Aim, By, Export, FairVerdict, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict, Scheduled, Stops,
-    schedule,
+    Aim, By, EXPLORATION_TENTHS, Export, FairVerdict, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict,
+    Scheduled, Stops, WAITS, WAITS_TENTHS, schedule,
 };
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::Loaded;
@@ -32,15 +32,6 @@ Exit codes:
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// Of the time allowed, the exploration may take one part in so many.
-const EXPLORATION_SHARE: u32 = 2;
-/// The exploration and the search for waits may take so many tenths of the time.
-const WAITS_TENTHS: u32 = 8;
-/// Sets of waits tried.
-const CHECKS_MAX: u64 = 10_000_000;
-/// States looked at to find waits: some ten seconds.
-const WORK_MAX: u64 = 300_000_000;
-
 /// The flags of `fabius schedule`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
@@ -54,7 +45,7 @@ pub struct Schedule {
     pub define: Vec<String>,
 
     /// Try at most N waits.
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "What to look for")]
+    #[arg(long, value_name = "N", default_value_t = WAITS, help_heading = "What to look for")]
     pub waits: u8,
 
     /// Which processes a wait treats alike: those of one type, or none (by default first the one, then the other).
@@ -122,7 +113,7 @@ pub fn run(args: &Schedule) -> u8 {
     let stops = Stops { exploration: Cancel::new(), waits: Cancel::new(), all: Cancel::new() };
     Interrupts::listen().watch_all(&[&stops.exploration, &stops.waits, &stops.all]);
     let _timers = [
-        Timer::start(args.timeout.map(|time| time / EXPLORATION_SHARE), &stops.exploration),
+        Timer::start(args.timeout.map(|time| time / 10 * EXPLORATION_TENTHS), &stops.exploration),
         Timer::start(args.timeout.map(|time| time / 10 * WAITS_TENTHS), &stops.waits),
         Timer::start(args.timeout, &stops.all),
     ];
@@ -239,6 +230,7 @@ fn scheduled_until(
 }
 
 fn request(args: &Schedule, scheduler: SchedulerChoice) -> ScheduleRequest {
+    let unhurried = ScheduleRequest::unhurried();
     ScheduleRequest {
         scheduler,
         waits_max: usize::from(args.waits),
@@ -251,13 +243,11 @@ fn request(args: &Schedule, scheduler: SchedulerChoice) -> ScheduleRequest {
             Alike::Type => By::Type,
             Alike::Process => By::Process,
         }),
-        states_max: args.max_states.unwrap_or(u64::from(u32::MAX)),
-        transitions_max: u64::MAX,
+        states_max: args.max_states.unwrap_or(unhurried.states_max),
         memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
         export: args.export.is_some(),
         sections: args.sections,
-        checks_max: CHECKS_MAX,
-        work_max: WORK_MAX,
+        ..unhurried
     }
 }
 

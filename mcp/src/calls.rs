@@ -1,7 +1,7 @@
 //! The tools `check` and `schedule`.
 
 use crate::model::{self, timer};
-use fabius_analysis::schedule::{ScheduleRequest, Stops};
+use fabius_analysis::schedule::{EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS_TENTHS};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, Fairness, Settings};
 use fabius_supervise::memory;
@@ -9,15 +9,15 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Instant;
 
-/// Of the time of `schedule`, the exploration may take one part in so many.
-const EXPLORATION_SHARE: u32 = 2;
+/// A set of waits may be at most this large.
+pub(crate) const WAITS_MAX: u64 = 9;
 
 /// Checks a model: the report.
 ///
 /// # Errors
 /// What is wrong with the arguments.
 pub(crate) fn check(arguments: &Value, cancel: &Cancel) -> Result<Value, String> {
-    let _timer = timer(arguments, cancel, 1)?;
+    let _timer = timer(arguments, cancel, 10)?;
     let states_max = whole(arguments, "max_states", u64::MAX)?;
     let fairness = match arguments["fairness"].as_str() {
         None => None,
@@ -48,18 +48,22 @@ pub(crate) fn check(arguments: &Value, cancel: &Cancel) -> Result<Value, String>
 /// # Errors
 /// What is wrong with the arguments or the model.
 pub(crate) fn schedule(arguments: &Value, cancel: &Cancel) -> Result<Value, String> {
-    let stops = Stops { exploration: Cancel::new(), waits: cancel.clone(), all: cancel.clone() };
-    let _timers = [timer(arguments, cancel, 1)?, timer(arguments, &stops.exploration, EXPLORATION_SHARE)?];
-    let waits = whole(arguments, "waits", 9)?;
+    let stops = Stops { exploration: cancel.part(), waits: cancel.part(), all: cancel.clone() };
+    let _timers = [
+        timer(arguments, &stops.exploration, EXPLORATION_TENTHS)?,
+        timer(arguments, &stops.waits, WAITS_TENTHS)?,
+        timer(arguments, cancel, 10)?,
+    ];
+    let waits = whole(arguments, "waits", WAITS_MAX)?;
     let model = model::read(arguments, &[], cancel)?;
     if let Some(error) = model.error() {
         return Err(error);
     }
-    let default = ScheduleRequest::default();
+    let unhurried = ScheduleRequest::unhurried();
     let request = ScheduleRequest {
-        waits_max: waits.and_then(|waits| usize::try_from(waits).ok()).unwrap_or(default.waits_max),
+        waits_max: waits.and_then(|waits| usize::try_from(waits).ok()).unwrap_or(unhurried.waits_max),
         memory_bytes_max: Some(memory::default_bytes()),
-        ..default
+        ..unhurried
     };
     let scheduled = fabius_analysis::schedule::schedule(&model.loaded, &request, &stops, &mut |_| {});
     match scheduled.failure {
@@ -78,7 +82,8 @@ pub(crate) fn whole(arguments: &Value, name: &str, max: u64) -> Result<Option<u6
         Value::Null => Ok(None),
         value => match value.as_u64() {
             Some(number) if (1..=max).contains(&number) => Ok(Some(number)),
-            _ => Err(format!("`{name}` is {value}: it has to be a whole number from 1")),
+            _ if max == u64::MAX => Err(format!("`{name}` is {value}: it has to be a whole number from 1")),
+            _ => Err(format!("`{name}` is {value}: it has to be a whole number from 1 to {max}")),
         },
     }
 }

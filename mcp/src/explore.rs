@@ -7,9 +7,9 @@ use fabius_explore::{Choice, Exploration, Role, sentence};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// At most so many steps are taken in a call.
+/// Maximum number of steps in a call.
 pub(crate) const STEPS_MAX: u64 = 1000;
-/// At most so many values, processes and choices are shown.
+/// Maximum number of values, of processes and of choices that are shown.
 const SHOWN_MAX: usize = 200;
 
 /// Takes the steps, and says where that leads.
@@ -17,7 +17,7 @@ const SHOWN_MAX: usize = 200;
 /// # Errors
 /// What is wrong with the arguments or the model.
 pub(crate) fn explore(arguments: &Value, cancel: &Cancel) -> Result<Value, String> {
-    let _timer = timer(arguments, cancel, 1)?;
+    let _timer = timer(arguments, cancel, 10)?;
     let numbers = numbers(&arguments["steps"])?;
     let random = whole(arguments, "random_steps", STEPS_MAX)?.unwrap_or(0);
     let seed = match &arguments["seed"] {

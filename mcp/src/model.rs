@@ -10,9 +10,9 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// A call may take so long if it does not say how long.
+/// The time that a call may take if it does not say how long.
 pub(crate) const SECONDS: f64 = 30.0;
-/// It may take at most so long.
+/// The longest time that a call may ask for.
 pub(crate) const SECONDS_MAX: f64 = 600.0;
 
 /// A model that was read, with the project that it belongs to.
@@ -21,18 +21,18 @@ pub(crate) struct Model {
     pub(crate) project: Option<Project>,
 }
 
-/// A timer for a part of the time of a call: one part in `share`.
+/// A timer for some tenths of the time of a call.
 ///
 /// # Errors
 /// If the number makes no sense.
-pub(crate) fn timer(arguments: &Value, cancel: &Cancel, share: u32) -> Result<Timer, String> {
+pub(crate) fn timer(arguments: &Value, cancel: &Cancel, tenths: u32) -> Result<Timer, String> {
     let seconds = match &arguments["timeout_seconds"] {
         Value::Null => SECONDS,
         value => value.as_f64().filter(|seconds| 0.0 < *seconds && *seconds <= SECONDS_MAX).ok_or_else(|| {
             format!("`timeout_seconds` is {value}: it has to be a number above 0, and at most {SECONDS_MAX}")
         })?,
     };
-    Ok(Timer::start(Some(Duration::from_secs_f64(seconds) / share), cancel))
+    Ok(Timer::start(Some(Duration::from_secs_f64(seconds) / 10 * tenths), cancel))
 }
 
 /// Reads the model that a call names or has in it, with `formulas` beside its own.

@@ -1,6 +1,7 @@
 //! The tools: their names, what they are for, their arguments, and what calls them.
 
 use crate::{calls, explore};
+use fabius_analysis::schedule::WAITS;
 use fabius_base::Cancel;
 use serde_json::{Value, json};
 
@@ -143,7 +144,7 @@ fn check_arguments() -> Value {
         "properties": names("Check only these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl)."),
         "ltl": names("Further formulas of linear temporal logic, such as `[] (requested -> <> granted)`."),
         "fairness": { "type": "string", "enum": ["none", "weak", "strong"], "description": "Which infinite runs count as violations." },
-        "max_states": { "type": "integer", "minimum": 1, "description": "Stop after so many states." },
+        "max_states": { "type": "integer", "minimum": 1, "description": "Maximum number of states." },
     })
 }
 
@@ -155,11 +156,14 @@ fn explore_arguments() -> Value {
             "type": "array", "items": { "type": "integer", "minimum": 1 }, "maxItems": explore::STEPS_MAX,
             "description": "Numbers of the steps to take, one after the other from the initial state, as `choices` numbers them.",
         },
-        "random_steps": count("Then take so many steps at random."),
+        "random_steps": count("Number of random steps to take after them."),
         "seed": { "type": "integer", "minimum": 0, "description": "The same seed gives the same random steps." },
     })
 }
 
 fn schedule_arguments() -> Value {
-    json!({ "waits": { "type": "integer", "minimum": 1, "maximum": 9, "description": "Try at most so many waits (3 without this)." } })
+    let waits = json!({
+        "type": "integer", "minimum": 1, "maximum": calls::WAITS_MAX, "default": WAITS, "description": "Maximum number of waits.",
+    });
+    json!({ "waits": waits })
 }

@@ -101,7 +101,7 @@ fn property_value(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// A line that sums up; so many models are missing, since the check was stopped before it came to them.
+/// A line that sums up; `missing` is the number of models that the check did not come to, since it was stopped.
 pub fn sum(checked: &[Checked], missing: usize) -> String {
     let of_model = |model: &Checked| -> Vec<(u8, bool)> {
         let of_property = |property: &PropertyReport| (model.code_of(property), model.is_known(property));

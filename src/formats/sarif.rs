@@ -24,7 +24,7 @@ const UNEXPECTED: &str = "unexpected-verdict";
 /// Of a longer run, this many steps are told at each of its ends: code scanning shows no more.
 const STEPS_AT_ENDS: usize = 500;
 
-/// The document; so many models are missing, since the check was stopped before it came to them.
+/// The document; `missing` is the number of models that the check did not come to, since it was stopped.
 ///
 /// # Errors
 /// If it cannot be written as JSON.

@@ -124,6 +124,28 @@ fn a_schedule_is_found_and_a_code_explained() {
     assert!(answers[0]["result"]["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("F0602 Deadlock")));
 }
 
+/// The tool is to look as long, and at as many waits, as the command does: it says the same of a model.
+#[test]
+fn a_schedule_is_the_one_of_the_command() {
+    let model = "models/peterson_broken.pml";
+    let run = super::tool::run(&["schedule", model, "--json"]);
+    let mut told = super::tool::json(&run, "schedule.schema.json");
+    let mut answered = document("schedule", json!({ "path": model }));
+    for report in [&mut told, &mut answered] {
+        report["elapsed_seconds"] = Value::Null;
+    }
+    assert_eq!(answered, told);
+
+    let list = &answers(&[json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" })])[0]["result"]["tools"];
+    let tools = list.as_array().expect("a list of tools");
+    let schedule = tools.iter().find(|tool| tool["name"] == "schedule").expect("there is a tool for schedules");
+    let waits = &schedule["inputSchema"]["properties"]["waits"];
+    let help = super::tool::run(&["help", "schedule"]).out;
+    assert!(help.contains(&format!("[default: {}]", waits["default"])), "{waits}: {help}");
+    let refused = refusal("schedule", json!({ "path": model, "waits": 10 }));
+    assert!(refused.contains(&format!("from 1 to {}", waits["maximum"])), "{waits}: {refused}");
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     assert!(refusal("check", json!({})).contains("either `path` or `text`"));

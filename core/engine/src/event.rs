@@ -53,7 +53,7 @@ pub enum Event {
     Schedule {
         /// The property.
         property: String,
-        /// All states that need at most so many delays were explored.
+        /// The number of delays up to which all states were explored.
         round: u32,
         /// States met so far.
         states: u64,

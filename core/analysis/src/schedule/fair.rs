@@ -12,7 +12,7 @@ use fabius_task::words::{counted, grouped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// For each state and goal, whom to let move is kept; at most so many of these.
+/// Maximum number of pairs of a state and a goal: for each, whom to let move is kept.
 const CHOICES_MAX: usize = 100_000_000;
 
 /// What was found.

@@ -14,6 +14,7 @@ mod fair;
 mod forced;
 mod hints;
 mod places;
+mod request;
 mod restricted;
 mod sections;
 mod steered;
@@ -26,8 +27,9 @@ pub use fabius_task::report::schedule::{
     ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport, StretchReport, WaitReport,
 };
 pub use places::By;
+pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_TENTHS};
 
-use fabius_base::{Cancel, Limits as Bounds};
+use fabius_base::Limits as Bounds;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Program, Watch};
 use fabius_schedulers::{SharedScheduler, UnderScheduler, with_plain_scheduler};
@@ -50,95 +52,10 @@ use steered::Plan;
 use verify::Verified;
 use words::{keeps, refused, sentence, who_is_shut_out};
 
-/// After a check, this many states are explored, …
-const STATES_MAX: u64 = 200_000;
-/// … this many transitions are listed, …
-const TRANSITIONS_MAX: u64 = 200_000;
-/// … and this many states are looked at to find waits.
-const WORK_MAX: u64 = 1_000_000;
-/// This many sets of waits are tried.
-const CHECKS_MAX: u64 = 20_000;
-/// This many waits are tried.
-const WAITS_MAX: usize = 2;
-/// So many of the solutions found are checked, …
+/// Of the solutions found, this many are checked, …
 const VERIFIED_MAX: usize = 12;
-/// … and so many of them are shown.
+/// … and this many are shown.
 const SHOWN_MAX: usize = 3;
-
-/// What a schedule is for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Aim {
-    /// No error and no dead end.
-    #[default]
-    Safe,
-    /// And each process moves again and again.
-    Fair,
-    /// And there is progress again and again, too.
-    Progress,
-}
-
-/// What is asked, and how much may be done.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ScheduleRequest {
-    /// The model is explored by increasing number of delays from this scheduler.
-    pub scheduler: SchedulerChoice,
-    /// At most this many waits.
-    pub waits_max: usize,
-    /// What the schedule is for.
-    pub aim: Aim,
-    /// Only these waits; else those by type first, then those of single processes.
-    pub by: Option<By>,
-    /// States met.
-    pub states_max: u64,
-    /// Transitions listed.
-    pub transitions_max: u64,
-    /// Memory, in bytes.
-    pub memory_bytes_max: Option<u64>,
-    /// Whether waits that are found are written into the text, too.
-    pub export: bool,
-    /// Whether a schedule is told as sections, too.
-    pub sections: bool,
-    /// Sets of waits tried, for each vocabulary.
-    pub checks_max: u64,
-    /// States looked at to find waits, for each vocabulary.
-    pub work_max: u64,
-}
-
-impl Default for ScheduleRequest {
-    fn default() -> Self {
-        Self {
-            scheduler: SchedulerChoice::Auto,
-            waits_max: WAITS_MAX,
-            aim: Aim::Safe,
-            by: None,
-            states_max: STATES_MAX,
-            transitions_max: TRANSITIONS_MAX,
-            memory_bytes_max: None,
-            export: false,
-            sections: false,
-            checks_max: CHECKS_MAX,
-            work_max: WORK_MAX,
-        }
-    }
-}
-
-/// Whoever raises one of these ends a part of the work; what was found until then counts.
-#[derive(Clone, Debug)]
-pub struct Stops {
-    /// The exploration.
-    pub exploration: Cancel,
-    /// The search for waits.
-    pub waits: Cancel,
-    /// Everything.
-    pub all: Cancel,
-}
-
-impl Stops {
-    /// One flag for everything.
-    pub fn all(cancel: &Cancel) -> Self {
-        Self { exploration: cancel.clone(), waits: cancel.clone(), all: cancel.clone() }
-    }
-}
 
 /// What was found out.
 #[derive(Clone, PartialEq, Debug)]
@@ -165,7 +82,7 @@ impl Scheduled {
 /// A round of the exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScheduleRound {
-    /// All states that need at most so many delays are explored.
+    /// The number of delays up to which all states are explored.
     pub delays: u32,
     /// States met.
     pub states: u64,
@@ -248,7 +165,7 @@ struct Explored {
     region: Region,
     /// Where the processes are in each state, unless there are too many.
     whereabouts: Option<Whereabouts>,
-    /// All states that need at most so many delays.
+    /// The number of delays up to which all states are explored.
     delays: Option<u32>,
     /// Why not everything.
     stopped: Option<Stop>,

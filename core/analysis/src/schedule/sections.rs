@@ -177,7 +177,7 @@ impl Following<'_> {
         Ok(nodes)
     }
 
-    /// Whom the scheduler lets move in a state of so many processes; nobody at the end of a run.
+    /// Whom the scheduler lets move in a state with `count` processes; nobody at the end of a run.
     fn chosen(&self, (state, memory): Node, count: u8) -> Option<Chosen> {
         let region = match self.rule {
             Rule::Laps(region) => region,

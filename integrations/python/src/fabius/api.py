@@ -71,7 +71,7 @@ def executions(
 ) -> Executions:
     """Counts the executions of a model up to the order of independent steps, and lists the first ``listed``.
 
-    ``within`` cuts executions off after so many steps, for models that go on for ever.
+    ``within`` is the number of steps after which executions are cut off, for models that go on for ever.
     """
     arguments = ["executions", *_program.model(file, text, defines), "--json"]
     arguments += ["--list", str(listed)] if listed else []

@@ -1,0 +1,116 @@
+//! What is asked about the schedules of a model, and how much may be done to answer it.
+
+use super::By;
+use fabius_base::Cancel;
+use fabius_task::settings::SchedulerChoice;
+
+/// After a check, this many states are explored, …
+const STATES_MAX: u64 = 200_000;
+/// … this many transitions are listed, …
+const TRANSITIONS_MAX: u64 = 200_000;
+/// … and this many states are looked at to find waits.
+const WORK_MAX: u64 = 1_000_000;
+/// This many sets of waits are tried.
+const CHECKS_MAX: u64 = 20_000;
+/// This many waits are tried.
+const WAITS_MAX: usize = 2;
+
+/// Where somebody waits for the answer, this many waits are tried unless they say otherwise, …
+pub const WAITS: u8 = 3;
+/// … this many sets of waits, …
+const LONG_CHECKS_MAX: u64 = 10_000_000;
+/// … and this many states are looked at to find waits: some ten seconds.
+const LONG_WORK_MAX: u64 = 300_000_000;
+/// Tenths of the time allowed that the exploration may take.
+pub const EXPLORATION_TENTHS: u32 = 5;
+/// Tenths of the time allowed that the exploration and the search for waits may take together.
+pub const WAITS_TENTHS: u32 = 8;
+
+/// What a schedule is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Aim {
+    /// No error and no dead end.
+    #[default]
+    Safe,
+    /// And each process moves again and again.
+    Fair,
+    /// And there is progress again and again, too.
+    Progress,
+}
+
+/// What is asked, and how much may be done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScheduleRequest {
+    /// The model is explored by increasing number of delays from this scheduler.
+    pub scheduler: SchedulerChoice,
+    /// At most this many waits.
+    pub waits_max: usize,
+    /// What the schedule is for.
+    pub aim: Aim,
+    /// Only these waits; else those by type first, then those of single processes.
+    pub by: Option<By>,
+    /// States met.
+    pub states_max: u64,
+    /// Transitions listed.
+    pub transitions_max: u64,
+    /// Memory, in bytes.
+    pub memory_bytes_max: Option<u64>,
+    /// Whether waits that are found are written into the text, too.
+    pub export: bool,
+    /// Whether a schedule is told as sections, too.
+    pub sections: bool,
+    /// Sets of waits tried, for each vocabulary.
+    pub checks_max: u64,
+    /// States looked at to find waits, for each vocabulary.
+    pub work_max: u64,
+}
+
+impl Default for ScheduleRequest {
+    fn default() -> Self {
+        Self {
+            scheduler: SchedulerChoice::Auto,
+            waits_max: WAITS_MAX,
+            aim: Aim::Safe,
+            by: None,
+            states_max: STATES_MAX,
+            transitions_max: TRANSITIONS_MAX,
+            memory_bytes_max: None,
+            export: false,
+            sections: false,
+            checks_max: CHECKS_MAX,
+            work_max: WORK_MAX,
+        }
+    }
+}
+
+impl ScheduleRequest {
+    /// For somebody who asks for a schedule and waits for it: time and memory are the only limits of the exploration.
+    pub fn unhurried() -> Self {
+        Self {
+            waits_max: usize::from(WAITS),
+            states_max: u64::from(u32::MAX),
+            transitions_max: u64::MAX,
+            checks_max: LONG_CHECKS_MAX,
+            work_max: LONG_WORK_MAX,
+            ..Self::default()
+        }
+    }
+}
+
+/// Whoever raises one of these ends a part of the work; what was found until then counts.
+#[derive(Clone, Debug)]
+pub struct Stops {
+    /// The exploration.
+    pub exploration: Cancel,
+    /// The search for waits.
+    pub waits: Cancel,
+    /// Everything.
+    pub all: Cancel,
+}
+
+impl Stops {
+    /// One flag for everything.
+    pub fn all(cancel: &Cancel) -> Self {
+        Self { exploration: cancel.clone(), waits: cancel.clone(), all: cancel.clone() }
+    }
+}
