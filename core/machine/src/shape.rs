@@ -73,16 +73,6 @@ impl Shape {
         code.ranks.get(rank as usize).copied()
     }
 
-    /// The shape of a state, made from nothing; `None` for words that are no state.
-    pub(crate) fn read(code: &Code, state: &[u32]) -> Option<Self> {
-        let mut shape = Self::root(code);
-        for pid in 0..(state.first()? & COUNT_MASK) as usize {
-            let base = shape.words - code.hidden_words;
-            shape = shape.with(code, Self::process_at(code, state, pid, base)?);
-        }
-        (shape.words as usize == state.len()).then_some(shape)
-    }
-
     /// Whether a state has this shape.
     #[inline]
     fn fits(&self, code: &Code, state: &[u32]) -> bool {

@@ -11,7 +11,7 @@ use fabius_program::{ChannelTypeId, LocationId, ProcessId, VariableId};
 pub struct View<'s> {
     machine: &'s Machine,
     state: &'s [u32],
-    shape: Shape,
+    shape: &'s Shape,
 }
 
 /// A channel, taken apart.
@@ -25,7 +25,7 @@ pub struct ChannelView {
 
 impl<'s> View<'s> {
     pub(crate) fn new(machine: &'s Machine, state: &'s [u32]) -> Option<Self> {
-        Some(Self { machine, state, shape: Shape::read(&machine.code, state)? })
+        Some(Self { machine, state, shape: machine.shapes.find(&machine.code, state)? })
     }
 
     /// Number of processes.

@@ -29,13 +29,14 @@ pub use fabius_task::report::schedule::{
 pub use places::By;
 pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_TENTHS};
 
-use fabius_base::Limits as Bounds;
+use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
-use fabius_program::{Move, Program, Watch};
+use fabius_program::{Move, ProcessId, Program, Watch};
 use fabius_schedulers::{SharedScheduler, UnderScheduler, with_plain_scheduler};
 use fabius_search::Completeness;
 use fabius_search::restrict::{
-    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, alone, fixed_order, region,
+    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, Stopped, alone, can_move_again,
+    fixed_order, movers_in_model, region,
 };
 use fabius_search::schedule::{RoundRobin, Scheduler};
 use fabius_task::internal_error;
@@ -46,6 +47,7 @@ use fabius_task::settings::SchedulerChoice;
 use fabius_task::words::{counted, limit_reached};
 use places::{Places, Whereabouts};
 use sections::{NoSections, Rule};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use steered::Plan;
@@ -169,6 +171,27 @@ struct Explored {
     delays: Option<u32>,
     /// Why not everything.
     stopped: Option<Stop>,
+    movers: OnceCell<MoversAhead>,
+}
+
+/// Of each state, the processes that can move then or later, as bits.
+struct MoversAhead {
+    /// In the region, as far as is known.
+    safely: Vec<u64>,
+    /// In the model, be it with an error.
+    in_model: Vec<u64>,
+}
+
+impl Explored {
+    /// Who can move again from each state.
+    fn movers(&self, cancel: &Cancel) -> Result<&MoversAhead, Stopped> {
+        if let Some(known) = self.movers.get() {
+            return Ok(known);
+        }
+        let safely = can_move_again(&self.graph, &self.region, cancel)?;
+        let in_model = movers_in_model(&self.graph, cancel)?;
+        Ok(self.movers.get_or_init(|| MoversAhead { safely, in_model }))
+    }
 }
 
 impl Question<'_> {
@@ -245,7 +268,7 @@ impl Question<'_> {
             }
             let graph = explorer.graph();
             // The region takes little beside the exploration that it follows.
-            if looked_at + looked_at / 4 < graph.expanded() {
+            if 2 * looked_at < graph.expanded() {
                 looked_at = graph.expanded();
                 let region = region(graph);
                 let (states, safe) = (graph.len() as u64, region.len() as u64);
@@ -257,7 +280,7 @@ impl Question<'_> {
         let region = region(&graph);
         let schedulable = region.contains(0);
         let whereabouts = schedulable.then(|| Whereabouts::new(&graph, self.machine.machine())).flatten();
-        Ok(Explored { region, whereabouts, graph, delays, stopped })
+        Ok(Explored { region, whereabouts, graph, delays, stopped, movers: OnceCell::new() })
     }
 
     fn limits(&self) -> Limits {
@@ -273,22 +296,22 @@ impl Question<'_> {
     ) -> Option<ScheduleReport> {
         let (mut moved, mut there) = (BTreeSet::new(), BTreeSet::new());
         let reader = self.machine.machine().clone();
-        let name = |state: &[u32], pid: usize| {
-            let of = reader.process_of(state, pid)?;
-            Some(format!("{}[{pid}]", places::shown(&reader.program().process(of).name)))
-        };
+        let process = |state: &[u32], pid: usize| Some((reader.process_of(state, pid)?, pid));
         let mut taken = |state: &[u32], labels: &[Move]| {
-            there.extend((0..reader.process_count(state)).filter_map(|pid| name(state, pid)));
+            there.extend((0..reader.process_count(state)).filter_map(|pid| process(state, pid)));
             for label in labels {
                 let partner = label.partner.map(|(partner, _)| partner);
                 let movers = std::iter::once(label.pid).chain(partner);
-                moved.extend(movers.filter_map(|pid| name(state, usize::from(pid))));
+                moved.extend(movers.filter_map(|pid| process(state, usize::from(pid))));
             }
         };
         let limits = self.limits();
         let outcome = alone(&mut self.machine, scheduler, limits, &self.stops.all, &mut taken);
         let Ok(Alone::Safe(states)) = outcome else { return None };
-        let shuts_out: Vec<String> = there.difference(&moved).cloned().collect();
+        let name =
+            |&(of, pid): &(ProcessId, usize)| format!("{}[{pid}]", places::shown(&reader.program().process(of).name));
+        let shuts_out: BTreeSet<String> = there.difference(&moved).map(name).collect();
+        let shuts_out: Vec<String> = shuts_out.into_iter().collect();
         let never = match shuts_out.as_slice() {
             [] => "every process gets a turn".to_owned(),
             some => format!("without a turn: {}", some.join(", ")),

@@ -5,9 +5,7 @@ use super::places::Places;
 use super::restricted::{Restricted, Restriction};
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
-use fabius_search::restrict::{
-    Explorer, FixedOrder, Limits, Solution, can_move_again, movers_ahead, movers_in_model, movers_within,
-};
+use fabius_search::restrict::{Explorer, FixedOrder, Limits, Solution, movers_ahead, movers_within};
 use fabius_search::schedule::RoundRobin;
 use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, breadth_first};
 
@@ -83,17 +81,19 @@ fn apart(
         }
     }
     let graph = explorer.into_graph();
-    let movers = can_move_again(&explored.graph, &explored.region, cancel)
-        .and_then(|free| Ok((free, movers_ahead(&graph, cancel)?, movers_in_model(&explored.graph, cancel)?)));
-    let Ok((free, under_it, in_model)) = movers else { return Ok(Verified::Unfinished) };
-    let (mut words, mut shut_out) = (Vec::new(), Vec::new());
+    let Ok(under_it) = movers_ahead(&graph, cancel) else { return Ok(Verified::Unfinished) };
+    let (mut words, mut numbers) = (Vec::new(), Vec::new());
     for state in 0..graph.len() as u32 {
         graph.recall(state, &mut words);
-        let number = explored.graph.number_of(&words).ok_or("a state under a schedule is no state of the model")?;
-        if free[number as usize] & !under_it[state as usize] != 0 {
+        numbers.push(explored.graph.number_of(&words).ok_or("a state under a schedule is no state of the model")?);
+    }
+    let Ok(movers) = explored.movers(cancel) else { return Ok(Verified::Unfinished) };
+    let mut shut_out = Vec::new();
+    for (number, under_it) in numbers.into_iter().zip(under_it) {
+        if movers.safely[number as usize] & !under_it != 0 {
             return Err("a schedule shuts out a process".to_owned());
         }
-        shut_out.push((number, in_model[number as usize] & !under_it[state as usize]));
+        shut_out.push((number, movers.in_model[number as usize] & !under_it));
     }
     shut_out.retain(|(_, processes)| *processes != 0);
     Ok(Verified::Holds { states, shut_out })
@@ -114,7 +114,7 @@ pub(super) fn region(
         return Ok(Verified::Unfinished);
     };
     let movers = movers_within(&explored.graph, &explored.region, cancel)
-        .and_then(|within| Ok((within, movers_in_model(&explored.graph, cancel)?)));
+        .and_then(|within| Ok((within, &explored.movers(cancel)?.in_model)));
     let Ok((within, in_model)) = movers else { return Ok(Verified::Unfinished) };
     let reached = explored.region.reached(&explored.graph).into_iter();
     let lost = reached.map(|state| (state, in_model[state as usize] & !within[state as usize]));

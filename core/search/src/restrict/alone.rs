@@ -5,7 +5,7 @@
 //! ```
 
 use super::graph::{Limits, Refusal, Stop};
-use crate::model::{Ending, Processes};
+use crate::model::{Ending, ProcessSet, Processes};
 use crate::schedule::turns::Lister;
 use crate::schedule::{Scheduler, Situation, Step, Turns};
 use fabius_base::{Cancel, StopReason};
@@ -55,13 +55,13 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
     let mut words = Vec::new();
     model.initial(&mut words).map_err(|_| Stop::Refused(Refusal::NoInitialState))?;
     list(model, &words, &mut turns)?;
-    let mut seen: HashMap<Box<[u32]>, HashSet<D::State>> = HashMap::new();
+    let mut known: HashMap<Box<[u32]>, Known<D::State>> = HashMap::new();
     let mut open = vec![(Box::<[u32]>::from(words), scheduler.start(turns.situation()))];
     while let Some((state, schedule)) = open.pop() {
-        if !seen.entry(state.clone()).or_default().insert(schedule.clone()) {
+        if !known.entry(state.clone()).or_default().schedules.insert(schedule.clone()) {
             continue;
         }
-        if limits.states_max < seen.len() as u64 {
+        if limits.states_max < known.len() as u64 {
             return Err(Stop::Limit(StopReason::States));
         }
         list(model, &state, &mut turns)?;
@@ -74,14 +74,35 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
             from = turn + 1;
             let Some(target) = turns.target(turn) else { return Ok(Alone::Fails) };
             taken(&state, turns.labels(turn));
-            list(model, target, &mut after)?;
+            let enabled = match known.get(target).and_then(|known| known.enabled) {
+                Some(enabled) => enabled,
+                None => {
+                    list(model, target, &mut after)?;
+                    known.entry(target.into()).or_default().enabled = Some(*after.enabled());
+                    *after.enabled()
+                }
+            };
             let mut next = schedule.clone();
             let (labels, partners) = (turns.labels(turn), turns.partners(turn));
             let before = Situation { state: &state, enabled: turns.enabled() };
-            let after = after.situation();
+            let after = Situation { state: target, enabled: &enabled };
             scheduler.step(&mut next, &Step { process, labels, partners, before, after });
             open.push((target.into(), next));
         }
     }
-    Ok(Alone::Safe(seen.len() as u64))
+    Ok(Alone::Safe(known.len() as u64))
+}
+
+/// What is known of a state.
+struct Known<S> {
+    /// The processes that can move.
+    enabled: Option<ProcessSet>,
+    /// The states of the scheduler with which it was met.
+    schedules: HashSet<S>,
+}
+
+impl<S> Default for Known<S> {
+    fn default() -> Self {
+        Self { enabled: None, schedules: HashSet::new() }
+    }
 }

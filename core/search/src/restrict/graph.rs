@@ -168,33 +168,38 @@ impl Graph {
         })
     }
 
-    /// Adds the groups of a state.
-    fn add_groups<L: Copy + PartialEq, F: Copy>(
-        &mut self,
-        state: u32,
-        turns: &Turns<L, F>,
-        movers_of: impl Fn(&L) -> Movers,
-    ) {
-        let mut grouped: BTreeMap<Movers, (bool, Vec<u32>)> = BTreeMap::new();
-        for index in 0..turns.len() {
-            let movers = turns.labels(index).first().map_or([None; 2], &movers_of);
-            let target = without_error(turns, index).map(|words| self.meet(words));
-            let (fails, targets) = grouped.entry(movers).or_default();
-            *fails |= turns.target(index).is_none();
-            targets.extend(target);
-        }
+    /// Adds the groups of a state, from what is known of its turns, each with those who take part; changes their order.
+    fn add_groups(&mut self, state: u32, turns: &mut [(Movers, Leads)], ending: Ending) {
+        turns.sort_unstable();
         let first = self.groups.len();
-        for (movers, (fails, mut targets)) in grouped {
-            targets.sort_unstable();
-            targets.dedup();
+        for group in turns.chunk_by(|(movers, _), (others, _)| movers == others) {
             let start = self.targets.len();
-            self.targets.extend(targets);
-            self.groups.push(Group { movers, fails, targets: start..self.targets.len() });
+            for (_, leads) in group {
+                match leads {
+                    Leads::To(target) if self.targets[start..].last() != Some(target) => self.targets.push(*target),
+                    _ => {}
+                }
+            }
+            let fails = group.iter().any(|(_, leads)| *leads == Leads::Failing);
+            self.groups.push(Group { movers: group[0].0, fails, targets: start..self.targets.len() });
         }
         let node = &mut self.nodes[state as usize];
-        (node.groups, node.ending) = (first..self.groups.len(), Some(turns.ending()));
+        (node.groups, node.ending) = (first..self.groups.len(), Some(ending));
         self.expanded += 1;
     }
+}
+
+/// Where a turn leads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Leads {
+    /// To a state.
+    To(u32),
+    /// Nowhere: it is an error.
+    Failing,
+    /// Past an error.
+    Past,
+    /// That was not looked up.
+    Unknown,
 }
 
 /// A state that waits to be expanded, and the turn with which it was met.
@@ -228,6 +233,8 @@ pub struct Explorer<'a, M: Processes, D: Scheduler<M::Label>> {
     /// By the number of delays.
     buckets: BTreeMap<u32, VecDeque<WaitingOf<M, D>>>,
     turns: Turns<M::Label, M::Fault>,
+    /// Who takes part in each of them, and where it leads.
+    leads: Vec<(Movers, Leads)>,
     words: Vec<u32>,
     graph: Graph,
 }
@@ -253,6 +260,7 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
             transitions: 0,
             buckets: BTreeMap::from([(0, waiting)]),
             turns: Turns::default(),
+            leads: Vec::new(),
             words,
             graph,
         })
@@ -306,9 +314,12 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         });
         if listed.is_ok() {
             let schedule = self.schedule_in(waiting, &turns);
+            self.find_errors(&turns);
             self.schedule_targets((waiting.state, schedule), delays, &turns);
-            let model = &*self.model;
-            self.graph.add_groups(waiting.state, &turns, |label| model.movers(label));
+            for turn in 0..turns.len() {
+                let _ = self.target(turn, &turns);
+            }
+            self.graph.add_groups(waiting.state, &mut self.leads, turns.ending());
         }
         self.turns = turns;
         listed
@@ -326,6 +337,36 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         schedule
     }
 
+    /// Takes down who takes part in each turn, and which are errors or lead past one.
+    fn find_errors(&mut self, turns: &Turns<M::Label, M::Fault>) {
+        let failing: Vec<usize> = (0..turns.len()).filter(|&turn| turns.target(turn).is_none()).collect();
+        self.leads.clear();
+        for turn in 0..turns.len() {
+            let labels = turns.labels(turn);
+            let movers = labels.first().map_or([None; 2], |label| self.model.movers(label));
+            let leads = match () {
+                () if turns.target(turn).is_none() => Leads::Failing,
+                () if failing.iter().any(|&other| labels.starts_with(turns.labels(other))) => Leads::Past,
+                () => Leads::Unknown,
+            };
+            self.leads.push((movers, leads));
+        }
+    }
+
+    /// The state that a turn leads to without an error on its way.
+    fn target(&mut self, turn: usize, turns: &Turns<M::Label, M::Fault>) -> Option<u32> {
+        let (_, leads) = &mut self.leads[turn];
+        match *leads {
+            Leads::To(state) => Some(state),
+            Leads::Failing | Leads::Past => None,
+            Leads::Unknown => {
+                let state = self.graph.meet(turns.target(turn)?);
+                *leads = Leads::To(state);
+                Some(state)
+            }
+        }
+    }
+
     /// Puts the states that the turns of a state lead to into the buckets.
     fn schedule_targets(
         &mut self,
@@ -338,8 +379,7 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
             let mut first = 0;
             while let Some(turn) = turns.next_of(process, first) {
                 first = turn + 1;
-                let Some(words) = without_error(turns, turn) else { continue };
-                let state = self.graph.meet(words);
+                let Some(state) = self.target(turn, turns) else { continue };
                 let node = &mut self.graph.nodes[state as usize];
                 if node.ending.is_some() || node.delays <= delays {
                     continue;
@@ -378,12 +418,4 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
             ControlFlow::Continue(()) => Ok(()),
         }
     }
-}
-
-/// The state that a turn leads to without an error on its way.
-fn without_error<L: Copy + PartialEq, F: Copy>(turns: &Turns<L, F>, turn: usize) -> Option<&[u32]> {
-    let target = turns.target(turn)?;
-    let faulty = |other: &usize| turns.target(*other).is_none();
-    let passed = (0..turns.len()).filter(faulty).any(|other| turns.labels(turn).starts_with(turns.labels(other)));
-    (!passed).then_some(target)
 }

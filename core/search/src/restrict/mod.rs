@@ -11,13 +11,14 @@
 //! * [`alone`](mod@alone) says whether a scheduler is safe that nobody disturbs.
 //! * [`fair`] looks for schedules under which goals are met again and again: that each process moves, or progress.
 //! * [`order`] tries fixed orders of kinds, where no few waits do.
-//! * [`waits`] finds the fewest waits (*who* does not move from *where* while another process is in a *stretch*) that
-//!   are such a schedule, and shut out nobody.
+//! * [`waits`]: *who* does not move from *where* while another process is in a *stretch*.
+//! * [`fewest`] finds the fewest waits that are such a schedule, and shut out nobody.
 //!
 //! Nothing here knows of text: a place is the kind of a process and a number in that kind.
 
 pub mod alone;
 pub mod fair;
+pub mod fewest;
 pub mod graph;
 pub mod order;
 pub mod region;
@@ -27,9 +28,10 @@ pub mod waits;
 
 pub use alone::{Alone, alone};
 pub use fair::{Goal, Goals, Strategy};
+pub use fewest::{Effort, Problem, Solution, Solutions};
 pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Stop};
 pub use order::{FixedOrder, fixed_order, rank_of};
 pub use region::{
     Region, Stopped, can_move_again, movers_ahead, movers_in_model, movers_within, possible_movers, region,
 };
-pub use waits::{Effort, PROCESSES_MAX, Problem, Site, Solution, Solutions, Vocabulary, Wait, held};
+pub use waits::{PROCESSES_MAX, Site, Vocabulary, Wait, held};
