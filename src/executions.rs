@@ -4,6 +4,7 @@ use crate::args::{CountBy, ExecutionFormat, Executions as Args, Independence, On
 use crate::render::choices::{self, Choices};
 use crate::render::differences;
 use crate::render::numbers::{count, counted, memory, seconds};
+use crate::render::orders;
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::stop::Interrupts;
 use crate::{check, diagram, exit, output};
@@ -153,6 +154,10 @@ fn method(args: &Args) -> Result<(By, Relation), String> {
         Some(Independence::Accords) if by != By::Graph => {
             return Err(format!("--independence accords needs --by graph: --by {} compares footprints", by.word()));
         }
+        Some(Independence::Learned) if by != By::Graph => {
+            return Err(format!("--independence learned needs --by graph: --by {} compares footprints", by.word()));
+        }
+        Some(Independence::Learned) => Relation::Learned,
         Some(Independence::Footprints) => Relation::Footprints,
         Some(Independence::Accords) => Relation::Accords,
         None if by == By::Graph => Relation::Accords,
@@ -244,7 +249,8 @@ fn grouped(number: &str) -> String {
 fn summary(report: &ExecutionsReport) -> String {
     let mut text = String::new();
     let Some(all) = &report.executions else {
-        return format!("{}: some go on for ever\n", paint(UNSURE, "infinitely many executions"));
+        let all = format!("{}: some go on for ever\n", paint(UNSURE, "infinitely many executions"));
+        return all + &independence(report);
     };
     let bound = if report.overflow {
         "more than "
@@ -280,7 +286,16 @@ fn summary(report: &ExecutionsReport) -> String {
     if let Some(note) = &report.note {
         let _ = writeln!(text, "{} every interleaving counts, because {note}", paint(STRONG, "note:"));
     }
-    text
+    text + &independence(report)
+}
+
+/// What was learnt about independence, if that was asked for.
+fn independence(report: &ExecutionsReport) -> String {
+    let refused = report
+        .not_learnt
+        .as_ref()
+        .map(|why| format!("{} independence follows from the text alone: {why}\n", paint(UNSURE, "not learnt:")));
+    refused.or_else(|| report.order.as_ref().map(orders::learnt)).unwrap_or_default()
 }
 
 /// How executions end: number and verb, where there are any.

@@ -129,6 +129,9 @@ pub enum Independence {
     Accords,
     /// If neither writes what the other reads or writes.
     Footprints,
+    /// If both orders lead to the same state in every reachable state in which both are possible: learnt from the whole
+    /// state space, which is explored first.
+    Learned,
 }
 
 /// Which executions to list.

@@ -5,6 +5,7 @@ pub mod choices;
 pub mod differences;
 pub mod findings;
 pub mod numbers;
+pub mod orders;
 pub mod paint;
 pub mod schedule;
 pub mod text;

@@ -318,3 +318,22 @@ fn loops_that_are_passed_a_few_times() {
     on(counts, &["--laps", "1"]).expect(2).says("1 is cut off");
     run(&["models/philosophers.pml", "--laps", "1"]).expect(1).says("get stuck");
 }
+
+#[test]
+fn independence_is_learnt_from_the_reachable_states() {
+    let slots = "byte slot[2], i = 0, j = 1;\nactive proctype Left() { slot[i] = 1; i = 0 }\n\
+                 active proctype Right() { slot[j] = 2; j = 1 }\n";
+    on(slots, &[]).expect(0).says("2 essentially different executions");
+    let learnt = on(slots, &["--independence", "learned"]).expect(0);
+    let learnt = learnt.says("essentially one execution").says("independence learnt from all 9 reachable states");
+    learnt.says("both orders lead to the same state in the one state where both are possible");
+    let report = json(&on(slots, &["--independence", "learned", "--json"]).expect(0));
+    assert_eq!((&report["executions"], &report["independence"]), (&"1".into(), &"learned".into()));
+    assert_eq!((&report["order"]["states"], &report["modulo"]), (&9.into(), &"order".into()));
+    let limited = on(slots, &["--independence", "learned", "--max-states", "2"]).expect(2);
+    limited.says("independence follows from the text alone: not all reachable states are known");
+    let refused = on(slots, &["--independence", "learned", "--by", "sleep"]).expect(3);
+    assert!(refused.err.contains("--independence learned needs --by graph"), "{}", refused.err);
+    let endless = "byte x;\nactive proctype P() { do :: x = 1 - x od }\nactive proctype Q() { x = 2 }\n";
+    on(endless, &["--independence", "learned"]).expect(2).says("infinitely many").says("the order matters");
+}

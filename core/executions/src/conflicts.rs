@@ -6,6 +6,7 @@
 //! process is ready to receive that starts or stops being so in the other. All that may happen in a step is its atomic
 //! sequence, with those of the processes that may receive control in it.
 
+use super::learned::Commuting;
 use fabius_machine::{Machine, Reader};
 use fabius_model::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Influence, Instance, InstanceKey, Meetings};
@@ -48,6 +49,9 @@ pub enum Relation {
     Accords,
     /// Neither writes what the other reads or writes.
     Footprints,
+    /// In every reachable state in which both are possible, each stays possible after the other, and both orders do the same
+    /// and lead to the same state.
+    Learned,
 }
 
 /// All configurations met so far.
@@ -125,6 +129,17 @@ impl Here<'_> {
             // After a rendezvous only the receiver may hold control.
             partner => (part(byte(0), byte(8), false)?, Some(part(partner, byte(24), true)?)),
         })
+    }
+
+    /// The step with a name.
+    fn step(&self, name: u32) -> Option<Move> {
+        let edge = |part: Part| {
+            let process = self.tables.known[self.configuration.processes[part.pid].id].key.process;
+            EdgeId(self.tables.first_edge(process) + part.edge as u32)
+        };
+        let (part, partner) = self.parts(name)?;
+        let partner = partner.map(|partner| (partner.pid as u8, edge(partner)));
+        Some(Move { pid: part.pid as u8, edge: edge(part), partner })
     }
 
     fn event(&self, part: Part) -> &EventFacts {
@@ -263,6 +278,35 @@ impl Tables {
         known.then_some(())
     }
 
+    /// Removes from a list of steps those that do not commute with `step` in every state in which both are possible; all are
+    /// possible in a state.
+    pub(super) fn retain_commuting(
+        &mut self,
+        (machine, state): (&mut Machine, &[u32]),
+        step: u32,
+        names: &mut Vec<u32>,
+        commuting: &Commuting,
+    ) -> Option<()> {
+        let configuration = self.of(machine, state)?;
+        let here = Here { tables: self, configuration: &configuration, state };
+        let mine = here.step(step)?;
+        let mut known = true;
+        let movers = |step: &Move| [Some(step.pid), step.partner.map(|(pid, _)| pid)];
+        names.retain(|name| {
+            let Some(theirs) = here.step(*name) else {
+                known = false;
+                return false;
+            };
+            if movers(&theirs).into_iter().flatten().any(|pid| movers(&mine).contains(&Some(pid))) {
+                return false;
+            }
+            let found = commuting.get(&(mine, theirs)).copied();
+            known &= found.is_some();
+            found == Some(true)
+        });
+        known.then_some(())
+    }
+
     /// The tables of a state.
     pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
         let shape = machine.shape_number(state)?;
@@ -309,7 +353,7 @@ impl Tables {
         row.resize(row.len().max(other + 1), None);
         row[other].get_or_insert_with(|| {
             Arc::new(match relation {
-                Relation::Accords => facts.conflicts_next(&known[of], &known[other]),
+                Relation::Accords | Relation::Learned => facts.conflicts_next(&known[of], &known[other]),
                 Relation::Footprints => facts.footprints_meet(&known[of], &known[other]),
             })
         })

@@ -45,6 +45,7 @@ impl Counted {
         let mut question = Question::asked(loaded, request, cancel)?;
         let Begun { model, explored, found } = question.begin(loaded, &|| (now() - began).as_secs_f64());
         let mut report = found.report;
+        report.internal_error = found.failure;
         if model.is_lost() {
             report.internal_error = Some(internal_error("a state has no tables of independent steps"));
         }

@@ -14,12 +14,16 @@
 //! * A process that only waits in a loop takes no step ([`fabius_search::executions::Independence::is_waiting`]).
 //! * A process ends at once where it is all the same to everybody when it does: then its end is no step that could be
 //!   taken sooner or later.
-//! * Where [`fabius_model::reduction::prepare`] refuses a program, nothing is independent, and every interleaving counts.
+//! * Where [`fabius_model::reduction::prepare`] refuses a program, the text does not tell what is independent, and every
+//!   interleaving counts.
 
 mod compare;
 mod conflicts;
 mod counted;
 mod footprints;
+mod learned;
+#[cfg(test)]
+mod learned_tests;
 mod model;
 mod referee;
 mod report;
@@ -31,6 +35,7 @@ mod tree;
 pub use compare::{Comparison, Difference, EventRecord, FactRecord, OrderRecord};
 pub use conflicts::Relation;
 pub use counted::Counted;
+pub use learned::{OrderReport, PairReport, StateReport, StatementReport, order_of_statements};
 pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_reports};
@@ -52,6 +57,7 @@ use fabius_task::query::event_trace;
 use fabius_task::words::limit_reached;
 use fabius_witness::Trace;
 use fabius_witness::accesses::Access;
+use learned::{Commuting, NotLearnt};
 use model::Interleaved;
 use referee::Follower;
 use std::sync::Arc;
@@ -217,7 +223,7 @@ pub fn executions(
         Ended::Cycle(cycle) => question.walk_cycle(&cycle).map(|trace| found.cycle = Some((trace, cycle.start))),
         Ended::Broken(_) | Ended::Nameless | Ended::Stopped(_) => Ok(()),
     };
-    found.failure = walked.err().map(|why| internal_error(&why));
+    found.failure = found.failure.or_else(|| walked.err().map(|why| internal_error(&why)));
     report::add_listed(&mut found, loaded);
     Ok(found)
 }
@@ -241,6 +247,8 @@ struct Question<'a> {
     why_not: Option<WhyNot>,
     /// For each edge, whether it is known to end executions.
     ending: Vec<bool>,
+    /// Which steps commute, if that was learnt.
+    commuting: Option<Arc<Commuting>>,
 }
 
 impl<'a> Question<'a> {
@@ -259,6 +267,7 @@ impl<'a> Question<'a> {
             facts: Arc::new(Facts::of(Arc::clone(program), &[])),
             why_not,
             ending: vec![false; program.edges.len()],
+            commuting: None,
         })
     }
 
@@ -271,6 +280,7 @@ impl<'a> Question<'a> {
     /// Explores the graph.
     fn begin(&mut self, loaded: &Loaded, elapsed: &dyn Fn() -> f64) -> Begun {
         let request = self.request;
+        let learnt = self.learn_if_asked(loaded);
         let (model, explored) = self.count();
         let seconds = elapsed();
         let interleavings = self.interleavings(&explored);
@@ -284,22 +294,54 @@ impl<'a> Question<'a> {
             outcomes: (complete && !bounded).then_some(explored.statistics.outcomes),
             redundant_runs: None,
         };
-        let report = report::of(loaded, request, self, &counted, interleavings, seconds);
-        let found = Executions::of(report, &self.program);
+        let mut report = report::of(loaded, request, self, &counted, interleavings, seconds);
+        let mut failure = None;
+        match learnt {
+            Some(Ok(order)) => report.order = Some(order),
+            Some(Err(NotLearnt::Unknown(why))) => report.not_learnt = Some(why),
+            Some(Err(NotLearnt::Contradiction(why))) => failure = Some(internal_error(&why)),
+            None => {}
+        }
+        let found = Executions { failure, ..Executions::of(report, &self.program) };
         Begun { model, explored, found }
+    }
+
+    /// Learns which steps are independent, if that is asked for.
+    fn learn_if_asked(&mut self, loaded: &Loaded) -> Option<Result<OrderReport, NotLearnt>> {
+        if self.request.relation != Relation::Learned {
+            return None;
+        }
+        Some(self.learn(loaded).map(|(commuting, report)| {
+            self.commuting = Some(Arc::new(commuting));
+            report
+        }))
+    }
+
+    /// Why nothing is independent, if so. What was learnt does not depend on what the text tells.
+    fn why_nothing(&self) -> Option<WhyNot> {
+        self.why_not.filter(|_| self.commuting.is_none())
     }
 
     /// All steps, or with `reduced` only those that suffice.
     fn model(&self, reduced: bool) -> Interleaved {
+        self.model_by(self.relation(), reduced)
+    }
+
+    fn model_by(&self, relation: Relation, reduced: bool) -> Interleaved {
         let plan = if reduced { reduction::prepare(&self.program, Preserve::Deadlocks).ok() } else { None };
         let hidden_matter = self.why_not == Some(WhyNot::Hidden);
         let (machine, facts) = (self.machine.clone(), Arc::clone(&self.facts));
-        Interleaved::new(machine, plan, (facts, self.ending.clone()), self.relation(), hidden_matter)
+        let learnt = self.commuting.clone().filter(|_| relation == Relation::Learned);
+        Interleaved::new(machine, plan, (facts, self.ending.clone()), (relation, learnt), hidden_matter)
     }
 
-    /// Which steps are independent.
+    /// Which steps are independent. Where nothing could be learnt, the text tells.
     fn relation(&self) -> Relation {
-        if self.request.by == By::Graph { self.request.relation } else { Relation::Footprints }
+        match (self.request.by, self.request.relation) {
+            (By::Stateless(_), _) => Relation::Footprints,
+            (By::Graph, Relation::Learned) if self.commuting.is_none() => Relation::Accords,
+            (By::Graph, relation) => relation,
+        }
     }
 
     /// Takes into account that a step ends executions.
@@ -315,14 +357,15 @@ impl<'a> Question<'a> {
 
     /// Explores the graph; once more without reduction for each runtime error that was not known, until all are.
     fn count(&mut self) -> (Interleaved, ExploredGraph) {
-        let all_interleavings = self.why_not.is_some();
+        let all_interleavings = self.why_nothing().is_some();
         let settings = self.settings(all_interleavings, self.request.limits);
         // A prefix of an execution need not begin with a step that suffices for the whole.
         let bounded = self.request.steps_max.is_some() || self.request.laps_max.is_some();
         // What suffices is told by steps that accord: a finer distinction needs more. It is about a process alone: what a
         // receiver does that is given control inside an atomic sequence is not known beforehand.
-        let suffices = self.relation() == Relation::Accords && !bounded && !self.facts.hands_control_over();
-        let mut reduced = self.request.reduction && !all_interleavings && suffices;
+        let coarse = matches!(self.relation(), Relation::Accords | Relation::Learned) && self.why_not.is_none();
+        let suffices = coarse && !bounded && !self.facts.hands_control_over();
+        let mut reduced = self.request.reduction && suffices;
         loop {
             let mut model = self.model(reduced);
             let explored = explore(&mut model, TreeStore::default(), &settings);
@@ -337,7 +380,7 @@ impl<'a> Question<'a> {
         if explored.ended != Ended::Complete {
             return None;
         }
-        if self.why_not.is_some() {
+        if self.why_nothing().is_some() {
             return Some(explored.graph.numbers().all);
         }
         let nodes = explored.statistics.nodes.max(INTERLEAVING_NODES_MAX);

@@ -1,6 +1,7 @@
 //! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
 
 use super::conflicts::{Relation, Tables, name_of};
+use super::learned::Commuting;
 use fabius_machine::{Cursor, Machine, Reader};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{Plan, Reduced, ReducedCursor};
@@ -36,6 +37,8 @@ pub(super) struct Interleaved {
     /// By the machine's number for the types of a state's processes, the youngest one: its number, its type, where its
     /// location stands.
     youngest: Vec<Option<(usize, ProcessId, Option<Reader>)>>,
+    /// Which steps commute, if that was learnt.
+    commuting: Option<Arc<Commuting>>,
     /// Hidden variables distinguish states.
     hidden_matter: bool,
     /// A state has no tables: what is known of it is not true.
@@ -60,7 +63,7 @@ impl Interleaved {
         machine: SearchedMachine,
         plan: Option<Plan>,
         (facts, ending): (Arc<Facts>, Vec<bool>),
-        relation: Relation,
+        (relation, commuting): (Relation, Option<Arc<Commuting>>),
         hidden_matter: bool,
     ) -> Self {
         let lister = match plan {
@@ -71,7 +74,21 @@ impl Interleaved {
         let (idle, quiet, closing) = (idle_edges(&facts), quiet_ends(&facts), closing_edges(&facts));
         let ends_quietly = quiet.iter().flatten().any(|ends| *ends);
         let youngest = Vec::new();
-        Self { lister, tables, idle, closing, ending, facts, quiet, ends_quietly, youngest, hidden_matter, lost: false }
+        let lost = false;
+        Self {
+            lister,
+            tables,
+            idle,
+            closing,
+            ending,
+            facts,
+            quiet,
+            ends_quietly,
+            youngest,
+            commuting,
+            hidden_matter,
+            lost,
+        }
     }
 
     /// Whether the independence of steps could not be told in some state, so that no number is known.
@@ -270,9 +287,15 @@ impl Independence for Interleaved {
     }
 
     fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>) {
-        let (machine, tables) = self.machine_and_tables();
-        if tables.retain_independent(machine, state, step, names).is_none() {
-            self.lost = true;
+        let Some(commuting) = self.commuting.clone() else {
+            let (machine, tables) = self.machine_and_tables();
+            self.lost |= tables.retain_independent(machine, state, step, names).is_none();
+            return;
+        };
+        // A process that ends now, as it is all the same when, disturbs nobody.
+        if !self.ends_quietly_now(state) {
+            let (machine, tables) = self.machine_and_tables();
+            self.lost |= tables.retain_commuting((machine, state), step, names, &commuting).is_none();
         }
     }
 

@@ -1,7 +1,8 @@
 //! What was found out about executions, as plain data; `docs/schema/executions.schema.json` describes it.
 
 use super::{
-    BranchReport, Comparison, Difference, End, Executions, ExecutionsRequest, ListedExecution, Numbers, Question, tree,
+    BranchReport, Comparison, Difference, End, Executions, ExecutionsRequest, ListedExecution, Numbers, OrderReport,
+    Question, tree,
 };
 use fabius_program::Move;
 use fabius_search::executions::Ended;
@@ -55,8 +56,14 @@ pub struct ExecutionsReport {
     pub laps: Option<u32>,
     /// How they were counted: `graph`, `sleep`, `source` or `optimal`.
     pub by: &'static str,
-    /// Which steps are independent: `accords` or `footprints`.
+    /// Which steps are independent: `accords`, `footprints` or `learned`.
     pub independence: &'static str,
+    /// Why independence was not learnt, if that was asked for: then it is `accords`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_learnt: Option<String>,
+    /// What was learnt, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderReport>,
     /// Runs that were given up because what they could go on with was explored before; absent with `graph`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundant_runs: Option<u64>,
@@ -160,12 +167,14 @@ pub(super) fn of(
         exhaustive: *counted.ended == Ended::Complete,
         overflow: numbers.overflows(),
         reason: question.reason(counted.ended),
-        modulo: if question.why_not.is_none() { "order" } else { "nothing" },
-        note: question.why_not.map(|why| why.because().to_owned()),
+        modulo: if question.why_nothing().is_none() { "order" } else { "nothing" },
+        note: question.why_nothing().map(|why| why.because().to_owned()),
         within: request.steps_max,
         laps: request.laps_max,
         by: request.by.word(),
         independence: question.relation().word(),
+        not_learnt: None,
+        order: None,
         redundant_runs: counted.redundant_runs,
         nodes: counted.nodes,
         seconds,

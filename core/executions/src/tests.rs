@@ -14,7 +14,7 @@ const NODES_MAX: u64 = 4_000;
 /// Moves that can follow in the atomic sequences of a state; with more, they may be infinite.
 const MOVES_MAX: usize = 200;
 
-fn load(text: &str) -> Loaded {
+pub(super) fn load(text: &str) -> Loaded {
     let settings = settings::Settings::default();
     fabius_task::load("random.pml", text.to_owned(), &[], &mut |_, _| None, &settings)
 }
@@ -34,19 +34,19 @@ pub(super) fn all_executions(text: &str, max: usize) -> Option<Vec<ListedExecuti
 
 /// What a process does until another one may move.
 #[derive(Clone)]
-struct Event {
-    moves: Vec<Move>,
-    name: u32,
-    last_resort: bool,
+pub(super) struct Event {
+    pub moves: Vec<Move>,
+    pub name: u32,
+    pub last_resort: bool,
     /// The state after it; `None` if it ends with a runtime error.
-    next: Option<Vec<u32>>,
-    fails: bool,
+    pub next: Option<Vec<u32>>,
+    pub fails: bool,
     /// Loops that it may close.
     laps: Vec<u32>,
 }
 
 /// The state after all processes have ended that can, where it is all the same when they do: these ends are no events.
-fn settled(model: &mut Interleaved, mut state: Vec<u32>) -> Vec<u32> {
+pub(super) fn settled(model: &mut Interleaved, mut state: Vec<u32>) -> Vec<u32> {
     while model.ends_quietly_now(&state) {
         let (mut cursor, mut next) = (model.begin(&state), Vec::new());
         let Next::Successor { .. } = model.next(&state, &mut cursor, &mut next) else { break };
@@ -56,7 +56,7 @@ fn settled(model: &mut Interleaved, mut state: Vec<u32>) -> Vec<u32> {
 }
 
 /// The events of an ordinary state that are no waiting; `None` if there are too many.
-fn events(model: &mut Interleaved, state: &[u32]) -> Option<Vec<Event>> {
+pub(super) fn events(model: &mut Interleaved, state: &[u32]) -> Option<Vec<Event>> {
     let mut found = Vec::new();
     let mut open = vec![(state.to_vec(), Vec::new(), None::<(u32, bool, Vec<u32>)>, false)];
     let mut visited = 0;
@@ -100,9 +100,9 @@ fn events(model: &mut Interleaved, state: &[u32]) -> Option<Vec<Event>> {
 }
 
 /// An interleaving: its events, and the states before them and at its end.
-type Interleaving = (Vec<Event>, Vec<Vec<u32>>);
+pub(super) type Interleaving = (Vec<Event>, Vec<Vec<u32>>);
 
-fn interleavings(model: &mut Interleaved, laps_max: Option<u32>) -> Option<Vec<Interleaving>> {
+pub(super) fn interleavings(model: &mut Interleaved, laps_max: Option<u32>) -> Option<Vec<Interleaving>> {
     let mut initial = Vec::new();
     model.initial(&mut initial).ok()?;
     let (mut open, mut all) = (vec![(Vec::<Event>::new(), vec![initial])], Vec::new());
@@ -134,7 +134,7 @@ fn moves_of(path: &[Event]) -> Vec<Move> {
 }
 
 /// For each interleaving, one that exchanges of independent neighbours lead to, the same for the whole class.
-fn classes(model: &mut Interleaved, all: &[Interleaving]) -> Result<Vec<usize>, String> {
+pub(super) fn classes(model: &mut Interleaved, all: &[Interleaving]) -> Result<Vec<usize>, String> {
     let numbers: HashMap<Vec<Move>, usize> = all.iter().enumerate().map(|(i, run)| (moves_of(&run.0), i)).collect();
     let mut class: Vec<usize> = (0..all.len()).collect();
     let root = |class: &[usize], mut at: usize| {
@@ -175,7 +175,7 @@ fn classes(model: &mut Interleaved, all: &[Interleaving]) -> Result<Vec<usize>, 
 
 /// This many models, or as many as the environment asks for.
 #[expect(clippy::disallowed_methods, reason = "a longer test is asked for there")]
-fn seeds(default: u64) -> u64 {
+pub(super) fn seeds(default: u64) -> u64 {
     std::env::var("FABIUS_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(default)
 }
 

@@ -16,6 +16,9 @@
 //! which is the optimal enumeration with an oracle of Herbreteau, Larroze-Jardiné, Point, Walukiewicz (CONCUR 2025). A step
 //! that is followed by transient states is judged as a whole at its start: in between, sleep sets stay as they are.
 
+mod commute;
+#[cfg(test)]
+mod commute_tests;
 mod count;
 mod expand;
 mod list;
@@ -27,6 +30,7 @@ mod tests;
 mod toy;
 mod tree;
 
+pub use commute::{Agreement, EventGraph, Meeting, MoversOf, NotExplored, explore_events};
 pub use count::{Cycle, Ended, Explored, Statistics, explore};
 pub use expand::End;
 pub use list::{Execution, Executions};

@@ -141,7 +141,7 @@ pub(super) fn canonical(runs: &[Run], classes: &[usize]) -> HashMap<Vec<Event>, 
     runs.iter().zip(classes).map(|(run, class)| (run.0.clone(), *class)).collect()
 }
 
-fn check(toy: &Toy, seed: u64, bounds: Bounds) -> Option<(usize, usize)> {
+pub(super) fn check(toy: &Toy, seed: u64, bounds: Bounds) -> Option<(usize, usize)> {
     let (steps_max, laps_max) = bounds;
     let runs = interleavings(toy, bounds)?;
     let classes = classes(toy, &runs);

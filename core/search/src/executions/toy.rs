@@ -5,7 +5,8 @@
 use super::{Dependence, Footprint, Independence, Message, Traffic};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::toy::Random;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Guard {
@@ -69,6 +70,8 @@ pub struct Toy {
     alive: Vec<bool>,
     /// Loops are possible.
     pub cyclic: bool,
+    /// Steps are independent that were found to commute, in either order here; else what they touch decides.
+    pub commuting: Option<Rc<HashSet<(Event, Event)>>>,
 }
 
 /// State: locations, variables, what each process observed, messages and how many, whether an assertion failed.
@@ -86,6 +89,7 @@ impl Toy {
             processes: Vec::new(),
             alive: vec![true; count],
             cyclic,
+            commuting: None,
         };
         for _ in 0..count {
             let length = (budget / count + r.below(3)).saturating_sub(1).clamp(1, 3);
@@ -361,10 +365,17 @@ impl Toy {
         (reads, writes)
     }
 
+    /// Who takes part in a step.
+    pub fn movers(event: &Event) -> [Option<u8>; 2] {
+        [Some(event.process as u8), event.partner.map(|(partner, _)| partner as u8)]
+    }
+
     /// Whether two steps that are possible in a state are independent.
     pub fn independent(&self, state: &[u32], a: Event, b: Event) -> bool {
-        let movers = |event: Event| [Some(event.process), event.partner.map(|(partner, _)| partner)];
-        let together = movers(a).into_iter().flatten().any(|process| movers(b).contains(&Some(process)));
+        if let Some(commuting) = &self.commuting {
+            return commuting.contains(&(a, b));
+        }
+        let together = Self::movers(&a).into_iter().flatten().any(|process| Self::movers(&b).contains(&Some(process)));
         let (mine, theirs) = (self.touched(state, a), self.touched(state, b));
         !together
             && !self.may_break(state, a)

@@ -1,0 +1,281 @@
+//! Independence that is learnt from the reachable states instead of told from the text, and what it says about statements.
+//!
+//! All states are explored, without reduction; two steps are independent if they commute wherever both are possible
+//! (`fabius_search::executions::explore_events`). Until every state is known nothing is learnt.
+
+use super::conflicts::Relation;
+use super::model::Interleaved;
+use super::{ExecutionsRequest, NotCounted, Question};
+use fabius_base::{Cancel, FileId};
+use fabius_program::{EdgeId, Move, Program, Watch};
+use fabius_search::executions::{Agreement, EventGraph, Independence, Meeting, NotExplored, explore_events};
+use fabius_task::internal_error;
+use fabius_task::load::Loaded;
+use fabius_task::words::limit_reached;
+use fabius_witness::{Claim, Outcome, State, confirm_watching, step};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// For this many pairs of statements an example is given.
+const EXAMPLES_MAX: usize = 200;
+/// Examples after more moves are left out.
+const EXAMPLE_MOVES_MAX: usize = 2_000;
+
+/// Whether two steps that are possible in the same state commute in each such state.
+pub(super) type Commuting = HashMap<(Move, Move), bool>;
+
+/// With which statements the order of each statement matters, learnt from all reachable states.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct OrderReport {
+    /// Reachable states: all of them.
+    pub states: u64,
+    /// Statements of different processes that are possible in the same state. A statement stands for the
+    /// atomic sequence that it begins.
+    pub pairs: Vec<PairReport>,
+}
+
+/// Two statements of different processes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PairReport {
+    /// The statements; the same one twice if two processes of a type execute it.
+    pub statements: [StatementReport; 2],
+    /// States in which both are possible.
+    pub states: u64,
+    /// States in which the order matters.
+    pub differing: u64,
+    /// States of these in which one makes the other impossible.
+    pub disabling: u64,
+    /// The order never matters, and the text alone does not tell so.
+    pub learnt: bool,
+    /// A state in which the order matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<StateReport>,
+}
+
+/// A statement of a type of processes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub struct StatementReport {
+    /// The type.
+    pub process: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// The statement.
+    pub text: String,
+    /// It begins an atomic sequence, which is meant.
+    pub atomic: bool,
+    /// Its place in the text: file, first byte, end.
+    #[serde(skip)]
+    pub place: (FileId, u32, u32),
+}
+
+/// A state, as a person finds it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StateReport {
+    /// Steps of a shortest path that leads there.
+    pub steps: usize,
+    /// Variables and channels with their values.
+    pub values: Vec<(String, String)>,
+}
+
+/// With which statements the order of each statement matters.
+///
+/// # Errors
+/// If not all reachable states can be known: then nothing is.
+pub fn order_of_statements(
+    loaded: &Loaded,
+    request: &ExecutionsRequest,
+    cancel: &Cancel,
+) -> Result<OrderReport, NotCounted> {
+    let question = Question::asked(loaded, request, cancel)?;
+    match question.learn(loaded) {
+        Ok((_, report)) => Ok(report),
+        Err(NotLearnt::Unknown(why)) => Err(NotCounted::Refused(why)),
+        Err(NotLearnt::Contradiction(why)) => Err(NotCounted::Refused(internal_error(&why))),
+    }
+}
+
+/// Why nothing was learnt.
+pub(super) enum NotLearnt {
+    /// Not all reachable states are known: why.
+    Unknown(String),
+    /// The reference interpreter does not agree: Fabius itself is wrong.
+    Contradiction(String),
+}
+
+/// What is known of two statements.
+#[derive(Default)]
+struct Tally {
+    states: u64,
+    differing: u64,
+    disabling: u64,
+    /// The last state in which both were possible, in which the order mattered, in which one disabled the other.
+    last: [Option<u32>; 3],
+    /// The first state in which the order matters, and the steps.
+    example: Option<(u32, [Move; 2])>,
+    learnt: bool,
+}
+
+impl Tally {
+    fn add(&mut self, meeting: &Meeting<Move>) {
+        let differs = meeting.agreement != Agreement::Commute;
+        let disables = meeting.agreement == Agreement::Disable;
+        let counts = [&mut self.states, &mut self.differing, &mut self.disabling];
+        for ((count, last), is) in counts.into_iter().zip(&mut self.last).zip([true, differs, disables]) {
+            if is && *last != Some(meeting.state) {
+                *count += 1;
+                *last = Some(meeting.state);
+            }
+        }
+        if differs && self.example.is_none() {
+            self.example = Some((meeting.state, meeting.steps));
+        }
+    }
+}
+
+fn movers(step: &Move) -> [Option<u8>; 2] {
+    [Some(step.pid), step.partner.map(|(pid, _)| pid)]
+}
+
+fn edges(step: &Move) -> impl Iterator<Item = EdgeId> {
+    std::iter::once(step.edge).chain(step.partner.map(|(_, edge)| edge))
+}
+
+impl Question<'_> {
+    /// Learns from all reachable states which steps are independent.
+    ///
+    /// # Errors
+    /// Why nothing can be learnt.
+    pub(super) fn learn(&self, loaded: &Loaded) -> Result<(Commuting, OrderReport), NotLearnt> {
+        let mut model = self.model_by(Relation::Accords, false);
+        let explored = explore_events(&mut model, self.request.limits, self.cancel);
+        let graph = explored.map_err(|why| NotLearnt::Unknown(self.unknown(why)))?;
+        let mut commuting = Commuting::new();
+        let mut first_states: HashMap<(Move, Move), u32> = HashMap::new();
+        let mut tallies: BTreeMap<(EdgeId, EdgeId), Tally> = BTreeMap::new();
+        graph.meetings(&movers, &mut |meeting| {
+            let [a, b] = meeting.steps;
+            let commute = meeting.agreement == Agreement::Commute;
+            if !meeting.last_resort {
+                for pair in [(a, b), (b, a)] {
+                    *commuting.entry(pair).or_insert(true) &= commute;
+                }
+                first_states.entry((a, b)).or_insert(meeting.state);
+            }
+            for mine in edges(&a) {
+                for theirs in edges(&b) {
+                    tallies.entry((mine.min(theirs), mine.max(theirs))).or_default().add(&meeting);
+                }
+            }
+        });
+        if self.why_not.is_none() {
+            mark_learnt(&graph, &mut model, &commuting, &first_states, &mut tallies);
+        }
+        let pairs = self.pairs(loaded, &graph, &tallies).map_err(NotLearnt::Contradiction)?;
+        Ok((commuting, OrderReport { states: graph.len() as u64, pairs }))
+    }
+
+    fn unknown(&self, why: NotExplored) -> String {
+        match why {
+            NotExplored::LongSequence => "an atomic sequence may be infinite, or has too many choices".to_owned(),
+            NotExplored::Stopped(reason) => {
+                let completeness = fabius_search::Completeness::Stopped(reason);
+                format!("not all reachable states are known: {}", limit_reached(completeness, &self.request.limits))
+            }
+        }
+    }
+
+    fn pairs(
+        &self,
+        loaded: &Loaded,
+        graph: &EventGraph<Move>,
+        tallies: &BTreeMap<(EdgeId, EdgeId), Tally>,
+    ) -> Result<Vec<PairReport>, String> {
+        let mut pairs = Vec::new();
+        let mut examples = 0;
+        for ((a, b), tally) in tallies {
+            let mut statements = [*a, *b].map(|edge| statement(&self.program, loaded, edge));
+            statements.sort();
+            let wanted = tally.example.filter(|_| examples < EXAMPLES_MAX);
+            examples += usize::from(wanted.is_some());
+            let example = match wanted {
+                Some((state, steps)) => state_report(&self.program, self.watch, &graph.path_to(state), steps)?,
+                None => None,
+            };
+            pairs.push(PairReport {
+                statements,
+                states: tally.states,
+                differing: tally.differing,
+                disabling: tally.disabling,
+                learnt: tally.learnt && tally.differing == 0,
+                example,
+            });
+        }
+        Ok(pairs)
+    }
+}
+
+/// Marks pairs of statements of which the text alone does not tell that they are independent, where steps that begin with them
+/// commute.
+fn mark_learnt(
+    graph: &EventGraph<Move>,
+    model: &mut Interleaved,
+    commuting: &Commuting,
+    first_states: &HashMap<(Move, Move), u32>,
+    tallies: &mut BTreeMap<(EdgeId, EdgeId), Tally>,
+) {
+    let mut state = Vec::new();
+    for ((a, b), number) in first_states.iter().filter(|(pair, _)| commuting[pair]) {
+        graph.recall(*number, &mut state);
+        let (Some(first), Some(second)) = (model.name_of(&state, a), model.name_of(&state, b)) else { continue };
+        let mut kept = vec![second];
+        model.retain_independent(&state, first, &mut kept);
+        for (mine, theirs) in edges(a).flat_map(|mine| edges(b).map(move |theirs| (mine, theirs))) {
+            if let Some(tally) = tallies.get_mut(&(mine.min(theirs), mine.max(theirs))) {
+                tally.learnt |= kept.is_empty();
+            }
+        }
+    }
+}
+
+fn statement(program: &Program, loaded: &Loaded, edge: EdgeId) -> StatementReport {
+    let taken = &program.edges[edge.0 as usize];
+    let process = program.process(taken.process);
+    let statement = &process.statements[taken.statement.0 as usize];
+    let shown = loaded.map.user_span(statement.span);
+    StatementReport {
+        process: process.name.clone(),
+        line: loaded.map.position(shown).line,
+        text: statement.text.clone(),
+        atomic: taken.atomic,
+        place: (shown.file, shown.start, shown.end),
+    }
+}
+
+/// A state that the reference interpreter reached; both steps are possible there.
+///
+/// # Errors
+/// If the reference interpreter does not agree: Fabius itself is wrong.
+fn state_report(
+    program: &Arc<Program>,
+    watch: Watch,
+    path: &[Move],
+    steps: [Move; 2],
+) -> Result<Option<StateReport>, String> {
+    if EXAMPLE_MOVES_MAX < path.len() {
+        return Ok(None);
+    }
+    let trace = confirm_watching(program, watch, path, Claim::Reaches).map_err(|why| why.to_string())?;
+    let refused = |why: &dyn std::fmt::Debug| format!("a step is not possible where it should be: {why:?}");
+    let mut state = State::watching(program, watch).map_err(|why| refused(&why))?;
+    for wanted in path {
+        let taken = step(program, &state, *wanted).map_err(|why| refused(&why))?;
+        let Outcome::Reaches { state: next, .. } = taken.outcome else { return Err(refused(wanted)) };
+        state = next;
+    }
+    for wanted in steps {
+        step(program, &state, wanted).map_err(|why| refused(&why))?;
+    }
+    let values = trace.last.variables.iter().chain(&trace.last.channels).cloned().collect();
+    Ok(Some(StateReport { steps: path.len(), values }))
+}
