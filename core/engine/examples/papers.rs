@@ -20,7 +20,7 @@ use fabius_search::cycle::Goal;
 use fabius_search::delay_bounded::{Coverage, DelayObserver, IterativeDelayBounding, exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
-use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{Alike, RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, CycleOutcome, Observer, Outcome, Quiet, Settings, Statistics, TreeStore};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -171,7 +171,7 @@ fn scheduler_states(models: &Models) -> String {
             let mut machine = models.safety((name, n), "CORRECT");
             let found = exact(
                 &mut machine,
-                &RunToCompletion,
+                &RunToCompletion(Alike),
                 &mut Quiet,
                 &settings(),
                 &IterativeDelayBounding::default(),
@@ -208,8 +208,8 @@ fn until_the_error(models: &Models) -> String {
         };
         let delayed = [
             by_delays(&mut models.safety(model, "BUG"), &RandomOrder::new(0)),
-            by_delays(&mut models.safety(model, "BUG"), &RunToCompletion),
-            by_delays(&mut models.safety(model, "BUG"), &RoundRobin),
+            by_delays(&mut models.safety(model, "BUG"), &RunToCompletion(Alike)),
+            by_delays(&mut models.safety(model, "BUG"), &RoundRobin(Alike)),
         ];
         table.row(&format!("| {} | {} | {deep} | {} |", model.0, model.1, delayed.join(" | ")));
     }

@@ -31,6 +31,9 @@ impl ByName {
 
 impl Ranking for ByName {
     fn rank(&self, state: &[u32], process: u8) -> u32 {
+        if self.only && self.names.is_empty() {
+            return 0;
+        }
         let Some(view) = self.machine.view(state) else { return 0 };
         let pid = usize::from(process);
         let name = view.process_of(pid).map(|id| self.machine.program().process(id).name.as_str());

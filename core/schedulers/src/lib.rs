@@ -1,7 +1,8 @@
 //! The schedulers that a person can choose, as searches know them: with the processes of a machine by the names of their types, and
 //! sealed where the text says so.
 //!
-//! [`with_scheduler`] turns a choice into a scheduler and does something under it; [`rerun`] and [`delays_of`] follow one run under it.
+//! [`scheduler`] turns a choice into a scheduler; [`rerun`] and [`delays_of`] follow one run under it. All choices are of one type,
+//! [`ChosenScheduler`]: what a search does under a scheduler is compiled once, and who moves next is asked through a table of functions.
 //!
 //! Nothing in here searches, or decides a verdict.
 
@@ -14,95 +15,69 @@ pub use rerun::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 pub use seals::{Overlap, SealedPlaces};
 
 use by_name::ByName;
-use fabius_model::SearchedMachine;
+use fabius_machine::Machine;
 use fabius_program::Move;
-use fabius_search::schedule::{
-    Laps, Priority, RandomOrder, RankedLaps, RankedRandom, RankedRoundRobin, RankedRunToCompletion, RoundRobin,
-    RunToCompletion, Scheduler, Sealed,
-};
+use fabius_search::schedule::{Laps, Order, Priority, RandomOrder, RoundRobin, RunToCompletion, Scheduler, Sealed};
 use fabius_task::load::Loaded;
 use fabius_task::settings::{SchedulerBase, SchedulerChoice};
 use laps::ClosingEdges;
 
-/// A scheduler of which several threads may have copies.
-pub trait SharedScheduler: Scheduler<Move, State: Send + Sync> + Clone + Send {}
+/// A scheduler that somebody chose, whichever it is, sealed where the text says so.
+pub type ChosenScheduler = Sealed<Box<dyn AnyScheduler>, Option<SealedPlaces>>;
 
-impl<D: Scheduler<Move, State: Send + Sync> + Clone + Send> SharedScheduler for D {}
-
-/// Something to be done under a scheduler, whichever it is.
-pub trait UnderScheduler {
-    /// What comes of it.
-    type Result;
-
-    /// Does it.
-    fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result;
+/// One of the schedulers of `fabius_search`, of which several threads may have copies.
+pub trait AnyScheduler: Scheduler<Move, State = Order> + Send {
+    /// A copy.
+    fn copy(&self) -> Box<dyn AnyScheduler>;
 }
 
-/// Does something under the scheduler that was chosen, sealed where the text says so.
-pub fn with_scheduler<T: UnderScheduler>(
-    loaded: &Loaded,
-    machine: &mut SearchedMachine,
-    kind: &SchedulerChoice,
-    seed: u64,
-    overlap: &Overlap,
-    work: T,
-) -> T::Result {
-    let reader = machine.machine();
-    let seals = SealedPlaces::new(reader, &loaded.map, &loaded.seals).map(|seals| seals.telling(overlap));
-    sealed_by(machine, kind, seed, seals, work)
-}
-
-/// Does something under the scheduler that was chosen, whatever the text says of sealing.
-pub fn with_plain_scheduler<T: UnderScheduler>(
-    machine: &mut SearchedMachine,
-    kind: &SchedulerChoice,
-    seed: u64,
-    work: T,
-) -> T::Result {
-    sealed_by(machine, kind, seed, None, work)
-}
-
-fn sealed_by<T: UnderScheduler>(
-    machine: &mut SearchedMachine,
-    kind: &SchedulerChoice,
-    seed: u64,
-    seals: Option<SealedPlaces>,
-    work: T,
-) -> T::Result {
-    let reader = machine.machine().clone();
-    match kind {
-        SchedulerChoice::RoundRobin => seal(machine, RoundRobin, seals, work),
-        SchedulerChoice::Laps => seal(machine, Laps(ClosingEdges::of(reader.shared_program())), seals, work),
-        SchedulerChoice::Random => seal(machine, RandomOrder::new(seed), seals, work),
-        SchedulerChoice::Priority(names) => seal(machine, Priority(ByName::new(reader, names)), seals, work),
-        SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => seal(machine, RunToCompletion, seals, work),
-        SchedulerChoice::Own(own) => {
-            let closing = || ClosingEdges::of(reader.shared_program());
-            let ranking = ByName::new(reader.clone(), &own.order);
-            match own.base {
-                SchedulerBase::RunToCompletion => seal(machine, RankedRunToCompletion(ranking.only()), seals, work),
-                SchedulerBase::RoundRobin => seal(machine, RankedRoundRobin(ranking.only()), seals, work),
-                SchedulerBase::Laps => {
-                    seal(machine, RankedLaps { ranking: ranking.only(), closing: closing() }, seals, work)
-                }
-                SchedulerBase::Priority => seal(machine, Priority(ranking), seals, work),
-                SchedulerBase::Random => {
-                    let random = RandomOrder::new(own.seed.unwrap_or(seed));
-                    seal(machine, RankedRandom { ranking: ranking.only(), random }, seals, work)
-                }
-            }
-        }
+impl<D: Scheduler<Move, State = Order> + Clone + Send + 'static> AnyScheduler for D {
+    fn copy(&self) -> Box<dyn AnyScheduler> {
+        Box::new(self.clone())
     }
 }
 
-fn seal<D: SharedScheduler, T: UnderScheduler>(
-    machine: &mut SearchedMachine,
-    scheduler: D,
-    seals: Option<SealedPlaces>,
-    work: T,
-) -> T::Result {
-    match seals {
-        None => work.run(machine, &scheduler),
-        Some(seals) => work.run(machine, &Sealed::new(scheduler, seals)),
+impl Clone for Box<dyn AnyScheduler> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}
+
+/// The scheduler that was chosen, sealed where the text says so. What `overlap` is told of stretches that meet is found out later.
+pub fn scheduler(
+    loaded: &Loaded,
+    machine: &Machine,
+    choice: &SchedulerChoice,
+    seed: u64,
+    overlap: &Overlap,
+) -> ChosenScheduler {
+    let seals = SealedPlaces::new(machine, &loaded.map, &loaded.seals).map(|seals| seals.telling(overlap));
+    Sealed::new(unsealed(machine, choice, seed), seals)
+}
+
+/// The scheduler that was chosen, whatever the text says of sealing.
+pub fn plain_scheduler(machine: &Machine, choice: &SchedulerChoice, seed: u64) -> ChosenScheduler {
+    Sealed::new(unsealed(machine, choice, seed), None)
+}
+
+fn unsealed(machine: &Machine, choice: &SchedulerChoice, seed: u64) -> Box<dyn AnyScheduler> {
+    let ranking = |names: &[String]| ByName::new(machine.clone(), names);
+    let closing = || ClosingEdges::of(machine.shared_program());
+    let of = |base, names: &[String], seed| -> Box<dyn AnyScheduler> {
+        match base {
+            SchedulerBase::RunToCompletion => Box::new(RunToCompletion(ranking(names).only())),
+            SchedulerBase::RoundRobin => Box::new(RoundRobin(ranking(names).only())),
+            SchedulerBase::Laps => Box::new(Laps { closing: closing(), ring: RoundRobin(ranking(names).only()) }),
+            SchedulerBase::Priority => Box::new(Priority(ranking(names))),
+            SchedulerBase::Random => Box::new(RandomOrder { seed, ranking: ranking(names).only() }),
+        }
+    };
+    match choice {
+        SchedulerChoice::RoundRobin => of(SchedulerBase::RoundRobin, &[], seed),
+        SchedulerChoice::Laps => of(SchedulerBase::Laps, &[], seed),
+        SchedulerChoice::Random => of(SchedulerBase::Random, &[], seed),
+        SchedulerChoice::Priority(names) => of(SchedulerBase::Priority, names, seed),
+        SchedulerChoice::RunToCompletion | SchedulerChoice::Auto => of(SchedulerBase::RunToCompletion, &[], seed),
+        SchedulerChoice::Own(own) => of(own.base, &own.order, own.seed.unwrap_or(seed)),
     }
 }

@@ -3,7 +3,7 @@
 //! A delay is named by the process that it holds back and by which of its turns that would have been. So it keeps its
 //! meaning when the run before it changes.
 
-use super::{Overlap, SharedScheduler, UnderScheduler, with_scheduler};
+use super::{ChosenScheduler, Overlap, scheduler};
 use fabius_counterexample::ExplorationTarget;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch, meaning::Fault};
@@ -133,6 +133,9 @@ pub fn rerun(
     under(loaded, target, scheduling, Guide::Delays(keys, turns), steps_max).map(|(run, _)| run)
 }
 
+/// Where the scheduler is.
+type ScheduleState = <ChosenScheduler as Scheduler<Move>>::State;
+
 type Walked = (ScheduledRun, HashMap<u8, Vec<Vec<Move>>>);
 
 fn under(
@@ -149,8 +152,8 @@ fn under(
     let machine = SearchedMachine::new(Arc::clone(&target.program), watch);
     let mut machine = machine.map_err(|refusal| refusal.to_string())?;
     let chosen = choose(&target.program, &scheduling.scheduler);
-    let walk = Walk { guide, steps_max };
-    with_scheduler(loaded, &mut machine, &chosen.kind, scheduling.seed, &Overlap::default(), walk)
+    let scheduler = scheduler(loaded, machine.machine(), &chosen.kind, scheduling.seed, &Overlap::default());
+    Walk { guide, steps_max }.run(&mut machine, &scheduler)
 }
 
 /// A run to be made.
@@ -174,10 +177,8 @@ impl Done {
     }
 }
 
-impl UnderScheduler for Walk<'_> {
-    type Result = Result<Walked, String>;
-
-    fn run<D: SharedScheduler>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
+impl Walk<'_> {
+    fn run(mut self, machine: &mut SearchedMachine, scheduler: &ChosenScheduler) -> Result<Walked, String> {
         let mut state = Vec::new();
         machine.initial(&mut state).map_err(|fault| fault.to_string())?;
         let mut lister = Lister::new();
@@ -222,14 +223,12 @@ impl UnderScheduler for Walk<'_> {
         turns.sort_unstable();
         Ok((ScheduledRun { path: done.path, delays: done.delays, end, turns }, done.turns))
     }
-}
 
-impl Walk<'_> {
     /// The turn to take, after the scheduler was delayed as often as has to be; `None` if the path ends.
-    fn next<D: Scheduler<Move>>(
+    fn next(
         &mut self,
-        scheduler: &D,
-        schedule: &mut D::State,
+        scheduler: &ChosenScheduler,
+        schedule: &mut ScheduleState,
         turns: &Turns<Move, Fault>,
         done: &mut Done,
     ) -> Result<Option<usize>, String> {

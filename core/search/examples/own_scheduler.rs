@@ -12,7 +12,7 @@
 
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{IterativeDelayBounding, fast};
-use fabius_search::schedule::{Order, RoundRobin, Scheduler, Situation, Step};
+use fabius_search::schedule::{Alike, Order, RoundRobin, Scheduler, Situation, Step};
 use fabius_search::{Ending, Marks, Model, Next, Outcome, ProcessSet, Processes, Quiet, Settings, TreeStore};
 
 /// Lets the suspects move first. Who is held back is passed over for one turn.
@@ -47,11 +47,6 @@ impl<Label> Scheduler<Label> for SuspectsFirst {
     fn step(&self, state: &mut Line, step: &Step<'_, Label>) {
         *state = <Self as Scheduler<Label>>::start(self, step.after);
     }
-
-    // The line is made anew after each turn, so nothing is left to do for these.
-    fn on_enabled(&self, _: &mut Line, _: u8, _: Option<u8>) {}
-
-    fn on_blocked(&self, _: &mut Line, _: u8) {}
 }
 
 /// One word per process, then the lock. Workers are the last two processes.
@@ -145,7 +140,8 @@ fn search<D: Scheduler<u8>>(scheduler: &D) -> Outcome<u8, &'static str> {
 fn main() {
     let mut suspects = ProcessSet::EMPTY;
     [8, 9].into_iter().for_each(|worker| suspects.insert(worker));
-    for (name, found) in [("round-robin", search(&RoundRobin)), ("suspects first", search(&SuspectsFirst { suspects }))]
+    for (name, found) in
+        [("round-robin", search(&RoundRobin(Alike))), ("suspects first", search(&SuspectsFirst { suspects }))]
     {
         let (states, delays) = (found.statistics.states, found.first().map_or(0, |one| one.delays.len()));
         println!("{name}: {states} states, {delays} delays");
@@ -160,7 +156,7 @@ mod tests {
     fn knowing_something_helps() {
         let mut suspects = ProcessSet::EMPTY;
         [8, 9].into_iter().for_each(|worker| suspects.insert(worker));
-        let (blind, wise) = (search(&RoundRobin), search(&SuspectsFirst { suspects }));
+        let (blind, wise) = (search(&RoundRobin(Alike)), search(&SuspectsFirst { suspects }));
         assert_eq!(wise.violations.len(), 1);
         assert!(wise.statistics.states * 2 < blind.statistics.states);
     }

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use fabius_base::Cancel;
     use fabius_search::restrict::{Explorer, Limits, region};
-    use fabius_search::schedule::RoundRobin;
+    use fabius_search::schedule::{Alike, RoundRobin};
 
     fn scheduled(text: &str, aim: Aim) -> Scheduled {
         let request = ScheduleRequest { aim, sections: true, waits_max: 0, ..ScheduleRequest::default() };
@@ -245,7 +245,7 @@ mod tests {
         let mut machine = SearchedMachine::new(program, Watch::NOTHING).expect("a machine");
         let limits = Limits { states_max: 10, transitions_max: 100, memory_bytes_max: None };
         let cancel = Cancel::new();
-        let mut explorer = Explorer::new(&mut machine, &RoundRobin, limits, &cancel).expect("it begins");
+        let mut explorer = Explorer::new(&mut machine, &RoundRobin(Alike), limits, &cancel).expect("it begins");
         while let Ok(Some(_)) = explorer.round() {}
         let mut graph = explorer.into_graph();
         let settings =

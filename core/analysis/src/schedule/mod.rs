@@ -32,13 +32,12 @@ pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, ProcessId, Program, Watch};
-use fabius_schedulers::{SharedScheduler, UnderScheduler, with_plain_scheduler};
+use fabius_schedulers::{ChosenScheduler, plain_scheduler};
 use fabius_search::Completeness;
 use fabius_search::restrict::{
     Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, Stopped, alone, can_move_again,
     fixed_order, movers_in_model, region,
 };
-use fabius_search::schedule::{RoundRobin, Scheduler};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::query::event_trace;
@@ -120,23 +119,9 @@ pub fn schedule(
     };
     let named = Chosen { kind: request.scheduler.clone(), why: None };
     let warning = unknown_types(&program, &named).map(|finding| finding.headline);
-    let mut of = machine.clone();
-    let question = Question { loaded, program, machine, request, stops, scheduler: kind.name(), export: None };
-    Scheduled { warning, ..with_plain_scheduler(&mut of, &kind, 0, Answering { question, observe }) }
-}
-
-/// A question that is answered under a scheduler.
-struct Answering<'a, 'o> {
-    question: Question<'a>,
-    observe: &'o mut dyn FnMut(ScheduleRound),
-}
-
-impl UnderScheduler for Answering<'_, '_> {
-    type Result = Scheduled;
-
-    fn run<D: SharedScheduler>(mut self, _: &mut SearchedMachine, scheduler: &D) -> Scheduled {
-        self.question.answer(scheduler, self.observe)
-    }
+    let scheduler = plain_scheduler(machine.machine(), &kind, 0);
+    let mut question = Question { loaded, program, machine, request, stops, scheduler: kind.name(), export: None };
+    Scheduled { warning, ..question.answer(&scheduler, observe) }
 }
 
 /// Why nothing true can be said of schedules of a program.
@@ -195,7 +180,7 @@ impl Explored {
 }
 
 impl Question<'_> {
-    fn answer<D: Scheduler<Move>>(&mut self, scheduler: &D, observe: &mut dyn FnMut(ScheduleRound)) -> Scheduled {
+    fn answer(&mut self, scheduler: &ChosenScheduler, observe: &mut dyn FnMut(ScheduleRound)) -> Scheduled {
         let mut explored = match self.explore(scheduler, observe) {
             Ok(explored) => explored,
             Err(refusal) => {
@@ -207,7 +192,8 @@ impl Question<'_> {
             Some(_) => self.alone((&self.scheduler.clone(), scheduler), &explored).or_else(|| {
                 // It asks for less: whoever can go on for ever may shut out the others.
                 let may = self.request.scheduler == SchedulerChoice::Auto;
-                may.then(|| self.alone(("round-robin", &RoundRobin), &explored)).flatten()
+                let ring = plain_scheduler(self.machine.machine(), &SchedulerChoice::RoundRobin, 0);
+                may.then(|| self.alone(("round-robin", &ring), &explored)).flatten()
             }),
             None => None,
         };
@@ -251,9 +237,9 @@ impl Question<'_> {
         }
     }
 
-    fn explore<D: Scheduler<Move>>(
+    fn explore(
         &mut self,
-        scheduler: &D,
+        scheduler: &ChosenScheduler,
         observe: &mut dyn FnMut(ScheduleRound),
     ) -> Result<Explored, Refusal> {
         let limits = self.limits();
@@ -289,9 +275,9 @@ impl Question<'_> {
     }
 
     /// The answer that the scheduler by itself is safe, where that is so.
-    fn alone<D: Scheduler<Move>>(
+    fn alone(
         &mut self,
-        (name_of_it, scheduler): (&str, &D),
+        (name_of_it, scheduler): (&str, &ChosenScheduler),
         explored: &Explored,
     ) -> Option<ScheduleReport> {
         let (mut moved, mut there) = (BTreeSet::new(), BTreeSet::new());

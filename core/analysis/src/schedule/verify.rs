@@ -6,7 +6,7 @@ use super::restricted::{Restricted, Restriction};
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
 use fabius_search::restrict::{Explorer, FixedOrder, Limits, Solution, movers_ahead, movers_within};
-use fabius_search::schedule::RoundRobin;
+use fabius_search::schedule::{Alike, RoundRobin};
 use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, breadth_first};
 
 /// What came of checking a schedule.
@@ -70,7 +70,7 @@ fn apart(
         return Ok(Verified::TakesAlong);
     }
     let limits = Limits { states_max: u64::MAX, transitions_max: u64::MAX, memory_bytes_max: None };
-    let mut explorer = Explorer::new(&mut restricted, &RoundRobin, limits, cancel)
+    let mut explorer = Explorer::new(&mut restricted, &RoundRobin(Alike), limits, cancel)
         .map_err(|_| "the model under a schedule has no initial state".to_owned())?;
     loop {
         match explorer.round() {

@@ -1,6 +1,6 @@
 //! The search for infinite runs in the order of delays.
 
-use super::{Overlap, SharedScheduler, UnderScheduler, belonging_to, choose, seed_of, unknown_types, with_scheduler};
+use super::{ChosenScheduler, Overlap, belonging_to, choose, scheduler, seed_of, unknown_types};
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
@@ -52,7 +52,8 @@ pub(crate) fn check(
     .cutting(machine.cut_runs());
     let job = Job { engine_observer, delaying, settings, goal: query.goal, ask, threads, kept: &kept };
     let overlap = Overlap::default();
-    let found = match with_scheduler(loaded, &mut machine, &chosen.kind, seed_of(delaying), &overlap, job) {
+    let scheduler = scheduler(loaded, machine.machine(), &chosen.kind, seed_of(delaying), &overlap);
+    let found = match job.run(&mut machine, &scheduler) {
         Ok(found) => found,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
@@ -100,10 +101,12 @@ struct Job<'a, 'b, 'c> {
     kept: &'c Checkpointing<'c>,
 }
 
-impl UnderScheduler for Job<'_, '_, '_> {
-    type Result = Result<CycleOutcome<Move, Fault>, Box<Finding>>;
-
-    fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
+impl Job<'_, '_, '_> {
+    fn run(
+        self,
+        machine: &mut SearchedMachine,
+        scheduler: &ChosenScheduler,
+    ) -> Result<CycleOutcome<Move, Fault>, Box<Finding>> {
         let Self { mut engine_observer, delaying, goal, ask, threads, kept, .. } = self;
         let limits = self.settings.limits;
         let cancel = engine_observer.context.cancel.clone();

@@ -18,9 +18,8 @@ use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_model::{Budget, SearchedMachine};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_schedulers::{Overlap, SealedPlaces, SharedScheduler, UnderScheduler, with_scheduler};
+use fabius_schedulers::{ChosenScheduler, Overlap, SealedPlaces, scheduler};
 use fabius_search::delay_bounded::{self, Delay, DelayObserver, IterativeDelayBounding, Round};
-use fabius_search::schedule::Scheduler;
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
@@ -198,14 +197,8 @@ fn explore(
         return Ok((drawn, reason));
     }
     let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-    let explored = with_scheduler(
-        task.loaded,
-        machine,
-        &chosen.kind,
-        seed_of(delaying),
-        overlap,
-        Search { engine_observer, order },
-    )?;
+    let scheduler = scheduler(task.loaded, machine.machine(), &chosen.kind, seed_of(delaying), overlap);
+    let explored = search(machine, &scheduler, engine_observer, order)?;
     let asked = DelayBounds {
         exact: order.mode == DelayMode::Exact,
         choices: delaying.choices_max,
@@ -252,12 +245,9 @@ fn fewer(
         Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Checkpointing::not(), ..order };
     let engine_observer =
         EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
-    let search = Search { engine_observer, order };
-    let Ok(explored) =
-        with_scheduler(task.loaded, machine, &chosen.kind, seed_of(order.delaying), &Overlap::default(), search)
-    else {
-        return run;
-    };
+    let seed = seed_of(order.delaying);
+    let scheduler = scheduler(task.loaded, machine.machine(), &chosen.kind, seed, &Overlap::default());
+    let Ok(explored) = search(machine, &scheduler, engine_observer, order) else { return run };
     let same = explored.keys.iter().position(|&other| other == key);
     let better = same.and_then(|index| explored.outcome.violations.get(index));
     match better {
@@ -266,48 +256,43 @@ fn fewer(
     }
 }
 
-/// A search for violations of safety.
-struct Search<'a, 'b, 'c> {
-    engine_observer: EngineObserver<'a, 'b>,
-    order: Order<'c>,
-}
-
-impl UnderScheduler for Search<'_, '_, '_> {
-    type Result = Result<Explored, Box<Finding>>;
-
-    fn run<D: SharedScheduler>(self, machine: &mut SearchedMachine, scheduler: &D) -> Self::Result {
-        let Self { mut engine_observer, order } = self;
-        let Order { limits, stop_at, last, .. } = order;
-        let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
-        let bounding =
-            IterativeDelayBounding { last, choices: order.delaying.choices_max, ..IterativeDelayBounding::default() };
-        if order.mode == DelayMode::Exact {
-            let outcome = order.kept.run(|checkpoint| {
-                delay_bounded::exact(machine, scheduler, &mut engine_observer, &settings, &bounding, checkpoint)
-            })?;
-            let store_bytes = outcome.statistics.memory_bytes;
-            return Ok(Explored { outcome, store_bytes, keys: engine_observer.keys });
-        }
-        let how = (order, &settings, &bounding);
-        let (outcome, store_bytes) = match order.how.store() {
-            Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut engine_observer, how)?,
-            Storage::Hash => {
-                let store = FingerprintStore::new(STORE_SEED);
-                run_fast(machine, scheduler, store, &mut engine_observer, how)?
-            }
-            Storage::Bitstate => {
-                let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
-                let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
-                run_fast(machine, scheduler, store, &mut engine_observer, how)?
-            }
-        };
-        Ok(Explored { outcome, store_bytes, keys: engine_observer.keys })
-    }
-}
-
-fn run_fast<D: Scheduler<Move>, S: Store>(
+/// Searches for violations of safety.
+fn search(
     machine: &mut SearchedMachine,
-    scheduler: &D,
+    scheduler: &ChosenScheduler,
+    mut engine_observer: EngineObserver<'_, '_>,
+    order: Order<'_>,
+) -> Result<Explored, Box<Finding>> {
+    let Order { limits, stop_at, last, .. } = order;
+    let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
+    let bounding =
+        IterativeDelayBounding { last, choices: order.delaying.choices_max, ..IterativeDelayBounding::default() };
+    if order.mode == DelayMode::Exact {
+        let outcome = order.kept.run(|checkpoint| {
+            delay_bounded::exact(machine, scheduler, &mut engine_observer, &settings, &bounding, checkpoint)
+        })?;
+        let store_bytes = outcome.statistics.memory_bytes;
+        return Ok(Explored { outcome, store_bytes, keys: engine_observer.keys });
+    }
+    let how = (order, &settings, &bounding);
+    let (outcome, store_bytes) = match order.how.store() {
+        Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut engine_observer, how)?,
+        Storage::Hash => {
+            let store = FingerprintStore::new(STORE_SEED);
+            run_fast(machine, scheduler, store, &mut engine_observer, how)?
+        }
+        Storage::Bitstate => {
+            let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
+            let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
+            run_fast(machine, scheduler, store, &mut engine_observer, how)?
+        }
+    };
+    Ok(Explored { outcome, store_bytes, keys: engine_observer.keys })
+}
+
+fn run_fast<S: Store>(
+    machine: &mut SearchedMachine,
+    scheduler: &ChosenScheduler,
     mut store: S,
     engine_observer: &mut EngineObserver<'_, '_>,
     (order, settings, bounding): (Order<'_>, &search::Settings, &IterativeDelayBounding),

@@ -1,6 +1,6 @@
 //! Single runs at random.
 
-use super::{Chosen, Explored, Overlap, SharedScheduler, UnderScheduler, seed_of, with_scheduler};
+use super::{Chosen, Explored, Overlap, scheduler, seed_of};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
@@ -14,36 +14,6 @@ use fabius_task::settings::{Delaying, SampleKind, SchedulerChoice};
 
 /// This many delays (or changes of priority) if nobody says.
 const DELAYS_DEFAULT: u32 = 2;
-
-/// What is drawn under a scheduler.
-struct Draw<'a, 'b, 'c> {
-    engine_observer: EngineObserver<'a, 'b>,
-    task: &'c Task<'a>,
-    delaying: &'c Delaying,
-    kind: SampleKind,
-    runs: u64,
-    stop_at: StopAt,
-}
-
-impl UnderScheduler for Draw<'_, '_, '_> {
-    type Result = Explored;
-
-    fn run<D: SharedScheduler>(mut self, machine: &mut SearchedMachine, scheduler: &D) -> Explored {
-        let cancel = self.engine_observer.context.cancel.clone();
-        let limits = self.task.settings.limits;
-        let settings = search::Settings { limits, stop_at: self.stop_at, cancel };
-        let program = self.task.program;
-        let samples = Samples {
-            sampling: sampling(self.kind, self.delaying.delays_max),
-            seed: seed_of(self.delaying),
-            runs_max: Some(self.runs),
-            length: limits.depth_max,
-            of_interest: &|step: &Move| is_seen_by_others(program, step),
-        };
-        let outcome = sample(machine, scheduler, &mut self.engine_observer, &settings, &samples);
-        Explored { outcome, store_bytes: 0, keys: self.engine_observer.keys }
-    }
-}
 
 fn sampling(kind: SampleKind, delays_max: Option<u32>) -> Sampling {
     let delays = delays_max.unwrap_or(DELAYS_DEFAULT);
@@ -71,10 +41,21 @@ pub(super) fn draw(
     kind: SampleKind,
     (overlap, context): (&Overlap, &mut CheckContext<'_>),
 ) -> Explored {
+    let limits = task.settings.limits;
     let stop_at = if task.settings.keep_going { StopAt::Never } else { StopAt::First };
-    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-    let draw = Draw { engine_observer, task, delaying, kind, runs: delaying.runs_max(), stop_at };
-    with_scheduler(task.loaded, machine, chosen, seed_of(delaying), overlap, draw)
+    let settings = search::Settings { limits, stop_at, cancel: context.cancel.clone() };
+    let seed = seed_of(delaying);
+    let samples = Samples {
+        sampling: sampling(kind, delaying.delays_max),
+        seed,
+        runs_max: Some(delaying.runs_max()),
+        length: limits.depth_max,
+        of_interest: &|step: &Move| is_seen_by_others(task.program, step),
+    };
+    let scheduler = scheduler(task.loaded, machine.machine(), chosen, seed, overlap);
+    let mut engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let outcome = sample(machine, &scheduler, &mut engine_observer, &settings, &samples);
+    Explored { outcome, store_bytes: 0, keys: engine_observer.keys }
 }
 
 /// About runs in which nothing was found.

@@ -26,7 +26,7 @@ use crate::iterative_map::{CycleSnapshot, cycles_by_depth};
 use crate::model::Model;
 use crate::observer::Settings;
 use crate::outcome::Completeness;
-use crate::schedule::{Scheduler, Situation};
+use crate::schedule::{Scheduler, Situation, Step};
 use fabius_base::StopReason;
 
 /// Looks for cycles among the states within ever more steps.
@@ -74,7 +74,5 @@ impl<Label> Scheduler<Label> for Unscheduled {
 
     fn delay(&self, (): &mut ()) {}
 
-    fn on_enabled(&self, (): &mut (), _: u8, _: Option<u8>) {}
-
-    fn on_blocked(&self, (): &mut (), _: u8) {}
+    fn step(&self, (): &mut (), _: &Step<'_, Label>) {}
 }

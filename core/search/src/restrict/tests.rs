@@ -4,7 +4,7 @@ mod fair;
 
 use super::*;
 use crate::model::{Ending, Marks, Model, Next, ProcessSet, Processes};
-use crate::schedule::{RoundRobin, RunToCompletion};
+use crate::schedule::{Alike, RoundRobin, RunToCompletion};
 use crate::toy::{Edge, Node, Random, Toy};
 use fabius_base::Cancel;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ fn systems() -> u64 {
 
 fn explore<M: Processes>(model: &mut M, limits: Limits) -> Graph {
     let cancel = Cancel::new();
-    let mut explorer = Explorer::new(model, &RoundRobin, limits, &cancel).expect("there is an initial state");
+    let mut explorer = Explorer::new(model, &RoundRobin(Alike), limits, &cancel).expect("there is an initial state");
     while let Ok(Some(_)) = explorer.round() {}
     explorer.into_graph()
 }
@@ -161,7 +161,7 @@ fn every_scheduler_explores_the_same_states_and_each_round_adds_to_the_region() 
         let mut system = System::random(seed);
         let all = explore(&mut system, EVERYTHING);
         let cancel = Cancel::new();
-        let mut explorer = Explorer::new(&mut system, &RunToCompletion, EVERYTHING, &cancel).expect("it begins");
+        let mut explorer = Explorer::new(&mut system, &RunToCompletion(Alike), EVERYTHING, &cancel).expect("it begins");
         let mut before = BTreeSet::new();
         while let Ok(Some(_)) = explorer.round() {
             let graph = explorer.graph();
@@ -452,7 +452,7 @@ fn a_scheduler_that_is_safe_alone_is_a_schedule() {
         let graph = explore(&mut system, EVERYTHING);
         let cancel = Cancel::new();
         let mut taken = BTreeSet::new();
-        let answer = alone(&mut system, &RunToCompletion, EVERYTHING, &cancel, &mut |state, labels| {
+        let answer = alone(&mut system, &RunToCompletion(Alike), EVERYTHING, &cancel, &mut |state, labels| {
             taken.extend(labels.iter().map(|label| (state.to_vec(), *label)));
         });
         if let Ok(Alone::Safe(states)) = answer {

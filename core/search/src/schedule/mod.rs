@@ -15,8 +15,8 @@
 //! * A rendezvous is a turn of its sender. The receiver moves with it and pays nothing.
 //! * If a process has several ways on, all are tried at the same cost: a choice inside a process is no delay.
 //! * Environment moves (of an observer, or of a claim that goes on alone) cost nothing and are always tried.
-//! * A process that is created or that becomes able to move joins the schedule ([`Scheduler::on_enabled`]); one
-//!   that ends or blocks leaves it ([`Scheduler::on_blocked`]).
+//! * A process that is created or that becomes able to move joins the schedule; one that ends or blocks leaves it
+//!   ([`Scheduler::step`]).
 //!
 //! # Writing one's own
 //!
@@ -26,18 +26,18 @@
 //! each process that can move. Debug builds check it in each state that a search arrives at.
 
 mod laps;
+mod order;
 mod priority;
 mod random;
-mod ranked;
 mod round_robin;
 mod run_to_completion;
 mod sealed;
 pub mod turns;
 
 pub use laps::{Closing, Laps};
-pub use priority::{Priority, Ranking};
+pub use order::Order;
+pub use priority::Priority;
 pub use random::RandomOrder;
-pub use ranked::{RankedLaps, RankedRandom, RankedRoundRobin, RankedRunToCompletion};
 pub use round_robin::RoundRobin;
 pub use run_to_completion::RunToCompletion;
 pub use sealed::{SealKind, Sealed, SealedState, Seals};
@@ -89,22 +89,8 @@ pub trait Scheduler<Label> {
     /// move, it must have named each of them; told so again, anything goes.
     fn delay(&self, state: &mut Self::State);
 
-    /// Step(s, d, s′): a turn was taken. As it stands: processes that can no longer move leave, those that can move
-    /// now join, and so do the partners of a rendezvous, the process with the smallest number first.
-    fn step(&self, state: &mut Self::State, step: &Step<'_, Label>) {
-        let (before, after) = (step.before.enabled, step.after.enabled);
-        let mut blocked = *before;
-        blocked.subtract(after);
-        blocked.iter().for_each(|process| self.on_blocked(state, process));
-        awakened(step).iter().for_each(|process| self.on_enabled(state, process, step.process));
-    }
-
-    /// A process can move now, and could not before, or has just received a message in a rendezvous; `by` is whose
-    /// turn caused it.
-    fn on_enabled(&self, state: &mut Self::State, process: u8, by: Option<u8>);
-
-    /// A process cannot move any more: it waits, or it ended.
-    fn on_blocked(&self, state: &mut Self::State, process: u8);
+    /// Step(s, d, s′): a turn was taken. Processes that can no longer move leave, and those that can move now join.
+    fn step(&self, state: &mut Self::State, step: &Step<'_, Label>);
 
     /// Whether no process may be held back at present.
     fn is_sealed(&self, state: &Self::State) -> bool {
@@ -113,15 +99,46 @@ pub trait Scheduler<Label> {
     }
 }
 
-/// The processes that a turn set going: those that can move now and could not before, and those that took part in a
-/// rendezvous and can go on.
-pub fn awakened<Label>(step: &Step<'_, Label>) -> ProcessSet {
-    let mut awakened = *step.after.enabled;
-    awakened.subtract(step.before.enabled);
-    let mut partners = *step.partners;
-    partners.retain(step.after.enabled);
-    awakened.extend(&partners);
-    awakened
+/// A scheduler that is chosen while the program runs.
+impl<Label, D: Scheduler<Label> + ?Sized> Scheduler<Label> for Box<D> {
+    type State = D::State;
+
+    fn start(&self, situation: Situation<'_>) -> Self::State {
+        (**self).start(situation)
+    }
+
+    fn next(&self, state: &Self::State) -> Option<u8> {
+        (**self).next(state)
+    }
+
+    fn delay(&self, state: &mut Self::State) {
+        (**self).delay(state);
+    }
+
+    fn step(&self, state: &mut Self::State, step: &Step<'_, Label>) {
+        (**self).step(state, step);
+    }
+
+    fn is_sealed(&self, state: &Self::State) -> bool {
+        (**self).is_sealed(state)
+    }
+}
+
+/// How important a process is in a state: smaller ranks go first. It may look at the state, so a model can change
+/// the order by writing to a variable.
+pub trait Ranking: Debug {
+    /// The rank of a process.
+    fn rank(&self, state: &[u32], process: u8) -> u32;
+}
+
+/// All processes are equally important.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Alike;
+
+impl Ranking for Alike {
+    fn rank(&self, _: &[u32], _: u8) -> u32 {
+        0
+    }
 }
 
 /// The coverage condition: Next(d), Next(Delay(d)), … are, within as many terms as there are processes that can move,
@@ -141,49 +158,4 @@ pub fn covers<Label, D: Scheduler<Label>>(scheduler: &D, state: &D::State, enabl
         }
     }
     named == *enabled
-}
-
-/// A short list of processes, the next one first: the state of most schedulers.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Order(Vec<u8>);
-
-impl Order {
-    /// These processes, in this order.
-    pub fn new(processes: impl IntoIterator<Item = u8>) -> Self {
-        Self(processes.into_iter().collect())
-    }
-
-    /// The first.
-    pub fn first(&self) -> Option<u8> {
-        self.0.first().copied()
-    }
-
-    /// Sends the first to the end.
-    pub fn rotate(&mut self) {
-        if !self.0.is_empty() {
-            self.0.rotate_left(1);
-        }
-    }
-
-    /// Takes a process out.
-    pub fn remove(&mut self, process: u8) {
-        self.0.retain(|&other| other != process);
-    }
-
-    /// Puts a process at the front, wherever it was.
-    pub fn put_first(&mut self, process: u8) {
-        self.remove(process);
-        self.0.insert(0, process);
-    }
-
-    /// Puts a process, which is not there, before the first one of which `after` is true.
-    pub fn insert_before(&mut self, process: u8, after: impl Fn(u8) -> bool) {
-        let place = self.0.iter().position(|&other| after(other)).unwrap_or(self.0.len());
-        self.0.insert(place, process);
-    }
-
-    /// The processes, in order.
-    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
-        self.0.iter().copied()
-    }
 }

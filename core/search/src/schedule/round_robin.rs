@@ -1,59 +1,39 @@
-//! Round-robin: in the order of creation.
+//! Round-robin: in the order of ranks, then of creation.
 
-use super::{Scheduler, Situation, Step};
-use crate::model::ProcessSet;
+use super::{Alike, Order, Ranking, Scheduler, Situation, Step};
 
-/// The processes in a ring, in the order of creation. A process keeps control until it blocks or ends, or is held
-/// back; then the next one in the ring that can move gets it.
+/// The processes in a ring. A process keeps control until it blocks or ends, or is held back; then the next one in the ring that can
+/// move gets it.
 ///
 /// It does not take control away by itself, so a process that always can move keeps it for ever at no delay.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RoundRobin;
+pub struct RoundRobin<R = Alike>(pub R);
 
-/// Where the ring stands, and who can move: nothing else matters.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Ring {
-    at: Option<u8>,
-    enabled: ProcessSet,
-}
+impl<Label, R: Ranking> Scheduler<Label> for RoundRobin<R> {
+    /// The ring of those that can move, from where it stands.
+    type State = Order;
 
-impl Ring {
-    /// Moves to the first process from `from` on that can move.
-    pub(super) fn settle(&mut self, from: u8) {
-        let here = self.enabled.iter().find(|&process| from <= process);
-        self.at = here.or_else(|| self.enabled.iter().next());
-    }
-}
-
-impl<Label> Scheduler<Label> for RoundRobin {
-    type State = Ring;
-
-    fn start(&self, situation: Situation<'_>) -> Ring {
-        Ring { at: situation.enabled.iter().next(), enabled: *situation.enabled }
+    fn start(&self, situation: Situation<'_>) -> Order {
+        Order::by_rank(&self.0, situation.state, situation.enabled.iter())
     }
 
-    fn next(&self, state: &Ring) -> Option<u8> {
-        state.at
+    fn next(&self, state: &Order) -> Option<u8> {
+        state.first()
     }
 
-    fn delay(&self, state: &mut Ring) {
-        if let Some(at) = state.at {
-            state.settle(at.saturating_add(1));
+    fn delay(&self, state: &mut Order) {
+        state.rotate();
+    }
+
+    fn step(&self, state: &mut Order, step: &Step<'_, Label>) {
+        let words = step.after.state;
+        let mut ring = Order::by_rank(&self.0, words, step.after.enabled.iter());
+        // Where nobody moved, it stands where it stood; a process that has ended is followed by whoever came after it.
+        if let Some(at) = step.process.or(state.first()) {
+            let rank = |state: &[u32], process| (self.0.rank(state, process), process);
+            let here = rank(if step.after.enabled.contains(at) { words } else { step.before.state }, at);
+            ring.settle(|process| here <= rank(words, process));
         }
-    }
-
-    fn step(&self, state: &mut Ring, step: &Step<'_, Label>) {
-        state.enabled = *step.after.enabled;
-        state.settle(step.process.or(state.at).unwrap_or(0));
-    }
-
-    fn on_enabled(&self, state: &mut Ring, process: u8, _: Option<u8>) {
-        state.enabled.insert(process);
-        state.settle(state.at.unwrap_or(process));
-    }
-
-    fn on_blocked(&self, state: &mut Ring, process: u8) {
-        state.enabled.remove(process);
-        state.settle(state.at.unwrap_or(0));
+        *state = ring;
     }
 }

@@ -11,8 +11,7 @@
 //! Where stretches of different kinds overlap, because another process enters one, the kind that was first stays; that is
 //! most likely a mistake, and told ([`Seals::meet`]).
 
-use super::round_robin::Ring;
-use super::{Order, RoundRobin, RunToCompletion, Scheduler, Situation, Step};
+use super::{Alike, Order, RoundRobin, RunToCompletion, Scheduler, Situation, Step};
 use std::fmt::Debug;
 
 /// How processes are scheduled in a sealed stretch.
@@ -38,6 +37,23 @@ pub trait Seals: Debug {
     }
 }
 
+/// No stretch, perhaps.
+impl<S: Seals> Seals for Option<S> {
+    fn inside(&self, state: &[u32], process: u8) -> Option<SealKind> {
+        self.as_ref()?.inside(state, process)
+    }
+
+    fn process_count(&self, state: &[u32]) -> usize {
+        self.as_ref().map_or(0, |seals| seals.process_count(state))
+    }
+
+    fn meet(&self, state: &[u32], first: u8, other: u8) {
+        if let Some(seals) = self {
+            seals.meet(state, first, other);
+        }
+    }
+}
+
 /// A scheduler with sealed stretches.
 #[derive(Clone, Debug)]
 pub struct Sealed<D, S> {
@@ -49,14 +65,15 @@ pub struct Sealed<D, S> {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SealedState<State> {
     own: State,
-    sealed: Option<Fixed>,
+    /// Most states lie outside: these take one word.
+    sealed: Option<Box<Fixed>>,
 }
 
 /// The fixed order inside a stretch.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Fixed {
-    RoundRobin(Ring),
-    RunToCompletion(Order),
+struct Fixed {
+    kind: SealKind,
+    order: Order,
 }
 
 impl<D, S> Sealed<D, S> {
@@ -72,42 +89,23 @@ impl<D, S> Sealed<D, S> {
 }
 
 impl Fixed {
-    fn kind(&self) -> SealKind {
-        match self {
-            Self::RoundRobin(_) => SealKind::RoundRobin,
-            Self::RunToCompletion(_) => SealKind::RunToCompletion,
-        }
-    }
-
     /// The order at the start of a stretch that a process has entered.
-    fn start(kind: SealKind, process: Option<u8>, situation: Situation<'_>) -> Self {
-        match kind {
-            SealKind::RoundRobin => {
-                let mut ring = <RoundRobin as Scheduler<()>>::start(&RoundRobin, situation);
-                ring.settle(process.unwrap_or(0));
-                Self::RoundRobin(ring)
+    fn start(kind: SealKind, process: Option<u8>, situation: Situation<'_>) -> Box<Self> {
+        let mut order = Order::new(situation.enabled.iter());
+        match (kind, process) {
+            (SealKind::RoundRobin, _) => order.settle(|other| process.unwrap_or(0) <= other),
+            (SealKind::RunToCompletion, Some(process)) if situation.enabled.contains(process) => {
+                order.put_first(process);
             }
-            SealKind::RunToCompletion => {
-                let mut order = <RunToCompletion as Scheduler<()>>::start(&RunToCompletion, situation);
-                if let Some(process) = process.filter(|&process| situation.enabled.contains(process)) {
-                    order.put_first(process);
-                }
-                Self::RunToCompletion(order)
-            }
+            (SealKind::RunToCompletion, _) => {}
         }
-    }
-
-    fn next(&self) -> Option<u8> {
-        match self {
-            Self::RoundRobin(ring) => <RoundRobin as Scheduler<()>>::next(&RoundRobin, ring),
-            Self::RunToCompletion(order) => <RunToCompletion as Scheduler<()>>::next(&RunToCompletion, order),
-        }
+        Box::new(Self { kind, order })
     }
 
     fn step<Label>(&mut self, step: &Step<'_, Label>) {
-        match self {
-            Self::RoundRobin(ring) => RoundRobin.step(ring, step),
-            Self::RunToCompletion(order) => RunToCompletion.step(order, step),
+        match self.kind {
+            SealKind::RoundRobin => RoundRobin(Alike).step(&mut self.order, step),
+            SealKind::RunToCompletion => RunToCompletion(Alike).step(&mut self.order, step),
         }
     }
 }
@@ -146,7 +144,7 @@ impl<Label, D: Scheduler<Label>, S: Seals> Scheduler<Label> for Sealed<D, S> {
 
     fn next(&self, state: &Self::State) -> Option<u8> {
         match &state.sealed {
-            Some(fixed) => fixed.next(),
+            Some(fixed) => fixed.order.first(),
             None => self.scheduler.next(&state.own),
         }
     }
@@ -159,20 +157,12 @@ impl<Label, D: Scheduler<Label>, S: Seals> Scheduler<Label> for Sealed<D, S> {
 
     fn step(&self, state: &mut Self::State, step: &Step<'_, Label>) {
         self.scheduler.step(&mut state.own, step);
-        let kind = self.kind(step.after.state, state.sealed.as_ref().map(Fixed::kind));
+        let kind = self.kind(step.after.state, state.sealed.as_ref().map(|fixed| fixed.kind));
         match (kind, &mut state.sealed) {
             (None, sealed) => *sealed = None,
-            (Some(kind), Some(fixed)) if fixed.kind() == kind => fixed.step(step),
+            (Some(kind), Some(fixed)) if fixed.kind == kind => fixed.step(step),
             (Some(kind), sealed) => *sealed = Some(Fixed::start(kind, step.process, step.after)),
         }
-    }
-
-    fn on_enabled(&self, state: &mut Self::State, process: u8, by: Option<u8>) {
-        self.scheduler.on_enabled(&mut state.own, process, by);
-    }
-
-    fn on_blocked(&self, state: &mut Self::State, process: u8) {
-        self.scheduler.on_blocked(&mut state.own, process);
     }
 
     fn is_sealed(&self, state: &Self::State) -> bool {

@@ -5,7 +5,7 @@ use super::truth::{Truth, everything, truth};
 use fabius_base::StopReason;
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Coverage, DelayObserver, IterativeDelayBounding, exact, fast};
-use fabius_search::schedule::{Closing, Laps, RankedLaps, RankedRandom, RankedRoundRobin, RankedRunToCompletion};
+use fabius_search::schedule::{Alike, Closing, Laps};
 use fabius_search::schedule::{Priority, RandomOrder, Ranking, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{
     BitstateStore, Completeness, Model, Next, Observer, Outcome, Settings, StopAt, Store, TreeStore, ViolationKind,
@@ -78,47 +78,15 @@ fn with_each(toys: &Toys, seed: u64, check: Check<'_>) {
         };
         check(name, &run, &mut |delays_max| truth(&mut toys.clone(), scheduler, delays_max));
     }
-    one(toys, "round-robin", &RoundRobin, check);
-    one(toys, "laps", &Laps(Backwards::of(toys)), check);
-    one(toys, "run-to-completion", &RunToCompletion, check);
+    one(toys, "round-robin", &RoundRobin(Alike), check);
+    one(toys, "laps", &Laps::new(Backwards::of(toys)), check);
+    one(toys, "run-to-completion", &RunToCompletion(Alike), check);
     one(toys, "random", &RandomOrder::new(seed), check);
     one(toys, "priority", &Priority(Fickle), check);
-    one(toys, "ranked round-robin", &RankedRoundRobin(Fickle), check);
-    one(toys, "ranked laps", &RankedLaps { ranking: Fickle, closing: Backwards::of(toys) }, check);
-    one(toys, "ranked run-to-completion", &RankedRunToCompletion(Fickle), check);
-    one(toys, "ranked random", &RankedRandom { ranking: Fickle, random: RandomOrder::new(seed) }, check);
-}
-
-/// With one rank for all, the ranked schedulers are the usual ones.
-#[derive(Clone, Copy, Debug)]
-struct Equals;
-
-impl Ranking for Equals {
-    fn rank(&self, _: &[u32], _: u8) -> u32 {
-        0
-    }
-}
-
-#[test]
-fn schedulers_with_one_rank_for_all_are_the_usual_ones() {
-    for seed in 0..200 {
-        let toys = Toys::random(seed, false);
-        let figures = |found: Found| (found.rounds, found.product_states, found.statistics.matched, found.violations);
-        let all = IterativeDelayBounding::default();
-        let usual = [
-            run_exact(&toys, &RoundRobin, &all),
-            run_exact(&toys, &Laps(Backwards::of(&toys)), &all),
-            run_exact(&toys, &RunToCompletion, &all),
-            run_exact(&toys, &RandomOrder::new(seed), &all),
-        ];
-        let ranked = [
-            run_exact(&toys, &RankedRoundRobin(Equals), &all),
-            run_exact(&toys, &RankedLaps { ranking: Equals, closing: Backwards::of(&toys) }, &all),
-            run_exact(&toys, &RankedRunToCompletion(Equals), &all),
-            run_exact(&toys, &RankedRandom { ranking: Equals, random: RandomOrder::new(seed) }, &all),
-        ];
-        assert_eq!(usual.map(figures), ranked.map(figures), "seed {seed}");
-    }
+    one(toys, "ranked round-robin", &RoundRobin(Fickle), check);
+    one(toys, "ranked laps", &Laps { ring: RoundRobin(Fickle), closing: Backwards::of(toys) }, check);
+    one(toys, "ranked run-to-completion", &RunToCompletion(Fickle), check);
+    one(toys, "ranked random", &RandomOrder { ranking: Fickle, seed }, check);
 }
 
 /// Walks the path of a violation with the scheduler's eyes closed: it must be a path, and end as it says.
@@ -226,9 +194,15 @@ fn fast_mode_is_not_exact_per_bound_and_nobody_may_claim_that_it_is() {
             for bound in 1..=3_u32 {
                 let bounding = IterativeDelayBounding::up_to(bound);
                 let (fast, truth) = if is_causal {
-                    (run_fast(&toys, &RunToCompletion, &bounding), truth(&mut toys.clone(), &RunToCompletion, bound))
+                    (
+                        run_fast(&toys, &RunToCompletion(Alike), &bounding),
+                        truth(&mut toys.clone(), &RunToCompletion(Alike), bound),
+                    )
                 } else {
-                    (run_fast(&toys, &RoundRobin, &bounding), truth(&mut toys.clone(), &RoundRobin, bound))
+                    (
+                        run_fast(&toys, &RoundRobin(Alike), &bounding),
+                        truth(&mut toys.clone(), &RoundRobin(Alike), bound),
+                    )
                 };
                 let (seen, there) = (fast.statistics.states as usize, truth.delays.len());
                 assert!(seen <= there, "seed {seed}, {name}: more than can be reached");
@@ -253,7 +227,7 @@ fn fast_mode_is_not_exact_per_bound_and_nobody_may_claim_that_it_is() {
 #[test]
 fn known_successors_do_not_keep_the_search_for_ever() {
     let toys = Toys::counters(3, 3);
-    let found = run_fast(&toys, &RoundRobin, &IterativeDelayBounding::default());
+    let found = run_fast(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default());
     assert_eq!(found.statistics.states, 64);
     assert_eq!(found.coverage, Coverage::EverySchedule);
 }
@@ -262,8 +236,8 @@ fn known_successors_do_not_keep_the_search_for_ever() {
 fn zero_delays_follow_one_schedule() {
     let toys = Toys::counters(3, 4);
     for found in [
-        run_fast(&toys, &RoundRobin, &IterativeDelayBounding::up_to(0)),
-        run_exact(&toys, &RunToCompletion, &IterativeDelayBounding::up_to(0)),
+        run_fast(&toys, &RoundRobin(Alike), &IterativeDelayBounding::up_to(0)),
+        run_exact(&toys, &RunToCompletion(Alike), &IterativeDelayBounding::up_to(0)),
     ] {
         assert_eq!(found.statistics.states, 13);
         assert_eq!(found.rounds.len(), 1);
@@ -317,7 +291,7 @@ fn lossy_stores_serve_fast_mode() {
         let all = everything(&mut toys.clone());
         let found = fast(
             &mut toys.clone(),
-            &RoundRobin,
+            &RoundRobin(Alike),
             &mut store,
             &mut Notes,
             &keep_going(),
@@ -339,7 +313,7 @@ fn limits_end_the_search_and_are_named() {
     let mut store = TreeStore::new();
     let found = fast(
         &mut toys.clone(),
-        &RoundRobin,
+        &RoundRobin(Alike),
         &mut store,
         &mut Notes,
         &settings,
@@ -352,7 +326,7 @@ fn limits_end_the_search_and_are_named() {
     assert!(matches!(found.coverage, Coverage::Ended(Some(_))), "{found:?}");
     let found = exact(
         &mut toys.clone(),
-        &RoundRobin,
+        &RoundRobin(Alike),
         &mut Notes,
         &settings,
         &IterativeDelayBounding::default(),
@@ -365,7 +339,7 @@ fn limits_end_the_search_and_are_named() {
     let mut store = TreeStore::new();
     let found = fast(
         &mut toys.clone(),
-        &RoundRobin,
+        &RoundRobin(Alike),
         &mut store,
         &mut Notes,
         &settings,

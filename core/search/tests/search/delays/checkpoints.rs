@@ -10,7 +10,7 @@ use fabius_search::delay_bounded::{exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, DepthSnapshot, Keep, Revisit};
 use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles};
 use fabius_search::iterative_map::{Ask, CycleSnapshot, iterative_cycles, iterative_map_together};
-use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{Alike, RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::toy::Random;
 use fabius_search::{
     Completeness, CycleOutcome, FingerprintStore, Observer, Outcome, Quiet, Settings, Statistics, Store, TreeStore,
@@ -147,13 +147,13 @@ fn a_search_in_pieces_is_the_same_search() {
         let choices = (seed % 4 == 0).then_some(seed as u32 % 3);
         let bounding = IterativeDelayBounding { increment: 1 + seed as u32 % 2, choices, ..bounding };
         fast += match seed % 3 {
-            0 => compare_fast(&toys, &RoundRobin, &bounding, seed),
-            1 => compare_fast(&toys, &RunToCompletion, &bounding, seed),
+            0 => compare_fast(&toys, &RoundRobin(Alike), &bounding, seed),
+            1 => compare_fast(&toys, &RunToCompletion(Alike), &bounding, seed),
             _ => compare_fast(&toys, &RandomOrder::new(seed), &bounding, seed),
         };
         exact += match seed % 3 {
-            0 => compare_exact(&toys, &RoundRobin, &bounding, seed),
-            1 => compare_exact(&toys, &RunToCompletion, &bounding, seed),
+            0 => compare_exact(&toys, &RoundRobin(Alike), &bounding, seed),
+            1 => compare_exact(&toys, &RunToCompletion(Alike), &bounding, seed),
             _ => compare_exact(&toys, &RandomOrder::new(seed), &bounding, seed),
         };
     }
@@ -184,7 +184,7 @@ fn it_may_be_stopped_at_any_look() {
     let (bounding, settings) = (IterativeDelayBounding::default(), Settings::default());
     let whole = fast(
         &mut toys.clone(),
-        &RunToCompletion,
+        &RunToCompletion(Alike),
         &mut TreeStore::<()>::new(),
         &mut Quiet,
         &settings,
@@ -195,18 +195,19 @@ fn it_may_be_stopped_at_any_look() {
     for looks in 1..14 {
         let (found, stops) = impatiently(looks, |observer, checkpoint| {
             let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
-            fast(&mut model, &RunToCompletion, &mut store, observer, &settings, &bounding, checkpoint)
+            fast(&mut model, &RunToCompletion(Alike), &mut store, observer, &settings, &bounding, checkpoint)
                 .expect("the same search")
         });
         assert_same(&found, &whole, &format!("{looks} looks"));
         assert!(stops > 0, "{looks} looks");
     }
     let toys = tireless(3, 7);
-    let whole = exact(&mut toys.clone(), &RunToCompletion, &mut Quiet, &settings, &bounding, CheckpointPolicy::none())
-        .expect("nothing is resumed");
+    let whole =
+        exact(&mut toys.clone(), &RunToCompletion(Alike), &mut Quiet, &settings, &bounding, CheckpointPolicy::none())
+            .expect("nothing is resumed");
     for looks in 1..8 {
         let (found, stops) = impatiently(looks, |observer, checkpoint| {
-            exact(&mut toys.clone(), &RunToCompletion, observer, &settings, &bounding, checkpoint)
+            exact(&mut toys.clone(), &RunToCompletion(Alike), observer, &settings, &bounding, checkpoint)
                 .expect("the same search")
         });
         assert_same(&found, &whole, &format!("exactly, {looks} looks"));
@@ -223,8 +224,8 @@ fn more_delays_may_be_asked_for_later() {
         let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
         let checkpoint = CheckpointPolicy { from, keep: Some(&mut keep) };
         let settings = Settings::default();
-        let found =
-            fast(&mut model, &RoundRobin, &mut store, &mut Quiet, &settings, &bounding, checkpoint).expect("mine");
+        let found = fast(&mut model, &RoundRobin(Alike), &mut store, &mut Quiet, &settings, &bounding, checkpoint)
+            .expect("mine");
         (found, kept)
     };
     let (_, snapshot) = run(IterativeDelayBounding::up_to(1), None);
@@ -241,12 +242,12 @@ fn a_snapshot_of_another_model_is_refused_or_finds_other_states() {
     let (mut store, settings) = (TreeStore::<()>::new(), Settings::default());
     let checkpoint = CheckpointPolicy { from: None, keep: Some(&mut keep) };
     let mut large = tireless(4, 3);
-    fast(&mut large, &RoundRobin, &mut store, &mut Quiet, &settings, &bounding, checkpoint).expect("mine");
+    fast(&mut large, &RoundRobin(Alike), &mut store, &mut Quiet, &settings, &bounding, checkpoint).expect("mine");
     let snapshot: FastSnapshot = kept.expect("there is more to do");
     let mut keep = |_| ();
     let checkpoint = CheckpointPolicy { from: Some(&snapshot), keep: Some(&mut keep) };
     let (mut small, mut store) = (tireless(1, 3), TreeStore::<()>::new());
-    let refused = fast(&mut small, &RoundRobin, &mut store, &mut Quiet, &settings, &bounding, checkpoint);
+    let refused = fast(&mut small, &RoundRobin(Alike), &mut store, &mut Quiet, &settings, &bounding, checkpoint);
     assert_eq!(refused.err(), Some(Unusable));
 }
 
@@ -413,11 +414,11 @@ fn a_search_for_cycles_round_by_round_is_the_same_search() {
         let goal = [Goal::AcceptanceCycle, Goal::Livelock][seed as usize % 2];
         let ask = [Ask::Map, Ask::NestedDfs, Ask::Components][seed as usize / 2 % 3];
         stops[0] += match seed % 3 {
-            0 => cycles_in_pieces(&toys, &RoundRobin, (goal, ask), seed),
-            1 => cycles_in_pieces(&toys, &RunToCompletion, (goal, ask), seed),
+            0 => cycles_in_pieces(&toys, &RoundRobin(Alike), (goal, ask), seed),
+            1 => cycles_in_pieces(&toys, &RunToCompletion(Alike), (goal, ask), seed),
             _ => cycles_in_pieces(&toys, &RandomOrder::new(seed), (goal, ask), seed),
         };
-        stops[1] += together_in_pieces(&toys, &RunToCompletion, goal, seed);
+        stops[1] += together_in_pieces(&toys, &RunToCompletion(Alike), goal, seed);
         let (depth, settings) =
             (DepthSettings { increment: 1 + seed as u32 % 3, ..DepthSettings::default() }, Settings::default());
         let whole =

@@ -5,7 +5,7 @@ use super::truth::{everything, truth_with_choices};
 use fabius_base::StopReason;
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding, exact, fast};
-use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{Alike, RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, Outcome, Quiet, Settings, StopAt, TreeStore, ViolationKind};
 use std::collections::BTreeMap;
 
@@ -106,8 +106,8 @@ fn choices_are_bounded_exactly() {
         let toys = Toys { processes_max: 3, ..Toys::random(seed, false) };
         let toys = Toys { start: toys.start.iter().copied().take(3).collect(), ..toys };
         let (one, other) = match seed % 3 {
-            0 => compare(&toys, &RoundRobin, &format!("seed {seed}, round-robin")),
-            1 => compare(&toys, &RunToCompletion, &format!("seed {seed}, run-to-completion")),
+            0 => compare(&toys, &RoundRobin(Alike), &format!("seed {seed}, round-robin")),
+            1 => compare(&toys, &RunToCompletion(Alike), &format!("seed {seed}, run-to-completion")),
             _ => compare(&toys, &RandomOrder::new(seed), &format!("seed {seed}, random")),
         };
         fewer += u32::from(one);
@@ -127,7 +127,7 @@ fn each_alternative_but_the_first_costs_one() {
     for (choices, violations) in [(0, 0), (1, 1), (2, 1)] {
         let bounds = IterativeDelayBounding { choices: Some(choices), ..IterativeDelayBounding::default() };
         for quick in [false, true] {
-            let found = run(&toys, &RoundRobin, &bounds, quick);
+            let found = run(&toys, &RoundRobin(Alike), &bounds, quick);
             let faults = found.violations.iter().filter(|one| matches!(one.kind, ViolationKind::Fault(_)));
             assert_eq!(faults.count(), violations, "{choices} choices");
             assert_eq!(found.statistics.states, 11);

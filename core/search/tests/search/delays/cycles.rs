@@ -7,7 +7,7 @@ use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::{Found, Goal};
 use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
-use fabius_search::schedule::{RandomOrder, RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{Alike, RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, CycleOutcome, Marks, Model, Next, Quiet, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -190,8 +190,8 @@ fn every_way_to_ask_agrees_with_the_definition_once_the_frontier_is_empty() {
                     last: None,
                     choices: None,
                 };
-                check("round-robin", ask, search(&toys, &RoundRobin, &all, (goal, ask)));
-                check("run-to-completion", ask, search(&toys, &RunToCompletion, &all, (goal, ask)));
+                check("round-robin", ask, search(&toys, &RoundRobin(Alike), &all, (goal, ask)));
+                check("run-to-completion", ask, search(&toys, &RunToCompletion(Alike), &all, (goal, ask)));
                 check("random", ask, search(&toys, &RandomOrder::new(seed), &all, (goal, ask)));
             }
         }
@@ -217,8 +217,8 @@ fn several_threads_agree_with_the_definition_and_with_each_other() {
         // Some join at once, some in the middle.
         let alone_max = if seed % 4 < 2 { 0 } else { 1 + seed as usize % 11 };
         let search = |threads| match seed % 3 {
-            0 => together(&toys, &RoundRobin, &all, goal, (threads, alone_max)),
-            1 => together(&toys, &RunToCompletion, &all, goal, (threads, alone_max)),
+            0 => together(&toys, &RoundRobin(Alike), &all, goal, (threads, alone_max)),
+            1 => together(&toys, &RunToCompletion(Alike), &all, goal, (threads, alone_max)),
             _ => together(&toys, &RandomOrder::new(seed), &all, goal, (threads, alone_max)),
         };
         let alone = search(1);
@@ -252,8 +252,8 @@ fn small_systems_are_searched_as_by_one_thread() {
         let toys = program(seed);
         let goal = GOALS[seed as usize % 2];
         let all = IterativeDelayBounding::default();
-        let alone = search(&toys, &RoundRobin, &all, (goal, Ask::Map));
-        assert_eq!(together(&toys, &RoundRobin, &all, goal, (3, ALONE_MAX)), alone, "seed {seed}");
+        let alone = search(&toys, &RoundRobin(Alike), &all, (goal, Ask::Map));
+        assert_eq!(together(&toys, &RoundRobin(Alike), &all, goal, (3, ALONE_MAX)), alone, "seed {seed}");
         with += usize::from(alone.first().is_some());
     }
     assert!(with > 50, "{with} with a cycle");
@@ -270,7 +270,7 @@ fn several_threads_share_large_systems() {
         toys.rules.push(Rule { from: last.to, to: 0, marks: progress, ..last });
         for (goal, cyclic) in [(Goal::AcceptanceCycle, accepting), (Goal::Livelock, true)] {
             for threads in [1, 2, 4] {
-                let found = together(&toys, &RoundRobin, &IterativeDelayBounding::default(), goal, (threads, 0));
+                let found = together(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default(), goal, (threads, 0));
                 assert_eq!(found.first().is_some(), cyclic, "{goal:?}, {threads} threads");
                 if let Some(Found::Lasso { stem, cycle }) = found.first() {
                     walk(&toys, goal, stem, cycle);
@@ -284,8 +284,13 @@ fn several_threads_share_large_systems() {
         // Without a way back there is no loop: everything is trimmed.
         toys.rules.pop();
         for threads in [1, 2, 4] {
-            let found =
-                together(&toys, &RunToCompletion, &IterativeDelayBounding::default(), Goal::Livelock, (threads, 100));
+            let found = together(
+                &toys,
+                &RunToCompletion(Alike),
+                &IterativeDelayBounding::default(),
+                Goal::Livelock,
+                (threads, 100),
+            );
             assert_eq!(found.first(), None);
             assert_eq!(found.statistics.states, 9_u64.pow(4));
         }
@@ -299,9 +304,17 @@ fn limits_end_a_search_by_several_threads() {
         let mut models = vec![toys.clone(); 3];
         let all = IterativeDelayBounding::default();
         let question = (Goal::Livelock, 64);
-        iterative_map_together(&mut models, &RoundRobin, &mut Quiet, settings, &all, question, CheckpointPolicy::none())
-            .expect("there is nothing to go on from")
-            .expect("there are models")
+        iterative_map_together(
+            &mut models,
+            &RoundRobin(Alike),
+            &mut Quiet,
+            settings,
+            &all,
+            question,
+            CheckpointPolicy::none(),
+        )
+        .expect("there is nothing to go on from")
+        .expect("there are models")
     };
     let limits = Limits { states_max: Some(500), ..Limits::default() };
     let found = run(&Settings { limits, ..Settings::default() });
@@ -322,7 +335,7 @@ fn what_is_found_within_a_bound_is_the_same_however_it_is_asked() {
         for goal in GOALS {
             // The same edges are there for those that keep them, so the same round finds a cycle.
             let bound_of = |ask| {
-                let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (goal, ask));
+                let found = search(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default(), (goal, ask));
                 found.first().and(found.rounds.last().map(|round| round.bound))
             };
             let found = ASKS.map(bound_of);
@@ -341,7 +354,8 @@ fn a_chain_is_not_refined_at_all() {
     for length in [4, 16, 200] {
         let mut toys = Toys::counters(1, length);
         toys.rules.iter_mut().for_each(|rule| rule.marks = Marks::ACCEPTING);
-        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, Ask::Map));
+        let found =
+            search(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, Ask::Map));
         assert_eq!(found.first(), None);
         assert_eq!(found.coverage, Coverage::EverySchedule);
         let partitions: u64 = found.rounds.iter().map(|round| round.work.partitions).sum();
@@ -367,11 +381,13 @@ fn a_chain_of_loops_is_refined_in_at_most_as_many_passes_as_it_has_loops() {
             let jumps = (1..=length).rev().map(|to| Rule { from: 0, to, marks: Marks::NONE, ..first });
             toys.rules.splice(0..0, jumps.collect::<Vec<_>>());
         }
-        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, Ask::Map));
+        let found =
+            search(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, Ask::Map));
         assert_eq!(found.first(), None);
         let walked: u64 = found.rounds.iter().map(|round| round.work.refined).sum();
         assert!(walked <= 16 * u64::from(length * length), "{walked} edges walked, backwards {backwards}");
-        let together = together(&toys, &RoundRobin, &IterativeDelayBounding::default(), Goal::AcceptanceCycle, (2, 0));
+        let together =
+            together(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default(), Goal::AcceptanceCycle, (2, 0));
         assert_eq!(together.first(), None);
         assert_eq!(together.coverage, Coverage::EverySchedule);
     }
@@ -402,7 +418,7 @@ fn a_shadowed_cycle_is_found_by_refining() {
     ];
     let toys = Toys { rules, places: 5, variables: 0, start: vec![0], processes_max: 1 };
     for ask in ASKS {
-        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, ask));
+        let found = search(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default(), (Goal::AcceptanceCycle, ask));
         assert!(matches!(found.first(), Some(Found::Lasso { .. })), "{ask:?}");
         if ask == Ask::Map {
             assert!(found.rounds[0].work.partitions > 0, "found without refining: {found:?}");
@@ -415,7 +431,8 @@ fn a_loop_says_what_it_costs() {
     let (mut free, mut dear) = (0, 0);
     for seed in 0..PROGRAMS {
         let toys = program(seed);
-        let found = search(&toys, &RoundRobin, &IterativeDelayBounding::default(), (Goal::Livelock, Ask::Components));
+        let found =
+            search(&toys, &RoundRobin(Alike), &IterativeDelayBounding::default(), (Goal::Livelock, Ask::Components));
         match found.loop_delays {
             Some(0) => free += 1,
             Some(_) => dear += 1,

@@ -3,7 +3,7 @@
 use super::programs::{Label, Rule, Toys};
 use super::truth::{everything, truth};
 use fabius_search::delay_bounded::{DelayObserver, Samples, Sampling, sample};
-use fabius_search::schedule::{RoundRobin, RunToCompletion, Scheduler};
+use fabius_search::schedule::{Alike, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, Marks, Observer, Outcome, Quiet, Settings, StopAt, ViolationKind};
 use std::collections::BTreeMap;
 
@@ -73,9 +73,13 @@ fn runs_repeat_with_their_seed() {
     for seed in 0..60 {
         let toys = Toys::random(seed, false);
         for sampling in ALL {
-            let once = draw(&toys, &RoundRobin, sampling, (seed, 5, Some(30)));
-            assert_eq!(once, draw(&toys, &RoundRobin, sampling, (seed, 5, Some(30))), "seed {seed}, {sampling:?}");
-            let other = draw(&toys, &RoundRobin, sampling, (seed + 1, 5, Some(30)));
+            let once = draw(&toys, &RoundRobin(Alike), sampling, (seed, 5, Some(30)));
+            assert_eq!(
+                once,
+                draw(&toys, &RoundRobin(Alike), sampling, (seed, 5, Some(30))),
+                "seed {seed}, {sampling:?}"
+            );
+            let other = draw(&toys, &RoundRobin(Alike), sampling, (seed + 1, 5, Some(30)));
             differing += usize::from((&once.violations, once.statistics) != (&other.violations, other.statistics));
             assert!(matches!(once.completeness, Completeness::Stopped(_)), "a sample proves nothing");
         }
@@ -88,9 +92,9 @@ fn what_is_met_can_be_met() {
     let (mut met, mut met_by_walks) = (0, BTreeMap::new());
     for seed in 0..300 {
         let toys = Toys::random(seed, false);
-        let there = truth(&mut toys.clone(), &RunToCompletion, 60);
+        let there = truth(&mut toys.clone(), &RunToCompletion(Alike), 60);
         for sampling in ALL {
-            let found = draw(&toys, &RunToCompletion, sampling, (seed, 20, Some(60)));
+            let found = draw(&toys, &RunToCompletion(Alike), sampling, (seed, 20, Some(60)));
             for violation in &found.violations {
                 let delays = &violation.delays;
                 if let ViolationKind::Fault(_) = violation.kind {
@@ -114,10 +118,10 @@ fn delays_meet_what_needs_them_as_often_as_they_promise() {
         let toys = window(steps, at);
         // Round-robin lets the first process go on; to stop at the window it must be held back there, each time, and
         // the second process gives way by itself, being blocked.
-        let needed = truth(&mut toys.clone(), &RoundRobin, 5).faults.values().copied().min().expect("a fault");
+        let needed = truth(&mut toys.clone(), &RoundRobin(Alike), 5).faults.values().copied().min().expect("a fault");
         assert_eq!(needed as usize, at.len());
         let length = u64::from(steps) + at.len() as u64;
-        let found = draw(&toys, &RoundRobin, Sampling::Delays(needed), (11, runs, Some(length)));
+        let found = draw(&toys, &RoundRobin(Alike), Sampling::Delays(needed), (11, runs, Some(length)));
         let promised = promise(&found);
         assert!((promised - (length as f64).powi(-(needed as i32))).abs() < 1e-12);
         let seen = faults(&found) / runs as f64;
@@ -133,7 +137,7 @@ fn delays_meet_what_needs_them_as_often_as_they_promise() {
 fn priorities_meet_what_needs_them_as_often_as_they_promise() {
     let toys = window(12, &[5]);
     for depth in [1, 2, 3] {
-        let found = draw(&toys, &RoundRobin, Sampling::Pct { depth }, (5, 6000, Some(13)));
+        let found = draw(&toys, &RoundRobin(Alike), Sampling::Pct { depth }, (5, 6000, Some(13)));
         let seen = faults(&found) / 6000.0;
         let promised = 1.0 / (2.0 * 13_f64.powi(depth as i32 - 1));
         assert!((promise(&found) - promised).abs() < 1e-12);
@@ -150,7 +154,7 @@ fn turns_left_make_all_orders_equally_likely() {
     let orders = |sampling| {
         let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
         let samples = Samples { sampling, seed: 3, runs_max: Some(3016), length: Some(6), of_interest: &|_| true };
-        let found = sample(&mut one_and_four(), &RoundRobin, &mut EachOne(0), &settings, &samples);
+        let found = sample(&mut one_and_four(), &RoundRobin(Alike), &mut EachOne(0), &settings, &samples);
         let mut counts = [0_u32; 5];
         // The first runs only find out how many turns there are.
         for violation in &found.violations[16..] {
@@ -189,7 +193,7 @@ fn walks_reach_what_there_is() {
     for seed in 0..60 {
         let toys = Toys::random(seed, false);
         let all = everything(&mut toys.clone()).len();
-        let found = draw(&toys, &RoundRobin, Sampling::Walk, (1, 3, None));
+        let found = draw(&toys, &RoundRobin(Alike), Sampling::Walk, (1, 3, None));
         let drawn = found.samples.expect("runs were drawn");
         assert!(drawn.runs >= 3 && 1 <= drawn.length, "seed {seed}: {all} states");
     }

@@ -4,7 +4,7 @@ use super::programs::{Rule, Toys};
 use super::truth::truth;
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::delay_bounded::{IterativeDelayBounding, exact, fast};
-use fabius_search::schedule::{RoundRobin, RunToCompletion, SealKind, Sealed, Seals};
+use fabius_search::schedule::{Alike, RoundRobin, RunToCompletion, SealKind, Sealed, Seals};
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind};
 use std::cell::RefCell;
 
@@ -49,7 +49,7 @@ fn sealed_searches_reach_what_the_definition_says() {
         let toys = Toys::random(seed, false);
         let kind = if seed % 2 == 0 { SealKind::RoundRobin } else { SealKind::RunToCompletion };
         let places = (0..toys.places).filter(|place| (seed >> place) & 1 == 1).map(|place| (place, kind)).collect();
-        let scheduler = Sealed::new(RunToCompletion, Inside::new(toys.variables, places));
+        let scheduler = Sealed::new(RunToCompletion(Alike), Inside::new(toys.variables, places));
         for bound in [0, 2] {
             let there = truth(&mut toys.clone(), &scheduler, bound);
             let bounding = IterativeDelayBounding::up_to(bound);
@@ -75,7 +75,7 @@ fn sealed_searches_reach_what_the_definition_says() {
             )
             .expect("nothing is resumed");
             assert!(quick.statistics.states as usize <= there.delays.len(), "seed {seed}");
-            let free = truth(&mut toys.clone(), &RunToCompletion, bound);
+            let free = truth(&mut toys.clone(), &RunToCompletion(Alike), bound);
             fewer += usize::from(there.delays.len() < free.delays.len());
         }
         assert_eq!(scheduler.seals().met.borrow().as_slice(), [], "seed {seed}");
@@ -88,7 +88,7 @@ fn sealed_searches_reach_what_the_definition_says() {
 fn a_stretch_is_not_interrupted() {
     let toys = Toys::counters(3, 4);
     let places = (1..4).map(|place| (place, SealKind::RunToCompletion)).collect();
-    let scheduler = Sealed::new(RoundRobin, Inside::new(0, places));
+    let scheduler = Sealed::new(RoundRobin(Alike), Inside::new(0, places));
     let all = exact(
         &mut toys.clone(),
         &scheduler,
@@ -102,7 +102,7 @@ fn a_stretch_is_not_interrupted() {
     assert_eq!(all.statistics.states, 8 + 36);
     let open = exact(
         &mut toys.clone(),
-        &RoundRobin,
+        &RoundRobin(Alike),
         &mut Quiet,
         &keep_going(),
         &IterativeDelayBounding::up_to(20),
@@ -122,7 +122,7 @@ fn overlapping_stretches_are_told_and_the_first_counts() {
     let mut lasting = Toys { start: vec![0, 2], ..toys.clone() };
     lasting.rules = vec![toys.rules[0], rule];
     let ring = vec![(1, SealKind::RunToCompletion), (2, SealKind::RoundRobin)];
-    let scheduler = Sealed::new(RoundRobin, Inside::new(0, ring));
+    let scheduler = Sealed::new(RoundRobin(Alike), Inside::new(0, ring));
     let _ = exact(
         &mut lasting,
         &scheduler,
@@ -134,7 +134,7 @@ fn overlapping_stretches_are_told_and_the_first_counts() {
     .expect("nothing is resumed");
     assert_eq!(scheduler.seals().met.borrow().first(), Some(&(1, 0)), "the younger one was inside first");
     let toys = Toys { start: vec![1, 2], ..toys };
-    let scheduler = Sealed::new(RoundRobin, Inside::new(0, places));
+    let scheduler = Sealed::new(RoundRobin(Alike), Inside::new(0, places));
     let _ = exact(
         &mut toys.clone(),
         &scheduler,
