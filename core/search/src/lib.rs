@@ -32,6 +32,7 @@ pub mod observer;
 mod origins;
 pub mod outcome;
 pub mod parallel;
+pub mod partition;
 pub mod position;
 pub mod reduce;
 pub mod restrict;

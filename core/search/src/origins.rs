@@ -53,32 +53,46 @@ impl Origins {
         let origin = |number: u32| self.0.get(number as usize).copied().filter(|origin| origin.ordinal != 0);
         let mut ordinals: Vec<u32> =
             std::iter::successors(origin(number), |it| origin(it.parent)).map(|it| it.ordinal).collect();
+        ordinals.reverse();
         let mut path = Vec::new();
         let mut state = Vec::new();
         let mut expansion = Expansion::new(model.hidden_words());
-        if model.initial(&mut state).is_err() {
-            return path;
-        }
-        while let Some(ordinal) = ordinals.pop() {
-            let mut ordinary_left = ordinal;
-            expansion.begin(model, &state);
-            while let Some(found) = expansion.next(model) {
-                match found {
-                    Next::Successor { label, transient: true, .. } => expansion.pass(label),
-                    Next::Successor { label, transient: false, .. } => {
-                        ordinary_left -= 1;
-                        if ordinary_left == 0 {
-                            expansion.path_to_current(&mut path);
-                            path.extend(label);
-                            std::mem::swap(&mut state, &mut expansion.successor);
-                            break;
-                        }
-                    }
-                    Next::Broken { .. } => {}
-                    Next::Done(_) => expansion.turn(model),
-                }
-            }
+        if model.initial(&mut state).is_ok() {
+            // Each ordinal was counted on this way; if one were missing, the referee would refuse the path.
+            let _ = follow(model, &mut expansion, &mut state, ordinals.into_iter(), &mut path);
         }
         path
     }
+}
+
+/// Takes the ordinary successors with these ordinals, one after the other: the state moves to the last one, and the labels on the way
+/// there are added to the path. `None` if there is no such successor.
+pub(crate) fn follow<M: Model>(
+    model: &mut M,
+    expansion: &mut Expansion<M::Cursor, M::Label>,
+    state: &mut Vec<u32>,
+    ordinals: impl Iterator<Item = u32>,
+    path: &mut Vec<M::Label>,
+) -> Option<()> {
+    for ordinal in ordinals {
+        let mut ordinary_left = ordinal;
+        expansion.begin(model, state);
+        loop {
+            match expansion.next(model)? {
+                Next::Successor { label, transient: true, .. } => expansion.pass(label),
+                Next::Successor { label, transient: false, .. } => {
+                    ordinary_left = ordinary_left.checked_sub(1)?;
+                    if ordinary_left == 0 {
+                        expansion.path_to_current(path);
+                        path.extend(label);
+                        std::mem::swap(state, &mut expansion.successor);
+                        break;
+                    }
+                }
+                Next::Broken { .. } => {}
+                Next::Done(_) => expansion.turn(model),
+            }
+        }
+    }
+    Some(())
 }
