@@ -6,17 +6,20 @@
 use super::conflicts::Relation;
 use super::model::Interleaved;
 use super::{ExecutionsRequest, NotCounted, Question};
-use fabius_base::{Cancel, FileId};
+use fabius_base::{Cancel, FileId, Limits};
 use fabius_program::{EdgeId, Move, Program, Watch};
 use fabius_search::executions::{Agreement, EventGraph, Independence, Meeting, NotExplored, explore_events};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
-use fabius_task::words::limit_reached;
+use fabius_task::words::{counted, grouped, limit_reached};
 use fabius_witness::{Claim, Outcome, State, confirm_watching, step};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+/// This many values of a state are told.
+const VALUES_TOLD: usize = 8;
 /// For this many pairs of statements an example is given.
 const EXAMPLES_MAX: usize = 200;
 /// Examples after more moves are left out.
@@ -78,29 +81,64 @@ pub struct StateReport {
     pub values: Vec<(String, String)>,
 }
 
+impl PairReport {
+    /// Whether their order matters, and where.
+    pub fn sentence(&self) -> String {
+        let states = |count: u64| match count {
+            1 => "the one state where both are possible".to_owned(),
+            _ => format!("all {} states where both are possible", grouped(count)),
+        };
+        if self.differing == 0 {
+            return format!("both orders lead to the same state in {}", states(self.states));
+        }
+        let mut text = match self.differing == self.states {
+            true => format!("in {}", states(self.states)),
+            false => {
+                format!("in {} of {} states where both are possible", grouped(self.differing), grouped(self.states))
+            }
+        };
+        match self.disabling {
+            0 => {}
+            all if all == self.differing => text.push_str(": one makes the other impossible"),
+            some => _ = write!(text, "; in {} one makes the other impossible", grouped(some)),
+        }
+        text + &self.example.as_ref().map(StateReport::phrase).unwrap_or_default()
+    }
+}
+
+impl StateReport {
+    fn phrase(&self) -> String {
+        let shown: Vec<String> =
+            self.values.iter().take(VALUES_TOLD).map(|(name, value)| format!("{name} = {value}")).collect();
+        let more = if VALUES_TOLD < self.values.len() { ", …" } else { "" };
+        let values = if shown.is_empty() { String::new() } else { format!(" ({}{more})", shown.join(", ")) };
+        match self.steps {
+            0 => format!(", such as the initial state{values}"),
+            steps => format!(", such as after {}{values}", counted(steps as u64, "step")),
+        }
+    }
+}
+
 /// With which statements the order of each statement matters.
 ///
 /// # Errors
 /// If not all reachable states can be known: then nothing is.
-pub fn order_of_statements(
-    loaded: &Loaded,
-    request: &ExecutionsRequest,
-    cancel: &Cancel,
-) -> Result<OrderReport, NotCounted> {
-    let question = Question::asked(loaded, request, cancel)?;
-    match question.learn(loaded) {
-        Ok((_, report)) => Ok(report),
-        Err(NotLearnt::Unknown(why)) => Err(NotCounted::Refused(why)),
-        Err(NotLearnt::Contradiction(why)) => Err(NotCounted::Refused(internal_error(&why))),
-    }
+pub fn order_of_statements(loaded: &Loaded, limits: Limits, cancel: &Cancel) -> Result<OrderReport, NotLearnt> {
+    let request = ExecutionsRequest { relation: Relation::Learned, limits, ..ExecutionsRequest::default() };
+    let question = Question::asked(loaded, &request, cancel).map_err(|why| match why {
+        NotCounted::Faulty => NotLearnt::Unknown("the model has errors".to_owned()),
+        NotCounted::Refused(why) => NotLearnt::Unknown(why),
+    })?;
+    question.learn(loaded).map(|(_, report)| report)
 }
 
 /// Why nothing was learnt.
-pub(super) enum NotLearnt {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NotLearnt {
     /// Not all reachable states are known: why.
     Unknown(String),
-    /// The reference interpreter does not agree: Fabius itself is wrong.
-    Contradiction(String),
+    /// Fabius itself is wrong: what happened.
+    Failed(String),
 }
 
 /// What is known of two statements.
@@ -153,7 +191,7 @@ impl Question<'_> {
         let mut commuting = Commuting::new();
         let mut first_states: HashMap<(Move, Move), u32> = HashMap::new();
         let mut tallies: BTreeMap<(EdgeId, EdgeId), Tally> = BTreeMap::new();
-        graph.meetings(&movers, &mut |meeting| {
+        let judged = graph.meetings(&movers, self.cancel, &mut |meeting| {
             let [a, b] = meeting.steps;
             let commute = meeting.agreement == Agreement::Commute;
             if !meeting.last_resort {
@@ -168,10 +206,11 @@ impl Question<'_> {
                 }
             }
         });
+        judged.map_err(|why| NotLearnt::Unknown(self.unknown(why)))?;
         if self.why_not.is_none() {
             mark_learnt(&graph, &mut model, &commuting, &first_states, &mut tallies);
         }
-        let pairs = self.pairs(loaded, &graph, &tallies).map_err(NotLearnt::Contradiction)?;
+        let pairs = self.pairs(loaded, &graph, &tallies).map_err(|why| NotLearnt::Failed(internal_error(&why)))?;
         Ok((commuting, OrderReport { states: graph.len() as u64, pairs }))
     }
 

@@ -1,7 +1,7 @@
 //! Random models: what is learnt is what the definition says, it contains what the text tells, and executions are counted
 //! exactly with it.
 
-use super::learned::{Commuting, NotLearnt};
+use super::learned::Commuting;
 use super::tests::{Event, classes, events, interleavings, load, seeds, settled};
 use super::*;
 use fabius_search::Model;
@@ -119,7 +119,7 @@ fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Option<()> {
             tally.unknown += 1;
             return None;
         }
-        Err(NotLearnt::Contradiction(why)) => panic!("{why}"),
+        Err(NotLearnt::Failed(why)) => panic!("{why}"),
     };
     let mut by_text = question.model_by(Relation::Accords, false);
     let expected = by_definition(&mut by_text, question.why_not.is_none())?;
@@ -199,7 +199,7 @@ const ADD: &str = "byte x, y; active proctype P() { x = x + 1; y = 1 }\nactive p
 #[test]
 fn statements_are_told_with_states_and_an_example() {
     let loaded = load(ADD);
-    let order = order_of_statements(&loaded, &request(Relation::Learned, true, None), &Cancel::new()).expect("learnt");
+    let order = order_of_statements(&loaded, Limits::default(), &Cancel::new()).expect("learnt");
     let pair = |a: &str, b: &str| {
         let texts = |pair: &PairReport| pair.statements.each_ref().map(|statement| statement.text.clone());
         let found = order.pairs.iter().find(|pair| texts(pair) == [a, b]);
@@ -219,7 +219,7 @@ fn where_not_all_states_are_known_the_text_tells() {
     let loaded = load(ADD);
     let limits = Limits { states_max: Some(2), ..Limits::default() };
     let wanted = ExecutionsRequest { limits, ..request(Relation::Learned, true, None) };
-    assert!(matches!(order_of_statements(&loaded, &wanted, &Cancel::new()), Err(NotCounted::Refused(_))));
+    assert!(matches!(order_of_statements(&loaded, limits, &Cancel::new()), Err(NotLearnt::Unknown(_))));
     let report = executions(&loaded, &wanted, &Cancel::new(), &|| Duration::ZERO).expect("counted").report;
     assert_eq!((report.independence, report.order), ("accords", None));
     assert!(report.not_learnt.is_some());

@@ -35,7 +35,7 @@ mod tree;
 pub use compare::{Comparison, Difference, EventRecord, FactRecord, OrderRecord};
 pub use conflicts::Relation;
 pub use counted::Counted;
-pub use learned::{OrderReport, PairReport, StateReport, StatementReport, order_of_statements};
+pub use learned::{NotLearnt, OrderReport, PairReport, StateReport, StatementReport, order_of_statements};
 pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_reports};
@@ -57,7 +57,7 @@ use fabius_task::query::event_trace;
 use fabius_task::words::limit_reached;
 use fabius_witness::Trace;
 use fabius_witness::accesses::Access;
-use learned::{Commuting, NotLearnt};
+use learned::Commuting;
 use model::Interleaved;
 use referee::Follower;
 use std::sync::Arc;
@@ -299,7 +299,7 @@ impl<'a> Question<'a> {
         match learnt {
             Some(Ok(order)) => report.order = Some(order),
             Some(Err(NotLearnt::Unknown(why))) => report.not_learnt = Some(why),
-            Some(Err(NotLearnt::Contradiction(why))) => failure = Some(internal_error(&why)),
+            Some(Err(NotLearnt::Failed(why))) => failure = Some(why),
             None => {}
         }
         let found = Executions { failure, ..Executions::of(report, &self.program) };

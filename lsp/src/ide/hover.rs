@@ -1,6 +1,7 @@
 //! Hover: what a word means, and what checks saw of it.
 
 use super::hints::SeenOf;
+use super::orders;
 use super::place::View;
 use crate::session::Document;
 use fabius_promela::query::hover as words;
@@ -15,9 +16,13 @@ pub struct Hover {
     pub markdown: String,
 }
 
-/// What to show about the word at a byte.
+/// What to show about the word at a byte, and about the statement there.
 pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<Hover> {
-    let found = words::hover(view.index(), view.reading.map(), view.file, at)?;
+    let order = document.and_then(|document| document.results.order_of_statements(view.reading));
+    let order = order.and_then(|order| orders::about(view, order, at));
+    let Some(found) = words::hover(view.index(), view.reading.map(), view.file, at) else {
+        return order.map(|(range, markdown)| Hover { range, markdown });
+    };
     let mut parts: Vec<String> = found.code.iter().map(|code| format!("```promela\n{code}\n```")).collect();
     parts.extend(found.prose.iter().cloned());
     for &id in &found.meanings {
@@ -25,5 +30,6 @@ pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<H
         parts.extend(seen.and_then(|survey| survey.words_about(view, id)));
     }
     parts.dedup();
+    parts.extend(order.map(|(_, text)| text));
     Some(Hover { range: found.range, markdown: parts.join("\n\n") })
 }

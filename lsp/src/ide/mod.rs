@@ -13,6 +13,7 @@ pub mod hover;
 pub mod inline_values;
 pub mod lenses;
 pub mod names;
+pub mod orders;
 pub mod place;
 mod questions;
 pub mod schedules;

@@ -3,11 +3,11 @@
 use super::checker::CheckEventKind;
 use super::fix_validations;
 use super::jobs::{Job, RunId, Searched, Work};
+use super::look_around::StateSpaceFindings;
 use super::{Document, Notice, Options, Session};
+use fabius_analysis::Line;
 use fabius_analysis::schedule::Scheduled;
 use fabius_analysis::stuck::StuckReport;
-use fabius_analysis::{Line, Survey};
-use fabius_base::Finding;
 use fabius_engine::{Loaded, SAFETY, Verdict};
 use std::sync::Arc;
 
@@ -123,10 +123,10 @@ impl Session {
     }
 
     /// The reachable states of a document were looked at, as its text was then.
-    fn surveyed(&mut self, name: &str, then: &Arc<Loaded>, survey: Option<(Survey, Vec<Finding>)>) -> Vec<Notice> {
+    fn surveyed(&mut self, name: &str, then: &Arc<Loaded>, found: Option<StateSpaceFindings>) -> Vec<Notice> {
         let Some(document) = self.documents.get_mut(name) else { return Vec::new() };
         let over = Notice::Hints(name.to_owned());
-        let (Some((survey, hints)), Some(present)) = (survey, document.reading.clone()) else { return vec![over] };
+        let (Some(found), Some(present)) = (found, document.reading.clone()) else { return vec![over] };
         if !Arc::ptr_eq(&present.loaded, then) {
             // After an edit that changes the meaning there comes a check, which looks again by itself.
             if document.results.missing(&present).is_empty() {
@@ -134,12 +134,12 @@ impl Session {
             }
             return vec![over];
         }
-        document.results.survey = Some(survey);
+        document.results.survey = Some(found.survey);
+        document.results.order = found.order.map(|order| (Arc::clone(then), Arc::new(order)));
         document.results.surveyed = Some(present);
-        match document.results.take_hints(hints) {
-            true => vec![over, Notice::Changed(name.to_owned())],
-            false => vec![over],
-        }
+        let failed = found.failure.map(|failure| Notice::Failed(name.to_owned(), failure));
+        let changed = document.results.take_hints(found.hints).then(|| Notice::Changed(name.to_owned()));
+        std::iter::once(over).chain(failed).chain(changed).collect()
     }
 
     /// Tries the fixes that could be offered for what is wrong with a document, in the background.

@@ -4,13 +4,14 @@
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
 use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
+use super::look_around::{StateSpaceFindings, look_around};
 use super::questions::{self, Answer};
 use super::reading::Reading;
 use super::unread::UnreadText;
 use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
 use fabius_analysis::stuck::{StuckReport, StuckRequest, stuck};
-use fabius_analysis::{CoReachability, Line, Survey};
-use fabius_base::{Cancel, Finding, Limits, StopReason};
+use fabius_analysis::{CoReachability, Line};
+use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::report::{PropertyReport, Stopped};
 use fabius_engine::{CheckContext, Event, Goal, Outcome, Planned, Report, Settings, Verdict, crashed, plan};
 use fabius_project::cache::Cache;
@@ -33,8 +34,6 @@ const QUESTIONS_MAX: usize = 4;
 const MEET_STATES_MAX: u64 = 20_000;
 /// Whether deadlocks that the text does not exclude can be reached is looked for in this many states.
 const DEADLOCKS_STATES_MAX: u64 = 20_000;
-/// A survey looks at this many states.
-const SURVEY_STATES_MAX: u64 = 50_000;
 
 /// What a run tells.
 #[derive(Debug)]
@@ -52,8 +51,8 @@ pub enum CheckEventKind {
     Event(Box<Event>),
     /// The run is over; if it panicked, what the panic said.
     Finished(Box<Result<Outcome, String>>),
-    /// A survey is over: what was seen, and hints at what could go better.
-    Surveyed(Box<Option<(Survey, Vec<Finding>)>>),
+    /// A survey is over: what was seen.
+    Surveyed(Box<Option<StateSpaceFindings>>),
     /// A schedule that avoids what goes wrong was looked for.
     Scheduled(Box<Option<Scheduled>>),
     /// It was looked for where deadlocks are not excluded.
@@ -455,13 +454,6 @@ fn look_for_deadlocks(job: &Job, cancel: &Cancel) -> Option<StuckReport> {
     let request = StuckRequest { every: true, limits: limits(job, DEADLOCKS_STATES_MAX), ..StuckRequest::default() };
     let found = stuck(&job.loaded, &request, cancel, &|| began.elapsed()).ok()?;
     (cancel.requested() != Some(StopReason::Cancelled)).then_some(found.report)
-}
-
-/// Looks at the reachable states for a while.
-fn look_around(job: &Job, cancel: &Cancel) -> Option<(Survey, Vec<Finding>)> {
-    let survey = fabius_analysis::survey(&job.loaded, limits(job, SURVEY_STATES_MAX), cancel)?;
-    let hints = fabius_analysis::starvation::hints_about(&job.loaded, cancel);
-    cancel.requested().is_none().then_some((survey, hints))
 }
 
 /// Looks whether places can be reached at once.

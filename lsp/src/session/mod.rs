@@ -11,6 +11,7 @@ pub mod document;
 pub mod edits;
 pub mod fix_validations;
 pub mod jobs;
+pub mod look_around;
 pub mod questions;
 pub mod reading;
 mod reads;

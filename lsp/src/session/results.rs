@@ -14,6 +14,7 @@ use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Fairness, Loaded, Outcome, SAFETY, Verdict};
+use fabius_executions::OrderReport;
 use fabius_task::SemanticDigest;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -90,6 +91,8 @@ pub struct Results {
     pub survey: Option<Survey>,
     /// The model that was looked at for it.
     pub surveyed: Option<Arc<Reading>>,
+    /// With which statements the order of each statement matters, and in which model.
+    pub order: Option<(Arc<Loaded>, Arc<OrderReport>)>,
     /// The schedule that was looked for last, and the model under it.
     pub scheduled: Option<(Arc<Loaded>, Arc<Scheduled>)>,
     /// Where deadlocks are not excluded, as far as it was looked for last, and in which model.
@@ -97,6 +100,12 @@ pub struct Results {
 }
 
 impl Results {
+    /// With which statements the order of each statement of a model matters, if all of its reachable states were seen.
+    pub fn order_of_statements(&self, reading: &Reading) -> Option<&OrderReport> {
+        let (loaded, order) = self.order.as_ref()?;
+        Arc::ptr_eq(loaded, &reading.loaded).then_some(order)
+    }
+
     /// The schedule that avoids what goes wrong in a model, if it was looked for.
     pub fn schedule(&self, reading: &Reading) -> Option<&Scheduled> {
         let (loaded, scheduled) = self.scheduled.as_ref()?;

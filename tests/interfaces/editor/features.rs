@@ -351,3 +351,34 @@ fn values_beside_the_code_are_those_of_the_process_that_is_stopped() {
     assert_eq!(stopped(3), ["0:g", "2:x", "3:x", "3:g"]);
     assert_eq!(stopped(7), ["0:g", "3:g", "6:x", "7:x", "7:g"]);
 }
+
+#[test]
+fn after_a_check_hover_says_with_what_the_order_of_a_statement_matters() {
+    let editor = Editor::new();
+    let uri = uri("order");
+    editor.open(
+        &uri,
+        "byte slot[2], i = 0, j = 1, x;\nactive proctype Left() { slot[i] = 1; x = 1 }\n\
+         active proctype Right() { slot[j] = 2; x = 2 }\n",
+    );
+    let hover = |line: u32, character: u32| {
+        let place = json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } });
+        editor.request("textDocument/hover", place)["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let end = std::time::Instant::now() + super::client::PATIENCE;
+    while !hover(1, 25).contains("The order of this statement") {
+        assert!(std::time::Instant::now() < end, "{}", hover(1, 25));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let (array, write) = (hover(1, 25), hover(2, 39));
+    assert!(array.contains("in the whole state space"), "{array}");
+    assert!(
+        array.contains("* independent of line 3 `slot[j] = 2` of `Right`: both orders lead to the same state"),
+        "{array}"
+    );
+    assert!(!array.contains("it matters with"), "{array}");
+    assert!(write.contains("* it matters with line 2 `x = 1` of `Left`: in the one state"), "{write}");
+    // What was learnt of another text is not said.
+    editor.replace(&uri, 2, "byte x;\nactive proctype Left() { x = 1 }\nactive proctype Right() { x = x + 1 }\n");
+    assert!(!hover(1, 25).contains("line 3 `slot[j] = 2`"));
+}

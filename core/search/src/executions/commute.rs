@@ -132,13 +132,26 @@ impl<Label: Copy + Eq + Hash> EventGraph<Label> {
     }
 
     /// Calls a function with each two steps of each state, but for those with a common participant.
-    pub fn meetings(&self, movers: MoversOf<'_, Label>, met: &mut dyn FnMut(Meeting<Label>)) {
+    ///
+    /// # Errors
+    /// If somebody asked to stop.
+    pub fn meetings(
+        &self,
+        movers: MoversOf<'_, Label>,
+        cancel: &Cancel,
+        met: &mut dyn FnMut(Meeting<Label>),
+    ) -> Result<(), NotExplored> {
         let of_steps = |steps: &[Label]| set_of(steps, movers);
         let firsts: Vec<ProcessSet> = self.firsts.iter().map(|first| of_steps(&[*first])).collect();
         let sequences: Vec<ProcessSet> = self.sequences.iter().map(|sequence| of_steps(&sequence.steps)).collect();
         let mut judge = Judge { graph: self, movers: &sequences, orders: Default::default() };
         let mut groups = Vec::new();
         for state in 0..self.len() as u32 {
+            if state.is_multiple_of(STATES_PER_LOOK as u32)
+                && let Some(reason) = cancel.requested()
+            {
+                return Err(NotExplored::Stopped(reason));
+            }
             self.groups(state, &mut groups);
             for (at, a) in groups.iter().enumerate() {
                 for b in &groups[at + 1..] {
@@ -152,6 +165,7 @@ impl<Label: Copy + Eq + Hash> EventGraph<Label> {
                 }
             }
         }
+        Ok(())
     }
 
     fn events_of(&self, state: u32) -> Range<usize> {

@@ -87,7 +87,7 @@ fn graph_of(toy: &Toy) -> Option<EventGraph<Event>> {
 /// The pairs that commute wherever both are possible, in either order.
 fn commuting(graph: &EventGraph<Event>) -> HashSet<(Event, Event)> {
     let (mut all, mut conflicts) = (HashSet::new(), HashSet::new());
-    graph.meetings(&Toy::movers, &mut |meeting| {
+    let judged = graph.meetings(&Toy::movers, &Cancel::new(), &mut |meeting| {
         let [a, b] = meeting.steps;
         if !meeting.last_resort {
             all.extend([(a, b), (b, a)]);
@@ -96,6 +96,7 @@ fn commuting(graph: &EventGraph<Event>) -> HashSet<(Event, Event)> {
             }
         }
     });
+    assert_eq!(judged, Ok(()));
     &all - &conflicts
 }
 
@@ -108,12 +109,13 @@ fn each_two_steps_of_each_state_are_judged_by_the_definition() {
         let (expected, depths) = by_definition(&toy);
         let (mut told, mut state) = (Told::new(), Vec::new());
         assert_eq!(graph.len(), depths.len(), "seed {seed}");
-        graph.meetings(&Toy::movers, &mut |meeting| {
+        let judged = graph.meetings(&Toy::movers, &Cancel::new(), &mut |meeting| {
             graph.recall(meeting.state, &mut state);
             let [a, b] = meeting.steps;
             told.insert((state.clone(), a.min(b), a.max(b)), (meeting.agreement, meeting.last_resort));
             *counts.entry(format!("{:?}", meeting.agreement)).or_insert(0) += 1;
         });
+        assert_eq!(judged, Ok(()), "seed {seed}");
         assert_eq!(told, expected, "seed {seed}");
         for number in 0..graph.len() as u32 {
             graph.recall(number, &mut state);

@@ -1,0 +1,46 @@
+//! What is seen in the reachable states of a document, in the background.
+
+use super::jobs::{Job, memory_max};
+use fabius_analysis::Survey;
+use fabius_base::{Cancel, Finding, Limits, StopReason};
+use fabius_executions::{NotLearnt, OrderReport, order_of_statements};
+
+/// A survey looks at this many states.
+const SURVEY_STATES_MAX: u64 = 50_000;
+/// With what the order of statements matters is only looked for below this many states.
+const ORDER_STATES_MAX: u64 = 20_000;
+
+/// What was seen in the reachable states.
+#[derive(Debug)]
+pub struct StateSpaceFindings {
+    /// Values, contents, places.
+    pub survey: Survey,
+    /// What could go better.
+    pub hints: Vec<Finding>,
+    /// With which statements the order of each statement matters, if all reachable states were seen.
+    pub order: Option<OrderReport>,
+    /// Fabius itself is wrong: what happened.
+    pub failure: Option<String>,
+}
+
+/// Looks at the reachable states for a while.
+pub(super) fn look_around(job: &Job, cancel: &Cancel) -> Option<StateSpaceFindings> {
+    let limits = |states_max: u64| Limits {
+        states_max: Some(states_max),
+        memory_bytes_max: Some(memory_max(job)),
+        ..Limits::default()
+    };
+    let survey = fabius_analysis::survey(&job.loaded, limits(SURVEY_STATES_MAX), cancel)?;
+    let hints = fabius_analysis::starvation::hints_about(&job.loaded, cancel);
+    if cancel.requested().is_some() {
+        return None;
+    }
+    let few = survey.exhaustive && survey.states < ORDER_STATES_MAX;
+    let (order, failure) = match few.then(|| order_of_statements(&job.loaded, limits(ORDER_STATES_MAX), cancel)) {
+        Some(Ok(order)) => (Some(order), None),
+        Some(Err(NotLearnt::Failed(why))) => (None, Some(why)),
+        Some(Err(NotLearnt::Unknown(_))) | None => (None, None),
+    };
+    // If the time is up meanwhile, what was seen before is still there.
+    (cancel.requested() != Some(StopReason::Cancelled)).then_some(StateSpaceFindings { survey, hints, order, failure })
+}
