@@ -7,6 +7,9 @@ use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{diagram, exit, output};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
+use fabius_engine::pool::Processes;
+#[cfg(unix)]
+use fabius_engine::pool::WorkerPool;
 use fabius_engine::settings::{Audit, Progress};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_project::cache::Cache;
@@ -18,6 +21,8 @@ use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -32,6 +37,13 @@ pub fn run(args: &Check) -> u8 {
     // A violation that is known must not hide a new one.
     let args = &Check { keep_going: args.keep_going || args.baseline.is_used(), ..args.clone() };
     let interrupts = Interrupts::listen();
+    if cfg!(not(unix)) && 1 < args.processes {
+        let _ = writeln!(
+            anstream::stderr(),
+            "error: --processes is not supported on this system: it needs sockets of Unix"
+        );
+        return exit::FAULTY;
+    }
     let mut settings = settings(args);
     match args.checkpoints.checkpoint_files() {
         Ok(checkpoint_files) => settings.checkpoint_files = checkpoint_files,
@@ -347,11 +359,23 @@ pub(crate) fn settings(args: &Check) -> Settings {
             AuditExtent::Full => Audit::Full,
         },
         hints: args.hints,
+        processes: processes(args.processes.into()),
         schedule: !args.no_schedule,
         until: args.timeout,
         limits: Limits { depth_max: args.max_depth, ..asked.limits },
         ..asked
     }
+}
+
+/// Several processes of this program, if so many are asked for.
+fn processes(count: usize) -> Processes {
+    #[cfg(unix)]
+    let pool = std::env::current_exe()
+        .ok()
+        .map(|program| -> Arc<dyn WorkerPool> { Arc::new(fabius_cluster::LocalPool::new(program, &["worker"])) });
+    #[cfg(not(unix))]
+    let pool = None;
+    Processes { count, pool }
 }
 
 /// What the flags that are shared ask for.

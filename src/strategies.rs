@@ -13,10 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The flags, each with values; combinations of three take the first value only.
-const FLAGS: [(&str, &[&str]); 21] = [
+const FLAGS: [(&str, &[&str]); 22] = [
     ("--search", &["bfs", "dfs"]),
     ("--store", &["hash", "tree", "bitstate"]),
     ("--threads", &["2"]),
+    ("--processes", &["2"]),
     ("--fairness", &["weak", "strong", "none"]),
     ("--cycles", &["ndfs", "dfs-fifo", "scc", "map", "iterative-ndfs"]),
     ("--delay", &["rr", "auto", "random", "priority:P"]),
@@ -38,7 +39,7 @@ const FLAGS: [(&str, &[&str]); 21] = [
 ];
 
 /// Only this many of them take part in combinations of three; the others concern no search by themselves.
-const IN_THREES: usize = 17;
+const IN_THREES: usize = 18;
 
 /// Without `--delay`, the command line refuses these by itself.
 const OF_DELAYS: [&str; 6] = ["--delay-mode", "--sampler", "--runs", "--max-delays", "--choice-bound", "--seed"];
@@ -93,7 +94,9 @@ impl Model {
         };
         let checkpoint_files =
             CheckpointFiles { save: args.checkpoints.checkpoint.as_ref().map(|_| ignored()), resume: None };
-        let settings = Settings { clarify_transitions_max: 0, checkpoint_files, ..check::settings(&args) };
+        // Here the tool is a test: nobody could start it as a worker.
+        let processes = fabius_testkit::partitions::threads(args.processes.into());
+        let settings = Settings { clarify_transitions_max: 0, checkpoint_files, processes, ..check::settings(&args) };
         let loaded = fabius_engine::load("m.pml", self.text.to_owned(), &[], &mut |_, _| None, &settings);
         let (cancel, now) = (Cancel::new(), || Duration::ZERO);
         let mut context = CheckContext { cancel: &cancel, now: &now, observe: &mut |_| {}, controls: None };
@@ -128,6 +131,7 @@ fn is_heeded((flag, value): Flag, property: &PropertyReport) -> bool {
         "--search" => ran.order == "breadth-first",
         "--store" => property.store == value,
         "--threads" => ran.threads.to_string() == value,
+        "--processes" => number(ran.processes.map(|processes| processes as u64)),
         "--fairness" => ran.fairness == value,
         "--cycles" => algorithms.contains(&ran.algorithm.as_str()),
         "--delay" if value == "auto" => ran.order == "delays" || ran.order == "random",

@@ -21,6 +21,7 @@ fn rust_files() -> Vec<PathBuf> {
     let rooms = [
         "src",
         "core",
+        "cluster",
         "dap",
         "lsp",
         "mcp",

@@ -63,6 +63,10 @@ pub enum Command {
     Dap,
     /// Serve an assistant: speak the Model Context Protocol over standard input and output.
     Mcp,
+    /// Take part in a search: `fabius check --processes` starts this, nobody else can.
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Worker,
     /// Check models again whenever they are saved: one line per property, with what changed.
     Watch(Watch),
     /// Explain a code such as F0602: what it means, an example, and what to do.
@@ -251,6 +255,11 @@ pub struct Check {
     /// How visited states are stored. `hash` and `bitstate` may miss states, and the verdict says so.
     #[arg(long, value_enum, value_name = "KIND", help_heading = "How to check")]
     pub store: Option<StoreKind>,
+
+    /// Number of worker processes on this machine, each with a part of the visited set: breadth-first search for violations of
+    /// safety (Unix only).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "How to check")]
+    pub processes: u16,
 
     /// Checkpoints.
     #[command(flatten)]

@@ -83,6 +83,7 @@ impl<'a> Situation<'a> {
                 let more = states.map(|max| (format!("--max-states {}", max.saturating_mul(MORE)), "more states"));
                 more.into_iter().chain(self.errors_first()).collect()
             }
+            Some(Stopped::WorkerLost) => self.errors_first().collect(),
             Some(Stopped::Depth) => self.deeper(),
             Some(Stopped::Delays) => self.more_delays(),
             Some(Stopped::RuntimeErrors) => {
@@ -105,13 +106,13 @@ impl<'a> Situation<'a> {
             true => args.search != Some(SearchOrder::Bfs) && self.has_exact_store(),
             false => !self.fair && asked.cycles != Some(CycleSearch::Scc),
         };
-        let helps = self.plain && by_threads && asked.threads == 1 && cores > 1;
+        let helps = self.plain && by_threads && asked.threads == 1 && args.processes == 1 && cores > 1;
         helps.then(|| (format!("--threads {cores}"), "faster, and more memory")).into_iter()
     }
 
     /// Orders in which an error that there is may come sooner.
     fn errors_first(&self) -> impl Iterator<Item = Advice> {
-        let alone = self.args.question.threads == 1;
+        let alone = self.args.question.threads == 1 && self.args.processes == 1;
         let breadth = self.safety && self.plain && alone && self.args.search != Some(SearchOrder::Bfs);
         let breadth = breadth.then(|| ("--search bfs".to_owned(), "short runs first"));
         let delays = self.plain && !self.fair && self.has_exact_store() && (alone || !self.safety);

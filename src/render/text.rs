@@ -295,12 +295,14 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
     }
     // Whoever chose a search reads which one ran.
     let has_chosen = args.search.is_some() || args.question.cycles.is_some() || args.question.fairness.is_some();
-    let names_search = has_chosen || 1 < args.question.threads || !property.tried.is_empty();
+    let many = 1 < args.question.threads || 1 < args.processes;
+    let names_search = has_chosen || many || !property.tried.is_empty();
     if let Some(strategy) = property.strategy.as_ref().filter(|_| names_search) {
         figures.push(strategy.algorithm.clone());
         if 1 < strategy.threads {
             figures.push(counted(strategy.threads as u64, "thread"));
         }
+        figures.extend(strategy.processes.map(|processes| format!("{processes} processes")));
     }
     if property.reduction == ON {
         figures.push("reduced".to_owned());
@@ -328,6 +330,9 @@ fn again(loaded: &Loaded, args: &Check, outcome: &Outcome) -> String {
         _ if shortest && plain => say("--search bfs".to_owned()),
         Some(SearchOrder::Dfs) => say("--search dfs".to_owned()),
         _ => {}
+    }
+    if 1 < args.processes {
+        say(format!("--processes {}", args.processes));
     }
     for (wanted, flag) in [(args.keep_going, "--keep-going"), (args.no_optimize, "--no-optimize")] {
         if wanted {

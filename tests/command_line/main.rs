@@ -10,6 +10,8 @@ mod hostile;
 mod integrations;
 mod limits;
 mod mcp;
+#[cfg(unix)]
+mod processes;
 mod release;
 mod schema;
 mod stuck;

@@ -6,6 +6,7 @@ mod corpus;
 mod cut_runs;
 mod families;
 mod liveness;
+mod partitions;
 mod random;
 mod referee;
 mod replay;

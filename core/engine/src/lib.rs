@@ -16,6 +16,7 @@ mod delayed;
 mod engine_observer;
 mod liveness;
 mod look;
+pub mod partitioned;
 mod portfolio;
 mod run;
 mod safety;
@@ -33,7 +34,7 @@ pub use fabius_strategy::{self as strategy, suited};
 pub use fabius_task::{
     Cycles, DelayMode, Delaying, Fairness, Include, Loaded, Order, Plan, Planned, Project, PropertyReport, Question,
     Report, SAFETY, SchedulerChoice, Settings, Storage, TOOL, UnknownProperty, VERSION, Verdict, ViolationReport, load,
-    load_until, misconfigured, plan, report, settings, unreadable, words,
+    load_until, misconfigured, plan, pool, report, settings, unreadable, words,
 };
 pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};
 pub use run::{CheckContext, Outcome, check, crashed};

@@ -6,7 +6,7 @@ use crate::look::Controls;
 use crate::portfolio::{Open, Portfolio};
 use crate::safety;
 use crate::task::Checked;
-use crate::{checkpoint, deepening, delayed};
+use crate::{checkpoint, deepening, delayed, partitioned};
 use fabius_analysis::starvation;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_counterexample::Counterexample;
@@ -151,6 +151,9 @@ pub(crate) fn search(
         Strategy::Exhaustive { order, store, threads } => {
             let how = safety::How { order: *order, store: *store, threads: *threads };
             safety::check(loaded, program, planned, settings, how, context)
+        }
+        Strategy::Partitioned { processes } => {
+            partitioned::check(loaded, program, planned, settings, *processes, context)
         }
         Strategy::Delays { delaying, store } => {
             let how = delayed::How::Search(*store);

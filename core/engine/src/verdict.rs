@@ -9,7 +9,7 @@ use fabius_counterexample::ErrorKind;
 use fabius_program::{Move, meaning::Fault};
 use fabius_search::delay_bounded::Coverage;
 use fabius_search::store::Exactness;
-use fabius_search::{Completeness, CycleOutcome, Outcome, SampleStatistics};
+use fabius_search::{Completeness, CycleOutcome, Outcome, SampleStatistics, Statistics};
 use fabius_task::query::LivenessQuery;
 use fabius_task::report::{ViolationClass, ViolationReport};
 use fabius_task::scheduler::Chosen;
@@ -146,6 +146,15 @@ pub(crate) fn exhaustive(outcome: &Outcome<Move, Fault>) -> Reason {
                 _ => all.may_be_more(end),
             }
         }
+    }
+}
+
+/// About reachable states, if those who searched them could not tell in the end what they found.
+pub(crate) fn not_told(statistics: &Statistics, why: &str) -> Reason {
+    let states = counted(statistics.states, "state");
+    match statistics.violations {
+        0 => Reason::new(format!("no error found in {states}")).no_proof(why),
+        _ => Reason::new(format!("a violation was met in {states}, but the path to it is lost: {why}")),
     }
 }
 

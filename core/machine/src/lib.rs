@@ -308,7 +308,17 @@ impl Machine {
 
     /// Counts the edges that another machine for the same program executed as executed here too.
     pub fn merge_reached(&mut self, other: &Self) {
-        for (mine, theirs) in self.reached.iter_mut().zip(&other.reached) {
+        self.merge_edges(&other.reached);
+    }
+
+    /// Of each edge, by its number, whether it was taken: not 0 if so.
+    pub fn reached_edges(&self) -> &[u8] {
+        &self.reached
+    }
+
+    /// Counts edges as taken, by their numbers.
+    pub fn merge_edges(&mut self, reached: &[u8]) {
+        for (mine, theirs) in self.reached.iter_mut().zip(reached) {
             *mine |= theirs;
         }
     }

@@ -134,6 +134,16 @@ impl SearchedMachine {
         self.machine.merge_reached(&clone.machine);
     }
 
+    /// Of each edge, by its number, whether some search took it: not 0 if so.
+    pub fn reached_edges(&self) -> &[u8] {
+        self.machine.reached_edges()
+    }
+
+    /// Counts edges as taken that searches in other processes took, by their numbers.
+    pub fn learn_edges(&mut self, reached: &[u8]) {
+        self.machine.merge_edges(reached);
+    }
+
     /// The program, to share.
     pub fn shared_program(&self) -> &Arc<Program> {
         self.machine.shared_program()

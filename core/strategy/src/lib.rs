@@ -33,6 +33,11 @@ pub enum Strategy {
         /// Worker threads.
         threads: usize,
     },
+    /// For violations of safety: every reachable state, nearest first, by several processes.
+    Partitioned {
+        /// How many.
+        processes: usize,
+    },
     /// For violations of safety, by increasing number of delays.
     Delays {
         /// Whose delays, and how many.
@@ -202,6 +207,7 @@ impl Choice {
                 let shortened = *order == Order::DepthFirstThenShorten && !report.keep_going;
                 StrategyReport { threads: *threads, shortened, ..report }
             }
+            Strategy::Partitioned { processes } => StrategyReport { processes: Some(*processes), ..report },
             Strategy::Delays { delaying, .. } => {
                 let report = by_delays(delaying, program, report);
                 StrategyReport { shortened: delaying.shows_shortest, ..report }

@@ -72,6 +72,15 @@ pub const SEARCHES: &[Row] = &[
         build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
     },
     Row {
+        name: "bfs",
+        about: "breadth-first search by several processes, each with a part of the visited set",
+        order: "breadth-first",
+        questions: &[Safety],
+        asked_by: &[&[Processes]],
+        supports: &[&[OrderOf(Order::BreadthFirst)], TREE, &[Processes, MaxDepth, KeepGoing]],
+        build: |settings| Strategy::Partitioned { processes: settings.processes.count },
+    },
+    Row {
         name: "delays",
         about: "search by increasing number of delays over states of the model",
         order: "delays",

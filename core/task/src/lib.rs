@@ -10,6 +10,7 @@ pub mod load;
 pub mod meaning;
 pub mod option;
 pub mod plan;
+pub mod pool;
 pub mod query;
 pub mod report;
 pub mod scheduler;

@@ -1,6 +1,7 @@
 //! What a person asked of a search, one option at a time. What nobody asked for is no option.
 
 use crate::plan::Question;
+use crate::pool::Processes;
 use crate::settings::{
     CheckpointFiles, Cycles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, Fairness, Order, Progress,
     SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage,
@@ -15,6 +16,8 @@ pub enum Feature {
     Store(Storage),
     /// More than one thread.
     Threads,
+    /// More than one process.
+    Processes,
     /// A way to find cycles.
     CyclesBy(Cycles),
     /// Infinite runs that are fair only.
@@ -72,6 +75,7 @@ impl Feature {
             Self::OrderOf(Order::DepthFirst | Order::DepthFirstThenShorten) => "--search dfs",
             Self::Store(store) => return format!("--store {}", store.as_str()),
             Self::Threads => "--threads N",
+            Self::Processes => "--processes N",
             Self::CyclesBy(cycles) => return format!("--cycles {}", cycles.as_str()),
             Self::Fair(fairness) => return format!("--fairness {}", fairness.as_str()),
             Self::ProgressOn(progress) => return format!("--progress {}", progress.as_str()),
@@ -113,6 +117,9 @@ impl Settings {
         }
         if 1 < self.threads {
             add(Feature::Threads, format!("--threads {}", self.threads));
+        }
+        if 1 < self.processes.count {
+            add(Feature::Processes, format!("--processes {}", self.processes.count));
         }
         match self.search {
             Order::DepthFirstThenShorten => {}
@@ -182,6 +189,7 @@ impl Settings {
             depth_bounding: None,
             checkpoint_files: CheckpointFiles::default(),
             threads: 1,
+            processes: Processes::default(),
             limits,
             ..self.clone()
         }
@@ -208,6 +216,7 @@ impl Settings {
             Feature::OrderOf(_) => self.search = Order::default(),
             Feature::Store(_) => self.store = None,
             Feature::Threads => self.threads = 1,
+            Feature::Processes => self.processes = Processes::default(),
             Feature::CyclesBy(_) => self.cycles = Cycles::default(),
             Feature::Fair(_) => self.fairness = Fairness::default(),
             Feature::ProgressOn(_) => self.progress = Progress::default(),

@@ -121,6 +121,8 @@ pub enum Stopped {
     Depth,
     /// Runs with more delays than allowed were left out.
     Delays,
+    /// A process that took part in the search was lost.
+    WorkerLost,
     /// Runs ended in runtime errors, and what would follow them is not known.
     RuntimeErrors,
     /// The first violation was found.
@@ -293,6 +295,9 @@ pub struct StrategyReport {
     pub shortened: bool,
     /// Worker threads that it may use.
     pub threads: usize,
+    /// Processes that search together, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<usize>,
     /// Which infinite runs count: `none` (all), `weak` or `strong`.
     pub fairness: String,
     /// What counts as progress, where that is asked: `states` or `transitions`.

@@ -1,5 +1,6 @@
 //! What a person may choose about a check.
 
+use crate::pool::Processes;
 use fabius_base::Limits;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -61,6 +62,8 @@ pub struct Settings {
     pub checkpoint_files: CheckpointFiles,
     /// This many threads may search.
     pub threads: usize,
+    /// This many processes may search, and who starts them.
+    pub processes: Processes,
     /// How much a search may use.
     pub limits: Limits,
     /// How many transitions may be listed to find a shorter run to a violation, and as many again to find out whether fair
@@ -93,6 +96,7 @@ impl Default for Settings {
             depth_bounding: None,
             checkpoint_files: CheckpointFiles::default(),
             threads: 1,
+            processes: Processes::default(),
             limits: Limits::default(),
             clarify_transitions_max: CLARIFY_TRANSITIONS_MAX,
             pauses: Pauses::default(),

@@ -77,7 +77,7 @@ impl Known {
 fn is_budget(stopped: Stopped) -> bool {
     match stopped {
         Stopped::Cancelled | Stopped::Timeout | Stopped::States | Stopped::Memory => true,
-        Stopped::Full | Stopped::Depth | Stopped::Delays => true,
+        Stopped::Full | Stopped::Depth | Stopped::Delays | Stopped::WorkerLost => true,
         Stopped::RuntimeErrors | Stopped::Violation => false,
     }
 }

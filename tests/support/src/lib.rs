@@ -3,7 +3,8 @@
 //! and [models made at random](generate) that are [made smaller](shrink) when they disagree.
 //!
 //! The tool is run as a program, and judged by what it prints. Only the [referee], which compares the two
-//! interpreters with each other, and the [product], which answers questions about cycles by brute force, link them.
+//! interpreters with each other, the [product], which answers questions about cycles by brute force, and [partitions] on threads link
+//! parts of it.
 
 pub mod book;
 pub mod command;
@@ -16,6 +17,7 @@ pub mod models;
 pub mod mutate;
 pub mod page;
 pub mod parallel;
+pub mod partitions;
 pub mod piped;
 pub mod product;
 pub mod referee;

@@ -27,6 +27,8 @@
 //! How partitions speak to each other is not known here: see [`Exchange`].
 
 mod batch;
+mod counted;
+mod ended;
 mod exchange;
 mod search;
 #[cfg(test)]
@@ -37,20 +39,52 @@ pub use exchange::{Exchange, ExchangeError, Local, Round};
 pub use search::reach;
 pub use way::{Origin, Way, Ways, replay};
 
-use crate::outcome::{Completeness, Statistics};
+use crate::model::Model;
+use crate::outcome::{Completeness, Halt, Outcome, Statistics, Violation};
+use crate::store::Exactness;
+use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 /// What all partitions found together; every one of them returns the same.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Reached {
     /// How much was looked at.
+    #[serde(with = "ended")]
     pub completeness: Completeness,
     /// Counters of all partitions together.
+    #[serde(with = "counted")]
     pub statistics: Statistics,
     /// The ways to the violations, one for each key, the nearest first.
     pub ways: Vec<Way>,
     /// What each partition did.
     pub partitions: Vec<PartitionStatistics>,
+}
+
+impl Reached {
+    /// The outcome of the search, with the paths to its violations; `None` if a way is none of this model.
+    pub fn into_outcome<M: Model>(self, model: &mut M) -> Option<Outcome<M::Label, M::Fault>> {
+        let violations: Option<Vec<_>> = self.ways.iter().map(|way| replay(model, way)).collect();
+        Some(concluded(self.statistics, violations?, self.completeness))
+    }
+}
+
+/// The outcome of a search whose partitions were stopped before they could tell what they found.
+pub fn stopped<L, F>(statistics: Statistics, why: StopReason) -> Outcome<L, F> {
+    concluded(statistics, Vec::new(), Completeness::Stopped(why))
+}
+
+fn concluded<L, F>(
+    statistics: Statistics,
+    violations: Vec<Violation<L, F>>,
+    completeness: Completeness,
+) -> Outcome<L, F> {
+    let ended = match completeness {
+        Completeness::FirstViolation => ControlFlow::Break(Halt::Found(())),
+        Completeness::Stopped(reason) => ControlFlow::Break(Halt::Stopped(reason)),
+        Completeness::Exhaustive => ControlFlow::Continue(()),
+    };
+    Outcome::conclude(ended, violations, Exactness::Exact, statistics)
 }
 
 /// What a partition did.

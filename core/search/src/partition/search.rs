@@ -26,7 +26,7 @@ const BATCH_BYTES: usize = 32 << 10;
 const SEED: u64 = 0;
 
 /// The reasons that a partition can tell the others; each is told as its place in this list, from 1.
-const REASONS: [StopReason; 6] = [
+pub(super) const REASONS: [StopReason; 6] = [
     StopReason::Cancelled,
     StopReason::Timeout,
     StopReason::States,
@@ -37,7 +37,7 @@ const REASONS: [StopReason; 6] = [
 
 /// Searches the states that belong to one partition; every partition of a search calls this, with the same model and settings.
 ///
-/// Limits on states count those of all partitions, a limit on memory counts this one's.
+/// Limits on states and memory are for all partitions together; they are looked at once in a round.
 ///
 /// # Errors
 /// If another partition is gone, or sent what it cannot have sent.
@@ -122,6 +122,7 @@ struct Agreed {
     states: u64,
     waiting: u64,
     violations: u64,
+    memory_bytes: u64,
 }
 
 struct Partition<'a, M: Model, S, W, X, O> {
@@ -293,22 +294,31 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         let reason = self.stop.and_then(|stop| REASONS.iter().position(|reason| *reason == stop));
         let stop = reason.map_or(0, |place| place as u64 + 1);
         let waiting = self.next_layer.keys.len() as u64;
-        let summary = [stop, self.statistics.states, waiting, self.statistics.violations];
+        let memory_bytes = self.memory_bytes();
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory_bytes);
+        let summary = [stop, self.statistics.states, waiting, self.statistics.violations, memory_bytes];
         let mut round = self.exchange.end_round(&summary)?;
         let own = round.batches.get_mut(me).ok_or(ExchangeError::Damaged)?;
         own.push(self.outboxes[me].take());
         self.insert(round.batches)?;
-        let mut agreed = Agreed { stop: None, states: 0, waiting: 0, violations: 0 };
+        let mut agreed = Agreed { stop: None, states: 0, waiting: 0, violations: 0, memory_bytes: 0 };
         for summary in &round.summaries {
-            let [stop, states, waiting, violations] = summary[..] else { return Err(ExchangeError::Damaged) };
+            let [stop, states, waiting, violations, memory_bytes] = summary[..] else {
+                return Err(ExchangeError::Damaged);
+            };
             let reason = usize::try_from(stop).ok().and_then(|stop| REASONS.get(stop.checked_sub(1)?).copied());
             agreed.stop = agreed.stop.or(reason);
             agreed.states += states;
             agreed.waiting += waiting;
             agreed.violations += violations;
+            agreed.memory_bytes += memory_bytes;
         }
-        if self.settings.limits.states_max.is_some_and(|max| max < agreed.states) {
+        let limits = &self.settings.limits;
+        if limits.states_max.is_some_and(|max| max < agreed.states) {
             agreed.stop = agreed.stop.or(Some(StopReason::States));
+        }
+        if limits.memory_bytes_max.is_some_and(|max| max < agreed.memory_bytes) {
+            agreed.stop = agreed.stop.or(Some(StopReason::Memory));
         }
         Ok(agreed)
     }

@@ -1,0 +1,189 @@
+//! The search for violations of safety by several processes, each with a part of the visited set.
+//!
+//! [`check`] lets a pool search and confirms what it found; [`search_part`] is what a process of the pool does.
+
+use crate::engine_observer::EngineObserver;
+use crate::event::Goal;
+use crate::run::CheckContext;
+use crate::task::{Checked, Task, measured, refused};
+use crate::verdict;
+use fabius_analysis::dead_code;
+use fabius_base::{Cancel, StopReason};
+use fabius_counterexample::{Found, Shorter};
+use fabius_model::SearchedMachine;
+use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_search::partition::{self, Exchange, ExchangeError, Reached, Ways, reach};
+use fabius_search::{self as search, Completeness, Observer as _, Outcome, Statistics, TreeStore, ViolationKind};
+use fabius_task::internal_error;
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::pool::{Part, PartError, PoolOutcome};
+use fabius_task::query::event_trace;
+use fabius_task::report::{OFF, PropertyReport, Stopped};
+use fabius_task::settings::Settings;
+use fabius_task::words::limit_reached;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Only the first few runs are made easier to read; that takes time.
+const CALMED_RUNS_MAX: usize = 5;
+
+/// Lets several processes search the reachable states, and confirms what they found.
+pub(crate) fn check(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    planned: &Planned,
+    settings: &Settings,
+    processes: usize,
+    context: &mut CheckContext<'_>,
+) -> Checked {
+    let task = Task { loaded, program, property: &planned.name, settings };
+    let watch = watch(program);
+    let mut machine = match SearchedMachine::new(Arc::clone(program), watch) {
+        Ok(machine) => machine,
+        Err(refusal) => return refused(planned, program, refusal),
+    };
+    let began = (context.now)();
+    let mut observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
+    let end = match (&settings.processes.pool, Part::of(loaded, settings)) {
+        (Some(pool), Some(part)) => pool.search(&part, processes, &mut |statistics| observer.progress(statistics)),
+        _ => PoolOutcome::NotStarted("nobody here can start them".to_owned()),
+    };
+    let seconds = ((context.now)() - began).as_secs_f64();
+    let end = match end {
+        PoolOutcome::Done { reached, edges } => {
+            machine.learn_edges(&edges);
+            let statistics = reached.statistics;
+            match reached.into_outcome(&mut machine) {
+                Some(outcome) => {
+                    let mut checked = Checked::of(describe(planned, &outcome, seconds), verdict::exhaustive(&outcome));
+                    if outcome.completeness == Completeness::Exhaustive {
+                        checked.findings = dead_code(program, &loaded.map, &|edge| machine.reached(edge));
+                    }
+                    confirm_all(&mut checked, (loaded, program, planned), outcome, watch, context);
+                    return checked;
+                }
+                None => NotTold::failed(statistics, "a process reported a path that is none of the model"),
+            }
+        }
+        PoolOutcome::NotStarted(why) => {
+            let what = format!("the processes cannot be started: {why}");
+            NotTold { what, ..NotTold::lost(Statistics::default()) }
+        }
+        PoolOutcome::Failed(what) => NotTold::failed(Statistics::default(), &what),
+        PoolOutcome::Lost { what, statistics } => NotTold { what, ..NotTold::lost(statistics) },
+        PoolOutcome::Stopped { why, statistics } => {
+            let what = limit_reached(Completeness::Stopped(why), &settings.limits);
+            NotTold { what, reason: why, stopped: why.into(), ..NotTold::lost(statistics) }
+        }
+    };
+    let report = describe(planned, &partition::stopped(end.statistics, end.reason), seconds);
+    // What was not told cannot be shown.
+    let report = PropertyReport { stopped: Some(end.stopped), violation_count: 0, ..report };
+    Checked { failure: end.failure, ..Checked::of(report, verdict::not_told(&end.statistics, &end.what)) }
+}
+
+/// A search whose processes could not tell in the end what they found.
+struct NotTold {
+    /// What they had done, as far as they told.
+    statistics: Statistics,
+    what: String,
+    stopped: Stopped,
+    reason: StopReason,
+    failure: Option<String>,
+}
+
+impl NotTold {
+    fn lost(statistics: Statistics) -> Self {
+        let (stopped, reason) = (Stopped::WorkerLost, StopReason::Cancelled);
+        Self { statistics, what: String::new(), stopped, reason, failure: None }
+    }
+
+    fn failed(statistics: Statistics, what: &str) -> Self {
+        Self { what: what.to_owned(), failure: Some(internal_error(what)), ..Self::lost(statistics) }
+    }
+}
+
+/// What the processes found out, in figures.
+fn describe(planned: &Planned, outcome: &Outcome<Move, Fault>, seconds: f64) -> PropertyReport {
+    PropertyReport { search: "bfs", reduction: OFF.to_owned(), ..measured(planned, outcome, seconds) }
+}
+
+fn watch(program: &Program) -> Watch {
+    Watch { trace: event_trace(program), ..Watch::NOTHING }
+}
+
+fn confirm_all(
+    checked: &mut Checked,
+    (loaded, program, planned): (&Loaded, &Arc<Program>, &Planned),
+    outcome: Outcome<Move, Fault>,
+    watch: Watch,
+    context: &mut CheckContext<'_>,
+) {
+    for (index, violation) in outcome.violations.into_iter().enumerate() {
+        let found = Found {
+            // Nothing nearer was left out: a layer is finished before the next one begins.
+            shorter: Shorter::None,
+            as_found: CALMED_RUNS_MAX <= index,
+            count: violation.count,
+            ..Found::new(violation.kind.into(), violation.path, watch)
+        };
+        checked.confirm(loaded, program, planned, found, context);
+    }
+}
+
+/// What a process of a pool found.
+pub struct PartFound {
+    /// What all of them found together.
+    pub reached: Reached,
+    /// Of each edge of the program, whether this process took it.
+    pub edges: Vec<u8>,
+}
+
+/// Searches the part of one process; `tell` is told now and then what it has done.
+///
+/// # Errors
+/// If it has to give up.
+pub fn search_part(
+    part: &Part,
+    (exchange, ways): (&mut impl Exchange, &mut impl Ways),
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(&Statistics),
+) -> Result<PartFound, PartError> {
+    let loaded = part.load(cancel)?;
+    let program = loaded.checkable().ok_or(PartError::OtherProgram)?;
+    let made = SearchedMachine::new(Arc::clone(program), watch(program));
+    let mut machine = made.map_err(|_| PartError::NoMachine)?;
+    let settings = Settings::default();
+    let task = Task { loaded: &loaded, program, property: "", settings: &settings };
+    let mut context = CheckContext { cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    let names = EngineObserver::new(&task, &mut context, Goal::Violation, machine.places(), None);
+    let mut observer = PartObserver { names, tell };
+    let (limits, stop_at) = part.bounds();
+    let searching = search::Settings { limits, stop_at, cancel: cancel.clone() };
+    let mut store = TreeStore::new();
+    let reached = reach(&mut machine, &mut store, ways, exchange, &mut observer, &searching);
+    let reached = reached.map_err(|error| match error {
+        ExchangeError::Lost => PartError::Lost,
+        ExchangeError::Damaged => PartError::Damaged,
+    })?;
+    Ok(PartFound { reached, edges: machine.reached_edges().to_vec() })
+}
+
+/// Names violations as every check does, and passes on what was done.
+struct PartObserver<'a, 'b, 't> {
+    names: EngineObserver<'a, 'b>,
+    tell: &'t mut dyn FnMut(&Statistics),
+}
+
+impl search::Observer<Move, Fault> for PartObserver<'_, '_, '_> {
+    fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
+        (self.tell)(statistics);
+        ControlFlow::Continue(())
+    }
+
+    fn key(&mut self, kind: &ViolationKind<Fault>, label: Option<&Move>, state: &[u32]) -> u64 {
+        self.names.key(kind, label, state)
+    }
+}

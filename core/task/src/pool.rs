@@ -1,0 +1,194 @@
+//! Several processes that search together, as a check sees them: what each has to be told, and what they report.
+//!
+//! How processes are started and speak to each other is the business of whoever implements [`WorkerPool`].
+
+use crate::load::{Included, Loaded, load_until};
+use crate::meaning::meaning;
+use crate::settings::Settings;
+use fabius_base::{Cancel, Limits, StopReason};
+use fabius_search::partition::Reached;
+use fabius_search::{Statistics, StopAt};
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Debug};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// How many processes search, and who starts them.
+#[derive(Clone)]
+pub struct Processes {
+    /// With one, the search runs where the check does.
+    pub count: usize,
+    /// Who starts them; `None` where nobody can.
+    pub pool: Option<Arc<dyn WorkerPool>>,
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self { count: 1, pool: None }
+    }
+}
+
+impl PartialEq for Processes {
+    fn eq(&self, other: &Self) -> bool {
+        self.count == other.count
+    }
+}
+
+impl Eq for Processes {}
+
+/// Who starts processes does not change what they find.
+impl Debug for Processes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Processes({})", self.count)
+    }
+}
+
+/// Is told what was done, and may ask to stop.
+pub type Observe<'o> = dyn FnMut(&Statistics) -> ControlFlow<StopReason> + 'o;
+
+/// Lets processes search together.
+pub trait WorkerPool: Send + Sync {
+    /// Starts this many processes, and waits for what they find. `observe` is told now and then what they have done, and may ask them
+    /// to stop.
+    fn search(&self, part: &Part, processes: usize, observe: &mut Observe<'_>) -> PoolOutcome;
+}
+
+/// How the search of a pool ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PoolOutcome {
+    /// All of them told the same.
+    Done {
+        /// What they found.
+        reached: Reached,
+        /// Of each edge of the program, whether some search took it.
+        edges: Vec<u8>,
+    },
+    /// They were asked to stop for this reason, and did not tell in time what they had found.
+    Stopped {
+        /// Why.
+        why: StopReason,
+        /// What they had done, as far as they told.
+        statistics: Statistics,
+    },
+    /// One of them was lost, and so the search is.
+    Lost {
+        /// Which one and how, in half a sentence.
+        what: String,
+        /// What they had done, as far as they told.
+        statistics: Statistics,
+    },
+    /// They could not be started; half a sentence says why.
+    NotStarted(String),
+    /// Fabius itself is wrong: what happened.
+    Failed(String),
+}
+
+/// What a process is told of the search.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct Part {
+    name: String,
+    text: String,
+    defines: Vec<(String, String)>,
+    included: Vec<Included>,
+    formulas: Vec<String>,
+    optimize: bool,
+    /// What the program means that is searched.
+    digest: u128,
+    keep_going: bool,
+    states_max: Option<u64>,
+    depth_max: Option<u64>,
+    memory_bytes_max: Option<u64>,
+}
+
+impl Part {
+    /// The part that each process has in the search of a model; `None` if the model is faulty.
+    pub fn of(loaded: &Loaded, settings: &Settings) -> Option<Self> {
+        let (_, file) = loaded.map.files().next()?;
+        let limits = &settings.limits;
+        Some(Self {
+            name: loaded.name.clone(),
+            text: file.text.to_string(),
+            defines: loaded.source.defines.clone(),
+            included: loaded.source.included.clone(),
+            formulas: settings.formulas.clone(),
+            optimize: settings.optimize,
+            digest: meaning(loaded.program.as_ref()?).0,
+            keep_going: settings.keep_going,
+            states_max: limits.states_max,
+            depth_max: limits.depth_max,
+            memory_bytes_max: limits.memory_bytes_max,
+        })
+    }
+
+    /// Reads the model again, in the process that has this part.
+    ///
+    /// # Errors
+    /// If it is not the same model here.
+    pub fn load(&self, cancel: &Cancel) -> Result<Loaded, PartError> {
+        let mut include = |including: &str, included: &str| {
+            let is_asked = |known: &&Included| known.0.0 == including && known.0.1 == included;
+            self.included.iter().find(is_asked).map(|(_, found)| found.clone())
+        };
+        let settings = Settings { formulas: self.formulas.clone(), optimize: self.optimize, ..Settings::default() };
+        let text = (self.name.as_str(), self.text.clone());
+        let loaded = load_until(cancel, text, &self.defines, &mut include, &settings).map_err(PartError::Stopped)?;
+        match &loaded.program {
+            Some(program) if meaning(program).0 == self.digest => Ok(loaded),
+            _ => Err(PartError::OtherProgram),
+        }
+    }
+
+    /// How much this part may use, and when a violation ends the search.
+    pub fn bounds(&self) -> (Limits, StopAt) {
+        let (states_max, depth_max) = (self.states_max, self.depth_max);
+        let stop_at = if self.keep_going { StopAt::Never } else { StopAt::First };
+        (Limits { states_max, depth_max, memory_bytes_max: self.memory_bytes_max }, stop_at)
+    }
+}
+
+/// Why a process cannot search its part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PartError {
+    /// It was asked to stop before it had read the model.
+    Stopped(StopReason),
+    /// The text that it was sent means another program to it.
+    OtherProgram,
+    /// The machine cannot run the program, though it could where the search began.
+    NoMachine,
+    /// Another process is gone.
+    Lost,
+    /// Another process sent what it cannot have sent.
+    Damaged,
+}
+
+impl PartError {
+    /// What happened, in half a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Stopped(_) => "a process was asked to stop before it had read the model",
+            Self::OtherProgram => "a process read another program from the same text",
+            Self::NoMachine => "a process cannot run the program",
+            Self::Lost => "another process is gone",
+            Self::Damaged => "a process received what no process of the search sends",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::load;
+
+    #[test]
+    fn a_process_reads_the_same_program_from_what_it_is_sent() {
+        let text = "#include \"n.h\"\nbyte n; active [N] proctype P() { n++; assert(n < M) }".to_owned();
+        let mut include = |_: &str, name: &str| Some((format!("lib/{name}"), "#define N 2\n".to_owned()));
+        let defines = [("M".to_owned(), "7".to_owned())];
+        let settings = Settings { formulas: vec!["[] (n < 9)".to_owned()], ..Settings::default() };
+        let loaded = load("m.pml", text, &defines, &mut include, &settings);
+        let part = Part::of(&loaded, &settings).expect("a model");
+        assert!(part.load(&Cancel::new()).is_ok());
+        let other = Part { text: part.text.replace('7', "8").replace("n++", "n--"), ..part };
+        assert_eq!(other.load(&Cancel::new()).err(), Some(PartError::OtherProgram));
+    }
+}

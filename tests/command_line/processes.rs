@@ -1,0 +1,206 @@
+//! `--processes`: searches by several processes of this machine, and what happens when one of them is lost.
+
+use fabius_testkit::run::Run;
+use fabius_testkit::scratch::Scratch;
+use serde_json::Value;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Far more states than any machine can visit while a test runs.
+const COUNTERS: &str = "byte a[6]; active [2] proctype P() {\n\
+    end: do :: a[0]++; assert(a[0] <= 255) :: a[1]++; assert(a[1] <= 255) :: a[2]++; assert(a[2] <= 255)\n\
+    :: a[3]++; assert(a[3] <= 255) :: a[4]++; assert(a[4] <= 255) od }\n";
+/// No check in here takes so long on any machine, unless it hangs.
+const HANGS: Duration = Duration::from_secs(200);
+/// What keeps a check that is not ended from filling the machine.
+const BOUNDED: [&str; 4] = ["--max-memory", "1G", "--timeout", "180"];
+
+fn check(args: &[&str]) -> (i32, String) {
+    let run = Run::shell(env!("CARGO_BIN_EXE_fabius"), "exec \"$0\" check --no-cache --color never \"$@\" 2>&1", args);
+    (run.code, run.out)
+}
+
+fn model(name: &str) -> String {
+    format!("{}/models/{name}.pml", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn property(report: &str) -> Value {
+    let report: Value = serde_json::from_str(report).unwrap_or_else(|why| panic!("{why}: {report}"));
+    report["properties"][0].clone()
+}
+
+#[test]
+fn two_and_three_processes_find_what_one_finds() {
+    for name in ["leader", "peterson", "handshake", "overflow"] {
+        let model = model(name);
+        let asked = ["--property", "safety", "--no-schedule", "--json", "--search", "bfs", &model];
+        let (code, one) = check(&asked);
+        let one = property(&one);
+        let mut told: Option<Value> = None;
+        for count in ["2", "3", "2"] {
+            let (code_of_all, all) = check(&[&["--processes", count], &asked[..]].concat());
+            let mut all = property(&all);
+            assert_eq!((code, &one["verdict"], &one["depth"]), (code_of_all, &all["verdict"], &all["depth"]), "{name}");
+            assert_eq!(all["strategy"]["processes"], count.parse::<u64>().expect("a number"));
+            if one["verdict"] == "holds" {
+                assert_eq!((&one["states"], &one["transitions"]), (&all["states"], &all["transitions"]), "{name}");
+            }
+            let steps = |report: &Value| report["violations"][0]["steps"].clone();
+            assert_eq!(steps(&one), steps(&all), "{name}");
+            for key in ["seconds", "memory_bytes", "bytes_per_state", "strategy"] {
+                all[key] = Value::Null;
+            }
+            let told = told.get_or_insert_with(|| all.clone());
+            assert_eq!(*told, all, "{name}: {count} processes tell another story");
+        }
+    }
+}
+
+#[test]
+fn a_model_with_included_files_and_macros_is_the_same_for_every_process() {
+    let scratch = Scratch::new().expect("a folder");
+    scratch.file("n.h", "#define MAX 40\n");
+    let text = "#include \"n.h\"\nbyte n; active [N] proctype P() { do :: n < MAX -> n++ :: else -> break od; assert(n == MAX) }";
+    let model = scratch.file("m.pml", text);
+    let (code, out) = check(&["-DN=2", "--processes", "2", &model]);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("assertion can fail") && !out.contains("internal error"), "{out}");
+}
+
+#[test]
+fn limits_hold_for_all_processes_together() {
+    let scratch = Scratch::new().expect("a folder");
+    let model = scratch.file("m.pml", COUNTERS);
+    for (flags, stopped) in [
+        (["--max-states", "3000"], "states"),
+        (["--max-memory", "8M"], "memory"),
+        (["--timeout", "2"], "timeout"),
+        (["--max-depth", "4"], "depth"),
+    ] {
+        let (code, out) = check(&[&["--processes", "2", "--json", &model], &flags[..]].concat());
+        let property = property(&out);
+        assert_eq!((code, &property["stopped"]), (2, &Value::from(stopped)), "{out}");
+        assert_eq!(property["verdict"], "undecided");
+    }
+}
+
+#[test]
+fn what_does_not_go_with_processes_is_refused() {
+    let model = model("peterson");
+    for flags in [["--threads", "2"], ["--delay", "auto"], ["--store", "bitstate"], ["--search", "dfs"]] {
+        let (code, out) = check(&[&["--processes", "2", &model], &flags[..]].concat());
+        assert_eq!(code, 3, "{flags:?}: {out}");
+        assert!(out.contains("F0508") && out.contains("cannot be combined"), "{flags:?}: {out}");
+    }
+}
+
+#[test]
+fn nobody_is_a_worker_by_himself() {
+    let run = Run::shell(env!("CARGO_BIN_EXE_fabius"), "\"$0\" worker < /dev/null", &[]);
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.err.contains("fabius check --processes"), "{run:?}");
+}
+
+/// A check by three processes of what never ends, and its workers.
+#[cfg(target_os = "linux")]
+fn started(scratch: &Scratch) -> (Child, Vec<u32>) {
+    let model = scratch.file("m.pml", COUNTERS);
+    let mut check = Command::new(env!("CARGO_BIN_EXE_fabius"))
+        .args(["check", "--no-cache", "--json", "--processes", "3", &model])
+        .args(BOUNDED)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the tool starts");
+    let began = Instant::now();
+    loop {
+        let workers = workers(check.id());
+        if workers.len() == 3 {
+            return (check, workers);
+        }
+        assert!(check.try_wait().expect("a child").is_none() && began.elapsed() < HANGS, "no workers");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The processes that another one started and that run the tool as workers.
+#[cfg(target_os = "linux")]
+fn workers(parent: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").expect("processes");
+    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|id| is_worker_of(*id, parent)).collect()
+}
+
+#[cfg(target_os = "linux")]
+fn is_worker_of(id: u32, parent: u32) -> bool {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
+    let status = read("status");
+    let is_child = status.lines().any(|line| line.split_whitespace().eq(["PPid:", &parent.to_string()]));
+    is_child && read("cmdline").split('\0').nth(1) == Some("worker")
+}
+
+#[cfg(target_os = "linux")]
+fn signal(name: &str, id: u32) {
+    let sent = Command::new("kill").args([name, &id.to_string()]).status().expect("kill runs");
+    assert!(sent.success(), "{name} {id}");
+}
+
+/// What a check says in the end, which has to come; none of its workers is left then.
+#[cfg(target_os = "linux")]
+fn ended(mut check: Child, workers: &[u32]) -> (Option<i32>, Value) {
+    let began = Instant::now();
+    while check.try_wait().expect("a child").is_none() {
+        if HANGS < began.elapsed() {
+            let _ = check.kill();
+            panic!("the check hangs");
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let output = check.wait_with_output().expect("its output");
+    // They were waited for: if one of the numbers is in use, it is by somebody else.
+    let left = workers.iter().filter(|id| std::path::Path::new(&format!("/proc/{id}/cmdline")).exists());
+    let left: Vec<_> = left
+        .filter(|id| std::fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("worker")))
+        .collect();
+    assert!(left.is_empty(), "{left:?} are left");
+    (output.status.code(), property(&String::from_utf8_lossy(&output.stdout)))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_is_killed_ends_the_search_and_is_named() {
+    for victim in 0..3 {
+        let scratch = Scratch::new().expect("a folder");
+        let (check, workers) = started(&scratch);
+        signal("-KILL", workers[victim]);
+        let (code, property) = ended(check, &workers);
+        assert_eq!((code, &property["verdict"]), (Some(2), &Value::from("undecided")), "{property}");
+        assert_eq!((&property["stopped"], &property["exhaustive"]), (&Value::from("worker_lost"), &Value::from(false)));
+        let reason = property["reason"].as_str().expect("a reason");
+        let named = format!("(process {}) was ended by signal 9", workers[victim]);
+        assert!(reason.contains("this is not a proof") && reason.contains(&named), "{reason}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_does_not_answer_ends_the_search_and_is_not_left() {
+    let scratch = Scratch::new().expect("a folder");
+    let (check, workers) = started(&scratch);
+    signal("-STOP", workers[1]);
+    let (code, property) = ended(check, &workers);
+    assert_eq!((code, &property["stopped"]), (Some(2), &Value::from("worker_lost")), "{property}");
+    let reason = property["reason"].as_str().expect("a reason");
+    assert!(reason.contains(&format!("(process {}) did not answer", workers[1])), "{reason}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_search_says_what_is_known_and_leaves_no_worker() {
+    let scratch = Scratch::new().expect("a folder");
+    let (check, workers) = started(&scratch);
+    signal("-INT", check.id());
+    let (code, property) = ended(check, &workers);
+    assert_eq!((code, &property["stopped"]), (Some(2), &Value::from("cancelled")), "{property}");
+}
