@@ -1,15 +1,17 @@
 //! Under which scheduling a model is safe, in words.
 
-use crate::render::numbers::counted;
+use crate::render::numbers::{count, counted};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use fabius_analysis::schedule::{
-    FairVerdict, ForcedReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport,
+    FairVerdict, ForcedReport, HeldBackReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport,
 };
 use fabius_engine::Report;
 use std::fmt::Write;
 
 /// At most this many lines of what forces an error.
 const FORCED_MAX: usize = 12;
+/// At most this many places where processes are held back.
+const HELD_BACK_MAX: usize = 6;
 
 /// What there is to say of the properties of a report.
 pub fn of_report(report: &Report) -> String {
@@ -20,6 +22,18 @@ pub fn of_report(report: &Report) -> String {
 /// The answer, in a short paragraph.
 pub fn paragraph(schedule: &ScheduleReport) -> String {
     let mut text = format!("{}: {}\n", word(schedule.verdict), schedule.reason);
+    for HeldBackReport { place, states, held } in schedule.held_back.iter().take(HELD_BACK_MAX) {
+        let of = counted(*states, "state");
+        let held = count(*held);
+        let _ = writeln!(
+            text,
+            "  holds {} back at line {} in {held} of {of}: {}",
+            place.process, place.line, place.statement
+        );
+    }
+    if HELD_BACK_MAX < schedule.held_back.len() {
+        let _ = writeln!(text, "  {}", paint(FAINT, "… --json shows more"));
+    }
     let mut left = FORCED_MAX;
     tree(&mut text, &schedule.forced, 1, &mut left);
     if left == 0 {

@@ -18,13 +18,15 @@ mod request;
 mod restricted;
 mod sections;
 mod steered;
+mod table;
 mod verify;
 mod words;
 
 pub use export::Export;
 pub use fabius_task::report::schedule::{
-    AlternativeReport, CheckedReport, ExploredReport, FairReport, FairVerdict, ForcedReport, KeptReport, PlaceReport,
-    ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport, StretchReport, WaitReport,
+    AlternativeReport, CheckedReport, ExploredReport, FairReport, FairVerdict, ForcedReport, HeldBackReport,
+    KeptReport, PlaceReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport, StretchReport,
+    WaitReport,
 };
 pub use places::By;
 pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_TENTHS};
@@ -501,6 +503,14 @@ impl Question<'_> {
         Ok(Some(ScheduleReport { reason, priorities, kept, checked, shuts_out, ..report.clone() }))
     }
 
+    /// Where the most permissive schedule holds processes back.
+    fn held_back(&self, explored: &Explored) -> Vec<HeldBackReport> {
+        let (Some(seen), Some(places)) = (&explored.whereabouts, self.places(explored, By::Type)) else {
+            return Vec::new();
+        };
+        table::held_back((&explored.graph, &explored.region), seen, &places)
+    }
+
     /// The most permissive schedule, if neither few waits nor an order do.
     fn with_region(&mut self, explored: &mut Explored, report: ScheduleReport) -> Result<ScheduleReport, String> {
         let kept = explored.region.reached(&explored.graph).len();
@@ -529,6 +539,7 @@ impl Question<'_> {
             ),
         };
         let kept = Some(KeptReport { states: kept as u64, of });
-        Ok(ScheduleReport { reason, kept, shuts_out, checked: Some(checked), ..report })
+        let held_back = self.held_back(explored);
+        Ok(ScheduleReport { reason, kept, shuts_out, held_back, checked: Some(checked), ..report })
     }
 }

@@ -141,7 +141,7 @@ impl Places {
         Vocabulary::new(self.sizes(), seen.ends.clone(), sites)
     }
 
-    fn site(&self, of: u16, location: u16, pid: usize) -> Site {
+    pub(super) fn site(&self, of: u16, location: u16, pid: usize) -> Site {
         let place = self.numbers[usize::from(of)].get(usize::from(location)).copied().unwrap_or(NOWHERE);
         Site { kind: self.kind(usize::from(of), pid), place }
     }

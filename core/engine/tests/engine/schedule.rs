@@ -227,3 +227,21 @@ fn any_scheduler_may_be_the_one_that_is_delayed() {
     let found = schedule(&loaded(LOCKS), &named, &Stops::all(&Cancel::new()), &mut |_| {});
     assert_eq!(found.warning.as_deref(), Some("the scheduler names `Boss`, but this model has no such processes"));
 }
+
+#[test]
+fn a_schedule_that_looks_at_the_whole_state_says_where_it_holds_processes_back() {
+    let text = "bit fork[2];
+active [2] proctype P() {
+    atomic { !fork[_pid] -> fork[_pid] = 1 };
+    atomic { !fork[1 - _pid] -> fork[1 - _pid] = 1 };
+    fork[_pid] = 0;
+    fork[1 - _pid] = 0
+}";
+    let report = answer_within(text, &ScheduleRequest { waits_max: 0, ..ScheduleRequest::default() });
+    assert_eq!(report.verdict, ScheduleVerdict::Avoidable, "{}", report.reason);
+    let told: Vec<_> = report.held_back.iter().map(|at| (at.place.line, at.held, at.states)).collect();
+    // One of them may not take its first fork while the other holds just one. It could in the initial state, too, and once the
+    // other is at its end; the younger one also goes away then.
+    assert_eq!(told, [(3, 2, 6)]);
+    assert!(answer(text).held_back.is_empty(), "a wait says it better");
+}

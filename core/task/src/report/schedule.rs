@@ -55,6 +55,9 @@ pub struct ScheduleReport {
     pub gives_up: Vec<PlaceReport>,
     /// Processes that can go on in the model and cannot under the schedule.
     pub shuts_out: Vec<String>,
+    /// Where a schedule that looks at the whole state holds processes back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<HeldBackReport>,
     /// What a search of the model under the schedule found, before it was shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedReport>,
@@ -168,6 +171,18 @@ pub struct PlaceReport {
     pub statement: String,
 }
 
+/// A place where a schedule holds processes back.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HeldBackReport {
+    /// The place.
+    #[serde(rename = "where")]
+    pub place: PlaceReport,
+    /// States under the schedule in which a process there could move.
+    pub states: u64,
+    /// Those of them in which it may not, or not in every way.
+    pub held: u64,
+}
+
 /// Neighbouring places in the text of a process.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct StretchReport {
@@ -263,6 +278,7 @@ impl ScheduleReport {
             kept: None,
             gives_up: Vec::new(),
             shuts_out: Vec::new(),
+            held_back: Vec::new(),
             checked: None,
             alternatives: Vec::new(),
             forced: Vec::new(),
