@@ -29,8 +29,8 @@ const TICK: Duration = Duration::from_millis(50);
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// What they found is told so long after they were asked to stop, or not at all.
 const STOPPING_MAX: Duration = Duration::from_secs(5);
-/// Once a worker is lost, the others have so long to say that they miss it: then it is clear which one was the first.
-const MOURNING: Duration = Duration::from_millis(500);
+/// Once a worker misses another one, it is looked for so long which one that is.
+const MOURNING: Duration = Duration::from_secs(5);
 
 /// Workers that are processes of this machine.
 pub struct LocalPool {
@@ -66,9 +66,13 @@ impl LocalPool {
             });
             // A worker that is stopped before it reads anything is not waited for.
             here.set_write_timeout(Some(SILENCE_MAX))?;
-            hand_over(&here, &sockets.iter().flatten().collect::<Vec<_>>())?;
             let order = Order::Search { version: VERSION.to_owned(), me, part: Box::new(part.clone()) };
-            message::write(&mut here, &order)?;
+            let told = hand_over(&here, &sockets.iter().flatten().collect::<Vec<_>>());
+            match told.and_then(|()| message::write(&mut here, &order)) {
+                // It will turn out that it is gone, or does not answer.
+                Err(error) if is_loss(&error) => {}
+                told => told?,
+            }
             let news = news.clone();
             thread::Builder::new().spawn(move || {
                 while let Ok(told) = message::read(&mut reader) {
@@ -145,6 +149,10 @@ impl Workers {
         }
     }
 
+    fn has(&self, is_wanted: fn(&End) -> bool) -> bool {
+        self.0.iter().any(|worker| worker.end.as_ref().is_some_and(is_wanted))
+    }
+
     fn statistics(&self) -> Statistics {
         Done::total(self.0.iter().map(|worker| worker.done))
     }
@@ -165,7 +173,10 @@ impl Workers {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.count_silence(elapsed);
-            if self.0.iter().any(|worker| worker.end.as_ref().is_some_and(End::is_loss)) {
+            if self.has(End::is_first) {
+                break;
+            }
+            if self.has(End::is_loss) {
                 let mourned = mourning.get_or_insert(Duration::ZERO);
                 *mourned += elapsed;
                 if MOURNING <= *mourned {
@@ -249,7 +260,7 @@ impl Workers {
         }
         let lost =
             |is_lost: fn(&End) -> bool| self.0.iter().position(|worker| worker.end.as_ref().is_some_and(is_lost));
-        let first = lost(|end| matches!(end, End::Gone | End::Silent)).or_else(|| lost(End::is_loss));
+        let first = lost(End::is_first).or_else(|| lost(End::is_loss));
         match (stopping, first) {
             (Some(why), _) => PoolOutcome::Stopped { why, statistics },
             (None, Some(first)) => PoolOutcome::Lost { what: self.how_lost(first), statistics },
@@ -271,10 +282,21 @@ impl Workers {
 }
 
 impl End {
+    /// Whether the search ended because of it.
+    fn is_first(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::Gone | Self::Silent)
+    }
+
     /// Whether the search cannot go on without it.
     fn is_loss(&self) -> bool {
         !matches!(self, Self::Found(..) | Self::Stopped)
     }
+}
+
+/// Whether it means that nobody is at the other end, or nobody who reads.
+fn is_loss(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, NotConnected, TimedOut, WouldBlock};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | NotConnected | TimedOut | WouldBlock)
 }
 
 fn how_ended(status: ExitStatus) -> String {

@@ -27,6 +27,8 @@ pub(crate) const NO_MEMORY: u8 = 2;
 
 /// Time between two signs of life.
 const PULSE: Duration = Duration::from_millis(200);
+/// The last news wait for others for at most this many tenths of that.
+const LAST_TRIES: u32 = 100;
 /// So begins what Timely says when a socket fails.
 const SOCKET_FAILED: &str = "timely communication error";
 
@@ -42,12 +44,17 @@ impl Home {
         }
     }
 
-    /// The same, unless something is being told.
-    fn try_tell(&self, news: &News) {
-        let mut socket = match self.0.try_lock() {
-            Ok(socket) => socket,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
+    /// The same, at the end of a thread that may be telling something itself: it does not wait for ever.
+    fn tell_at_last(&self, news: &News) {
+        let mut tries = 0;
+        let mut socket = loop {
+            match self.0.try_lock() {
+                Ok(socket) => break socket,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if tries == LAST_TRIES => return,
+                Err(TryLockError::WouldBlock) => thread::sleep(PULSE / 10),
+            }
+            tries += 1;
         };
         let _ = message::write(&mut *socket, news);
     }
@@ -132,7 +139,7 @@ fn report_panics(home: Home) {
     panic::set_hook(Box::new(move |panic| {
         let text = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
         let news = if text.starts_with(SOCKET_FAILED) { News::Alone } else { News::Failed(panic.to_string()) };
-        home.try_tell(&news);
+        home.tell_at_last(&news);
         process::exit(TOLD.into());
     }));
 }
