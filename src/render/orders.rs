@@ -13,9 +13,7 @@ pub fn learnt(order: &OrderReport) -> String {
     let states = counted(order.states, "reachable state");
     let mut text = format!("{} {states}\n", paint(STRONG, "independence learnt from all"));
     let learnt: Vec<&PairReport> = order.pairs.iter().filter(|pair| pair.learnt).collect();
-    if learnt.is_empty() {
-        text.push_str("  no pair of statements is independent beyond what the text tells\n");
-    } else {
+    if !learnt.is_empty() {
         text.push_str("  independent here, which the text alone does not tell:\n");
     }
     for pair in learnt.iter().take(PAIRS_TOLD) {

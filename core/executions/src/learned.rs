@@ -207,8 +207,10 @@ impl Question<'_> {
             }
         });
         judged.map_err(|why| NotLearnt::Unknown(self.unknown(why)))?;
-        if self.why_not.is_none() {
-            mark_learnt(&graph, &mut model, &commuting, &first_states, &mut tallies);
+        match self.why_not {
+            None => mark_learnt(&graph, &mut model, &commuting, &first_states, &mut tallies),
+            // The text tells of no pair.
+            Some(_) => tallies.values_mut().for_each(|tally| tally.learnt = true),
         }
         let pairs = self.pairs(loaded, &graph, &tallies).map_err(|why| NotLearnt::Failed(internal_error(&why)))?;
         Ok((commuting, OrderReport { states: graph.len() as u64, pairs }))

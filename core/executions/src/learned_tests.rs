@@ -121,6 +121,8 @@ fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Option<()> {
         }
         Err(NotLearnt::Failed(why)) => panic!("{why}"),
     };
+    let untold = order.pairs.iter().all(|pair| pair.learnt == (pair.differing == 0));
+    assert!(question.why_not.is_none() || untold, "the text tells of no pair: {order:?}");
     let mut by_text = question.model_by(Relation::Accords, false);
     let expected = by_definition(&mut by_text, question.why_not.is_none())?;
     assert_eq!(question.commuting.as_deref(), Some(&expected), "what commutes");
