@@ -193,7 +193,7 @@ impl Job {
                 now: &|| started.elapsed(),
                 observe: &mut |event: Event| {
                     so_far.event(&event);
-                    shown.borrow_mut().event(&event);
+                    shown.borrow_mut().event(&loaded, &event);
                 },
                 controls: None,
             },

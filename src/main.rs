@@ -9,6 +9,7 @@ mod contexts;
 mod delays;
 mod diagram;
 mod diff;
+mod early;
 mod examples;
 mod executions;
 mod exit;

@@ -1,6 +1,7 @@
 //! The faces of a check: text for people, a document at the end, or a line of JSON per event.
 
 use crate::args::{Check, ColorWhen};
+use crate::early::EarlyExamples;
 use crate::formats::baseline::Baseline;
 use crate::formats::{self, Checked, Format};
 use crate::output::{self, complain};
@@ -22,6 +23,8 @@ pub struct Reporter {
     progress: ProgressLine,
     limits: Limits,
     out: AutoStream<Stdout>,
+    /// The counterexamples of the file that are shown already.
+    early: EarlyExamples,
     /// The models that are done, for a document at the end.
     checked: Vec<Checked>,
     /// The first write that failed.
@@ -58,6 +61,7 @@ impl Reporter {
             progress: ProgressLine::new(args, limits),
             limits,
             out: AutoStream::new(std::io::stdout(), choice),
+            early: EarlyExamples::default(),
             checked: Vec::new(),
             failed: None,
             voice: Voice::default(),
@@ -95,18 +99,30 @@ impl Reporter {
     /// The text of a file was read and understood, or not.
     pub fn loaded(&mut self, loaded: &Loaded) {
         let plan = loaded.checkable().and_then(|program| plan(program, &self.args.question.property).ok());
-        self.progress.plan(plan.map_or(0, |plan| plan.properties.len()));
+        let properties: Vec<String> = plan.into_iter().flat_map(|plan| plan.properties).map(|of| of.name).collect();
+        self.progress.plan(properties.len());
+        self.early = EarlyExamples::of(properties);
         if matches!(self.kind, Kind::Text) {
             self.write(&text::findings(&loaded.map, &loaded.findings));
         }
     }
 
-    /// Something happened.
-    pub fn event(&mut self, event: &Event) {
+    /// Something happened. A counterexample is shown at once.
+    pub fn event(&mut self, loaded: &Loaded, event: &Event) {
         match (&self.kind, event) {
             (Kind::Events, event) => self.line(event),
             (_, event) if !self.voice.is_lost() => self.progress.follow(event),
             _ => {}
+        }
+        if let Kind::Text = self.kind {
+            let before = self.early.len();
+            for (i, example) in self.early.follow(event).iter().enumerate() {
+                self.progress.clear();
+                let text = text::next_counterexample(loaded, example, before + i, &self.args);
+                self.write(&text);
+                let flushed = self.out.flush();
+                self.note(flushed);
+            }
         }
     }
 
@@ -117,7 +133,7 @@ impl Reporter {
             return;
         }
         if let Kind::Text = self.kind {
-            let report = text::outcome(loaded, outcome, &self.args);
+            let report = text::outcome(loaded, outcome, &self.early, &self.args);
             self.write(&report);
         }
         for message in [trail::write(loaded, outcome, &self.args), diagram::write(loaded, outcome, &self.args)].concat()

@@ -80,7 +80,7 @@ impl SoFar {
                     searched.progress = *progress;
                 }
             }
-            Event::Violation { property, violation } => {
+            Event::Violation { property, violation, .. } => {
                 known.searched.entry(property.clone()).or_default().violations.push(violation.clone());
             }
             Event::PropertyDone { property } => {

@@ -1,6 +1,7 @@
 //! A report as text: findings, counterexamples, and the verdict with what it rests on.
 
 use crate::args::{Check, FairnessKind, ProgressOn, SearchOrder};
+use crate::early::EarlyExamples;
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::render::{advice, findings, schedule};
@@ -58,11 +59,16 @@ fn times(number: usize) -> String {
     if number == 1 { "once".to_owned() } else { format!("{} times", count(number as u64)) }
 }
 
-/// Everything about a file that is known once its check is over.
-pub fn outcome(loaded: &Loaded, outcome: &Outcome, args: &Check) -> String {
+/// The counterexample that is shown after so many others.
+pub fn next_counterexample(loaded: &Loaded, example: &Counterexample, before: usize, args: &Check) -> String {
+    counterexample(&loaded.map, example, before < RUNS_SHOWN_MAX, args.diagram == Some(None))
+}
+
+/// Everything about a file that is known once its check is over, except for counterexamples that were shown before.
+pub fn outcome(loaded: &Loaded, outcome: &Outcome, shown: &EarlyExamples, args: &Check) -> String {
     let mut text = String::new();
-    for (i, example) in outcome.counterexamples.iter().enumerate() {
-        text.push_str(&counterexample(&loaded.map, example, i < RUNS_SHOWN_MAX, args.diagram == Some(None)));
+    for (i, example) in shown.missing(&outcome.counterexamples).enumerate() {
+        text.push_str(&next_counterexample(loaded, example, shown.len() + i, args));
     }
     let (unreached, others): (Vec<Finding>, Vec<Finding>) =
         outcome.findings.iter().cloned().partition(|finding| finding.code == Code::Unreached);

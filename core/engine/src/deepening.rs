@@ -58,7 +58,7 @@ pub(crate) fn check(
     for (violation, key) in found.violations.iter().zip(keys) {
         let found = Found::new(violation.kind.into(), violation.path.clone(), watch);
         let found = Found { count: violation.count, ..found };
-        let either = shortest(&task, &mut machine, found, key, context);
+        let either = shortest(&task, &mut machine, found, (key, checked.report.transitions), context);
         checked.confirm_either(loaded, program, planned, either, context);
     }
     checked

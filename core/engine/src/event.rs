@@ -2,12 +2,14 @@
 //! none of them computes a verdict.
 
 use crate::look::{Look, RejectedCycle};
+use fabius_counterexample::Counterexample;
 use fabius_task::report::schedule::ScheduleVerdict;
 use fabius_task::report::{FindingReport, PropertyReport, Report, ViolationReport};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Something that happened. As JSON, `event` names it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A file is about to be checked.
@@ -82,6 +84,9 @@ pub enum Event {
         property: String,
         /// The counterexample.
         violation: ViolationReport,
+        /// The same with its run, for whoever shows it.
+        #[serde(skip)]
+        counterexample: Arc<Counterexample>,
     },
     /// A property is decided, or the search for violations of it is over.
     PropertyDone {

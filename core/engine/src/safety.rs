@@ -30,6 +30,10 @@ const BITSTATE_SHARE: u64 = 2;
 /// Memory of a bitstate store if none was named.
 const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
 
+/// A shorter run is looked for with so many times the work of the search that found one, …
+const SHORTENING_FACTOR: u64 = 20;
+/// … or with this many transitions, if that is more.
+const SHORTENING_MIN: u64 = 300_000;
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
 
@@ -90,7 +94,7 @@ pub(crate) fn check(
             count: violation.count,
             ..Found::new(violation.kind.into(), violation.path.clone(), watch)
         };
-        let (other, as_found) = shortest(&task, &mut machine, found, key, context);
+        let (other, as_found) = shortest(&task, &mut machine, found, (key, checked.report.transitions), context);
         checked.confirm_either(loaded, program, planned, (other, as_found), context);
     }
     checked
@@ -200,13 +204,13 @@ fn together(
     Explored { outcome, store_bytes, keys: engine_observer.keys, audited: None }
 }
 
-/// Looks for the shortest run to a violation that was found, as far as a budget goes: such a run if there is one, and the one
-/// found with what is known of it.
+/// Looks for the shortest run to a violation that was found with so much work, in transitions, as far as a budget goes: such a run
+/// if there is one, and the one found with what is known of it.
 pub(crate) fn shortest(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
     found: Found,
-    key: u64,
+    (key, work): (u64, u64),
     context: &mut CheckContext<'_>,
 ) -> (Option<Found>, Found) {
     if task.settings.search != Order::DepthFirstThenShorten || task.settings.keep_going {
@@ -216,7 +220,8 @@ pub(crate) fn shortest(
         return (None, Found { shorter: Shorter::None, ..found });
     }
     let limits = Limits { depth_max: None, ..task.settings.limits };
-    let budget = Budget::new(task.settings.clarify_transitions_max, machine);
+    let worth = work.saturating_mul(SHORTENING_FACTOR).max(SHORTENING_MIN);
+    let budget = Budget::new(task.settings.clarify_transitions_max.min(worth), machine);
     let engine_observer =
         EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
     let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: engine_observer.context.cancel.clone() };

@@ -22,7 +22,7 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
         checked.report.schedule = violated.then(late);
         return;
     }
-    let request = ScheduleRequest::default();
+    let request = ScheduleRequest::after_check(checked.report.transitions);
     let states_max = settings.limits.states_max.map_or(request.states_max, |most| most.min(request.states_max));
     let request = ScheduleRequest { states_max, memory_bytes_max: settings.limits.memory_bytes_max, ..request };
     let property = checked.report.name.clone();

@@ -114,7 +114,11 @@ impl Checked {
     /// Adds a counterexample, and tells of it.
     pub(crate) fn add(&mut self, planned: &Planned, counterexample: Counterexample, context: &mut CheckContext<'_>) {
         let violation = counterexample.report.clone();
-        (context.observe)(Event::Violation { property: planned.name.clone(), violation: violation.clone() });
+        (context.observe)(Event::Violation {
+            property: planned.name.clone(),
+            violation: violation.clone(),
+            counterexample: Arc::new(counterexample.clone()),
+        });
         self.report.violations.push(violation);
         self.counterexamples.push(counterexample);
     }

@@ -55,7 +55,7 @@ impl Question<'_> {
                 unknown(&format!("there are more than {PROCESSES_MAX} processes, or too many types of them"))
             }
             () if explored.region.contains(0) => None,
-            () if explored.stopped.is_none() => {
+            () if explored.lost.is_some() => {
                 Some((FairVerdict::None, "no schedule is safe, so none is safe and fair".to_owned()))
             }
             () => Some((FairVerdict::Unknown, self.nothing_found(explored))),
@@ -212,7 +212,7 @@ mod tests {
     use super::super::{ScheduleRequest, Scheduled, Stops, schedule};
     use super::*;
     use fabius_base::Cancel;
-    use fabius_search::restrict::{Explorer, Limits, region};
+    use fabius_search::restrict::{Explorer, Limits, Round, region};
     use fabius_search::schedule::{Alike, RoundRobin};
 
     fn scheduled(text: &str, aim: Aim) -> Scheduled {
@@ -246,7 +246,7 @@ mod tests {
         let limits = Limits { states_max: 10, transitions_max: 100, memory_bytes_max: None };
         let cancel = Cancel::new();
         let mut explorer = Explorer::new(&mut machine, &RoundRobin(Alike), limits, &cancel).expect("it begins");
-        while let Ok(Some(_)) = explorer.round() {}
+        while let Ok(Round::Finished(_)) = explorer.round(usize::MAX) {}
         let mut graph = explorer.into_graph();
         let settings =
             Settings { limits: fabius_base::Limits::default(), stop_at: StopAt::First, cancel: cancel.clone() };

@@ -37,8 +37,8 @@ use fabius_program::{Move, ProcessId, Program, Watch};
 use fabius_schedulers::{ChosenScheduler, plain_scheduler};
 use fabius_search::Completeness;
 use fabius_search::restrict::{
-    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Solution, Stop, Stopped, alone, can_move_again,
-    fixed_order, movers_in_model, region,
+    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Round, Solution, Stop, Stopped, alone,
+    can_move_again, fixed_order, movers_in_model, region, region_at_most,
 };
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
@@ -55,6 +55,10 @@ use steered::Plan;
 use verify::Verified;
 use words::{keeps, refused, sentence, who_is_shut_out};
 
+/// A first look at what was explored comes after this many states at the latest; every other one when there are twice as many.
+const STATES_PER_LOOK: usize = 256;
+/// To explore what a scheduler does by itself, this part of the transitions is enough.
+const ALONE_SHARE: u64 = 4;
 /// Of the solutions found, this many are checked, …
 const VERIFIED_MAX: usize = 12;
 /// … and this many are shown.
@@ -137,6 +141,11 @@ pub(crate) fn unsupported(program: &Program) -> Option<&'static str> {
     }
 }
 
+/// What the region could be at most, if the initial state is not in it.
+fn lost_in(graph: &Graph) -> Option<Region> {
+    Some(region_at_most(graph)).filter(|region| !region.contains(0))
+}
+
 struct Question<'a> {
     loaded: &'a Loaded,
     program: Arc<Program>,
@@ -157,8 +166,21 @@ struct Explored {
     /// The number of delays up to which all states are explored.
     delays: Option<u32>,
     /// Why not everything.
-    stopped: Option<Stop>,
+    stopped: Option<Unexplored>,
+    /// Transitions were listed up to this number.
+    transitions_max: u64,
+    /// Where it is known that errors can follow under every schedule: a region without the initial state, whatever is explored later.
+    lost: Option<Region>,
     movers: OnceCell<MoversAhead>,
+}
+
+/// Why not everything was explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unexplored {
+    /// It was stopped.
+    Stopped(Stop),
+    /// The answer was known before.
+    NotNeeded,
 }
 
 /// Of each state, the processes that can move then or later, as bits.
@@ -190,16 +212,16 @@ impl Question<'_> {
                 return Scheduled::only(report);
             }
         };
-        let alone = match explored.stopped {
-            Some(_) => self.alone((&self.scheduler.clone(), scheduler), &explored).or_else(|| {
+        let is_open = explored.stopped.is_some() && explored.lost.is_none();
+        let alone = is_open.then(|| {
+            self.alone((&self.scheduler.clone(), scheduler), &explored).or_else(|| {
                 // It asks for less: whoever can go on for ever may shut out the others.
                 let may = self.request.scheduler == SchedulerChoice::Auto;
                 let ring = plain_scheduler(self.machine.machine(), &SchedulerChoice::RoundRobin, 0);
                 may.then(|| self.alone(("round-robin", &ring), &explored)).flatten()
-            }),
-            None => None,
-        };
-        let report = alone.map_or_else(|| self.judge(&mut explored), Ok);
+            })
+        });
+        let report = alone.flatten().map_or_else(|| self.judge(&mut explored), Ok);
         let told = report.and_then(|report| self.with_fairness(&mut explored, report));
         let told = told.and_then(|(report, plan)| self.with_sections(&mut explored, report, plan.as_ref()));
         match told {
@@ -246,29 +268,46 @@ impl Question<'_> {
     ) -> Result<Explored, Refusal> {
         let limits = self.limits();
         let mut explorer = Explorer::new(&mut self.machine, scheduler, limits, &self.stops.exploration)?;
-        let (mut delays, mut looked_at) = (None, 0);
+        let (mut delays, mut looked_at, mut lost) = (None, 0, None);
+        let mut transitions_max = limits.transitions_max;
         let stopped = loop {
-            match explorer.round() {
-                Ok(None) => break None,
+            let round = match explorer.round(STATES_PER_LOOK.max(2 * looked_at)) {
+                Ok(Round::Complete) => break None,
                 Err(Stop::Refused(refusal)) => return Err(refusal),
-                Err(stop) => break Some(stop),
-                Ok(Some(done)) => delays = Some(done),
-            }
+                Err(stop) => break Some(Unexplored::Stopped(stop)),
+                Ok(round) => round,
+            };
             let graph = explorer.graph();
+            match round {
+                Round::Finished(done) => delays = Some(done),
+                Round::Paused | Round::Complete => {}
+            }
             // The region takes little beside the exploration that it follows.
-            if 2 * looked_at < graph.expanded() {
-                looked_at = graph.expanded();
-                let region = region(graph);
+            if graph.expanded() <= looked_at + looked_at / 2 {
+                continue;
+            }
+            looked_at = graph.expanded();
+            let region = region(graph);
+            let schedulable = region.contains(0);
+            if let Round::Finished(delays) = round {
                 let (states, safe) = (graph.len() as u64, region.len() as u64);
-                let schedulable = region.contains(0);
-                observe(ScheduleRound { delays: delays.unwrap_or(0), states, safe, schedulable });
+                observe(ScheduleRound { delays, states, safe, schedulable });
+            }
+            lost = if schedulable { None } else { lost_in(graph) };
+            if lost.is_some() {
+                break Some(Unexplored::NotNeeded);
+            }
+            if schedulable {
+                transitions_max = self.request.transitions_enough;
+                explorer.allow_transitions(transitions_max);
             }
         };
         let graph = explorer.into_graph();
         let region = region(&graph);
         let schedulable = region.contains(0);
+        let lost = if schedulable { None } else { lost.or_else(|| lost_in(&graph)) };
         let whereabouts = schedulable.then(|| Whereabouts::new(&graph, self.machine.machine())).flatten();
-        Ok(Explored { region, whereabouts, graph, delays, stopped, movers: OnceCell::new() })
+        Ok(Explored { region, whereabouts, graph, delays, stopped, transitions_max, lost, movers: OnceCell::new() })
     }
 
     fn limits(&self) -> Limits {
@@ -293,7 +332,8 @@ impl Question<'_> {
                 moved.extend(movers.filter_map(|pid| process(state, usize::from(pid))));
             }
         };
-        let limits = self.limits();
+        let mut limits = self.limits();
+        limits.transitions_max /= ALONE_SHARE;
         let outcome = alone(&mut self.machine, scheduler, limits, &self.stops.all, &mut taken);
         let Ok(Alone::Safe(states)) = outcome else { return None };
         let name =
@@ -323,7 +363,7 @@ impl Question<'_> {
     fn judge(&mut self, explored: &mut Explored) -> Result<ScheduleReport, String> {
         let report = ScheduleReport { explored: self.explored(explored), ..ScheduleReport::unknown(String::new()) };
         if !explored.region.contains(0) {
-            if explored.stopped.is_none() {
+            if explored.lost.is_some() {
                 return Ok(self.unavoidable(explored, report));
             }
             let states = counted(explored.graph.len() as u64, "state");
@@ -360,27 +400,31 @@ impl Question<'_> {
     /// Why not everything was explored.
     fn limit(&self, explored: &Explored) -> String {
         match explored.stopped {
-            Some(Stop::Limit(reason)) => {
+            Some(Unexplored::Stopped(Stop::Limit(reason))) => {
                 let states_max = Some(self.request.states_max);
                 let limits = Bounds { states_max, memory_bytes_max: self.request.memory_bytes_max, depth_max: None };
                 let transitions = (explored.graph.len() as u64) < self.request.states_max;
                 match (reason, transitions) {
                     (fabius_base::StopReason::States, true) => {
-                        format!("the limit of {} was reached", counted(self.request.transitions_max, "transition"))
+                        format!("the limit of {} was reached", counted(explored.transitions_max, "transition"))
                     }
                     _ => limit_reached(Completeness::Stopped(reason), &limits),
                 }
             }
-            Some(Stop::Refused(refusal)) => refused(refusal).to_owned(),
-            None => String::new(),
+            Some(Unexplored::Stopped(Stop::Refused(refusal))) => refused(refusal).to_owned(),
+            Some(Unexplored::NotNeeded) | None => String::new(),
         }
     }
 
     fn unavoidable(&mut self, explored: &mut Explored, report: ScheduleReport) -> ScheduleReport {
-        let (map, region) = (&self.loaded.map, &explored.region);
-        let forced = forced::forced(&mut self.machine, map, &mut explored.graph, region);
+        let region = explored.lost.as_ref().unwrap_or(&explored.region);
+        let forced = forced::forced(&mut self.machine, &self.loaded.map, &mut explored.graph, region);
         let states = counted(explored.graph.len() as u64, "state");
-        let reason = format!("under every schedule an error or a deadlock can follow ({states}, exhaustive)");
+        let searched = match explored.stopped {
+            None => format!("{states}, exhaustive"),
+            Some(_) => format!("whatever follows the {states} that were explored"),
+        };
+        let reason = format!("under every schedule an error or a deadlock can follow ({searched})");
         ScheduleReport { verdict: ScheduleVerdict::Unavoidable, reason, forced, ..report }
     }
 
@@ -406,11 +450,9 @@ impl Question<'_> {
             work_max: self.request.work_max,
             cancel: &self.stops.waits,
         };
-        let Ok(mut problem) = Problem::new(&explored.graph, &explored.region, &vocabulary, effort) else {
-            return Ok(None);
-        };
-        let solutions = problem.least();
-        drop(problem);
+        let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
+        let Explored { graph, region, .. } = &*explored;
+        let solutions = Problem::new(graph, region, &vocabulary, &movers.safely, effort).least();
         let mut shown: Vec<(Solution, u64, Vec<String>)> = Vec::new();
         for solution in solutions.ranked.into_iter().take(VERIFIED_MAX) {
             let verified = verify::waits(&self.machine, &places, &solution, explored, &self.stops.all)?;
@@ -485,7 +527,8 @@ impl Question<'_> {
             return Ok(None);
         };
         let (vocabulary, types) = (places.vocabulary(seen), seen.types());
-        let found = fixed_order(&explored.graph, &explored.region, &vocabulary, &types, &self.stops.waits);
+        let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
+        let found = fixed_order(&explored.graph, &vocabulary, &types, &movers.safely, &self.stops.waits);
         let Some(order) = found else { return Ok(None) };
         let verified = verify::order(&self.machine, &places, &order, explored, &self.stops.all)?;
         let Verified::Holds { states, shut_out } = verified else { return Ok(None) };
@@ -516,7 +559,8 @@ impl Question<'_> {
         let kept = explored.region.reached(&explored.graph).len();
         let Verified::Holds { states, shut_out } = verify::region(&self.machine, explored, kept, &self.stops.all)?
         else {
-            let reason = "the schedule that was found could not be checked to its end".to_owned();
+            let reason =
+                "a schedule that avoids every error was found, but the search ended before it was checked".to_owned();
             return Ok(ScheduleReport { verdict: ScheduleVerdict::Unknown, reason, ..report });
         };
         let checked = CheckedReport { verdict: "holds", states };

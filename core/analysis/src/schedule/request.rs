@@ -6,8 +6,12 @@ use fabius_task::settings::SchedulerChoice;
 
 /// After a check, this many states are explored, …
 const STATES_MAX: u64 = 200_000;
-/// … this many transitions are listed, …
+/// … as many transitions are listed as the check listed, at least …
+const TRANSITIONS_MIN: u64 = 100_000;
+/// … and at most this many, …
 const TRANSITIONS_MAX: u64 = 200_000;
+/// … and this many once it is known that there is a schedule, …
+const TRANSITIONS_ENOUGH: u64 = 150_000;
 /// … and this many states are looked at to find waits.
 const WORK_MAX: u64 = 1_000_000;
 /// This many sets of waits are tried.
@@ -53,6 +57,8 @@ pub struct ScheduleRequest {
     pub states_max: u64,
     /// Transitions listed.
     pub transitions_max: u64,
+    /// Transitions listed if it is known by then that there is a schedule: those after that only lead to one that is easier to tell.
+    pub transitions_enough: u64,
     /// Memory, in bytes.
     pub memory_bytes_max: Option<u64>,
     /// Whether waits that are found are written into the text, too.
@@ -74,6 +80,7 @@ impl Default for ScheduleRequest {
             by: None,
             states_max: STATES_MAX,
             transitions_max: TRANSITIONS_MAX,
+            transitions_enough: TRANSITIONS_ENOUGH,
             memory_bytes_max: None,
             export: false,
             sections: false,
@@ -84,12 +91,18 @@ impl Default for ScheduleRequest {
 }
 
 impl ScheduleRequest {
+    /// After a check that listed this many transitions.
+    pub fn after_check(transitions: u64) -> Self {
+        Self { transitions_max: transitions.clamp(TRANSITIONS_MIN, TRANSITIONS_MAX), ..Self::default() }
+    }
+
     /// For somebody who asks for a schedule and waits for it: time and memory are the only limits of the exploration.
     pub fn unhurried() -> Self {
         Self {
             waits_max: usize::from(WAITS),
             states_max: u64::from(u32::MAX),
             transitions_max: u64::MAX,
+            transitions_enough: u64::MAX,
             checks_max: LONG_CHECKS_MAX,
             work_max: LONG_WORK_MAX,
             ..Self::default()

@@ -79,7 +79,7 @@ impl<'r> Restricted<'r> {
             Restriction::Order(_, kinds) => rank_of(movers, &self.sites, kinds) != cursor.rank,
             Restriction::Region(graph, region) => !cursor.state.is_some_and(|state| {
                 let mut groups = graph.groups_of(state);
-                groups.any(|group| graph.group(group).movers == movers && region.allows(graph, group))
+                groups.any(|group| graph.group(group).movers == movers && region.allows(group))
             }),
         }
     }

@@ -186,7 +186,7 @@ impl Following<'_> {
                 return Some(Chosen { movers: row.movers, then: row.then, after_loop: None });
             }
         };
-        let allowed = self.graph.groups_of(state).filter(|&group| region.allows(self.graph, group));
+        let allowed = self.graph.groups_of(state).filter(|&group| region.allows(group));
         let movers: Vec<_> = allowed.map(|group| self.graph.group(group).movers).collect();
         let takes_part =
             |pid: u8| movers.iter().find(|movers| movers.contains(&Some(pid))).map(|movers| (pid, *movers));

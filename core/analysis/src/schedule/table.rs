@@ -39,7 +39,7 @@ fn tally(graph: &Graph, region: &Region, place: &dyn Fn(u32, u8) -> Option<(u16,
             let there = graph.group(group).movers.into_iter().flatten().filter_map(|pid| place(state, pid));
             for at in there {
                 possible.insert(at);
-                if !region.allows(graph, group) {
+                if !region.allows(group) {
                     held.insert(at);
                 }
             }

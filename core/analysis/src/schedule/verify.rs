@@ -5,7 +5,7 @@ use super::places::Places;
 use super::restricted::{Restricted, Restriction};
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
-use fabius_search::restrict::{Explorer, FixedOrder, Limits, Solution, movers_ahead, movers_within};
+use fabius_search::restrict::{Explorer, FixedOrder, Limits, Round, Solution, movers_ahead, movers_within};
 use fabius_search::schedule::{Alike, RoundRobin};
 use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, breadth_first};
 
@@ -73,9 +73,9 @@ fn apart(
     let mut explorer = Explorer::new(&mut restricted, &RoundRobin(Alike), limits, cancel)
         .map_err(|_| "the model under a schedule has no initial state".to_owned())?;
     loop {
-        match explorer.round() {
-            Ok(Some(_)) => {}
-            Ok(None) => break,
+        match explorer.round(usize::MAX) {
+            Ok(Round::Finished(_) | Round::Paused) => {}
+            Ok(Round::Complete) => break,
             Err(_) if cancel.requested().is_some() => return Ok(Verified::Unfinished),
             Err(stop) => return Err(format!("the model under a schedule was not explored: {stop:?}")),
         }
@@ -113,11 +113,14 @@ pub(super) fn region(
     let Some(states) = search(&mut Restricted::new(machine.clone(), restriction), kept, cancel)? else {
         return Ok(Verified::Unfinished);
     };
-    let movers = movers_within(&explored.graph, &explored.region, cancel)
-        .and_then(|within| Ok((within, &explored.movers(cancel)?.in_model)));
-    let Ok((within, in_model)) = movers else { return Ok(Verified::Unfinished) };
+    let Ok(movers) = explored.movers(cancel) else { return Ok(Verified::Unfinished) };
+    let within = match explored.graph.is_complete() {
+        true => Ok(movers.safely.clone()),
+        false => movers_within(&explored.graph, &explored.region, cancel),
+    };
+    let Ok(within) = within else { return Ok(Verified::Unfinished) };
     let reached = explored.region.reached(&explored.graph).into_iter();
-    let lost = reached.map(|state| (state, in_model[state as usize] & !within[state as usize]));
+    let lost = reached.map(|state| (state, movers.in_model[state as usize] & !within[state as usize]));
     Ok(Verified::Holds { states, shut_out: lost.filter(|(_, processes)| *processes != 0).collect() })
 }
 

@@ -134,7 +134,7 @@ pub(crate) fn check(
         if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
             let found =
                 Found { count: violation.count, ..Found::new(violation.kind.into(), violation.path.clone(), watch) };
-            let either = shortest(&task, &mut machine, found, *key, context);
+            let either = shortest(&task, &mut machine, found, (*key, checked.report.transitions), context);
             checked.confirm_either(loaded, program, planned, either, context);
             continue;
         }

@@ -24,7 +24,7 @@
 //! not can: then a solution may be missed, but none is wrong.
 
 use super::graph::Graph;
-use super::region::{Region, Stopped, add_movers_ahead, bits, can_move_again};
+use super::region::{Region, Stopped, add_movers_ahead, bits};
 use super::waits::{Site, Vocabulary, Wait, held};
 use crate::model::Ending;
 use fabius_base::Cancel;
@@ -105,7 +105,7 @@ pub struct Problem<'g> {
     /// Of each group: who takes part, as bits; nobody if no safe schedule allows it.
     safe_movers: Vec<u64>,
     /// Of each state: who can move again without waits.
-    ahead_free: Vec<u64>,
+    ahead_free: &'g [u64],
     arrangements: Arrangements,
     /// Places that safe runs reach.
     good_sites: BTreeSet<Site>,
@@ -169,23 +169,21 @@ impl Arrangements {
 }
 
 impl<'g> Problem<'g> {
-    /// Prepares the search for waits.
-    ///
-    /// # Errors
-    /// If somebody stopped it.
+    /// Prepares the search for waits; `free` says of each state who can move again, see [`super::can_move_again`].
     pub fn new(
         graph: &'g Graph,
         region: &Region,
         vocabulary: &'g Vocabulary,
+        free: &'g [u64],
         effort: Effort<'g>,
-    ) -> Result<Self, Stopped> {
+    ) -> Self {
         let arrangements = Arrangements::new(graph, vocabulary, &region.reached(graph));
-        let safe = |group: usize| if region.allows(graph, group) { bits(graph.group(group).movers) } else { 0 };
+        let safe = |group: usize| if region.allows(group) { bits(graph.group(group).movers) } else { 0 };
         let sites = arrangements.examples.iter().flat_map(|&state| vocabulary.sites(state).iter().copied());
-        Ok(Self {
+        Self {
             good_sites: sites.collect(),
             safe_movers: (0..graph.group_count()).map(safe).collect(),
-            ahead_free: can_move_again(graph, region, effort.cancel)?,
+            ahead_free: free,
             walk: Walk {
                 round: 0,
                 reached: vec![(0, 0, 0); graph.len()],
@@ -202,7 +200,7 @@ impl<'g> Problem<'g> {
             checks: 0,
             states: 0,
             tests: 0,
-        })
+        }
     }
 
     /// The solutions with the fewest waits.

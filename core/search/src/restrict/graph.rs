@@ -65,6 +65,17 @@ pub enum Stop {
     Refused(Refusal),
 }
 
+/// How a round of the exploration ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Round {
+    /// All states that need as many delays are expanded.
+    Finished(u32),
+    /// As many states are expanded as were wanted.
+    Paused,
+    /// Everything was explored.
+    Complete,
+}
+
 /// What cannot be scheduled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -281,21 +292,29 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         self.transitions
     }
 
-    /// Expands the states that need as many delays as the next round has; says how many that is, or nothing if
-    /// everything was explored.
+    /// Changes how many transitions may be listed, with those before.
+    pub fn allow_transitions(&mut self, max: u64) {
+        self.limits.transitions_max = max;
+    }
+
+    /// Expands the states that need as many delays as the next round has, or goes on with it, until this many states are
+    /// expanded.
     ///
     /// # Errors
     /// Why not all of them were expanded.
-    pub fn round(&mut self) -> Result<Option<u32>, Stop> {
-        let Some(&delays) = self.buckets.keys().next() else { return Ok(None) };
+    pub fn round(&mut self, expanded_max: usize) -> Result<Round, Stop> {
+        let Some(&delays) = self.buckets.keys().next() else { return Ok(Round::Complete) };
         while let Some(bucket) = self.buckets.get_mut(&delays) {
+            if expanded_max <= self.graph.expanded {
+                return Ok(Round::Paused);
+            }
             match bucket.pop_front() {
                 None => drop(self.buckets.remove(&delays)),
                 Some(waiting) if self.graph.ending(waiting.state).is_some() => {}
                 Some(waiting) => self.expand(&waiting, delays)?,
             }
         }
-        Ok(Some(delays))
+        Ok(Round::Finished(delays))
     }
 
     fn expand(&mut self, waiting: &WaitingOf<M, D>, delays: u32) -> Result<(), Stop> {

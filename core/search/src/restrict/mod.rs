@@ -29,9 +29,10 @@ pub mod waits;
 pub use alone::{Alone, alone};
 pub use fair::{Goal, Goals, Strategy};
 pub use fewest::{Effort, Problem, Solution, Solutions};
-pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Stop};
+pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Round, Stop};
 pub use order::{FixedOrder, fixed_order, rank_of};
 pub use region::{
     Region, Stopped, can_move_again, movers_ahead, movers_in_model, movers_within, possible_movers, region,
+    region_at_most,
 };
 pub use waits::{PROCESSES_MAX, Site, Vocabulary, Wait, held};

@@ -6,7 +6,7 @@
 //! ```
 
 use super::graph::{Graph, Movers};
-use super::region::{Region, add_movers_ahead, can_move_again};
+use super::region::add_movers_ahead;
 use super::waits::{Site, Vocabulary};
 use crate::model::Ending;
 use fabius_base::Cancel;
@@ -32,24 +32,24 @@ pub fn rank_of(movers: Movers, sites: &[Site], kinds: &[u16]) -> usize {
     movers.into_iter().flatten().filter_map(rank).min().unwrap_or(kinds.len())
 }
 
-/// The fixed order that is a schedule and keeps the most states, if there is one.
+/// The fixed order that is a schedule and keeps the most states, if there is one; `free` says of each state who can move again,
+/// see [`super::can_move_again`].
 pub fn fixed_order(
     graph: &Graph,
-    region: &Region,
     vocabulary: &Vocabulary,
     kinds: &[u16],
+    free: &[u64],
     cancel: &Cancel,
 ) -> Option<FixedOrder> {
     if KINDS_MAX < kinds.len() || kinds.len() < 2 {
         return None;
     }
-    let free = can_move_again(graph, region, cancel).ok()?;
     let mut best: Option<FixedOrder> = None;
     for kinds in orders(kinds) {
         if cancel.requested().is_some() {
             break;
         }
-        let Some(kept) = states_under(graph, vocabulary, &kinds, &free, cancel) else { continue };
+        let Some(kept) = states_under(graph, vocabulary, &kinds, free, cancel) else { continue };
         if best.as_ref().is_none_or(|best| best.kept < kept) {
             best = Some(FixedOrder { kinds, kept });
         }

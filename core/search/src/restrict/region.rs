@@ -27,6 +27,8 @@ pub struct Stopped;
 pub struct Region {
     /// Of each state, when it was found to be bad, or [`SAFE`].
     rank: Vec<u32>,
+    /// Of each group, whether all its turns stay in the region.
+    usable: Vec<bool>,
     /// Number of states in it.
     len: usize,
 }
@@ -48,9 +50,8 @@ impl Region {
     }
 
     /// Whether a scheduler may allow a group of a state: whether all its turns stay in the region.
-    pub fn allows(&self, graph: &Graph, group: usize) -> bool {
-        let group = graph.group(group);
-        !group.fails && graph.targets(group).iter().all(|&target| self.contains(target))
+    pub fn allows(&self, group: usize) -> bool {
+        self.usable[group]
     }
 
     /// A turn of a group that cannot be allowed in a state outside: the state that it leads to, which was found to be
@@ -72,7 +73,7 @@ impl Region {
         let mut next = 0;
         while let Some(&state) = reached.get(next) {
             next += 1;
-            for group in graph.groups_of(state).filter(|&group| self.allows(graph, group)) {
+            for group in graph.groups_of(state).filter(|&group| self.allows(group)) {
                 for &target in graph.targets(graph.group(group)) {
                     if !std::mem::replace(&mut seen[target as usize], true) {
                         reached.push(target);
@@ -86,6 +87,17 @@ impl Region {
 
 /// Computes the region of what was explored.
 pub fn region(graph: &Graph) -> Region {
+    largest_region(graph, true)
+}
+
+/// What the region could be at most, whatever is explored later: as if no error followed what was not explored. From a state
+/// outside, an error or a dead end can follow under every schedule.
+pub fn region_at_most(graph: &Graph) -> Region {
+    largest_region(graph, false)
+}
+
+/// The largest set of states that a scheduler need not leave; what was not explored is bad, or not.
+fn largest_region(graph: &Graph, unknown_is_bad: bool) -> Region {
     let states = graph.len() as u32;
     let mut usable: Vec<bool> = (0..graph.group_count()).map(|group| !graph.group(group).fails).collect();
     let mut left: Vec<u32> =
@@ -93,7 +105,8 @@ pub fn region(graph: &Graph) -> Region {
     let mut rank = vec![SAFE; graph.len()];
     let mut worklist: Vec<u32> = (0..states)
         .filter(|&state| match graph.ending(state) {
-            None | Some(Ending::InvalidEnd) => true,
+            None => unknown_is_bad,
+            Some(Ending::InvalidEnd) => true,
             Some(Ending::ValidEnd) => false,
             Some(Ending::Moves) => left[state as usize] == 0,
         })
@@ -114,7 +127,7 @@ pub fn region(graph: &Graph) -> Region {
             }
         }
     }
-    Region { len: graph.len() - worklist.len(), rank }
+    Region { len: graph.len() - worklist.len(), rank, usable }
 }
 
 /// The groups with a turn to each state, with the states whose groups they are.
@@ -207,7 +220,7 @@ pub fn can_move_again(graph: &Graph, region: &Region, cancel: &Cancel) -> Result
 pub fn movers_within(graph: &Graph, region: &Region, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
     let mut ahead = vec![0; graph.len()];
     let reached = region.reached(graph);
-    add_movers_ahead(graph, &reached, &mut ahead, |_, group| region.allows(graph, group), cancel)?;
+    add_movers_ahead(graph, &reached, &mut ahead, |_, group| region.allows(group), cancel)?;
     Ok(ahead)
 }
 
@@ -221,15 +234,15 @@ pub(super) fn add_movers_ahead(
     allowed: impl Fn(u32, usize) -> bool,
     cancel: &Cancel,
 ) -> Result<u64, Stopped> {
-    let mut passes = 0;
+    let mut open: Vec<u32> = states.iter().rev().copied().collect();
+    let (mut everybody, mut looked_at) = (u64::MAX, 0);
     loop {
-        passes += 1;
-        let mut changed = false;
-        for chunk in states.rchunks(STATES_PER_LOOK) {
+        let (mut changed, mut together) = (false, 0);
+        for chunk in open.chunks(STATES_PER_LOOK) {
             if cancel.requested().is_some() {
                 return Err(Stopped);
             }
-            for &state in chunk.iter().rev() {
+            for &state in chunk {
                 let mut set = ahead[state as usize];
                 for group in graph.groups_of(state).filter(|&group| allowed(state, group)) {
                     set |= bits(graph.group(group).movers);
@@ -238,11 +251,18 @@ pub(super) fn add_movers_ahead(
                 }
                 changed |= set != ahead[state as usize];
                 ahead[state as usize] = set;
+                together |= set;
             }
         }
+        looked_at += open.len() as u64;
         if !changed {
-            return Ok(passes * states.len() as u64);
+            return Ok(looked_at);
         }
+        if looked_at == states.len() as u64 {
+            // Whoever moves at all was met by now.
+            everybody = together;
+        }
+        open.retain(|&state| ahead[state as usize] != everybody);
     }
 }
 
