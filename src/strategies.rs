@@ -13,11 +13,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The flags, each with values; combinations of three take the first value only.
-const FLAGS: [(&str, &[&str]); 22] = [
+const FLAGS: [(&str, &[&str]); 23] = [
     ("--search", &["bfs", "dfs"]),
     ("--store", &["hash", "tree", "bitstate"]),
     ("--threads", &["2"]),
     ("--processes", &["2"]),
+    ("--audit", &["full"]),
     ("--fairness", &["weak", "strong", "none"]),
     ("--cycles", &["ndfs", "dfs-fifo", "scc", "map", "iterative-ndfs"]),
     ("--delay", &["rr", "auto", "random", "priority:P"]),
@@ -39,7 +40,7 @@ const FLAGS: [(&str, &[&str]); 22] = [
 ];
 
 /// Only this many of them take part in combinations of three; the others concern no search by themselves.
-const IN_THREES: usize = 18;
+const IN_THREES: usize = 19;
 
 /// Without `--delay`, the command line refuses these by itself.
 const OF_DELAYS: [&str; 6] = ["--delay-mode", "--sampler", "--runs", "--max-delays", "--choice-bound", "--seed"];
@@ -149,6 +150,7 @@ fn is_heeded((flag, value): Flag, property: &PropertyReport) -> bool {
         "--max-depth" => number(ran.max_depth),
         "--keep-going" => ran.keep_going,
         "--checkpoint" => ran.checkpoint,
+        "--audit" => ran.full_audit,
         "--progress" => is(&ran.progress) || (value == "states" && ran.progress.is_none()),
         "--no-reduction" => property.reduction == "off",
         // How much a search may use, and which model is searched, holds for every search.

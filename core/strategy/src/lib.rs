@@ -19,7 +19,7 @@ use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question, plan};
 use fabius_task::report::StrategyReport;
 use fabius_task::scheduler::scheduler_of;
-use fabius_task::settings::{Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Storage};
+use fabius_task::settings::{Audit, Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Storage};
 
 /// The searches, each with what it depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,8 +133,8 @@ impl Row {
     /// Whether it supports all of these options.
     fn supports_all(&self, options: &[RequestedOption]) -> bool {
         let is_there = |feature| options.iter().any(|option| option.feature == feature);
-        let (one, other) = Feature::APART;
-        options.iter().all(|option| self.supports(option.feature)) && !(is_there(one) && is_there(other))
+        let are_apart = Feature::APART.into_iter().any(|(one, other)| is_there(one) && is_there(other));
+        options.iter().all(|option| self.supports(option.feature)) && !are_apart
     }
 
     /// Groups of options without which it is not taken, and of which none was given.
@@ -200,6 +200,7 @@ impl Choice {
             max_depth: settings.limits.depth_max.filter(|_| supports(Feature::MaxDepth)),
             keep_going: settings.keep_going && supports(Feature::KeepGoing),
             checkpoint: settings.checkpoint_files.is_asked_for() && supports(Feature::Checkpoint),
+            full_audit: settings.audit == Audit::Full && supports(Feature::FullAudit),
             ..StrategyReport::default()
         };
         match &self.strategy {

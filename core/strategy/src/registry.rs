@@ -50,7 +50,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Safety],
         asked_by: &[],
-        supports: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, KeepGoing]],
+        supports: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, KeepGoing, FullAudit]],
         build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
     },
     Row {
@@ -68,7 +68,7 @@ pub const SEARCHES: &[Row] = &[
         order: "breadth-first",
         questions: &[Safety],
         asked_by: &[],
-        supports: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, KeepGoing]],
+        supports: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, KeepGoing, FullAudit]],
         build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
     },
     Row {
@@ -165,7 +165,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Livelock],
         asked_by: &[],
-        supports: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth]],
+        supports: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth, FullAudit]],
         build: |settings| cycles(settings, CycleSearch::DfsFifo, settings.threads),
     },
     Row {
@@ -174,7 +174,11 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: INFINITE,
         asked_by: &[],
-        supports: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth]],
+        supports: &[
+            DEPTH_FIRST,
+            TREE,
+            &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth, FullAudit],
+        ],
         build: |settings| cycles(settings, CycleSearch::NestedDfs, 1),
     },
     Row {
@@ -196,7 +200,7 @@ pub const SEARCHES: &[Row] = &[
             DEPTH_FIRST,
             TREE,
             ANY_PROGRESS,
-            &[Fair(Fairness::Weak), Fair(Fairness::Strong), CyclesBy(Cycles::Components), MaxDepth],
+            &[Fair(Fairness::Weak), Fair(Fairness::Strong), CyclesBy(Cycles::Components), MaxDepth, FullAudit],
         ],
         build: |settings| cycles(settings, CycleSearch::Components, 1),
     },

@@ -3,7 +3,7 @@
 use crate::plan::Question;
 use crate::pool::Processes;
 use crate::settings::{
-    CheckpointFiles, Cycles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, Fairness, Order, Progress,
+    Audit, CheckpointFiles, Cycles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, Fairness, Order, Progress,
     SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage,
 };
 
@@ -50,11 +50,19 @@ pub enum Feature {
     KeepGoing,
     /// The search is saved or resumed.
     Checkpoint,
+    /// A proof is audited in every state.
+    FullAudit,
 }
 
 impl Feature {
-    /// Two that no search supports together: what is saved is a search that ends with its first violation.
-    pub const APART: (Self, Self) = (Self::Checkpoint, Self::KeepGoing);
+    /// Pairs that no search supports together: what is saved is a search that ends with its first violation, and what is audited is
+    /// an exact visited set of one thread.
+    pub const APART: [(Self, Self); 4] = [
+        (Self::Checkpoint, Self::KeepGoing),
+        (Self::FullAudit, Self::Threads),
+        (Self::FullAudit, Self::Store(Storage::Hash)),
+        (Self::FullAudit, Self::Store(Storage::Bitstate)),
+    ];
 
     /// Whether it could matter for a question at all; if not, nobody misses it there.
     pub fn concerns(self, question: Question) -> bool {
@@ -93,6 +101,7 @@ impl Feature {
             Self::MaxDepth => "--max-depth STEPS",
             Self::KeepGoing => "--keep-going",
             Self::Checkpoint => "--checkpoint FILE",
+            Self::FullAudit => "--audit full",
         };
         word.to_owned()
     }
@@ -146,6 +155,9 @@ impl Settings {
         if self.checkpoint_files.is_asked_for() {
             let resumed = if self.checkpoint_files.save.is_none() { "--resume" } else { "--checkpoint" };
             add(Feature::Checkpoint, format!("{resumed} FILE"));
+        }
+        if self.audit == Audit::Full {
+            add(Feature::FullAudit, "--audit full".to_owned());
         }
         options
     }
@@ -225,6 +237,7 @@ impl Settings {
             Feature::MaxDepth => self.limits.depth_max = None,
             Feature::KeepGoing => self.keep_going = false,
             Feature::Checkpoint => self.checkpoint_files = CheckpointFiles::default(),
+            Feature::FullAudit => self.audit = Audit::default(),
             Feature::Mode(_) => delaying.into_iter().for_each(|delaying| delaying.mode = DelayMode::default()),
             Feature::Sampler(_) => delaying.into_iter().for_each(|delaying| delaying.sampler = None),
             Feature::Runs => delaying.into_iter().for_each(|delaying| delaying.runs = None),

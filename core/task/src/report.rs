@@ -334,6 +334,8 @@ pub struct StrategyReport {
     pub keep_going: bool,
     /// Whether it is saved to, or resumed from, a checkpoint.
     pub checkpoint: bool,
+    /// Whether a proof is audited in every state, if one is found.
+    pub full_audit: bool,
 }
 
 /// A counterexample: what goes wrong, where, and the run that leads there.
