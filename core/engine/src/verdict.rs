@@ -297,7 +297,7 @@ pub(crate) fn samples(
             let one_in = grouped((1.0 / probability).min(1e15) as u64);
             let needs = delays(delays_each);
             format!(
-                "; an error that needs {needs} shows in at least one of {one_in} runs, if it takes at most {length} turns"
+                "; an error that needs {needs} shows in at least one of {one_in} runs, if it takes at most {length} macro steps"
             )
         }
         (Some(probability), _) => {

@@ -134,8 +134,8 @@ impl Exploration {
                 let before = self.line().iter().position(|node| self.number(*node) + 1 == step);
                 let before = before.ok_or_else(|| format!("the run has no step {step}"))?;
                 let to_here: Vec<_> = self.path(self.tip()).into_iter().take(before).collect();
-                let turn = delays_of(self.loaded(), self.target(), &to_here, scheduling)?.turns_of(process);
-                delays.points.push(DelayPoint { process, turn, before });
+                let macro_step = delays_of(self.loaded(), self.target(), &to_here, scheduling)?.macro_steps_of(process);
+                delays.points.push(DelayPoint { process, macro_step, before });
             }
         }
         self.with_delays(scheduling, &delays.points)

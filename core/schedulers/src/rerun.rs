@@ -1,14 +1,14 @@
 //! Single runs under a scheduler: where a known run delays it, and what becomes of the run if a delay is left out.
 //!
-//! A delay is named by the process that it holds back and by which of its turns that would have been. So it keeps its
+//! A delay is named by the process that it holds back and by which of its macro steps that would have been. So it keeps its
 //! meaning when the run before it changes.
 
 use super::{ChosenScheduler, Overlap, scheduler};
 use fabius_counterexample::ExplorationTarget;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, Watch, meaning::Fault};
-use fabius_search::schedule::turns::{Lister, TurnEnd};
-use fabius_search::schedule::{Scheduler, Step, Turns};
+use fabius_search::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
+use fabius_search::schedule::{MacroSteps, Scheduler, Step};
 use fabius_search::{Ending, Model};
 use fabius_task::load::Loaded;
 use fabius_task::scheduler::choose;
@@ -38,8 +38,8 @@ impl Scheduling {
 pub struct DelayPoint {
     /// The process.
     pub process: u8,
-    /// Which of its turns would have been next, from 0.
-    pub turn: usize,
+    /// Which of its macro steps would have been next, from 0.
+    pub macro_step: usize,
     /// In the run it was found in: before the move with this index.
     pub before: usize,
 }
@@ -47,7 +47,7 @@ pub struct DelayPoint {
 impl DelayPoint {
     /// What it is, wherever it is.
     fn key(&self) -> (u8, usize) {
-        (self.process, self.turn)
+        (self.process, self.macro_step)
     }
 }
 
@@ -60,14 +60,14 @@ pub struct ScheduledRun {
     pub delays: Vec<DelayPoint>,
     /// How it ends.
     pub end: RunEnd,
-    /// How many turns each process had.
-    turns: Vec<(u8, usize)>,
+    /// How many macro steps each process had.
+    macro_steps: Vec<(u8, usize)>,
 }
 
 impl ScheduledRun {
-    /// How many turns a process had.
-    pub fn turns_of(&self, process: u8) -> usize {
-        self.turns.iter().find(|(pid, _)| *pid == process).map_or(0, |(_, turns)| *turns)
+    /// How many macro steps a process had.
+    pub fn macro_steps_of(&self, process: u8) -> usize {
+        self.macro_steps.iter().find(|(pid, _)| *pid == process).map_or(0, |(_, macro_steps)| *macro_steps)
     }
 }
 
@@ -94,7 +94,7 @@ impl RunEnd {
     }
 }
 
-/// Which turn is taken next.
+/// Which macro step is taken next.
 enum Guide<'a> {
     /// The one with which the path goes on.
     Path(&'a [Move]),
@@ -128,9 +128,9 @@ pub fn rerun(
     delays: &[DelayPoint],
     steps_max: usize,
 ) -> Result<ScheduledRun, String> {
-    let (_, turns) = under(loaded, target, scheduling, Guide::Path(like), like.len())?;
+    let (_, macro_steps) = under(loaded, target, scheduling, Guide::Path(like), like.len())?;
     let keys = delays.iter().map(DelayPoint::key).collect();
-    under(loaded, target, scheduling, Guide::Delays(keys, turns), steps_max).map(|(run, _)| run)
+    under(loaded, target, scheduling, Guide::Delays(keys, macro_steps), steps_max).map(|(run, _)| run)
 }
 
 /// Where the scheduler is.
@@ -167,13 +167,13 @@ struct Walk<'a> {
 struct Done {
     path: Vec<Move>,
     delays: Vec<DelayPoint>,
-    turns: HashMap<u8, Vec<Vec<Move>>>,
+    macro_steps: HashMap<u8, Vec<Vec<Move>>>,
 }
 
 impl Done {
-    /// Which turn of a process is next.
-    fn turn_of(&self, process: u8) -> usize {
-        self.turns.get(&process).map_or(0, Vec::len)
+    /// Which macro step of a process is next.
+    fn macro_step_of(&self, process: u8) -> usize {
+        self.macro_steps.get(&process).map_or(0, Vec::len)
     }
 }
 
@@ -181,55 +181,59 @@ impl Walk<'_> {
     fn run(mut self, machine: &mut SearchedMachine, scheduler: &ChosenScheduler) -> Result<Walked, String> {
         let mut state = Vec::new();
         machine.initial(&mut state).map_err(|fault| fault.to_string())?;
-        let mut lister = Lister::new();
-        let (mut turns, mut after) = (Turns::default(), Turns::default());
-        let mut list = |machine: &mut SearchedMachine, state: &[u32], turns: &mut Turns<Move, Fault>| {
-            let _: ControlFlow<()> = lister.list(machine, state, turns, || ControlFlow::Continue(()));
+        let mut lister = MacroStepLister::new();
+        let (mut macro_steps, mut after) = (MacroSteps::default(), MacroSteps::default());
+        let mut list = |machine: &mut SearchedMachine, state: &[u32], macro_steps: &mut MacroSteps<Move, Fault>| {
+            let _: ControlFlow<()> = lister.list(machine, state, macro_steps, || ControlFlow::Continue(()));
         };
-        list(machine, &state, &mut turns);
-        let mut schedule = scheduler.start(turns.situation());
+        list(machine, &state, &mut macro_steps);
+        let mut schedule = scheduler.start(macro_steps.situation());
         let mut done = Done::default();
         let end = loop {
-            if turns.is_empty() {
-                break if turns.ending() == Ending::InvalidEnd { RunEnd::Deadlock } else { RunEnd::Done };
+            if macro_steps.is_empty() {
+                break if macro_steps.ending() == Ending::InvalidEnd { RunEnd::Deadlock } else { RunEnd::Done };
             }
             if self.steps_max <= done.path.len() {
                 break RunEnd::Limit;
             }
-            let Some(index) = self.next(scheduler, &mut schedule, &turns, &mut done)? else { break RunEnd::Limit };
-            let turn = turns.get(index);
-            let labels = turns.labels(index).to_vec();
+            let Some(index) = self.next(scheduler, &mut schedule, &macro_steps, &mut done)? else {
+                break RunEnd::Limit;
+            };
+            let macro_step = macro_steps.get(index);
+            let labels = macro_steps.labels(index).to_vec();
             done.path.extend_from_slice(&labels);
-            if let Some(process) = turn.process {
-                done.turns.entry(process).or_default().push(labels);
+            if let Some(process) = macro_step.process {
+                done.macro_steps.entry(process).or_default().push(labels);
             }
-            match &turn.end {
-                TurnEnd::Fault(fault) => break RunEnd::Fault(*fault),
-                TurnEnd::Stuck(_) => break RunEnd::Deadlock,
-                TurnEnd::State(_) => {}
+            match &macro_step.end {
+                MacroStepEnd::Fault(fault) => break RunEnd::Fault(*fault),
+                MacroStepEnd::Stuck(_) => break RunEnd::Deadlock,
+                MacroStepEnd::State(_) => {}
             }
-            let Some(target) = turns.target(index) else { break RunEnd::Limit };
+            let Some(target) = macro_steps.target(index) else { break RunEnd::Limit };
             list(machine, target, &mut after);
-            let (process, labels, partners) = (turn.process, turns.labels(index), turns.partners(index));
-            let (before, now) = (turns.situation(), after.situation());
+            let (process, labels, partners) =
+                (macro_step.process, macro_steps.labels(index), macro_steps.partners(index));
+            let (before, now) = (macro_steps.situation(), after.situation());
             scheduler.step(&mut schedule, &Step { process, labels, partners, before, after: now });
-            std::mem::swap(&mut turns, &mut after);
+            std::mem::swap(&mut macro_steps, &mut after);
         };
         if let Guide::Path(path) = &self.guide {
-            // The last turn of the path may have gone on by itself.
+            // The last macro step of the path may have gone on by itself.
             done.path.truncate(path.len());
         }
-        let mut turns: Vec<(u8, usize)> = done.turns.iter().map(|(pid, turns)| (*pid, turns.len())).collect();
-        turns.sort_unstable();
-        Ok((ScheduledRun { path: done.path, delays: done.delays, end, turns }, done.turns))
+        let mut macro_steps: Vec<(u8, usize)> =
+            done.macro_steps.iter().map(|(pid, macro_steps)| (*pid, macro_steps.len())).collect();
+        macro_steps.sort_unstable();
+        Ok((ScheduledRun { path: done.path, delays: done.delays, end, macro_steps }, done.macro_steps))
     }
 
-    /// The turn to take, after the scheduler was delayed as often as has to be; `None` if the path ends.
+    /// The macro step to take, after the scheduler was delayed as often as has to be; `None` if the path ends.
     fn next(
         &mut self,
         scheduler: &ChosenScheduler,
         schedule: &mut ScheduleState,
-        turns: &Turns<Move, Fault>,
+        macro_steps: &MacroSteps<Move, Fault>,
         done: &mut Done,
     ) -> Result<Option<usize>, String> {
         match &mut self.guide {
@@ -238,15 +242,19 @@ impl Walk<'_> {
                 if rest.is_empty() {
                     return Ok(None);
                 }
-                let index = on_path(turns, rest)
+                let index = on_path(macro_steps, rest)
                     .ok_or_else(|| format!("the run cannot go on under a scheduler after step {}", done.path.len()))?;
-                let wanted = turns.get(index).process;
-                for _ in 0..turns.enabled().len() {
+                let wanted = macro_steps.get(index).process;
+                for _ in 0..macro_steps.enabled().len() {
                     let next = scheduler.next(schedule);
                     if wanted.is_none() || next == wanted {
                         break;
                     }
-                    let point = |process| DelayPoint { process, turn: done.turn_of(process), before: done.path.len() };
+                    let point = |process| DelayPoint {
+                        process,
+                        macro_step: done.macro_step_of(process),
+                        before: done.path.len(),
+                    };
                     let held_back = next.map(point);
                     done.delays.extend(held_back);
                     scheduler.delay(schedule);
@@ -256,48 +264,50 @@ impl Walk<'_> {
             Guide::Delays(keys, like) => {
                 let mut process = scheduler.next(schedule);
                 // The only one that can move cannot be held back.
-                for _ in 1..turns.enabled().len() {
+                for _ in 1..macro_steps.enabled().len() {
                     let Some(next) = process else { break };
-                    let turn = done.turn_of(next);
-                    let Some(at) = keys.iter().position(|key| *key == (next, turn)) else { break };
+                    let macro_step = done.macro_step_of(next);
+                    let Some(at) = keys.iter().position(|key| *key == (next, macro_step)) else { break };
                     keys.remove(at);
-                    done.delays.push(DelayPoint { process: next, turn, before: done.path.len() });
+                    done.delays.push(DelayPoint { process: next, macro_step, before: done.path.len() });
                     scheduler.delay(schedule);
                     process = scheduler.next(schedule);
                 }
-                let wanted = process.and_then(|process| like.get(&process)?.get(done.turn_of(process)));
-                Ok(as_before(turns, process, wanted))
+                let wanted = process.and_then(|process| like.get(&process)?.get(done.macro_step_of(process)));
+                Ok(as_before(macro_steps, process, wanted))
             }
         }
     }
 }
 
-/// The turn with which a path goes on: the longest; a fault only where the path ends.
-fn on_path(turns: &Turns<Move, Fault>, rest: &[Move]) -> Option<usize> {
+/// The macro step with which a path goes on: the longest; a fault only where the path ends.
+fn on_path(macro_steps: &MacroSteps<Move, Fault>, rest: &[Move]) -> Option<usize> {
     let fits = |index: &usize| {
-        let labels = turns.labels(*index);
+        let labels = macro_steps.labels(*index);
         let goes_on = !labels.is_empty() && rest.starts_with(labels);
-        match &turns.get(*index).end {
-            TurnEnd::State(_) => goes_on || (!labels.is_empty() && labels.starts_with(rest)),
-            TurnEnd::Fault(_) | TurnEnd::Stuck(_) => goes_on && rest.len() == labels.len(),
+        match &macro_steps.get(*index).end {
+            MacroStepEnd::State(_) => goes_on || (!labels.is_empty() && labels.starts_with(rest)),
+            MacroStepEnd::Fault(_) | MacroStepEnd::Stuck(_) => goes_on && rest.len() == labels.len(),
         }
     };
-    let is_bad = |index: usize| !matches!(turns.get(index).end, TurnEnd::State(_));
-    (0..turns.len()).filter(fits).max_by_key(|index| (turns.labels(*index).len().min(rest.len()), is_bad(*index)))
+    let is_bad = |index: usize| !matches!(macro_steps.get(index).end, MacroStepEnd::State(_));
+    (0..macro_steps.len())
+        .filter(fits)
+        .max_by_key(|index| (macro_steps.labels(*index).len().min(rest.len()), is_bad(*index)))
 }
 
-/// The turn of a process that is like the one it took before: the same, else one that begins alike, else its first. If a
-/// turn is faulty, that comes first.
-fn as_before(turns: &Turns<Move, Fault>, process: Option<u8>, wanted: Option<&Vec<Move>>) -> Option<usize> {
-    let own: Vec<usize> = (0..turns.len()).filter(|index| turns.get(*index).process == process).collect();
+/// The macro step of a process that is like the one it took before: the same, else one that begins alike, else its first. If a
+/// macro step is faulty, that comes first.
+fn as_before(macro_steps: &MacroSteps<Move, Fault>, process: Option<u8>, wanted: Option<&Vec<Move>>) -> Option<usize> {
+    let own: Vec<usize> = (0..macro_steps.len()).filter(|index| macro_steps.get(*index).process == process).collect();
     let alike = |index: usize| -> usize {
         let Some(wanted) = wanted else { return 0 };
-        let pairs = turns.labels(index).iter().zip(wanted);
+        let pairs = macro_steps.labels(index).iter().zip(wanted);
         pairs.take_while(|(a, b)| a.pid == b.pid && a.edge == b.edge).count()
     };
-    let is_bad = |index: usize| !matches!(turns.get(index).end, TurnEnd::State(_));
-    let same = |index: usize| wanted.is_some_and(|wanted| turns.labels(index) == wanted.as_slice());
+    let is_bad = |index: usize| !matches!(macro_steps.get(index).end, MacroStepEnd::State(_));
+    let same = |index: usize| wanted.is_some_and(|wanted| macro_steps.labels(index) == wanted.as_slice());
     let best =
         own.iter().copied().max_by_key(|index| (same(*index), alike(*index), is_bad(*index), usize::MAX - *index));
-    best.or_else(|| (!turns.is_empty()).then_some(0))
+    best.or_else(|| (!macro_steps.is_empty()).then_some(0))
 }

@@ -15,7 +15,7 @@ use fabius_search::delay_bounded::{IterativeDelayBounding, fast};
 use fabius_search::schedule::{Alike, Order, RoundRobin, Scheduler, Situation, Step};
 use fabius_search::{Ending, Marks, Model, Next, Outcome, ProcessSet, Processes, Quiet, Settings, TreeStore};
 
-/// Lets the suspects move first. Who is held back is passed over for one turn.
+/// Lets the suspects move first. Who is held back is passed over for one macro step.
 struct SuspectsFirst {
     suspects: ProcessSet,
 }

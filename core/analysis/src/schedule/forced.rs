@@ -5,13 +5,13 @@ use fabius_base::SourceMap;
 use fabius_model::SearchedMachine;
 use fabius_program::Move;
 use fabius_search::restrict::{Graph, Region};
-use fabius_search::schedule::Turns;
-use fabius_search::schedule::turns::{Lister, TurnEnd};
+use fabius_search::schedule::MacroSteps;
+use fabius_search::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
 use fabius_search::{Ending, Processes};
 use fabius_task::report::schedule::ForcedReport;
 use std::ops::ControlFlow;
 
-/// Turns that are shown one after the other.
+/// Macro steps that are shown one after the other.
 const DEPTH_MAX: usize = 3;
 
 /// Shows how an error is forced from a state outside the region.
@@ -32,28 +32,29 @@ struct Forcing<'a> {
 }
 
 impl Forcing<'_> {
-    /// For each group of a state, one of its turns that leads on to an error.
+    /// For each group of a state, one of its macro steps that leads on to an error.
     fn from(&mut self, state: u32, more: usize) -> Vec<ForcedReport> {
         let mut words = Vec::new();
         self.graph.recall(state, &mut words);
-        let mut turns = Turns::default();
-        let _: ControlFlow<()> = Lister::new().list(self.machine, &words, &mut turns, || ControlFlow::Continue(()));
+        let mut macro_steps = MacroSteps::default();
+        let _: ControlFlow<()> =
+            MacroStepLister::new().list(self.machine, &words, &mut macro_steps, || ControlFlow::Continue(()));
         let mut forced = Vec::new();
         for group in self.graph.groups_of(state) {
             let wanted = self.region.forced(self.graph, group);
             let movers = self.graph.group(group).movers;
-            let found = (0..turns.len()).find(|&turn| {
-                let first = turns.labels(turn).first().map(|label| self.machine.movers(label));
-                let leads = match (&turns.get(turn).end, wanted) {
-                    (TurnEnd::State(_), Some(wanted)) => {
-                        turns.target(turn).and_then(|target| self.graph.number_of(target)) == Some(wanted)
+            let found = (0..macro_steps.len()).find(|&macro_step| {
+                let first = macro_steps.labels(macro_step).first().map(|label| self.machine.movers(label));
+                let leads = match (&macro_steps.get(macro_step).end, wanted) {
+                    (MacroStepEnd::State(_), Some(wanted)) => {
+                        macro_steps.target(macro_step).and_then(|target| self.graph.number_of(target)) == Some(wanted)
                     }
-                    (TurnEnd::State(_), None) => false,
+                    (MacroStepEnd::State(_), None) => false,
                     (_, wanted) => wanted.is_none(),
                 };
                 first == Some(movers) && leads
             });
-            forced.extend(found.and_then(|turn| self.tell(&words, &turns, turn, (wanted, more))));
+            forced.extend(found.and_then(|macro_step| self.tell(&words, &macro_steps, macro_step, (wanted, more))));
         }
         forced
     }
@@ -61,11 +62,11 @@ impl Forcing<'_> {
     fn tell(
         &mut self,
         state: &[u32],
-        turns: &Turns<Move, fabius_program::meaning::Fault>,
-        turn: usize,
+        macro_steps: &MacroSteps<Move, fabius_program::meaning::Fault>,
+        macro_step: usize,
         (target, more): (Option<u32>, usize),
     ) -> Option<ForcedReport> {
-        let labels = turns.labels(turn);
+        let labels = macro_steps.labels(macro_step);
         let (first, last) = (labels.first()?, labels.last()?);
         let program = self.machine.shared_program().clone();
         let text = |label: &Move| {
@@ -80,10 +81,10 @@ impl Forcing<'_> {
         });
         let who = who.collect();
         let statement = if labels.len() == 1 { text(first) } else { format!("{} … {}", text(first), text(last)) };
-        let error = match &turns.get(turn).end {
-            TurnEnd::Fault(fault) => Some(fault.to_string()),
-            TurnEnd::Stuck(_) => Some("deadlock".to_owned()),
-            TurnEnd::State(_) => target
+        let error = match &macro_steps.get(macro_step).end {
+            MacroStepEnd::Fault(fault) => Some(fault.to_string()),
+            MacroStepEnd::Stuck(_) => Some("deadlock".to_owned()),
+            MacroStepEnd::State(_) => target
                 .filter(|&target| self.graph.ending(target) == Some(Ending::InvalidEnd))
                 .map(|_| "deadlock".to_owned()),
         };

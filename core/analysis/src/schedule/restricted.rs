@@ -1,4 +1,4 @@
-//! The model under a schedule: a machine that lists only the turns that the schedule allows.
+//! The model under a schedule: a machine that lists only the macro steps that the schedule allows.
 
 use super::places::Places;
 use fabius_machine::Cursor;
@@ -13,7 +13,7 @@ pub(super) enum Restriction<'r> {
     Waits(&'r Places, &'r [Wait]),
     /// Only the processes of the most important kinds of those that can move.
     Order(&'r Places, &'r [u16]),
-    /// Only turns that stay in the region.
+    /// Only macro steps that stay in the region.
     Region(&'r mut Graph, &'r Region),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Restricted<'r> {
     sites: Vec<Site>,
 }
 
-/// How far the turns of a state were listed.
+/// How far the macro steps of a state were listed.
 #[derive(Clone, Copy)]
 pub(super) struct RestrictedCursor {
     cursor: Cursor,

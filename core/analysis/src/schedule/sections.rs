@@ -26,8 +26,8 @@ use fabius_program::facts::Facts;
 use fabius_program::{Action, Move, Program, Watch};
 use fabius_search::Processes;
 use fabius_search::restrict::{Graph, Movers, Region};
-use fabius_search::schedule::Turns;
-use fabius_search::schedule::turns::Lister;
+use fabius_search::schedule::MacroSteps;
+use fabius_search::schedule::macro_steps::MacroStepLister;
 use fabius_search::toy::Random;
 use fabius_task::report::schedule::{SectionEventReport, SectionReport};
 use fabius_witness::footprint::{Footprint, footprints};
@@ -69,7 +69,7 @@ pub(super) enum Rule<'r> {
 /// A state and what the scheduler remembers: whose turn it is, or which goal is next.
 type Node = (u32, u8);
 
-/// What a process may do in its turn.
+/// What a process may do in its macro step.
 #[derive(Clone)]
 struct Way {
     labels: Vec<Move>,
@@ -202,15 +202,16 @@ impl Following<'_> {
         let Some(Chosen { movers, then, after_loop }) = self.chosen((state, memory), count) else {
             return Ok(Vec::new());
         };
-        let mut turns = Turns::default();
-        let _: ControlFlow<()> = Lister::new().list(self.machine, &words, &mut turns, || ControlFlow::Continue(()));
+        let mut macro_steps = MacroSteps::default();
+        let _: ControlFlow<()> =
+            MacroStepLister::new().list(self.machine, &words, &mut macro_steps, || ControlFlow::Continue(()));
         let mut ways = Vec::new();
-        for index in 0..turns.len() {
-            let labels = turns.labels(index).to_vec();
+        for index in 0..macro_steps.len() {
+            let labels = macro_steps.labels(index).to_vec();
             if labels.first().map(|label| self.machine.movers(label)) != Some(movers) {
                 continue;
             }
-            let target = turns.target(index).and_then(|target| self.graph.number_of(target));
+            let target = macro_steps.target(index).and_then(|target| self.graph.number_of(target));
             let target =
                 target.ok_or_else(|| NoSections::Wrong("a turn that a schedule allows leads nowhere".to_owned()))?;
             let closes = |pid: u8| labels.iter().any(|label| self.closes_loop(label, pid));

@@ -101,7 +101,7 @@ fn ended<V: std::fmt::Debug>(outcome: &SearchOutcome<V>, what: &str) -> Result<O
     }
 }
 
-/// A machine under a plan; what it remembers is the first word of a state. Where a goal is watched, the turns that meet it are
+/// A machine under a plan; what it remembers is the first word of a state. Where a goal is watched, the macro steps that meet it are
 /// marked as progress.
 struct Steered<'p> {
     machine: SearchedMachine,
@@ -112,7 +112,7 @@ struct Steered<'p> {
     words: Vec<u32>,
 }
 
-/// How far the turns of a state were listed.
+/// How far the macro steps of a state were listed.
 #[derive(Clone, Copy)]
 struct SteeredCursor {
     cursor: Cursor,

@@ -6,7 +6,7 @@ use fabius_search::restrict::{Graph, Region};
 use fabius_task::report::schedule::HeldBackReport;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// In how many states a turn of a process at a place is possible, and in how many one is not allowed.
+/// In how many states a macro step of a process at a place is possible, and in how many one is not allowed.
 type Tally = BTreeMap<(u16, u16), (u64, u64)>;
 
 /// The places where processes are held back, those first where that happens most often; locations that a person sees as one

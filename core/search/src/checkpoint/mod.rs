@@ -1,6 +1,6 @@
 //! Where a search that goes by rounds stands, so that it can go on another day.
 //!
-//! A snapshot holds no states. It holds the way to each: the state (or pair of states) it was first met from, and by which turn.
+//! A snapshot holds no states. It holds the way to each: the state (or pair of states) it was first met from, and by which macro step.
 //! Whoever resumes a search walks these ways once, and has every state and every state of the scheduler again, whatever store keeps
 //! them. Beside them it holds what waits, in the order in which it would have gone on. So a search that is resumed does
 //! exactly what it would have done.

@@ -4,7 +4,7 @@ use super::Unusable;
 use crate::delay_bounded::{DelayObserver, Listing, Origin, scheduled};
 use crate::model::{Model, Processes};
 use crate::outcome::Statistics;
-use crate::schedule::{Scheduler, Turns};
+use crate::schedule::{MacroSteps, Scheduler};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
@@ -26,10 +26,10 @@ pub(crate) trait Visit<State> {
     fn visit(&mut self, retraced: Retraced<'_, State>);
 }
 
-/// A state on the way: its number, its turns, and the scheduler's state in it.
-type Walked<M, State> = (u32, Turns<<M as Model>::Label, <M as Model>::Fault>, State);
+/// A state on the way: its number, its macro steps, and the scheduler's state in it.
+type Walked<M, State> = (u32, MacroSteps<<M as Model>::Label, <M as Model>::Fault>, State);
 
-/// Meets all states again, depth first. Lists the turns of those that others came of, and of those that are wanted, once.
+/// Meets all states again, depth first. Lists the macro steps of those that others came of, and of those that are wanted, once.
 pub(crate) fn retrace<M, D, O>(
     (listing, scheduler): (&mut Listing<'_, M>, &D),
     origins: &[Origin],
@@ -47,41 +47,41 @@ where
     }
     let mut tree = Tree::new(origins);
     let mut stack: Vec<Walked<M, D::State>> = Vec::new();
-    let mut spare: Vec<Turns<M::Label, M::Fault>> = Vec::new();
+    let mut spare: Vec<MacroSteps<M::Label, M::Fault>> = Vec::new();
     let mut next = Some((0, None));
-    while let Some((number, turn)) = next {
+    while let Some((number, macro_step)) = next {
         statistics.states += 1;
         if number == 0 || tree.has_children(number) || visitor.wants(number) {
-            let mut turns = spare.pop().unwrap_or_default();
-            if let ControlFlow::Break(halt) = listing.list(&state, &mut turns, statistics, false, observer) {
+            let mut macro_steps = spare.pop().unwrap_or_default();
+            if let ControlFlow::Break(halt) = listing.list(&state, &mut macro_steps, statistics, false, observer) {
                 return Ok(ControlFlow::Break(halt));
             }
-            let schedule = match (turn, stack.last()) {
-                (Some(turn), Some((_, from, schedule))) => {
+            let schedule = match (macro_step, stack.last()) {
+                (Some(macro_step), Some((_, from, schedule))) => {
                     let mut schedule = schedule.clone();
-                    hold_back(scheduler, &mut schedule, from, turn);
-                    scheduled(scheduler, &schedule, (from, turn), turns.situation())
+                    hold_back(scheduler, &mut schedule, from, macro_step);
+                    scheduled(scheduler, &schedule, (from, macro_step), macro_steps.situation())
                 }
-                _ => scheduler.start(turns.situation()),
+                _ => scheduler.start(macro_steps.situation()),
             };
             visitor.visit(Retraced { number, state: &state, schedule: Some(&schedule) });
-            stack.push((number, turns, schedule));
+            stack.push((number, macro_steps, schedule));
         } else {
             visitor.visit(Retraced { number, state: &state, schedule: None });
         }
         next = loop {
-            let Some((parent, turns, _)) = stack.last() else { break None };
+            let Some((parent, macro_steps, _)) = stack.last() else { break None };
             let Some(child) = tree.next_child_of(*parent) else {
-                spare.extend(stack.pop().map(|(_, turns, _)| turns));
+                spare.extend(stack.pop().map(|(_, macro_steps, _)| macro_steps));
                 continue;
             };
-            let turn = origins[child as usize].turn as usize;
-            if turns.len() <= turn {
+            let macro_step = origins[child as usize].macro_step as usize;
+            if macro_steps.len() <= macro_step {
                 return Err(Unusable);
             }
             state.clear();
-            state.extend_from_slice(turns.target(turn).ok_or(Unusable)?);
-            break Some((child, Some(turn)));
+            state.extend_from_slice(macro_steps.target(macro_step).ok_or(Unusable)?);
+            break Some((child, Some(macro_step)));
         };
     }
     Ok(ControlFlow::Continue(()))
@@ -91,12 +91,12 @@ where
 pub(crate) fn hold_back<L: Copy, F: Copy, D: Scheduler<L>>(
     scheduler: &D,
     schedule: &mut D::State,
-    turns: &Turns<L, F>,
-    turn: usize,
+    macro_steps: &MacroSteps<L, F>,
+    macro_step: usize,
 ) -> u32 {
-    let process = turns.get(turn).process;
+    let process = macro_steps.get(macro_step).process;
     let mut delays = 0;
-    while process.is_some() && scheduler.next(schedule) != process && delays + 1 < turns.enabled().len() as u32 {
+    while process.is_some() && scheduler.next(schedule) != process && delays + 1 < macro_steps.enabled().len() as u32 {
         scheduler.delay(schedule);
         delays += 1;
     }

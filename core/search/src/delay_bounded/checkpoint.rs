@@ -31,7 +31,7 @@ pub(crate) struct Waiting {
     pub number: u32,
     pub delays: u32,
     pub index: u32,
-    pub turn: u32,
+    pub macro_step: u32,
     pub environment: bool,
     pub depth: u64,
     pub choices: u32,
@@ -96,7 +96,11 @@ mod tests {
             bound: 2,
             rounds: vec![Round { bound: 1, states: 3, frontier: 2, ..Round::default() }],
             counters: Statistics { states: 2, matched: 1 << 50, ..Statistics::default() },
-            origins: vec![Origin::NONE, Origin { parent: 0, turn: Origin::DELAY }, Origin { parent: 1, turn: 3 }],
+            origins: vec![
+                Origin::NONE,
+                Origin { parent: 0, macro_step: Origin::DELAY },
+                Origin { parent: 1, macro_step: 3 },
+            ],
             now: vec![2],
             later: vec![0, 1],
             waiting: vec![ProcessSet::first(3), ProcessSet::EMPTY],
@@ -104,8 +108,15 @@ mod tests {
     }
 
     fn example() -> FastSnapshot {
-        let one =
-            Waiting { number: 2, delays: 300, index: 1, turn: u32::MAX, environment: true, depth: 1 << 40, choices: 6 };
+        let one = Waiting {
+            number: 2,
+            delays: 300,
+            index: 1,
+            macro_step: u32::MAX,
+            environment: true,
+            depth: 1 << 40,
+            choices: 6,
+        };
         FastSnapshot {
             bound: 3,
             rounds: vec![
@@ -114,7 +125,7 @@ mod tests {
             ],
             counters: Statistics { matched: 70_000, transient: 5, depth: 129, ..Statistics::default() },
             cut_off: true,
-            origins: vec![Origin::NONE, Origin { parent: 0, turn: 128 }, Origin { parent: 0, turn: 0 }],
+            origins: vec![Origin::NONE, Origin { parent: 0, macro_step: 128 }, Origin { parent: 0, macro_step: 0 }],
             now: vec![one, Waiting { number: 0, ..one }],
             later: vec![Waiting { environment: false, ..one }],
         }

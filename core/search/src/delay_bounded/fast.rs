@@ -12,20 +12,20 @@
 //! explore(s, d, n, i):
 //!   while i < number of processes that can move in s:
 //!     if n > bound: F[s] := (d, n, i);  return
-//!     for each turn s → t of process Next(d):
+//!     for each macro step s → t of process Next(d):
 //!       report it if it is faulty
 //!       if t ∉ H: H := H ∪ {t};  explore(t, Step(s, d, t), n, 0)
 //!     d := Delay(d);  n := n + 1;  i := i + 1
 //! ```
 //!
 //! What differs: the figure *continues* when t is known, which leaves out the last line and never ends; here the
-//! search falls through. A process may have several turns. The first bound may be 0.
+//! search falls through. A process may have several macro steps. The first bound may be 0.
 //!
 //! Where choices are bounded ([`is_choice`](super::is_choice)), a state goes on with those that were spent when it was first met, and
 //! alternatives that cost more than is left are never taken. An empty frontier then proves nothing.
 //!
 //! n counts the delays on the whole way, and what was spent in s is spent for what follows. A frontier state keeps
-//! where its own loop stood, so no turn is tried twice, whatever the bound.
+//! where its own loop stood, so no macro step is tried twice, whatever the bound.
 //!
 //! The set H knows nothing of the scheduler. A state that is first met late, with many delays spent, is not looked at
 //! again when it is met earlier; so a round does *not* see all that its bound could reach (about 2 % of the states are
@@ -42,7 +42,7 @@ use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::schedule::Scheduler;
-use crate::schedule::turns::{Lister, TurnEnd};
+use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
@@ -119,13 +119,13 @@ struct Explore<State> {
 }
 
 impl<State> Explore<State> {
-    /// What a snapshot tells of it, with the turn to look at next.
-    fn waiting(&self, turn: u32) -> Waiting {
+    /// What a snapshot tells of it, with the macro step to look at next.
+    fn waiting(&self, macro_step: u32) -> Waiting {
         let Self { number, delays, index, environment, depth, choices, .. } = *self;
-        Waiting { number, delays, index, turn, environment, depth, choices }
+        Waiting { number, delays, index, macro_step, environment, depth, choices }
     }
 
-    /// Says on the stack which turns are its.
+    /// Says on the stack which macro steps are its.
     fn tag(&self) -> u64 {
         u64::from(self.number) + 1
     }
@@ -153,7 +153,7 @@ where
         let hidden = model.hidden_words();
         Self {
             stack: MacroStack::new(model, S::MEMO_PER_WORD),
-            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
             scheduler,
             store,
             observer,
@@ -189,11 +189,11 @@ where
 
     /// Explores what waited for this round.
     fn explore_present(&mut self) -> ControlFlow<Halt> {
-        while let Some((call, turn)) = self.present.calls.get(self.taken_up) {
+        while let Some((call, macro_step)) = self.present.calls.get(self.taken_up) {
             let position = &mut self.stack.position;
             let (_, probe) = self.present.states.return_to(self.store, self.taken_up, position);
             self.store.commit(probe);
-            self.stack.start((call.tag(), *turn), None, call.clone());
+            self.stack.start((call.tag(), *macro_step), None, call.clone());
             self.taken_up += 1;
             self.explore()?;
         }
@@ -209,34 +209,35 @@ where
                 return ControlFlow::Continue(());
             }
             match self.proceed() {
-                Next::Take(turn) => self.take(turn)?,
+                Next::Take(macro_step) => self.take(macro_step)?,
                 Next::Postpone => self.postpone(),
                 Next::Return => drop(self.stack.pop()),
             }
         }
     }
 
-    /// The loop of `explore`, up to the next turn.
+    /// The loop of `explore`, up to the next macro step.
     fn proceed(&mut self) -> Next {
-        let Some((frame, turns)) = self.stack.top_mut() else { return Next::Return };
+        let Some((frame, macro_steps)) = self.stack.top_mut() else { return Next::Return };
         let call = &mut frame.data;
         loop {
             let process = if call.environment { None } else { self.scheduler.next(&call.schedule) };
-            if !call.environment && (process.is_none() || turns.enabled().len() <= call.index as usize) {
+            if !call.environment && (process.is_none() || macro_steps.enabled().len() <= call.index as usize) {
                 return Next::Return;
             }
             if self.bound < call.delays {
                 return Next::Postpone;
             }
-            if let Some(turn) = turns.next_of(process, frame.turn as usize) {
-                frame.turn = turn as u32 + 1;
-                if self.bounding.choices.is_some_and(|most| most <= call.choices) && is_choice(turns, turn) {
+            if let Some(macro_step) = macro_steps.next_of(process, frame.macro_step as usize) {
+                frame.macro_step = macro_step as u32 + 1;
+                if self.bounding.choices.is_some_and(|most| most <= call.choices) && is_choice(macro_steps, macro_step)
+                {
                     self.cut_off = true;
                     continue;
                 }
-                return Next::Take(turn);
+                return Next::Take(macro_step);
             }
-            frame.turn = 0;
+            frame.macro_step = 0;
             if call.environment {
                 call.environment = false;
             } else if self.scheduler.is_sealed(&call.schedule) {
@@ -249,32 +250,32 @@ where
         }
     }
 
-    /// Takes a turn of the state on top of the stack. If that is interrupted, the turn is still to be taken.
-    fn take(&mut self, turn: usize) -> ControlFlow<Halt> {
-        let kind = match &self.stack.turns().get(turn).end {
-            TurnEnd::State(_) => {
-                self.stack.propose(turn);
+    /// Takes a macro step of the state on top of the stack. If that is interrupted, the macro step is still to be taken.
+    fn take(&mut self, macro_step: usize) -> ControlFlow<Halt> {
+        let kind = match &self.stack.macro_steps().get(macro_step).end {
+            MacroStepEnd::State(_) => {
+                self.stack.propose(macro_step);
                 let known = (self.origins.len(), self.stack.len());
-                return match self.arrive(Some(turn)) {
+                return match self.arrive(Some(macro_step)) {
                     ControlFlow::Break(Halt::Stopped(reason)) if self.stack.len() == known.1 => {
                         self.origins.truncate(known.0);
                         if let Some((frame, _)) = self.stack.top_mut() {
-                            frame.turn -= 1;
+                            frame.macro_step -= 1;
                         }
                         ControlFlow::Break(Halt::Stopped(reason))
                     }
                     arrived => arrived,
                 };
             }
-            TurnEnd::Fault(fault) => ViolationKind::Fault(*fault),
-            TurnEnd::Stuck(_) => ViolationKind::InvalidEnd,
+            MacroStepEnd::Fault(fault) => ViolationKind::Fault(*fault),
+            MacroStepEnd::Stuck(_) => ViolationKind::InvalidEnd,
         };
-        self.report(kind, Some(turn))
+        self.report(kind, Some(macro_step))
     }
 
     /// Goes to the state proposed, unless it is known or lies too deep.
     fn arrive(&mut self, by: Option<usize>) -> ControlFlow<Halt> {
-        let labels = by.map_or(0, |turn| self.stack.turns().labels(turn).len());
+        let labels = by.map_or(0, |macro_step| self.stack.macro_steps().labels(macro_step).len());
         let depth = self.stack.top().map_or(0, |frame| frame.data.depth) + labels as u64;
         if self.listing.budget.too_deep(depth) {
             self.statistics.cut += 1;
@@ -295,7 +296,7 @@ where
         }
         let number = self.origins.len() as u32;
         let parent = self.stack.top().map(|frame| frame.data.number);
-        let origin = by.zip(parent).map(|(turn, parent)| Origin { parent, turn: turn as u32 });
+        let origin = by.zip(parent).map(|(macro_step, parent)| Origin { parent, macro_step: macro_step as u32 });
         self.origins.push(origin.unwrap_or(Origin::NONE));
         self.statistics.states += 1;
         self.statistics.depth = self.statistics.depth.max(depth);
@@ -308,22 +309,24 @@ where
             self.look_at_memory();
             self.show();
         }
-        let mut turns = self.stack.spare_turns();
+        let mut macro_steps = self.stack.spare_macro_steps();
         let full = self.store.is_full();
         let state = self.stack.position.proposed();
-        self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer).map_break(Halt::Stopped)?;
+        self.listing
+            .list(state, &mut macro_steps, &mut self.statistics, full, self.observer)
+            .map_break(Halt::Stopped)?;
         let (schedule, delays, choices) = match (self.stack.top(), by) {
-            (Some(frame), Some(turn)) => {
-                let (call, from) = (&frame.data, self.stack.turns());
-                let schedule = scheduled(self.scheduler, &call.schedule, (from, turn), turns.situation());
-                let choice = self.bounding.choices.is_some() && is_choice(from, turn);
+            (Some(frame), Some(macro_step)) => {
+                let (call, from) = (&frame.data, self.stack.macro_steps());
+                let schedule = scheduled(self.scheduler, &call.schedule, (from, macro_step), macro_steps.situation());
+                let choice = self.bounding.choices.is_some() && is_choice(from, macro_step);
                 (schedule, call.delays, call.choices + u32::from(choice))
             }
-            _ => (self.scheduler.start(turns.situation()), 0, 0),
+            _ => (self.scheduler.start(macro_steps.situation()), 0, 0),
         };
-        let (environment, ending) = (turns.has_environment_moves(), turns.ending());
+        let (environment, ending) = (macro_steps.has_environment_moves(), macro_steps.ending());
         let call = Explore { number, schedule, delays, index: 0, environment, depth, choices };
-        self.stack.push(call.tag(), turns, call);
+        self.stack.push(call.tag(), macro_steps, call);
         if ending == Ending::InvalidEnd {
             self.report(ViolationKind::InvalidEnd, None)
         } else {
@@ -337,25 +340,25 @@ where
         successor.clear();
         successor.extend_from_slice(state);
         if let Some(frame) = self.stack.top() {
-            self.frontier.push(self.store, &self.stack.position, frame.data.clone(), frame.turn);
+            self.frontier.push(self.store, &self.stack.position, frame.data.clone(), frame.macro_step);
         }
         self.stack.pop();
     }
 
-    /// Reports a violation: of a turn of the state on top of the stack, or of that state.
+    /// Reports a violation: of a macro step of the state on top of the stack, or of that state.
     #[cold]
-    fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
+    fn report(&mut self, kind: ViolationKind<M::Fault>, macro_step: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
-        let (label, state) = self.stack.turns().place(turn);
+        let (label, state) = self.stack.macro_steps().place(macro_step);
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = self.stack.top().map_or(Vec::new(), |frame| Origin::trail(&self.origins, frame.data.number));
-        trail.extend(turn.map(|turn| turn as u32));
+        trail.extend(macro_step.map(|macro_step| macro_step as u32));
         let (model, scheduler) = (&mut *self.listing.model, self.scheduler);
         self.violations.record(key, kind, || replay(model, scheduler, &trail).into())
     }
 
     /// Shows an observer who wants to see it what the search is at. Unless the whole path is wanted, its end: the
-    /// turns that are kept.
+    /// macro steps that are kept.
     #[cold]
     fn show(&mut self) {
         let Some(wanted) = self.observer.snapshot_request() else { return };
@@ -379,9 +382,12 @@ where
     fn end_of_path(&self) -> Vec<M::Label> {
         let mut path = Vec::new();
         for (index, frame) in self.stack.frames().iter().enumerate().skip(self.stack.len().saturating_sub(KEPT - 1)) {
-            let turn = (frame.turn as usize).checked_sub(1);
-            match turn.zip(self.stack.turns_of(index)).filter(|(turn, turns)| *turn < turns.len()) {
-                Some((turn, turns)) => path.extend_from_slice(turns.labels(turn)),
+            let macro_step = (frame.macro_step as usize).checked_sub(1);
+            match macro_step
+                .zip(self.stack.macro_steps_of(index))
+                .filter(|(macro_step, macro_steps)| *macro_step < macro_steps.len())
+            {
+                Some((macro_step, macro_steps)) => path.extend_from_slice(macro_steps.labels(macro_step)),
                 None => path.clear(),
             }
         }
@@ -443,8 +449,8 @@ where
     fn snapshot(&self) -> FastSnapshot {
         let mut counters = self.statistics;
         counters.states = self.origins.len() as u64;
-        let on_stack = self.stack.frames().iter().rev().map(|frame| frame.data.waiting(frame.turn));
-        let waiting = |(call, turn): &(Explore<D::State>, u32)| call.waiting(*turn);
+        let on_stack = self.stack.frames().iter().rev().map(|frame| frame.data.waiting(frame.macro_step));
+        let waiting = |(call, macro_step): &(Explore<D::State>, u32)| call.waiting(*macro_step);
         let now = on_stack.chain(self.present.calls[self.taken_up..].iter().map(waiting)).collect();
         FastSnapshot {
             bound: self.bound,
@@ -508,9 +514,9 @@ where
             let position = &mut self.stack.position;
             position.advance(state);
             self.store.insert(position, Class::Ordinary);
-            let Waiting { number, delays, index, turn, environment, depth, choices } = *waiting;
+            let Waiting { number, delays, index, macro_step, environment, depth, choices } = *waiting;
             let call = Explore { number, schedule, delays, index, environment, depth, choices };
-            postponed.push(self.store, position, call, turn);
+            postponed.push(self.store, position, call, macro_step);
             position.forget();
         }
         Ok(postponed)
@@ -543,7 +549,7 @@ impl<S: Store, State: Clone> Visit<State> for Again<'_, S, State> {
     }
 }
 
-/// States that wait for more delays, each with its call of `explore` and the turn to look at next.
+/// States that wait for more delays, each with its call of `explore` and the macro step to look at next.
 struct Postponed<State> {
     calls: Vec<(Explore<State>, u32)>,
     states: StateLog,
@@ -559,8 +565,8 @@ impl<State> Postponed<State> {
     }
 
     /// Adds the state that is both the position's state and its successor.
-    fn push<S: Store>(&mut self, store: &S, position: &Position, call: Explore<State>, turn: u32) {
+    fn push<S: Store>(&mut self, store: &S, position: &Position, call: Explore<State>, macro_step: u32) {
         self.states.push(store, position, Class::Ordinary);
-        self.calls.push((call, turn));
+        self.calls.push((call, macro_step));
     }
 }

@@ -24,8 +24,8 @@ pub use sample::{Samples, Sampling, sample};
 use crate::model::Processes;
 use crate::observer::{Budget, Observer};
 use crate::outcome::Statistics;
-use crate::schedule::turns::Lister;
-use crate::schedule::{Scheduler, Situation, Step, Turns, covers};
+use crate::schedule::macro_steps::MacroStepLister;
+use crate::schedule::{MacroSteps, Scheduler, Situation, Step, covers};
 use fabius_base::StopReason;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -76,15 +76,15 @@ impl IterativeDelayBounding {
     }
 }
 
-/// Whether a turn is a choice: its process has several ways on, and this is not the first of them that is listed.
+/// Whether a macro step is a choice: its process has several ways on, and this is not the first of them that is listed.
 ///
 /// Of the alternatives of a process in a state, the first one is what it does by itself; to take any other costs 1. A way
-/// through an atomic sequence is one alternative, and so is each partner of a rendezvous. Turns with the same transitions, of
+/// through an atomic sequence is one alternative, and so is each partner of a rendezvous. Macro steps with the same transitions, of
 /// which one tells that they are faulty, are one alternative. What is nobody's is no choice.
-pub fn is_choice<L: Copy + PartialEq, F: Copy>(turns: &Turns<L, F>, index: usize) -> bool {
-    let process = turns.get(index).process;
-    let first = turns.next_of(process, 0).unwrap_or(index);
-    process.is_some() && turns.labels(first) != turns.labels(index)
+pub fn is_choice<L: Copy + PartialEq, F: Copy>(macro_steps: &MacroSteps<L, F>, index: usize) -> bool {
+    let process = macro_steps.get(index).process;
+    let first = macro_steps.next_of(process, 0).unwrap_or(index);
+    process.is_some() && macro_steps.labels(first) != macro_steps.labels(index)
 }
 
 /// Someone who is told of rounds as well.
@@ -103,7 +103,7 @@ pub trait DelayObserver<Label: Debug, Fault: Debug>: Observer<Label, Fault> {
 
 impl<Label: Debug, Fault: Debug> DelayObserver<Label, Fault> for crate::Quiet {}
 
-/// A path of more turns is not executed anew only to be shown.
+/// A path of more macro steps is not executed anew only to be shown.
 pub(crate) const SHOWN_TURNS_MAX: usize = 2000;
 
 /// Where a state, or a pair of states, came from.
@@ -111,40 +111,41 @@ pub(crate) const SHOWN_TURNS_MAX: usize = 2000;
 pub(crate) struct Origin {
     /// Number of the parent; the first is its own.
     pub parent: u32,
-    /// The parent's turn that leads here, by its index; [`Origin::DELAY`] for a delay.
-    pub turn: u32,
+    /// The parent's macro step that leads here, by its index; [`Origin::DELAY`] for a delay.
+    pub macro_step: u32,
 }
 
 impl Origin {
-    /// No turn: the process was held back.
+    /// No macro step: the process was held back.
     pub const DELAY: u32 = u32::MAX;
     /// Of the first.
-    pub const NONE: Self = Self { parent: 0, turn: Self::DELAY - 1 };
+    pub const NONE: Self = Self { parent: 0, macro_step: Self::DELAY - 1 };
 
-    /// The turns (and delays) that lead to `number`, the first one first.
+    /// The macro steps (and delays) that lead to `number`, the first one first.
     pub fn trail(origins: &[Self], number: u32) -> Vec<u32> {
-        let mut turns = Vec::new();
+        let mut macro_steps = Vec::new();
         let mut number = number;
         while number != 0 {
             let Some(origin) = origins.get(number as usize) else { break };
-            turns.push(origin.turn);
+            macro_steps.push(origin.macro_step);
             number = origin.parent;
         }
-        turns.reverse();
-        turns
+        macro_steps.reverse();
+        macro_steps
     }
 }
 
-/// The scheduler's state after a turn, given by the turns of the state before and its index in them.
+/// The scheduler's state after a macro step, given by the macro steps of the state before and its index in them.
 pub(crate) fn scheduled<L: Copy, F: Copy, D: Scheduler<L>>(
     scheduler: &D,
     before: &D::State,
-    (turns, index): (&Turns<L, F>, usize),
+    (macro_steps, index): (&MacroSteps<L, F>, usize),
     after: Situation<'_>,
 ) -> D::State {
     let mut state = before.clone();
-    let (process, labels, partners) = (turns.get(index).process, turns.labels(index), turns.partners(index));
-    scheduler.step(&mut state, &Step { process, labels, partners, before: turns.situation(), after });
+    let (process, labels, partners) =
+        (macro_steps.get(index).process, macro_steps.labels(index), macro_steps.partners(index));
+    scheduler.step(&mut state, &Step { process, labels, partners, before: macro_steps.situation(), after });
     debug_assert!(
         scheduler.is_sealed(&state) || covers(scheduler, &state, after.enabled),
         "the scheduler does not offer {:?} in {state:?}",
@@ -153,25 +154,25 @@ pub(crate) fn scheduled<L: Copy, F: Copy, D: Scheduler<L>>(
     state
 }
 
-/// Lists turns within a budget.
+/// Lists macro steps within a budget.
 pub(crate) struct Listing<'a, M: Processes> {
     pub model: &'a mut M,
-    pub lister: Lister<M::Label>,
+    pub lister: MacroStepLister<M::Label>,
     pub budget: Budget<'a>,
 }
 
 impl<M: Processes> Listing<'_, M> {
-    /// Lists the turns of a state.
+    /// Lists the macro steps of a state.
     pub fn list<O: Observer<M::Label, M::Fault>>(
         &mut self,
         state: &[u32],
-        turns: &mut Turns<M::Label, M::Fault>,
+        macro_steps: &mut MacroSteps<M::Label, M::Fault>,
         statistics: &mut Statistics,
         store_is_full: bool,
         observer: &mut O,
     ) -> ControlFlow<StopReason> {
         let Self { model, lister, budget } = self;
-        let listed = lister.list(*model, state, turns, || {
+        let listed = lister.list(*model, state, macro_steps, || {
             if budget.step_is_due() {
                 budget.look(statistics, store_is_full, observer)
             } else {

@@ -2,8 +2,8 @@
 
 use super::{Delay, Origin, scheduled};
 use crate::model::Processes;
-use crate::schedule::turns::Lister;
-use crate::schedule::{Scheduler, Turns};
+use crate::schedule::macro_steps::MacroStepLister;
+use crate::schedule::{MacroSteps, Scheduler};
 use std::ops::ControlFlow;
 
 /// A run: transitions, and who was held back before which of them.
@@ -18,7 +18,7 @@ impl<Label> From<Replayed<Label>> for (Vec<Label>, Vec<Delay>) {
     }
 }
 
-/// Executes the turns of a trail. Delays need not be in it: before each turn the scheduler is told to delay until it
+/// Executes the macro steps of a trail. Delays need not be in it: before each macro step the scheduler is told to delay until it
 /// names the process whose turn it is.
 pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
     model: &mut M,
@@ -30,13 +30,13 @@ pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
     if model.initial(&mut state).is_err() {
         return replayed;
     }
-    let mut lister = Lister::new();
-    let (mut turns, mut turns_after) = (Turns::default(), Turns::default());
-    let list = |lister: &mut Lister<_>, model: &mut M, state: &[u32], turns: &mut _| {
-        let _: ControlFlow<()> = lister.list(model, state, turns, || ControlFlow::Continue(()));
+    let mut lister = MacroStepLister::new();
+    let (mut macro_steps, mut macro_steps_after) = (MacroSteps::default(), MacroSteps::default());
+    let list = |lister: &mut MacroStepLister<_>, model: &mut M, state: &[u32], macro_steps: &mut _| {
+        let _: ControlFlow<()> = lister.list(model, state, macro_steps, || ControlFlow::Continue(()));
     };
-    list(&mut lister, model, &state, &mut turns);
-    let mut schedule = scheduler.start(turns.situation());
+    list(&mut lister, model, &state, &mut macro_steps);
+    let mut schedule = scheduler.start(macro_steps.situation());
     for &index in trail {
         let before = replayed.path.len();
         if index == Origin::DELAY {
@@ -45,8 +45,8 @@ pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
             continue;
         }
         let index = index as usize;
-        let process = turns.get(index).process;
-        for _ in 0..turns.enabled().len() {
+        let process = macro_steps.get(index).process;
+        for _ in 0..macro_steps.enabled().len() {
             let next = scheduler.next(&schedule);
             if process.is_none() || next == process {
                 break;
@@ -54,11 +54,11 @@ pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
             replayed.delays.extend(next.map(|process| Delay { before, process }));
             scheduler.delay(&mut schedule);
         }
-        replayed.path.extend_from_slice(turns.labels(index));
-        let Some(target) = turns.target(index) else { break };
-        list(&mut lister, model, target, &mut turns_after);
-        schedule = scheduled(scheduler, &schedule, (&turns, index), turns_after.situation());
-        std::mem::swap(&mut turns, &mut turns_after);
+        replayed.path.extend_from_slice(macro_steps.labels(index));
+        let Some(target) = macro_steps.target(index) else { break };
+        list(&mut lister, model, target, &mut macro_steps_after);
+        schedule = scheduled(scheduler, &schedule, (&macro_steps, index), macro_steps_after.situation());
+        std::mem::swap(&mut macro_steps, &mut macro_steps_after);
     }
     replayed
 }

@@ -1,7 +1,7 @@
-//! The states at the bound, kept as the turns that lead to them: a tree in which what two of them have in common
+//! The states at the bound, kept as the macro steps that lead to them: a tree in which what two of them have in common
 //! stands once.
 //!
-//! Section 3.3 of the paper. A node holds the turns from its parent, a frontier state of the round before. To move from
+//! Section 3.3 of the paper. A node holds the macro steps from its parent, a frontier state of the round before. To move from
 //! one frontier state to the next, the search goes back to the lowest common ancestor (its log says how) and executes
 //! only what follows; between siblings that is twice the increment. The frontier is gone through in the order in
 //! which it was found, which is an order of the tree.
@@ -30,7 +30,7 @@ pub(super) struct Branch {
     pub state: u32,
     /// A node before it.
     pub parent: Option<u32>,
-    /// Turns from there.
+    /// Macro steps from there.
     pub trace: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ struct Node {
     /// The state's number.
     state: u32,
     parent: Option<NodeId>,
-    /// Turns from the parent, or from the initial state.
+    /// Macro steps from the parent, or from the initial state.
     trace: Box<[u32]>,
     /// Nodes that have it as parent, and 1 while it is in use itself.
     uses: u32,
@@ -59,7 +59,7 @@ pub(super) struct Frontier {
     spine: Vec<(NodeId, usize)>,
     /// What is still to be executed on the way to a node, nearest first.
     way: VecDeque<NodeId>,
-    /// Turns executed to get to frontier states.
+    /// Macro steps executed to get to frontier states.
     pub replayed: u64,
     trace_words: usize,
 }
@@ -151,7 +151,7 @@ impl Frontier {
         }
     }
 
-    /// The turns from the initial state to a node.
+    /// The macro steps from the initial state to a node.
     pub fn trail(&self, node: NodeId) -> Vec<u32> {
         let nodes = self.ancestors(node);
         nodes

@@ -1,7 +1,7 @@
 //! Where a search in the order of depth stands; see [`crate::checkpoint`].
 //!
 //! Beside the way to each state it holds its threshold, the tree of frontier states, and the stack: its states are found
-//! again by taking the same turns from the frontier state below it.
+//! again by taking the same macro steps from the frontier state below it.
 
 use super::cycles::Unscheduled;
 use super::frontier::{Branch, Frontier, NodeId};
@@ -12,7 +12,7 @@ use crate::macro_stack::propose;
 use crate::model::Processes;
 use crate::outcome::{Round, Statistics};
 use crate::position::Position;
-use crate::schedule::Turns;
+use crate::schedule::MacroSteps;
 use crate::store::{Class, TreeStore};
 use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct DepthSnapshot {
     frontier: Vec<u32>,
     from: Option<u32>,
     stands_at: Option<u32>,
-    /// Calls of `expand`, each with the turn to look at next.
+    /// Calls of `expand`, each with the macro step to look at next.
     stack: Vec<(Expand, u32)>,
 }
 
@@ -109,7 +109,7 @@ where
             frontier: self.frontier.iter().filter_map(number).collect(),
             from: self.from.and_then(number),
             stands_at: stands_at.and_then(number),
-            stack: self.stack.frames().iter().map(|frame| (frame.data, frame.turn)).collect(),
+            stack: self.stack.frames().iter().map(|frame| (frame.data, frame.macro_step)).collect(),
         }
     }
 
@@ -152,25 +152,25 @@ where
         {
             return Ok(ControlFlow::Break(halt));
         }
-        let (mut before, mut turns) = (None, Turns::default());
-        for &(call, turn) in &snapshot.stack {
+        let (mut before, mut macro_steps) = (None, MacroSteps::default());
+        for &(call, macro_step) in &snapshot.stack {
             self.tags += 1;
-            match before.replace(turn) {
-                None => self.stack.start((self.tags, turn), None, call),
+            match before.replace(macro_step) {
+                None => self.stack.start((self.tags, macro_step), None, call),
                 Some(before) => {
                     let taken = before.checked_sub(1).ok_or(Unusable)? as usize;
-                    turns = match self.list(false, turns) {
-                        ControlFlow::Continue(turns) => turns,
+                    macro_steps = match self.list(false, macro_steps) {
+                        ControlFlow::Continue(macro_steps) => macro_steps,
                         ControlFlow::Break(halt) => return Ok(ControlFlow::Break(halt)),
                     };
-                    if turns.len() <= taken {
+                    if macro_steps.len() <= taken {
                         return Err(Unusable);
                     }
-                    propose(&mut self.stack.position, &turns, taken);
+                    propose(&mut self.stack.position, &macro_steps, taken);
                     if *self.store.entry(&mut self.stack.position, Class::Ordinary).1 != call.state + 1 {
                         return Err(Unusable);
                     }
-                    self.stack.resume((self.tags, turn), call);
+                    self.stack.resume((self.tags, macro_step), call);
                 }
             }
         }

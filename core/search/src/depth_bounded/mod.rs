@@ -24,7 +24,7 @@
 //!
 //! With [`Revisit::Shallower`] T[s] stays the smallest depth at which s was met: the paper's baseline.
 //!
-//! Frontier states are kept as the turns that lead to them, in a tree ([`frontier`]).
+//! Frontier states are kept as the macro steps that lead to them, in a tree ([`frontier`]).
 //!
 //! A step is what leads from one ordinary state to the next: an atomic sequence is one step. What is answered is the
 //! question *can anything go wrong within this many steps?* The paper's outer loop says that all is explored only if the
@@ -44,8 +44,8 @@ use crate::macro_stack::{MacroStack, TurnsOf, accept, propose};
 use crate::model::{Ending, Model, Next, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Outcome, Round, Statistics, ViolationKind, Violations, Work};
-use crate::schedule::Turns;
-use crate::schedule::turns::{Lister, TurnEnd};
+use crate::schedule::MacroSteps;
+use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Inserted, Store, TreeStore};
 use fabius_base::StopReason;
@@ -238,7 +238,7 @@ where
     ) -> Self {
         Self {
             stack: MacroStack::new(model, TreeStore::<u32>::MEMO_PER_WORD),
-            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
             depth: *depth,
             observer,
             store: TreeStore::default(),
@@ -292,11 +292,11 @@ where
             }
             let Some(&node) = self.waiting.front() else { return ControlFlow::Continue(()) };
             self.go_to(node).map_break(Halt::Stopped)?;
-            let turns = self.stack.spare_turns();
-            let turns = self.list(false, turns).map_break(Halt::Stopped)?;
+            let macro_steps = self.stack.spare_macro_steps();
+            let macro_steps = self.list(false, macro_steps).map_break(Halt::Stopped)?;
             self.waiting.pop_front();
             self.from = Some(node);
-            self.expand((self.frontier.state(node), self.start), true, turns)?;
+            self.expand((self.frontier.state(node), self.start), true, macro_steps)?;
         }
     }
 
@@ -306,12 +306,12 @@ where
         let position = &mut self.stack.position;
         position.retreat(position.log_len() - back);
         position.memo_is_right_until(position.log_len());
-        let mut turns = Turns::default();
+        let mut macro_steps = MacroSteps::default();
         while let Some((child, trace)) = self.frontier.next_on_the_way() {
-            for turn in trace {
-                turns = self.list(false, turns)?;
+            for macro_step in trace {
+                macro_steps = self.list(false, macro_steps)?;
                 let position = &mut self.stack.position;
-                propose(position, &turns, turn as usize);
+                propose(position, &macro_steps, macro_step as usize);
                 self.store.prepare(position, Class::Ordinary);
                 accept(position);
             }
@@ -320,13 +320,13 @@ where
         ControlFlow::Continue(())
     }
 
-    /// Lists the turns of the position's state, or of the state proposed, in the memory of others.
-    fn list(&mut self, proposed: bool, mut turns: TurnsOf<M>) -> ControlFlow<StopReason, TurnsOf<M>> {
+    /// Lists the macro steps of the position's state, or of the state proposed, in the memory of others.
+    fn list(&mut self, proposed: bool, mut macro_steps: TurnsOf<M>) -> ControlFlow<StopReason, TurnsOf<M>> {
         let full = self.store.is_full();
         let position = &self.stack.position;
         let state = if proposed { position.proposed() } else { position.state() };
-        self.listing.list(state, &mut turns, &mut self.statistics, full, self.observer)?;
-        ControlFlow::Continue(turns)
+        self.listing.list(state, &mut macro_steps, &mut self.statistics, full, self.observer)?;
+        ControlFlow::Continue(macro_steps)
     }
 
     /// Works until the stack is empty.
@@ -337,36 +337,36 @@ where
             if !listed.map_break(Halt::Stopped)? {
                 return ControlFlow::Continue(());
             }
-            let Some((frame, turns)) = self.stack.top_mut() else { return ControlFlow::Continue(()) };
-            let (turn, Expand { depth, first, .. }) = (frame.turn as usize, frame.data);
-            if turn == turns.len() {
+            let Some((frame, macro_steps)) = self.stack.top_mut() else { return ControlFlow::Continue(()) };
+            let (macro_step, Expand { depth, first, .. }) = (frame.macro_step as usize, frame.data);
+            if macro_step == macro_steps.len() {
                 self.leave();
                 continue;
             }
-            frame.turn += 1;
-            match &turns.get(turn).end {
-                TurnEnd::State(_) => {
-                    self.stack.propose(turn);
+            frame.macro_step += 1;
+            match &macro_steps.get(macro_step).end {
+                MacroStepEnd::State(_) => {
+                    self.stack.propose(macro_step);
                     self.take(depth + 1)?;
                 }
-                TurnEnd::Fault(fault) if first => {
+                MacroStepEnd::Fault(fault) if first => {
                     let kind = ViolationKind::Fault(*fault);
-                    self.report(kind, Some(turn))?;
+                    self.report(kind, Some(macro_step))?;
                 }
-                TurnEnd::Stuck(_) if first => self.report(ViolationKind::InvalidEnd, Some(turn))?,
-                TurnEnd::Fault(_) | TurnEnd::Stuck(_) => {}
+                MacroStepEnd::Stuck(_) if first => self.report(ViolationKind::InvalidEnd, Some(macro_step))?,
+                MacroStepEnd::Fault(_) | MacroStepEnd::Stuck(_) => {}
             }
         }
     }
 
-    /// Takes the turn that leads to the state proposed. If that is interrupted, the turn is still to be taken.
+    /// Takes the macro step that leads to the state proposed. If that is interrupted, the macro step is still to be taken.
     fn take(&mut self, depth: u32) -> ControlFlow<Halt> {
         match self.visit(depth) {
             ControlFlow::Continue(Some(returned)) => self.returned(returned),
             ControlFlow::Continue(None) => {}
             ControlFlow::Break(halt) => {
                 if let (Halt::Stopped(_), Some((frame, _))) = (halt, self.stack.top_mut()) {
-                    frame.turn -= 1;
+                    frame.macro_step -= 1;
                 }
                 return ControlFlow::Break(halt);
             }
@@ -405,14 +405,14 @@ where
         if depth == self.bound {
             self.count(is_new, depth);
             if before.place == 0 {
-                let trace = self.stack.frames().iter().map(|frame| frame.turn - 1).collect();
+                let trace = self.stack.frames().iter().map(|frame| frame.macro_step - 1).collect();
                 self.known[state as usize].place = self.frontier.add(state, self.from, trace) + 1;
             }
             self.stack.position.reject();
             return ControlFlow::Continue(Some(i64::from(depth)));
         }
-        let turns = self.stack.spare_turns();
-        let turns = self.list(true, turns).map_break(Halt::Stopped)?;
+        let macro_steps = self.stack.spare_macro_steps();
+        let macro_steps = self.list(true, macro_steps).map_break(Halt::Stopped)?;
         self.count(is_new, depth);
         if before.place != 0 {
             self.frontier.remove(before.place - 1);
@@ -420,7 +420,7 @@ where
         self.known[state as usize] = Known { threshold: depth + 2, place: 0 };
         let first = before.threshold == 0;
         self.revisits += u64::from(!first);
-        self.expand((state, depth), first, turns)?;
+        self.expand((state, depth), first, macro_steps)?;
         ControlFlow::Continue(None)
     }
 
@@ -430,7 +430,7 @@ where
             self.statistics.states += 1;
             self.known.push(Known::default());
             if let (Some(origins), Some(top)) = (&mut self.origins, self.stack.top()) {
-                origins.push(Origin { parent: top.data.state, turn: top.turn - 1 });
+                origins.push(Origin { parent: top.data.state, macro_step: top.macro_step - 1 });
             }
         } else {
             self.statistics.matched += 1;
@@ -438,15 +438,15 @@ where
         self.statistics.depth = self.statistics.depth.max(u64::from(depth));
     }
 
-    /// Starts to expand a state, whose turns these are: the state proposed, or the position's if the stack is empty.
-    fn expand(&mut self, (state, depth): (u32, u32), first: bool, turns: TurnsOf<M>) -> ControlFlow<Halt> {
+    /// Starts to expand a state, whose macro steps these are: the state proposed, or the position's if the stack is empty.
+    fn expand(&mut self, (state, depth): (u32, u32), first: bool, macro_steps: TurnsOf<M>) -> ControlFlow<Halt> {
         self.tags += 1;
-        let ending = turns.ending();
+        let ending = macro_steps.ending();
         let call = Expand { state, depth, most: -1, first };
         if self.stack.len() == 0 {
-            self.stack.start((self.tags, 0), Some(turns), call);
+            self.stack.start((self.tags, 0), Some(macro_steps), call);
         } else {
-            self.stack.push(self.tags, turns, call);
+            self.stack.push(self.tags, macro_steps, call);
         }
         if self.tags.is_multiple_of(256) {
             self.look_at_memory();
@@ -470,14 +470,14 @@ where
     }
 
     #[cold]
-    fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
+    fn report(&mut self, kind: ViolationKind<M::Fault>, macro_step: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
-        let (label, state) = self.stack.turns().place(turn);
+        let (label, state) = self.stack.macro_steps().place(macro_step);
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = self.from.map_or(Vec::new(), |node| self.frontier.trail(node));
         let below = self.stack.len().saturating_sub(1);
-        trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.turn - 1));
-        trail.extend(turn.map(|turn| turn as u32));
+        trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.macro_step - 1));
+        trail.extend(macro_step.map(|macro_step| macro_step as u32));
         let model = &mut *self.listing.model;
         self.violations.record(key, kind, || (path_of(model, &trail), Vec::new()))
     }
@@ -488,7 +488,7 @@ where
         let Some(wanted) = self.observer.snapshot_request() else { return };
         let mut trail = self.from.map_or(Vec::new(), |node| self.frontier.trail(node));
         let below = self.stack.len().saturating_sub(1);
-        trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.turn - 1));
+        trail.extend(self.stack.frames()[..below].iter().map(|frame| frame.macro_step - 1));
         let look = SearchSnapshot {
             before: u64::from(depth),
             stack: self.stack.len() as u64,
@@ -513,16 +513,17 @@ where
     }
 }
 
-/// Executes turns from the initial state on; returns their labels.
+/// Executes macro steps from the initial state on; returns their labels.
 fn path_of<M: Processes>(model: &mut M, trail: &[u32]) -> Vec<M::Label> {
-    let (mut path, mut state, mut turns, mut lister) = (Vec::new(), Vec::new(), Turns::default(), Lister::new());
+    let (mut path, mut state, mut macro_steps, mut lister) =
+        (Vec::new(), Vec::new(), MacroSteps::default(), MacroStepLister::new());
     if model.initial(&mut state).is_err() {
         return path;
     }
-    for &turn in trail {
-        let _: ControlFlow<()> = lister.list(model, &state, &mut turns, || ControlFlow::Continue(()));
-        path.extend_from_slice(turns.labels(turn as usize));
-        let Some(target) = turns.target(turn as usize) else { break };
+    for &macro_step in trail {
+        let _: ControlFlow<()> = lister.list(model, &state, &mut macro_steps, || ControlFlow::Continue(()));
+        path.extend_from_slice(macro_steps.labels(macro_step as usize));
+        let Some(target) = macro_steps.target(macro_step as usize) else { break };
         state = target.to_vec();
     }
     path

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! H[s] = (d, n) when s was first met: the scheduler's state, and the delays on the way
-//! edges(s) = for i = 0, 1, … while n + i ≤ bound:  each turn s → t of process Next(dᵢ), where dᵢ₊₁ = Delay(dᵢ)
+//! edges(s) = for i = 0, 1, … while n + i ≤ bound:  each macro step s → t of process Next(dᵢ), where dᵢ₊₁ = Delay(dᵢ)
 //! ```
 //!
-//! Where the bound is on the length of runs ([`Graph::by_depth`]), n is the number of turns on the way instead, and a state within
+//! Where the bound is on the length of runs ([`Graph::by_depth`]), n is the number of macro steps on the way instead, and a state within
 //! the bound has all its edges.
 //!
 //! A state whose edges are not all there yet is in the frontier; it keeps dᵢ, n + i and i, so no edge is listed twice.
@@ -21,8 +21,8 @@ use crate::model::{Marks, Processes};
 use crate::numbered_states::NumberedStates;
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Run, Statistics};
-use crate::schedule::turns::{Lister, TurnEnd};
-use crate::schedule::{Scheduler, Turns};
+use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
+use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Store};
 use fabius_base::StopReason;
@@ -34,7 +34,7 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(super) struct Edge {
     pub to: u32,
-    /// Which turn it is, above the two marks.
+    /// Which macro step it is, above the two marks.
     packed: u32,
 }
 
@@ -43,14 +43,14 @@ impl Edge {
     const FOLLOW: u32 = 2;
     const MARK_BITS: u32 = 2;
 
-    /// The edge that a turn of its source is, with its marks.
-    fn new(to: u32, turn: u32, follow: bool, accept: bool) -> Self {
+    /// The edge that a macro step of its source is, with its marks.
+    fn new(to: u32, macro_step: u32, follow: bool, accept: bool) -> Self {
         let marks = if follow { Self::FOLLOW } else { 0 } | if accept { Self::ACCEPT } else { 0 };
-        Self { to, packed: turn << Self::MARK_BITS | marks }
+        Self { to, packed: macro_step << Self::MARK_BITS | marks }
     }
 
-    /// Which turn of its source it is.
-    pub fn turn(self) -> u32 {
+    /// Which macro step of its source it is.
+    pub fn macro_step(self) -> u32 {
         self.packed >> Self::MARK_BITS
     }
 
@@ -68,7 +68,7 @@ impl Edge {
 /// A state.
 pub(super) struct Node<State> {
     pub progress: Progress<State>,
-    /// Who was there when it was first met, and the turn from there.
+    /// Who was there when it was first met, and the macro step from there.
     pub parent: Option<(u32, u32)>,
 }
 
@@ -96,16 +96,16 @@ impl<State> Progress<State> {
         self.index == 0 && self.environment
     }
 
-    /// Takes the turns that a bound allows and that were not taken yet.
-    pub fn take_turns<L: Copy, F: Copy, D: Scheduler<L, State = State>, B>(
+    /// Takes the macro steps that a bound allows and that were not taken yet.
+    pub fn take_macro_steps<L: Copy, F: Copy, D: Scheduler<L, State = State>, B>(
         &mut self,
         (scheduler, bound): (&D, u32),
-        turns: &Turns<L, F>,
+        macro_steps: &MacroSteps<L, F>,
         mut take: impl FnMut(&Self, usize) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         loop {
             let process = if self.environment { None } else { scheduler.next(&self.schedule) };
-            if !self.environment && (process.is_none() || turns.enabled().len() <= self.index as usize) {
+            if !self.environment && (process.is_none() || macro_steps.enabled().len() <= self.index as usize) {
                 self.complete = true;
                 return ControlFlow::Continue(());
             }
@@ -113,9 +113,9 @@ impl<State> Progress<State> {
                 return ControlFlow::Continue(());
             }
             let mut from = 0;
-            while let Some(turn) = turns.next_of(process, from) {
-                from = turn + 1;
-                take(self, turn)?;
+            while let Some(macro_step) = macro_steps.next_of(process, from) {
+                from = macro_step + 1;
+                take(self, macro_step)?;
             }
             if self.environment {
                 self.environment = false;
@@ -160,7 +160,7 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     pub edges: Vec<Vec<Edge>>,
     incomplete: u64,
     pub bound: u32,
-    /// What each turn costs, beside the delays before it.
+    /// What each macro step costs, beside the delays before it.
     turn_cost: u32,
     pub listed: u64,
     pub edges_there: u64,
@@ -168,8 +168,8 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     /// Partitions that are still to be refined.
     pub partitions_left: u64,
     pub statistics: Statistics,
-    turns: Turns<M::Label, M::Fault>,
-    turns_after: Turns<M::Label, M::Fault>,
+    macro_steps: MacroSteps<M::Label, M::Fault>,
+    macro_steps_after: MacroSteps<M::Label, M::Fault>,
     fault: Option<(u32, u32, M::Fault)>,
     initial_fault: Option<M::Fault>,
 }
@@ -183,7 +183,7 @@ where
     pub fn new(model: &'a mut M, scheduler: &'a D, observer: &'a mut O, settings: &'a Settings, goal: Goal) -> Self {
         let hidden = model.hidden_words();
         Self {
-            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
             scheduler,
             observer,
             goal,
@@ -198,14 +198,14 @@ where
             infinite_macro_steps: 0,
             partitions_left: 0,
             statistics: Statistics::default(),
-            turns: Turns::default(),
-            turns_after: Turns::default(),
+            macro_steps: MacroSteps::default(),
+            macro_steps_after: MacroSteps::default(),
             fault: None,
             initial_fault: None,
         }
     }
 
-    /// The bound is one on the length of runs: each turn costs 1.
+    /// The bound is one on the length of runs: each macro step costs 1.
     pub fn by_depth(self) -> Self {
         Self { turn_cost: 1, ..self }
     }
@@ -220,9 +220,9 @@ where
         }
         let full = self.states.store.is_full();
         self.listing
-            .list(&initial, &mut self.turns_after, &mut self.statistics, full, self.observer)
+            .list(&initial, &mut self.macro_steps_after, &mut self.statistics, full, self.observer)
             .map_break(Halt::Stopped)?;
-        let schedule = self.scheduler.start(self.turns_after.situation());
+        let schedule = self.scheduler.start(self.macro_steps_after.situation());
         self.find(&initial);
         self.add(schedule, 0, None)
     }
@@ -313,25 +313,35 @@ where
         let mut words = Vec::new();
         self.known().recall(state, &mut words);
         let full = self.states.store.is_full();
-        let mut turns = std::mem::take(&mut self.turns);
-        self.listing.list(&words, &mut turns, &mut self.statistics, full, self.observer).map_break(Halt::Stopped)?;
+        let mut macro_steps = std::mem::take(&mut self.macro_steps);
+        self.listing
+            .list(&words, &mut macro_steps, &mut self.statistics, full, self.observer)
+            .map_break(Halt::Stopped)?;
         let fresh = progress.is_fresh();
         let within = (self.scheduler, self.bound);
-        progress.take_turns(within, &turns, |progress, turn| self.add_edge(state, progress, &turns, turn))?;
-        self.advance(state, fresh, progress, &turns);
-        self.turns = turns;
+        progress.take_macro_steps(within, &macro_steps, |progress, macro_step| {
+            self.add_edge(state, progress, &macro_steps, macro_step)
+        })?;
+        self.advance(state, fresh, progress, &macro_steps);
+        self.macro_steps = macro_steps;
         ControlFlow::Continue(())
     }
 
     /// Notes how far the edges of a state are there now.
-    fn advance(&mut self, state: u32, fresh: bool, progress: Progress<D::State>, turns: &Turns<M::Label, M::Fault>) {
+    fn advance(
+        &mut self,
+        state: u32,
+        fresh: bool,
+        progress: Progress<D::State>,
+        macro_steps: &MacroSteps<M::Label, M::Fault>,
+    ) {
         if fresh {
-            self.listed += turns.len() as u64;
+            self.listed += macro_steps.len() as u64;
         }
         if progress.complete {
             self.edges[state as usize].shrink_to_fit();
             self.incomplete -= 1;
-            self.infinite_macro_steps += u64::from(turns.is_infinite());
+            self.infinite_macro_steps += u64::from(macro_steps.is_infinite());
         }
         self.nodes[state as usize].progress = progress;
     }
@@ -340,79 +350,79 @@ where
         &mut self,
         state: u32,
         progress: &Progress<D::State>,
-        turns: &Turns<M::Label, M::Fault>,
-        turn: usize,
+        macro_steps: &MacroSteps<M::Label, M::Fault>,
+        macro_step: usize,
     ) -> Run<Evidence> {
-        let Some(target) = self.lead(state, turns, turn)? else { return ControlFlow::Continue(()) };
+        let Some(target) = self.lead(state, macro_steps, macro_step)? else { return ControlFlow::Continue(()) };
         let to = match self.find(target) {
             Some(number) => number,
             None => {
                 let number = self.nodes.len() as u32;
                 let full = self.states.store.is_full();
                 self.listing
-                    .list(target, &mut self.turns_after, &mut self.statistics, full, self.observer)
+                    .list(target, &mut self.macro_steps_after, &mut self.statistics, full, self.observer)
                     .map_break(Halt::Stopped)?;
-                let after = self.turns_after.situation();
-                let schedule = scheduled(self.scheduler, &progress.schedule, (turns, turn), after);
-                self.add(schedule, progress.delays + self.turn_cost, Some((state, turn as u32)))?;
+                let after = self.macro_steps_after.situation();
+                let schedule = scheduled(self.scheduler, &progress.schedule, (macro_steps, macro_step), after);
+                self.add(schedule, progress.delays + self.turn_cost, Some((state, macro_step as u32)))?;
                 number
             }
         };
-        self.connect(state, to, turns, turn);
+        self.connect(state, to, macro_steps, macro_step);
         ControlFlow::Continue(())
     }
 
-    /// Takes in what another thread found out about a state. Says which new states there are, by which turn they were met,
+    /// Takes in what another thread found out about a state. Says which new states there are, by which macro step they were met,
     /// and under which of the schedules; what the scheduler's state is in them is not known yet.
     pub fn take_in(
         &mut self,
         state: u32,
         progress: Progress<D::State>,
-        turns: &Turns<M::Label, M::Fault>,
+        macro_steps: &MacroSteps<M::Label, M::Fault>,
         taken: &[(usize, Progress<D::State>)],
     ) -> Run<Evidence, Vec<(u32, usize)>> {
         let mut new = Vec::new();
-        for (place, (turn, under)) in taken.iter().enumerate() {
-            let Some(target) = self.lead(state, turns, *turn)? else { continue };
+        for (place, (macro_step, under)) in taken.iter().enumerate() {
+            let Some(target) = self.lead(state, macro_steps, *macro_step)? else { continue };
             let to = match self.find(target) {
                 Some(number) => number,
                 None => {
                     let number = self.nodes.len() as u32;
-                    self.add(under.schedule.clone(), under.delays + self.turn_cost, Some((state, *turn as u32)))?;
+                    self.add(under.schedule.clone(), under.delays + self.turn_cost, Some((state, *macro_step as u32)))?;
                     new.push((number, place));
                     number
                 }
             };
-            self.connect(state, to, turns, *turn);
+            self.connect(state, to, macro_steps, *macro_step);
         }
         let fresh = self.nodes[state as usize].progress.is_fresh();
-        self.advance(state, fresh, progress, turns);
+        self.advance(state, fresh, progress, macro_steps);
         ControlFlow::Continue(new)
     }
 
-    /// The state that a turn leads to, if it leads to one. Breaks if it is faulty.
+    /// The state that a macro step leads to, if it leads to one. Breaks if it is faulty.
     fn lead<'t>(
         &mut self,
         state: u32,
-        turns: &'t Turns<M::Label, M::Fault>,
-        turn: usize,
+        macro_steps: &'t MacroSteps<M::Label, M::Fault>,
+        macro_step: usize,
     ) -> Run<Evidence, Option<&'t [u32]>> {
-        match &turns.get(turn).end {
-            TurnEnd::State(_) => ControlFlow::Continue(turns.target(turn)),
-            TurnEnd::Fault(fault) => {
-                self.fault = Some((state, turn as u32, *fault));
+        match &macro_steps.get(macro_step).end {
+            MacroStepEnd::State(_) => ControlFlow::Continue(macro_steps.target(macro_step)),
+            MacroStepEnd::Fault(fault) => {
+                self.fault = Some((state, macro_step as u32, *fault));
                 ControlFlow::Break(Halt::Found(Evidence::Fault))
             }
-            TurnEnd::Stuck(_) => ControlFlow::Continue(None),
+            MacroStepEnd::Stuck(_) => ControlFlow::Continue(None),
         }
     }
 
-    /// Adds the edge that a turn is.
-    fn connect(&mut self, state: u32, to: u32, turns: &Turns<M::Label, M::Fault>, turn: usize) {
-        let marks = turns.get(turn).marks;
+    /// Adds the edge that a macro step is.
+    fn connect(&mut self, state: u32, to: u32, macro_steps: &MacroSteps<M::Label, M::Fault>, macro_step: usize) {
+        let marks = macro_steps.get(macro_step).marks;
         let follow = self.goal == Goal::AcceptanceCycle || !marks.has(Marks::PROGRESS);
         let accept = follow && (self.goal == Goal::Livelock || marks.has(Marks::ACCEPTING));
-        self.edges[state as usize].push(Edge::new(to, turn as u32, follow, accept));
+        self.edges[state as usize].push(Edge::new(to, macro_step as u32, follow, accept));
         self.edges_there += 1;
     }
 
@@ -444,19 +454,20 @@ where
     }
 
     /// The caller's own model, lister and scheduler, and what all threads may read beside them.
-    pub fn apart(&mut self) -> (&mut M, &mut Lister<M::Label>, &D, Known<'_, D::State>) {
+    pub fn apart(&mut self) -> (&mut M, &mut MacroStepLister<M::Label>, &D, Known<'_, D::State>) {
         let Self { scheduler, bound, nodes, states, listing, .. } = self;
         let known = Known { bound: *bound, nodes, states };
         (listing.model, &mut listing.lister, *scheduler, known)
     }
 
-    /// The turns that lead to a state, the first one first.
+    /// The macro steps that lead to a state, the first one first.
     pub fn trail(&self, state: u32) -> Vec<u32> {
         let parent = |&(state, _): &(u32, u32)| self.nodes[state as usize].parent;
-        let mut turns: Vec<u32> =
-            std::iter::successors(self.nodes[state as usize].parent, parent).map(|(_, turn)| turn).collect();
-        turns.reverse();
-        turns
+        let mut macro_steps: Vec<u32> = std::iter::successors(self.nodes[state as usize].parent, parent)
+            .map(|(_, macro_step)| macro_step)
+            .collect();
+        macro_steps.reverse();
+        macro_steps
     }
 
     pub fn model(&mut self) -> &mut M {
@@ -468,9 +479,9 @@ where
         if let Some(fault) = self.initial_fault {
             return Some(Found::Fault { path: Vec::new(), fault });
         }
-        let (state, turn, fault) = self.fault?;
+        let (state, macro_step, fault) = self.fault?;
         let mut trail = self.trail(state);
-        trail.push(turn);
+        trail.push(macro_step);
         let scheduler = self.scheduler;
         let path = replay(self.listing.model, scheduler, &trail).path;
         Some(Found::Fault { path, fault })
@@ -482,7 +493,7 @@ where
         self.states.memory_bytes() + local as u64
     }
 
-    /// A way over edges that cycles may use from one state to another; the edges' sources and turns. At least one edge.
+    /// A way over edges that cycles may use from one state to another; the edges' sources and macro steps. At least one edge.
     pub fn path(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
         let mut before: HashMap<u32, (u32, u32)> = HashMap::new();
         let mut queue = std::collections::VecDeque::from([from]);
@@ -491,7 +502,7 @@ where
                 if before.contains_key(&edge.to) {
                     continue;
                 }
-                before.insert(edge.to, (state, edge.turn()));
+                before.insert(edge.to, (state, edge.macro_step()));
                 if edge.to == to {
                     return Some(trace_back(&before, from, to));
                 }
@@ -505,8 +516,8 @@ where
 fn trace_back(before: &HashMap<u32, (u32, u32)>, from: u32, to: u32) -> Vec<(u32, u32)> {
     let mut way = Vec::new();
     let mut at = to;
-    while let Some(&(state, turn)) = before.get(&at) {
-        way.push((state, turn));
+    while let Some(&(state, macro_step)) = before.get(&at) {
+        way.push((state, macro_step));
         at = state;
         if at == from {
             break;

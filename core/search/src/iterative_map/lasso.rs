@@ -24,10 +24,12 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let mut edges = graph.edges[closing.from as usize].iter();
-    let edge = edges.find(|edge| edge.accept() && edge.to == closing.to).map_or(0, |edge| edge.turn());
+    let edge = edges.find(|edge| edge.accept() && edge.to == closing.to).map_or(0, |edge| edge.macro_step());
     let mut round = vec![edge];
     if closing.to != closing.from {
-        round.extend(graph.path(closing.to, closing.from).unwrap_or_default().into_iter().map(|(_, turn)| turn));
+        round.extend(
+            graph.path(closing.to, closing.from).unwrap_or_default().into_iter().map(|(_, macro_step)| macro_step),
+        );
     }
     let stem = graph.trail(closing.from);
     let scheduler = graph.scheduler;

@@ -41,7 +41,7 @@ where
     enter(graph, &mut colours, &mut stack, 0)?;
     while let Some((state, next)) = stack.last_mut() {
         let (from, index) = (*state, *next);
-        // The edge before led to the state above, which is done: its turn to be searched from.
+        // The edge before led to the state above, which is done: its macro step to be searched from.
         if let Some(done) = index.checked_sub(1).and_then(|before| graph.edges[from as usize].get(before))
             && done.accept()
         {

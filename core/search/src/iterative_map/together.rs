@@ -20,8 +20,8 @@ use super::refine::{Parts, Refining};
 use crate::delay_bounded::{DelayObserver, scheduled};
 use crate::model::{Model, Processes};
 use crate::outcome::{Halt, Round, Run};
-use crate::schedule::turns::Lister;
-use crate::schedule::{Scheduler, Turns};
+use crate::schedule::macro_steps::MacroStepLister;
+use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::Phase;
 use fabius_base::Cancel;
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ pub(super) struct Others<'m, M: Processes, D> {
 /// What a thread has of its own.
 struct Member<'m, M: Processes, D> {
     model: &'m mut M,
-    lister: Lister<M::Label>,
+    lister: MacroStepLister<M::Label>,
     scheduler: D,
 }
 
@@ -58,18 +58,18 @@ struct Waiting<Label, Fault> {
     met: Option<Met<Label, Fault>>,
 }
 
-/// A turn that led to a new state. The scheduler's state is the one before it, until the new state is expanded and it is
+/// A macro step that led to a new state. The scheduler's state is the one before it, until the new state is expanded and it is
 /// known who can move there.
 struct Met<Label, Fault> {
-    turns: Arc<Turns<Label, Fault>>,
-    turn: usize,
+    macro_steps: Arc<MacroSteps<Label, Fault>>,
+    macro_step: usize,
 }
 
 /// A state with all that the bound allows.
 struct Expanded<Label, Fault, State> {
     state: u32,
-    turns: Arc<Turns<Label, Fault>>,
-    /// The turns that are taken, and how far the state was when each was.
+    macro_steps: Arc<MacroSteps<Label, Fault>>,
+    /// The macro steps that are taken, and how far the state was when each was.
     taken: Vec<(usize, Progress<State>)>,
     /// How far it is afterwards.
     progress: Progress<State>,
@@ -81,7 +81,7 @@ type ExpandedOf<M, D> =
 
 impl<'m, M: Processes, D: Clone> Others<'m, M, D> {
     pub fn new(models: &'m mut [M], scheduler: &D, cancel: Cancel) -> Self {
-        let member = |model| Member { model, lister: Lister::new(), scheduler: scheduler.clone() };
+        let member = |model| Member { model, lister: MacroStepLister::new(), scheduler: scheduler.clone() };
         Self { members: models.iter_mut().map(member).collect(), cancel, parts: Parts::default() }
     }
 }
@@ -116,11 +116,11 @@ where
         let batch: Vec<_> = waiting.drain(waiting.len() - size..).rev().collect();
         let edges_before = graph.edges_there;
         let mut met = Vec::new();
-        for Expanded { state, turns, taken, progress } in expand(graph, others, &batch)? {
-            let new = graph.take_in(state, progress, &turns, &taken)?;
+        for Expanded { state, macro_steps, taken, progress } in expand(graph, others, &batch)? {
+            let new = graph.take_in(state, progress, &macro_steps, &taken)?;
             met.extend(new.into_iter().map(|(state, place)| {
-                let turn = taken[place].0;
-                Waiting { state, met: Some(Met { turns: Arc::clone(&turns), turn }) }
+                let macro_step = taken[place].0;
+                Waiting { state, met: Some(Met { macro_steps: Arc::clone(&macro_steps), macro_step }) }
             }));
         }
         round.work.calculated += graph.edges_there - edges_before;
@@ -193,7 +193,7 @@ where
     if let Some(reason) = cancel.requested().filter(|_| expanded.len() < batch.len()) {
         return ControlFlow::Break(Halt::Stopped(reason));
     }
-    let listed: u64 = expanded.iter().map(|expanded| expanded.turns.len() as u64 + 1).sum();
+    let listed: u64 = expanded.iter().map(|expanded| expanded.macro_steps.len() as u64 + 1).sum();
     graph.ticks(listed, batch.first().map_or(0, |waiting| waiting.state), Phase::Calculate)?;
     ControlFlow::Continue(expanded)
 }
@@ -206,7 +206,7 @@ fn of_others<M: Processes, D>(others: &Others<'_, M, D>) -> u64 {
 /// A thread, while it expands.
 struct Worker<'w, M: Processes, D: Scheduler<M::Label>> {
     model: &'w mut M,
-    lister: &'w mut Lister<M::Label>,
+    lister: &'w mut MacroStepLister<M::Label>,
     scheduler: &'w D,
     known: &'w Known<'w, D::State>,
     cancel: &'w Cancel,
@@ -221,13 +221,13 @@ impl<M: Processes, D: Scheduler<M::Label>> Worker<'_, M, D> {
         hand.iter().map_while(|waiting| self.expand(waiting)).collect()
     }
 
-    /// Lists the turns of a state and takes those that the bound allows; `None` if the search is to stop.
+    /// Lists the macro steps of a state and takes those that the bound allows; `None` if the search is to stop.
     fn expand(&mut self, waiting: &WaitingOf<M>) -> Option<ExpandedOf<M, D>> {
         let Self { model, lister, scheduler, known, cancel, steps, words } = self;
-        let mut turns = Turns::default();
+        let mut macro_steps = MacroSteps::default();
         words.clear();
         known.recall(waiting.state, words);
-        let listed = lister.list(*model, words, &mut turns, || {
+        let listed = lister.list(*model, words, &mut macro_steps, || {
             *steps = (*steps + 1) % STEPS_PER_LOOK;
             if *steps == 0 && cancel.requested().is_some() {
                 return ControlFlow::Break(());
@@ -239,15 +239,15 @@ impl<M: Processes, D: Scheduler<M::Label>> Worker<'_, M, D> {
         }
         let mut progress = known.node(waiting.state).progress.clone();
         if let Some(met) = &waiting.met {
-            let by = (&*met.turns, met.turn);
-            progress.schedule = scheduled(*scheduler, &progress.schedule, by, turns.situation());
+            let by = (&*met.macro_steps, met.macro_step);
+            progress.schedule = scheduled(*scheduler, &progress.schedule, by, macro_steps.situation());
         }
         let mut taken = Vec::new();
         let within = (*scheduler, known.bound);
-        let _: ControlFlow<()> = progress.take_turns(within, &turns, |progress, turn| {
-            taken.push((turn, progress.clone()));
+        let _: ControlFlow<()> = progress.take_macro_steps(within, &macro_steps, |progress, macro_step| {
+            taken.push((macro_step, progress.clone()));
             ControlFlow::Continue(())
         });
-        Some(Expanded { state: waiting.state, turns: Arc::new(turns), taken, progress })
+        Some(Expanded { state: waiting.state, macro_steps: Arc::new(macro_steps), taken, progress })
     }
 }

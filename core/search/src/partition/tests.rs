@@ -50,6 +50,7 @@ fn random_settings(random: &mut Random) -> Settings {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says how long")]
 fn any_number_of_partitions_finds_what_one_thread_finds() {
     let rounds = std::env::var("FABIUS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(300);
     for seed in 0..rounds {

@@ -1,13 +1,13 @@
 //! What a scheduler does by itself, if nobody disturbs it: all its runs, with all that processes choose themselves.
 //!
 //! ```text
-//! pairs := {(s₀, d₀)};  for each pair (s, d): for each turn s → t of Next(d): an error, or (t, Step(d)) is added
+//! pairs := {(s₀, d₀)};  for each pair (s, d): for each macro step s → t of Next(d): an error, or (t, Step(d)) is added
 //! ```
 
 use super::graph::{Limits, Refusal, Stop};
 use crate::model::{Ending, ProcessSet, Processes};
-use crate::schedule::turns::Lister;
-use crate::schedule::{Scheduler, Situation, Step, Turns};
+use crate::schedule::macro_steps::MacroStepLister;
+use crate::schedule::{MacroSteps, Scheduler, Situation, Step};
 use fabius_base::{Cancel, StopReason};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -21,10 +21,10 @@ pub enum Alone {
     Fails,
 }
 
-/// Is told the state in which a turn begins, and its transitions.
+/// Is told the state in which a macro step begins, and its transitions.
 pub type Taken<'t, Label> = dyn FnMut(&[u32], &[Label]) + 't;
 
-/// Explores what a scheduler does by itself; `taken` is told each turn's state and transitions.
+/// Explores what a scheduler does by itself; `taken` is told each macro step's state and transitions.
 ///
 /// # Errors
 /// Why not everything was explored.
@@ -35,10 +35,11 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
     cancel: &Cancel,
     taken: &mut Taken<'_, M::Label>,
 ) -> Result<Alone, Stop> {
-    let (mut lister, mut turns, mut after) = (Lister::new(), Turns::default(), Turns::default());
+    let (mut lister, mut macro_steps, mut after) =
+        (MacroStepLister::new(), MacroSteps::default(), MacroSteps::default());
     let mut transitions = 0;
-    let mut list = |model: &mut M, state: &[u32], turns: &mut Turns<M::Label, M::Fault>| {
-        let listed = lister.list(model, state, turns, || {
+    let mut list = |model: &mut M, state: &[u32], macro_steps: &mut MacroSteps<M::Label, M::Fault>| {
+        let listed = lister.list(model, state, macro_steps, || {
             transitions += 1;
             match cancel.requested() {
                 Some(reason) => ControlFlow::Break(reason),
@@ -48,15 +49,15 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
         });
         match listed {
             ControlFlow::Break(reason) => Err(Stop::Limit(reason)),
-            ControlFlow::Continue(()) if turns.is_infinite() => Err(Stop::Refused(Refusal::InfiniteTurn)),
+            ControlFlow::Continue(()) if macro_steps.is_infinite() => Err(Stop::Refused(Refusal::InfiniteTurn)),
             ControlFlow::Continue(()) => Ok(()),
         }
     };
     let mut words = Vec::new();
     model.initial(&mut words).map_err(|_| Stop::Refused(Refusal::NoInitialState))?;
-    list(model, &words, &mut turns)?;
+    list(model, &words, &mut macro_steps)?;
     let mut known: HashMap<Box<[u32]>, Known<D::State>> = HashMap::new();
-    let mut open = vec![(Box::<[u32]>::from(words), scheduler.start(turns.situation()))];
+    let mut open = vec![(Box::<[u32]>::from(words), scheduler.start(macro_steps.situation()))];
     while let Some((state, schedule)) = open.pop() {
         if !known.entry(state.clone()).or_default().schedules.insert(schedule.clone()) {
             continue;
@@ -64,16 +65,16 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
         if limits.states_max < known.len() as u64 {
             return Err(Stop::Limit(StopReason::States));
         }
-        list(model, &state, &mut turns)?;
-        if turns.ending() == Ending::InvalidEnd {
+        list(model, &state, &mut macro_steps)?;
+        if macro_steps.ending() == Ending::InvalidEnd {
             return Ok(Alone::Fails);
         }
         let process = scheduler.next(&schedule);
         let mut from = 0;
-        while let Some(turn) = turns.next_of(process, from).filter(|_| process.is_some()) {
-            from = turn + 1;
-            let Some(target) = turns.target(turn) else { return Ok(Alone::Fails) };
-            taken(&state, turns.labels(turn));
+        while let Some(macro_step) = macro_steps.next_of(process, from).filter(|_| process.is_some()) {
+            from = macro_step + 1;
+            let Some(target) = macro_steps.target(macro_step) else { return Ok(Alone::Fails) };
+            taken(&state, macro_steps.labels(macro_step));
             let enabled = match known.get(target).and_then(|known| known.enabled) {
                 Some(enabled) => enabled,
                 None => {
@@ -83,8 +84,8 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
                 }
             };
             let mut next = schedule.clone();
-            let (labels, partners) = (turns.labels(turn), turns.partners(turn));
-            let before = Situation { state: &state, enabled: turns.enabled() };
+            let (labels, partners) = (macro_steps.labels(macro_step), macro_steps.partners(macro_step));
+            let before = Situation { state: &state, enabled: macro_steps.enabled() };
             let after = Situation { state: target, enabled: &enabled };
             scheduler.step(&mut next, &Step { process, labels, partners, before, after });
             open.push((target.into(), next));

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The schedule remembers which goal is next, takes the group that let the state into Y for it, and goes on to the next goal
-//! once a turn meets it. Where it is in X, it meets every goal after finitely many turns, whatever processes choose.
+//! once a macro step meets it. Where it is in X, it meets every goal after finitely many macro steps, whatever processes choose.
 //!
 //! What was not explored is not in Z, and everybody can move there: a schedule that was found stays one whatever is explored
 //! later. There is no largest fair schedule; this is one of many.
@@ -31,12 +31,12 @@ const NONE: u32 = u32::MAX;
 /// What has to happen again and again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Goal {
-    /// A process takes part in a turn, or can never again take part in one, be it with an error. Who can move again and again
+    /// A process takes part in a macro step, or can never again take part in one, be it with an error. Who can move again and again
     /// moves again and again then: strong fairness.
     Strong(u8),
-    /// A process takes part in a turn, or cannot take part in one in the present state: weak fairness.
+    /// A process takes part in a macro step, or cannot take part in one in the present state: weak fairness.
     Weak(u8),
-    /// The turn begins in a state with progress.
+    /// The macro step begins in a state with progress.
     Progress,
 }
 
@@ -46,7 +46,7 @@ pub struct Goals<'g> {
     graph: &'g Graph,
     region: &'g Region,
     leading: Leading,
-    /// Of each state: who takes part in some turn of it, …
+    /// Of each state: who takes part in some macro step of it, …
     now: Vec<u64>,
     /// … or of a later one.
     ever: Vec<u64>,
@@ -75,7 +75,7 @@ impl<'g> Goals<'g> {
         Ok(Self { graph, region, leading: Leading::of(graph), now, ever, progress })
     }
 
-    /// Whether a turn of a group of a state meets a goal.
+    /// Whether a macro step of a group of a state meets a goal.
     pub fn meets(&self, state: u32, group: usize, goal: Goal) -> bool {
         let takes_part = |process: u8| bits(self.graph.group(group).movers) >> process & 1 != 0;
         match goal {
@@ -85,7 +85,7 @@ impl<'g> Goals<'g> {
         }
     }
 
-    /// The processes that can take part in a turn of a state or of a later one, as bits.
+    /// The processes that can take part in a macro step of a state or of a later one, as bits.
     pub fn can_move_later(&self, state: u32) -> u64 {
         self.ever[state as usize]
     }
@@ -175,7 +175,7 @@ impl Strategy {
         self.chosen.get(goal).map(|chosen| chosen[state as usize]).filter(|group| *group != NONE).map(|g| g as usize)
     }
 
-    /// Which goal is next after a turn of that group.
+    /// Which goal is next after a macro step of that group.
     pub fn after(&self, goals: &Goals<'_>, state: u32, goal: usize) -> usize {
         let Some(group) = self.choice(state, goal) else { return goal };
         let count = self.goals.len();

@@ -8,12 +8,12 @@
 //!   for each wait w that forbids some step of r's run, unless go(D + w, …) was done before for a D ⊆ C:  go(C + w, k − 1)
 //!
 //! refutation of C:  a shortest run (breadth-first over the restricted graph) that C allows
-//!    1. to a turn that no safe schedule allows;    2. to a dead end;    3. to a state from which a process is shut out
+//!    1. to a macro step that no safe schedule allows;    2. to a dead end;    3. to a state from which a process is shut out
 //! ```
 //!
 //! This is the implicit hitting set method: each wait that forbids a step hits the refutation; sets that do not hit every known one
 //! are never tried on the graph. A refutation of the first kind refutes every set of waits that allows its run: from outside the
-//! region every schedule can lead to an error. One of the other kinds also needs that certain turns after the run are
+//! region every schedule can lead to an error. One of the other kinds also needs that certain macro steps after the run are
 //! forbidden: those of the dead end, or those with which the process would move or leave the states that it is shut up in; those
 //! that no safe schedule allows do not count, since whoever allows one of them is refuted as well. So a set that
 //! allows the run and forbids them is refuted, too.
@@ -80,21 +80,21 @@ struct Exhausted;
 /// The waits that forbid some step of a run, by number, those of its last steps first.
 type WaysOut = Rc<[u32]>;
 
-/// Where the processes are, by number of the arrangement, and those of them who take part in a turn, as bits.
-type Turn = (u32, u64);
+/// Where the processes are, by number of the arrangement, and those of them who take part in a macro step, as bits.
+type MacroStep = (u32, u64);
 
-/// Why sets of waits are not enough: each that allows a run, and forbids certain turns after it.
+/// Why sets of waits are not enough: each that allows a run, and forbids certain macro steps after it.
 struct Refutation {
     ways_out: WaysOut,
-    forbidden: Vec<Turn>,
+    forbidden: Vec<MacroStep>,
 }
 
 /// A run under waits that is bad.
 struct Bad {
     /// The states, and the groups taken there.
     run: Vec<(u32, u32)>,
-    /// The turns that have to be forbidden after it.
-    forbidden: Vec<Turn>,
+    /// The macro steps that have to be forbidden after it.
+    forbidden: Vec<MacroStep>,
 }
 
 /// A graph, and the waits that are looked for.
@@ -284,7 +284,7 @@ impl<'g> Problem<'g> {
         found
     }
 
-    /// Whether waits forbid all turns that have to be forbidden for a refutation.
+    /// Whether waits forbid all macro steps that have to be forbidden for a refutation.
     fn forbids_all(&self, chosen: &[u32], refutation: &Refutation) -> bool {
         refutation.forbidden.iter().all(|&(arrangement, movers)| {
             let sites = self.vocabulary.sites(self.arrangements.examples[arrangement as usize]);
@@ -335,7 +335,7 @@ impl<'g> Problem<'g> {
         holding
     }
 
-    /// Walks through what is reached under waits. A run to a turn that no safe schedule allows, or to a dead end, if there is one.
+    /// Walks through what is reached under waits. A run to a macro step that no safe schedule allows, or to a dead end, if there is one.
     fn walk(&mut self, chosen: &[u32]) -> Option<Bad> {
         let waits: Vec<Wait> = chosen.iter().map(|&wait| self.known.waits[wait as usize]).collect();
         let Self { graph, vocabulary, safe_movers, arrangements, walk, states, .. } = self;
@@ -398,9 +398,9 @@ impl<'g> Problem<'g> {
         Ok(Some(Bad { run: self.walk.run_to(state), forbidden }))
     }
 
-    /// The turns that are forbidden in what is reached from a state, of those that some lost process takes part in or that
+    /// The macro steps that are forbidden in what is reached from a state, of those that some lost process takes part in or that
     /// lead elsewhere: without them none of these processes moves.
-    fn kept_from(&mut self, lost: u64, from: u32) -> Vec<Turn> {
+    fn kept_from(&mut self, lost: u64, from: u32) -> Vec<MacroStep> {
         let Self { graph, safe_movers, arrangements, walk, .. } = self;
         let (mut inside, mut order) = (HashSet::from([from]), vec![from]);
         let mut next = 0;

@@ -1,20 +1,20 @@
-//! States and the turns between them, grouped by who takes part.
+//! States and the macro steps between them, grouped by who takes part.
 //!
 //! ```text
 //! bucket[0] := {(s₀, d₀)}
 //! for k = 0, 1, …: while bucket[k] is not empty: take (s, d); if s is not expanded:
-//!   list all turns of s, in groups with the same participants
+//!   list all macro steps of s, in groups with the same participants
 //!   for i = 0, 1, … (Next(dᵢ) each process that can move, dᵢ₊₁ = Delay(dᵢ)):
-//!     for each turn s → t of Next(dᵢ), unless t is expanded or is known with as few delays:  add (t, Step(dᵢ)) to bucket[k + i]
+//!     for each macro step s → t of Next(dᵢ), unless t is expanded or is known with as few delays:  add (t, Step(dᵢ)) to bucket[k + i]
 //! ```
 //!
-//! The states are expanded in the order of delays; an expanded state has all its turns. So each round makes the graph
+//! The states are expanded in the order of delays; an expanded state has all its macro steps. So each round makes the graph
 //! larger, and takes nothing away. What follows an error is not explored: no schedule may get there.
 
 use crate::model::{Ending, Model, ProcessSet, Processes};
 use crate::numbered_states::NumberedStates;
-use crate::schedule::turns::Lister;
-use crate::schedule::{Scheduler, Situation, Step, Turns};
+use crate::schedule::macro_steps::MacroStepLister;
+use crate::schedule::{MacroSteps, Scheduler, Situation, Step};
 use crate::store::Class;
 use fabius_base::{Cancel, StopReason};
 use std::collections::{BTreeMap, VecDeque};
@@ -23,15 +23,15 @@ use std::ops::{ControlFlow, Range};
 /// Whoever may cancel is asked whenever this many transitions were listed.
 const TRANSITIONS_PER_LOOK: u64 = 1024;
 
-/// Those who take part in a turn: whoever moves, and the receiver of a rendezvous.
+/// Those who take part in a macro step: whoever moves, and the receiver of a rendezvous.
 pub type Movers = [Option<u8>; 2];
 
-/// The turns of a state in which the same processes take part: the scheduler allows all of them or none.
+/// The macro steps of a state in which the same processes take part: the scheduler allows all of them or none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
     /// Who takes part.
     pub movers: Movers,
-    /// One of its turns is an error.
+    /// One of its macro steps is an error.
     pub fails: bool,
     targets: Range<usize>,
 }
@@ -119,17 +119,17 @@ impl Graph {
         self.nodes.is_empty()
     }
 
-    /// Number of states whose turns are known.
+    /// Number of states whose macro steps are known.
     pub fn expanded(&self) -> usize {
         self.expanded
     }
 
-    /// Whether the turns of every state are known.
+    /// Whether the macro steps of every state are known.
     pub fn is_complete(&self) -> bool {
         !self.is_empty() && self.expanded == self.nodes.len()
     }
 
-    /// Whether a state's turns are known, and if so how it ends.
+    /// Whether a state's macro steps are known, and if so how it ends.
     pub fn ending(&self, state: u32) -> Option<Ending> {
         self.nodes[state as usize].ending
     }
@@ -149,7 +149,7 @@ impl Graph {
         self.groups.len()
     }
 
-    /// The states that the turns of a group lead to.
+    /// The states that the macro steps of a group lead to.
     pub fn targets(&self, group: &Group) -> &[u32] {
         &self.targets[group.targets.clone()]
     }
@@ -179,11 +179,11 @@ impl Graph {
         })
     }
 
-    /// Adds the groups of a state, from what is known of its turns, each with those who take part; changes their order.
-    fn add_groups(&mut self, state: u32, turns: &mut [(Movers, Leads)], ending: Ending) {
-        turns.sort_unstable();
+    /// Adds the groups of a state, from what is known of its macro steps, each with those who take part; changes their order.
+    fn add_groups(&mut self, state: u32, macro_steps: &mut [(Movers, Leads)], ending: Ending) {
+        macro_steps.sort_unstable();
         let first = self.groups.len();
-        for group in turns.chunk_by(|(movers, _), (others, _)| movers == others) {
+        for group in macro_steps.chunk_by(|(movers, _), (others, _)| movers == others) {
             let start = self.targets.len();
             for (_, leads) in group {
                 match leads {
@@ -200,7 +200,7 @@ impl Graph {
     }
 }
 
-/// Where a turn leads.
+/// Where a macro step leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Leads {
     /// To a state.
@@ -213,14 +213,14 @@ enum Leads {
     Unknown,
 }
 
-/// A state that waits to be expanded, and the turn with which it was met.
+/// A state that waits to be expanded, and the macro step with which it was met.
 #[derive(Clone, Debug)]
 struct Waiting<Label, State> {
     state: u32,
     met: Option<Met<Label, State>>,
 }
 
-/// A turn that leads to a state: what the scheduler's state there follows from.
+/// A macro step that leads to a state: what the scheduler's state there follows from.
 #[derive(Clone, Debug)]
 struct Met<Label, State> {
     from: u32,
@@ -237,13 +237,13 @@ type WaitingOf<M, D> = Waiting<<M as Model>::Label, <D as Scheduler<<M as Model>
 pub struct Explorer<'a, M: Processes, D: Scheduler<M::Label>> {
     model: &'a mut M,
     scheduler: &'a D,
-    lister: Lister<M::Label>,
+    lister: MacroStepLister<M::Label>,
     limits: Limits,
     cancel: Cancel,
     transitions: u64,
     /// By the number of delays.
     buckets: BTreeMap<u32, VecDeque<WaitingOf<M, D>>>,
-    turns: Turns<M::Label, M::Fault>,
+    macro_steps: MacroSteps<M::Label, M::Fault>,
     /// Who takes part in each of them, and where it leads.
     leads: Vec<(Movers, Leads)>,
     words: Vec<u32>,
@@ -265,12 +265,12 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         Ok(Self {
             model,
             scheduler,
-            lister: Lister::new(),
+            lister: MacroStepLister::new(),
             limits,
             cancel: cancel.clone(),
             transitions: 0,
             buckets: BTreeMap::from([(0, waiting)]),
-            turns: Turns::default(),
+            macro_steps: MacroSteps::default(),
             leads: Vec::new(),
             words,
             graph,
@@ -324,29 +324,29 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         if self.limits.memory_bytes_max.is_some_and(|max| max < self.graph.memory_bytes()) {
             return Err(Stop::Limit(StopReason::Memory));
         }
-        let mut turns = std::mem::take(&mut self.turns);
-        let listed = self.list(waiting.state, &mut turns);
+        let mut macro_steps = std::mem::take(&mut self.macro_steps);
+        let listed = self.list(waiting.state, &mut macro_steps);
         let listed = listed.and_then(|()| match () {
-            () if turns.is_infinite() => Err(Stop::Refused(Refusal::InfiniteTurn)),
-            () if turns.has_environment_moves() => Err(Stop::Refused(Refusal::Environment)),
+            () if macro_steps.is_infinite() => Err(Stop::Refused(Refusal::InfiniteTurn)),
+            () if macro_steps.has_environment_moves() => Err(Stop::Refused(Refusal::Environment)),
             () => Ok(()),
         });
         if listed.is_ok() {
-            let schedule = self.schedule_in(waiting, &turns);
-            self.find_errors(&turns);
-            self.schedule_targets((waiting.state, schedule), delays, &turns);
-            for turn in 0..turns.len() {
-                let _ = self.target(turn, &turns);
+            let schedule = self.schedule_in(waiting, &macro_steps);
+            self.find_errors(&macro_steps);
+            self.schedule_targets((waiting.state, schedule), delays, &macro_steps);
+            for macro_step in 0..macro_steps.len() {
+                let _ = self.target(macro_step, &macro_steps);
             }
-            self.graph.add_groups(waiting.state, &mut self.leads, turns.ending());
+            self.graph.add_groups(waiting.state, &mut self.leads, macro_steps.ending());
         }
-        self.turns = turns;
+        self.macro_steps = macro_steps;
         listed
     }
 
-    /// The scheduler's state in a state, whose turns are these.
-    fn schedule_in(&mut self, waiting: &WaitingOf<M, D>, turns: &Turns<M::Label, M::Fault>) -> D::State {
-        let after = turns.situation();
+    /// The scheduler's state in a state, whose macro steps are these.
+    fn schedule_in(&mut self, waiting: &WaitingOf<M, D>, macro_steps: &MacroSteps<M::Label, M::Fault>) -> D::State {
+        let after = macro_steps.situation();
         let Some(met) = &waiting.met else { return self.scheduler.start(after) };
         self.graph.recall(met.from, &mut self.words);
         let before = Situation { state: &self.words, enabled: &met.enabled };
@@ -356,49 +356,50 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         schedule
     }
 
-    /// Takes down who takes part in each turn, and which are errors or lead past one.
-    fn find_errors(&mut self, turns: &Turns<M::Label, M::Fault>) {
-        let failing: Vec<usize> = (0..turns.len()).filter(|&turn| turns.target(turn).is_none()).collect();
+    /// Takes down who takes part in each macro step, and which are errors or lead past one.
+    fn find_errors(&mut self, macro_steps: &MacroSteps<M::Label, M::Fault>) {
+        let failing: Vec<usize> =
+            (0..macro_steps.len()).filter(|&macro_step| macro_steps.target(macro_step).is_none()).collect();
         self.leads.clear();
-        for turn in 0..turns.len() {
-            let labels = turns.labels(turn);
+        for macro_step in 0..macro_steps.len() {
+            let labels = macro_steps.labels(macro_step);
             let movers = labels.first().map_or([None; 2], |label| self.model.movers(label));
             let leads = match () {
-                () if turns.target(turn).is_none() => Leads::Failing,
-                () if failing.iter().any(|&other| labels.starts_with(turns.labels(other))) => Leads::Past,
+                () if macro_steps.target(macro_step).is_none() => Leads::Failing,
+                () if failing.iter().any(|&other| labels.starts_with(macro_steps.labels(other))) => Leads::Past,
                 () => Leads::Unknown,
             };
             self.leads.push((movers, leads));
         }
     }
 
-    /// The state that a turn leads to without an error on its way.
-    fn target(&mut self, turn: usize, turns: &Turns<M::Label, M::Fault>) -> Option<u32> {
-        let (_, leads) = &mut self.leads[turn];
+    /// The state that a macro step leads to without an error on its way.
+    fn target(&mut self, macro_step: usize, macro_steps: &MacroSteps<M::Label, M::Fault>) -> Option<u32> {
+        let (_, leads) = &mut self.leads[macro_step];
         match *leads {
             Leads::To(state) => Some(state),
             Leads::Failing | Leads::Past => None,
             Leads::Unknown => {
-                let state = self.graph.meet(turns.target(turn)?);
+                let state = self.graph.meet(macro_steps.target(macro_step)?);
                 *leads = Leads::To(state);
                 Some(state)
             }
         }
     }
 
-    /// Puts the states that the turns of a state lead to into the buckets.
+    /// Puts the states that the macro steps of a state lead to into the buckets.
     fn schedule_targets(
         &mut self,
         (from, mut schedule): (u32, D::State),
         delays: u32,
-        turns: &Turns<M::Label, M::Fault>,
+        macro_steps: &MacroSteps<M::Label, M::Fault>,
     ) {
-        for delays in (delays..).take(turns.enabled().len()) {
+        for delays in (delays..).take(macro_steps.enabled().len()) {
             let process = self.scheduler.next(&schedule);
             let mut first = 0;
-            while let Some(turn) = turns.next_of(process, first) {
-                first = turn + 1;
-                let Some(state) = self.target(turn, turns) else { continue };
+            while let Some(macro_step) = macro_steps.next_of(process, first) {
+                first = macro_step + 1;
+                let Some(state) = self.target(macro_step, macro_steps) else { continue };
                 let node = &mut self.graph.nodes[state as usize];
                 if node.ending.is_some() || node.delays <= delays {
                     continue;
@@ -407,10 +408,10 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
                 let met = Met {
                     from,
                     schedule: schedule.clone(),
-                    enabled: *turns.enabled(),
+                    enabled: *macro_steps.enabled(),
                     process,
-                    partners: *turns.partners(turn),
-                    labels: turns.labels(turn).into(),
+                    partners: *macro_steps.partners(macro_step),
+                    labels: macro_steps.labels(macro_step).into(),
                 };
                 self.buckets.entry(delays).or_default().push_back(Waiting { state, met: Some(met) });
             }
@@ -418,11 +419,11 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         }
     }
 
-    /// Lists the turns of a state, within the limits.
-    fn list(&mut self, state: u32, turns: &mut Turns<M::Label, M::Fault>) -> Result<(), Stop> {
+    /// Lists the macro steps of a state, within the limits.
+    fn list(&mut self, state: u32, macro_steps: &mut MacroSteps<M::Label, M::Fault>) -> Result<(), Stop> {
         self.graph.recall(state, &mut self.words);
         let Self { lister, model, words, limits, cancel, transitions, .. } = self;
-        let listed = lister.list(*model, words, turns, || {
+        let listed = lister.list(*model, words, macro_steps, || {
             *transitions += 1;
             if limits.transitions_max < *transitions {
                 return ControlFlow::Break(StopReason::States);

@@ -1,10 +1,10 @@
 //! Schedules under which a model is safe: which processes a scheduler may let move, state by state.
 //!
 //! After Metzler, Suri, Weissenbacher: *Extracting safe thread schedules from incomplete model checking results*. The
-//! scheduler picks the participants of a turn (a process, for a rendezvous sender and receiver); the options inside a
+//! scheduler picks the participants of a macro step (a process, for a rendezvous sender and receiver); the options inside a
 //! process and inside an atomic sequence are given, and all of them count.
 //!
-//! * [`graph`] explores states and turns, in the order of how often a scheduler is disturbed.
+//! * [`graph`] explores states and macro steps, in the order of how often a scheduler is disturbed.
 //! * [`region`](mod@region) is the most permissive safe schedule on what was explored: a state is in it if the scheduler can
 //!   avoid every error from there, and every dead end. What was not explored counts as bad, so a state in it stays there
 //!   whatever is explored later.

@@ -23,7 +23,7 @@ pub struct FixedOrder {
     pub kept: usize,
 }
 
-/// The rank of those who take part in a turn: that of the most important of them.
+/// The rank of those who take part in a macro step: that of the most important of them.
 pub fn rank_of(movers: Movers, sites: &[Site], kinds: &[u16]) -> usize {
     let rank = |mover: u8| {
         let site = sites.get(usize::from(mover))?;

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! bad(s):     not expanded; a dead end that is no valid end; no usable group
-//! usable(g):  no turn of it is an error, none leads to a bad state
-//! worklist:   for each bad t, for each group g of s with a turn to t:  g is unusable;  if s has no usable group: s is bad
+//! usable(g):  no macro step of it is an error, none leads to a bad state
+//! worklist:   for each bad t, for each group g of s with a macro step to t:  g is unusable;  if s has no usable group: s is bad
 //! ```
 //!
-//! Z is the rest: a greatest fixpoint, in time linear in the number of turns. What was not explored has no group, so it never
+//! Z is the rest: a greatest fixpoint, in time linear in the number of macro steps. What was not explored has no group, so it never
 //! helps: the region of a part of the states is part of the region of all.
 
 use super::graph::{Graph, Movers};
@@ -27,7 +27,7 @@ pub struct Stopped;
 pub struct Region {
     /// Of each state, when it was found to be bad, or [`SAFE`].
     rank: Vec<u32>,
-    /// Of each group, whether all its turns stay in the region.
+    /// Of each group, whether all its macro steps stay in the region.
     usable: Vec<bool>,
     /// Number of states in it.
     len: usize,
@@ -49,13 +49,13 @@ impl Region {
         self.len == 0
     }
 
-    /// Whether a scheduler may allow a group of a state: whether all its turns stay in the region.
+    /// Whether a scheduler may allow a group of a state: whether all its macro steps stay in the region.
     pub fn allows(&self, group: usize) -> bool {
         self.usable[group]
     }
 
-    /// A turn of a group that cannot be allowed in a state outside: the state that it leads to, which was found to be
-    /// bad before; `None` if a turn of the group is itself an error.
+    /// A macro step of a group that cannot be allowed in a state outside: the state that it leads to, which was found to be
+    /// bad before; `None` if a macro step of the group is itself an error.
     pub fn forced(&self, graph: &Graph, group: usize) -> Option<u32> {
         let group = graph.group(group);
         let targets = graph.targets(group).iter().copied().filter(|_| !group.fails);
@@ -130,7 +130,7 @@ fn largest_region(graph: &Graph, unknown_is_bad: bool) -> Region {
     Region { len: graph.len() - worklist.len(), rank, usable }
 }
 
-/// The groups with a turn to each state, with the states whose groups they are.
+/// The groups with a macro step to each state, with the states whose groups they are.
 #[derive(Debug)]
 pub(super) struct Leading {
     /// Where those of each state end; they start where those of the state before end.
@@ -226,7 +226,7 @@ pub fn movers_within(graph: &Graph, region: &Region, cancel: &Cancel) -> Result<
 
 /// Adds to `ahead`, for each state, the processes that can move again, now or later, along groups that are allowed.
 ///
-/// `states` are those that count, in an order in which most turns lead forward. Says how many states it looked at.
+/// `states` are those that count, in an order in which most macro steps lead forward. Says how many states it looked at.
 pub(super) fn add_movers_ahead(
     graph: &Graph,
     states: &[u32],

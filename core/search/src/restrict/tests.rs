@@ -41,7 +41,7 @@ fn random_graph(seed: u64) -> Toy {
     Toy::new(nodes.collect(), 0)
 }
 
-/// The greatest set in which every state is good, and has no turns or some group that stays in it.
+/// The greatest set in which every state is good, and has no macro steps or some group that stays in it.
 fn by_definition(graph: &Graph) -> BTreeSet<u32> {
     let mut inside: BTreeSet<u32> = (0..graph.len() as u32).collect();
     loop {

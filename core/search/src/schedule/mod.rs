@@ -10,9 +10,9 @@
 //!
 //! * Only processes that can move count. One that is blocked is passed over at no cost, and the only one that can
 //!   move cannot be held back.
-//! * A *turn* ([`turns`]) is what a process does when it is given control: one transition, or a whole atomic
-//!   sequence with all that happens inside it. Nobody is delayed inside a turn.
-//! * A rendezvous is a turn of its sender. The receiver moves with it and pays nothing.
+//! * A *macro step* ([`macro_steps`]) is what a process does when it is given control: one transition, or a whole atomic
+//!   sequence with all that happens inside it. Nobody is delayed inside a macro step.
+//! * A rendezvous is a macro step of its sender. The receiver moves with it and pays nothing.
 //! * If a process has several ways on, all are tried at the same cost: a choice inside a process is no delay.
 //! * Environment moves (of an observer, or of a claim that goes on alone) cost nothing and are always tried.
 //! * A process that is created or that becomes able to move joins the schedule; one that ends or blocks leaves it
@@ -26,22 +26,22 @@
 //! each process that can move. Debug builds check it in each state that a search arrives at.
 
 mod laps;
+pub mod macro_steps;
 mod order;
 mod priority;
 mod random;
 mod round_robin;
 mod run_to_completion;
 mod sealed;
-pub mod turns;
 
 pub use laps::{Closing, Laps};
+pub use macro_steps::{MacroStep, MacroSteps};
 pub use order::Order;
 pub use priority::Priority;
 pub use random::RandomOrder;
 pub use round_robin::RoundRobin;
 pub use run_to_completion::RunToCompletion;
 pub use sealed::{SealKind, Sealed, SealedState, Seals};
-pub use turns::{Turn, Turns};
 
 use crate::model::ProcessSet;
 use std::fmt::Debug;
@@ -56,7 +56,7 @@ pub struct Situation<'a> {
     pub enabled: &'a ProcessSet,
 }
 
-/// A turn that was taken.
+/// A macro step that was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a, Label> {
     /// Whose turn it was; `None` if nobody's.
@@ -89,7 +89,7 @@ pub trait Scheduler<Label> {
     /// move, it must have named each of them; told so again, anything goes.
     fn delay(&self, state: &mut Self::State);
 
-    /// Step(s, d, s′): a turn was taken. Processes that can no longer move leave, and those that can move now join.
+    /// Step(s, d, s′): a macro step was taken. Processes that can no longer move leave, and those that can move now join.
     fn step(&self, state: &mut Self::State, step: &Step<'_, Label>);
 
     /// Whether no process may be held back at present.
@@ -148,8 +148,8 @@ impl Ranking for Alike {
 pub fn covers<Label, D: Scheduler<Label>>(scheduler: &D, state: &D::State, enabled: &ProcessSet) -> bool {
     let mut state = state.clone();
     let mut named = ProcessSet::EMPTY;
-    for turn in 0..enabled.len() {
-        if turn > 0 {
+    for macro_step in 0..enabled.len() {
+        if macro_step > 0 {
             scheduler.delay(&mut state);
         }
         match scheduler.next(&state) {

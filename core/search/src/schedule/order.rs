@@ -38,7 +38,7 @@ impl Order {
         }
     }
 
-    /// Turns a ring to the first process of which `here` is true; leaves it as it is if there is none.
+    /// Macro steps a ring to the first process of which `here` is true; leaves it as it is if there is none.
     pub fn settle(&mut self, here: impl Fn(u8) -> bool) {
         let place = self.processes.iter().position(|&process| here(process)).unwrap_or(0);
         self.processes.rotate_left(place);

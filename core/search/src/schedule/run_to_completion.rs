@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 /// A stack of the processes that can move. Whom a step sets going goes on top: the effect follows its cause.
 /// A process that is held back goes to the bottom.
 ///
-/// *Set going* means: after the turn the process can move, and before it could not (a message came, or room in a
+/// *Set going* means: after the macro step the process can move, and before it could not (a message came, or room in a
 /// channel, or a variable changed, or the process was created), or it was the receiver of a
 /// rendezvous. A process that could move anyhow keeps its place, even if a message was sent to it: channels
 /// and variables belong to everybody, and only what lets a process move is sure to be meant for it. Of several
@@ -43,7 +43,7 @@ impl<Label, R: Ranking> Scheduler<Label> for RunToCompletion<R> {
     }
 }
 
-/// The processes that a turn set going: those that can move now and could not before, and those that took part in a
+/// The processes that a macro step set going: those that can move now and could not before, and those that took part in a
 /// rendezvous and can go on.
 fn set_going<Label>(step: &Step<'_, Label>) -> ProcessSet {
     let mut set_going = *step.after.enabled;

@@ -2,10 +2,10 @@
 //!
 //! While some process stands *inside* a sealed stretch, all processes are scheduled in one fixed way, round-robin or
 //! run-to-completion, and delays are forbidden. So a send and what it causes become one, or a handler, or a
-//! group of sends. Outside, the scheduler that is sealed goes on as it is; it is told of all turns, so that
+//! group of sends. Outside, the scheduler that is sealed goes on as it is; it is told of all macro steps, so that
 //! it knows who can move.
 //!
-//! A stretch starts with the first turn that leads into it: the process that takes it gets control next (if it can move).
+//! A stretch starts with the first macro step that leads into it: the process that takes it gets control next (if it can move).
 //! It ends as soon as no process stands inside one.
 //!
 //! Where stretches of different kinds overlap, because another process enters one, the kind that was first stays; that is

@@ -1,6 +1,6 @@
 //! All that can be reached with at most k delays, and nothing else: states of system and scheduler together.
 //!
-//! A run edge leads from (s, d) to (t, Step(s, d, t)) for each turn s → t of process Next(d), at cost 0; a delay edge
+//! A run edge leads from (s, d) to (t, Step(s, d, t)) for each macro step s → t of process Next(d), at cost 0; a delay edge
 //! from (s, d) to (s, Delay(d)), at cost 1.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! while now ≠ ∅:
 //!   while now ≠ ∅:
 //!     take (s, d) from now
-//!     for each turn s → t of Next(d):
+//!     for each macro step s → t of Next(d):
 //!       report it if it is faulty
 //!       add (t, Step(s, d, t)) to now and to settled, unless it is settled     at its minimal cost, n
 //!     later := later ∪ {(s, Delay(d))}
@@ -23,8 +23,8 @@
 //! anew if it is met with fewer choices than before, and within a round pairs with fewer choices go first; so what is
 //! reached is what can be reached within both bounds.
 //!
-//! Among runs with the same number of delays, those of fewer turns come first, but for ties in order: the first
-//! violation needs the fewest delays, and about the fewest turns among those.
+//! Among runs with the same number of delays, those of fewer macro steps come first, but for ties in order: the first
+//! violation needs the fewest delays, and about the fewest macro steps among those.
 //!
 //! If every process that can move in a state that was reached has been run there, more delays lead nowhere new: then
 //! the result holds for every schedule (as in Johnson, Wahl: *Delay-Bounded Scheduling Without Delay!*, CAV 2021).
@@ -40,8 +40,8 @@ use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::model::{Ending, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
-use crate::schedule::turns::{Lister, TurnEnd};
-use crate::schedule::{Scheduler, Turns};
+use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
+use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
@@ -96,8 +96,8 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     /// The pair that is being looked at, and what there was before.
     begun: Option<Begun>,
     looks: u64,
-    turns: Turns<M::Label, M::Fault>,
-    turns_after: Turns<M::Label, M::Fault>,
+    macro_steps: MacroSteps<M::Label, M::Fault>,
+    macro_steps_after: MacroSteps<M::Label, M::Fault>,
     finished: Vec<Round>,
     statistics: Statistics,
     violations: Violations<M::Label, M::Fault>,
@@ -124,7 +124,7 @@ where
     ) -> Self {
         let hidden = model.hidden_words();
         Self {
-            listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
             scheduler,
             observer,
             states: States::new(hidden),
@@ -137,8 +137,8 @@ where
             bound: 0,
             begun: None,
             looks: 0,
-            turns: Turns::default(),
-            turns_after: Turns::default(),
+            macro_steps: MacroSteps::default(),
+            macro_steps_after: MacroSteps::default(),
             finished: Vec::new(),
             statistics: Statistics::default(),
             violations: Violations::new(settings.stop_at),
@@ -216,13 +216,13 @@ where
         self.states.words.recall(pair.state, &mut state);
         let full = self.states.words.store.is_full();
         self.listing
-            .list(&state, &mut self.turns, &mut self.statistics, full, self.observer)
+            .list(&state, &mut self.macro_steps, &mut self.statistics, full, self.observer)
             .map_break(Halt::Stopped)?;
-        if self.states.begin(pair.state) && self.turns.ending() == Ending::InvalidEnd {
+        if self.states.begin(pair.state) && self.macro_steps.ending() == Ending::InvalidEnd {
             self.report(ViolationKind::InvalidEnd, Some(pair), None)?;
         }
         self.statistics.depth = self.statistics.depth.max(u64::from(pair.depth));
-        if self.turns.has_environment_moves() {
+        if self.macro_steps.has_environment_moves() {
             self.take_all(pair, None)?;
         }
         let schedule = self.schedules.get(pair.schedule).clone();
@@ -230,26 +230,26 @@ where
         if self.take_all(pair, Some(process))? {
             self.states.ran(pair.state, process);
         }
-        if self.turns.enabled().len() > 1 && !self.scheduler.is_sealed(&schedule) {
+        if self.macro_steps.enabled().len() > 1 && !self.scheduler.is_sealed(&schedule) {
             let mut delayed = schedule;
             self.scheduler.delay(&mut delayed);
             let delayed = Pair { schedule: self.schedules.number_of(delayed), ..pair };
             if self.is_news(&delayed) {
-                let number = self.originate(Origin { parent: pair.number, turn: Origin::DELAY })?;
+                let number = self.originate(Origin { parent: pair.number, macro_step: Origin::DELAY })?;
                 self.later.push_back(Pair { number, ..delayed });
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Takes the turns of a process, or the environment moves: all for which there are choices left. Whether these are all.
+    /// Takes the macro steps of a process, or the environment moves: all for which there are choices left. Whether these are all.
     fn take_all(&mut self, pair: Pair, process: Option<u8>) -> ControlFlow<Halt, bool> {
         let (mut from, mut all) = (0, true);
-        while let Some(index) = self.turns.next_of(process, from) {
+        while let Some(index) = self.macro_steps.next_of(process, from) {
             from = index + 1;
             let mut pair = pair;
             if let Some(most) = self.bounding.choices
-                && is_choice(&self.turns, index)
+                && is_choice(&self.macro_steps, index)
             {
                 if pair.choices == most {
                     all = false;
@@ -257,42 +257,42 @@ where
                 }
                 pair.choices += 1;
             }
-            match &self.turns.get(index).end {
-                TurnEnd::State(_) => self.arrive(pair, index)?,
-                TurnEnd::Fault(fault) => {
+            match &self.macro_steps.get(index).end {
+                MacroStepEnd::State(_) => self.arrive(pair, index)?,
+                MacroStepEnd::Fault(fault) => {
                     let kind = ViolationKind::Fault(*fault);
                     self.report(kind, Some(pair), Some(index))?;
                 }
-                TurnEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(pair), Some(index))?,
+                MacroStepEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(pair), Some(index))?,
             }
         }
         ControlFlow::Continue(all)
     }
 
-    /// Queues the pair that a turn leads to, unless it is settled.
+    /// Queues the pair that a macro step leads to, unless it is settled.
     fn arrive(&mut self, pair: Pair, index: usize) -> ControlFlow<Halt> {
-        let depth = pair.depth.saturating_add(self.turns.labels(index).len() as u32);
+        let depth = pair.depth.saturating_add(self.macro_steps.labels(index).len() as u32);
         if self.listing.budget.too_deep(u64::from(depth)) {
             self.statistics.cut += 1;
             self.statistics.matched += 1;
             return ControlFlow::Continue(());
         }
-        let target = self.turns.target(index).unwrap_or(&[]).to_vec();
+        let target = self.macro_steps.target(index).unwrap_or(&[]).to_vec();
         let (next, inserted) = self.successor(Pair { depth, ..pair }, index, &target).map_break(Halt::Stopped)?;
         self.statistics.matched += u64::from(inserted == Inserted::Old);
         if self.is_news(&next) {
-            let number = self.originate(Origin { parent: pair.number, turn: index as u32 })?;
+            let number = self.originate(Origin { parent: pair.number, macro_step: index as u32 })?;
             self.enqueue(Pair { number, ..next });
         }
         ControlFlow::Continue(())
     }
 
-    /// The pair that a turn leads to, apart from its number, and whether its state was known.
+    /// The pair that a macro step leads to, apart from its number, and whether its state was known.
     fn successor(&mut self, pair: Pair, index: usize, target: &[u32]) -> ControlFlow<StopReason, (Pair, Inserted)> {
         let (state, inserted) = self.number_of(target)?;
         let before = self.schedules.get(pair.schedule);
         let situation = self.states.situation(state, target);
-        let after = scheduled(self.scheduler, before, (&self.turns, index), situation);
+        let after = scheduled(self.scheduler, before, (&self.macro_steps, index), situation);
         ControlFlow::Continue((Pair { state, schedule: self.schedules.number_of(after), ..pair }, inserted))
     }
 
@@ -309,8 +309,8 @@ where
         }
         self.statistics.states += 1;
         let full = self.states.words.store.is_full();
-        self.listing.list(words, &mut self.turns_after, &mut self.statistics, full, self.observer)?;
-        let number = self.states.add(self.turns_after.enabled());
+        self.listing.list(words, &mut self.macro_steps_after, &mut self.statistics, full, self.observer)?;
+        let number = self.states.add(self.macro_steps_after.enabled());
         ControlFlow::Continue((number, Inserted::New))
     }
 
@@ -322,14 +322,19 @@ where
         ControlFlow::Continue(self.origins.len() as u32 - 1)
     }
 
-    /// Reports a violation: of a turn of the state of a pair, or of that state.
+    /// Reports a violation: of a macro step of the state of a pair, or of that state.
     #[cold]
-    fn report(&mut self, kind: ViolationKind<M::Fault>, pair: Option<Pair>, turn: Option<usize>) -> ControlFlow<Halt> {
+    fn report(
+        &mut self,
+        kind: ViolationKind<M::Fault>,
+        pair: Option<Pair>,
+        macro_step: Option<usize>,
+    ) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
-        let (label, state) = self.turns.place(turn);
+        let (label, state) = self.macro_steps.place(macro_step);
         let key = self.observer.key(&kind, label.as_ref(), state);
         let mut trail = pair.map_or(Vec::new(), |pair| Origin::trail(&self.origins, pair.number));
-        trail.extend(turn.map(|turn| turn as u32));
+        trail.extend(macro_step.map(|macro_step| macro_step as u32));
         let (model, scheduler) = (&mut *self.listing.model, self.scheduler);
         self.violations.record(key, kind, || replay(model, scheduler, &trail).into())
     }

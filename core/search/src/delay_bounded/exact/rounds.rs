@@ -7,7 +7,7 @@ use crate::delay_bounded::checkpoint::ExactSnapshot;
 use crate::delay_bounded::{DelayObserver, Origin, Round, is_choice};
 use crate::model::{ProcessSet, Processes};
 use crate::outcome::{Halt, ViolationKind};
-use crate::schedule::{Scheduler, Turns};
+use crate::schedule::{MacroSteps, Scheduler};
 use fabius_base::StopReason;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -76,7 +76,7 @@ where
 
     /// Finds all pairs of a snapshot again.
     ///
-    /// Pairs that came of the same one follow each other, so its turns are listed once.
+    /// Pairs that came of the same one follow each other, so its macro steps are listed once.
     fn restore(&mut self, snapshot: &ExactSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         (self.bound, self.finished) = (snapshot.bound, snapshot.rounds.clone());
         let pairs = match self.walk(&snapshot.origins)? {
@@ -128,15 +128,15 @@ where
             ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
         };
         let mut listed = None;
-        for (number, &Origin { parent, turn }) in origins.iter().enumerate().skip(1) {
+        for (number, &Origin { parent, macro_step }) in origins.iter().enumerate().skip(1) {
             let from = pairs[parent as usize];
-            let pair = if turn == Origin::DELAY {
+            let pair = if macro_step == Origin::DELAY {
                 let mut schedule = self.schedules.get(from.schedule).clone();
                 self.scheduler.delay(&mut schedule);
                 Pair { schedule: self.schedules.number_of(schedule), ..from }
             } else {
                 let is_listed = listed.replace(parent) == Some(parent);
-                match self.follow(from, turn as usize, is_listed)? {
+                match self.follow(from, macro_step as usize, is_listed)? {
                     ControlFlow::Continue(pair) => pair,
                     ControlFlow::Break(reason) => return Ok(ControlFlow::Break(reason)),
                 }
@@ -146,24 +146,25 @@ where
         Ok(ControlFlow::Continue(pairs))
     }
 
-    /// The pair that a turn of another leads to.
+    /// The pair that a macro step of another leads to.
     fn follow(&mut self, from: Pair, index: usize, is_listed: bool) -> Result<ControlFlow<StopReason, Pair>, Unusable> {
         if !is_listed {
             let mut state = Vec::new();
             self.states.words.recall(from.state, &mut state);
-            let listed = self.listing.list(&state, &mut self.turns, &mut self.statistics, false, self.observer);
+            let listed = self.listing.list(&state, &mut self.macro_steps, &mut self.statistics, false, self.observer);
             if let ControlFlow::Break(reason) = listed {
                 return Ok(ControlFlow::Break(reason));
             }
         }
-        let mover = |turns: &Turns<_, _>| (index < turns.len()).then(|| turns.get(index).process);
-        let process = mover(&self.turns).ok_or(Unusable)?;
+        let mover =
+            |macro_steps: &MacroSteps<_, _>| (index < macro_steps.len()).then(|| macro_steps.get(index).process);
+        let process = mover(&self.macro_steps).ok_or(Unusable)?;
         if process.is_some() && process != self.scheduler.next(self.schedules.get(from.schedule)) {
             return Err(Unusable);
         }
-        let target = self.turns.target(index).ok_or(Unusable)?.to_vec();
-        let depth = from.depth.saturating_add(self.turns.labels(index).len() as u32);
-        let choices = from.choices + u32::from(self.bounding.choices.is_some() && is_choice(&self.turns, index));
+        let target = self.macro_steps.target(index).ok_or(Unusable)?.to_vec();
+        let depth = from.depth.saturating_add(self.macro_steps.labels(index).len() as u32);
+        let choices = from.choices + u32::from(self.bounding.choices.is_some() && is_choice(&self.macro_steps, index));
         let successor = self.successor(Pair { depth, choices, ..from }, index, &target);
         Ok(successor.map_continue(|(pair, _)| pair))
     }

@@ -23,8 +23,8 @@ use crate::model::{Ending, ProcessSet, Processes};
 use crate::observer::{Budget, Settings};
 use crate::outcome::{Completeness, Coverage, Halt, Outcome, Round, SampleStatistics, Statistics};
 use crate::outcome::{ViolationKind, Violations};
-use crate::schedule::turns::{Lister, TurnEnd};
-use crate::schedule::{Scheduler, Turns};
+use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
+use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::Exactness;
 use crate::toy::Random;
@@ -32,7 +32,7 @@ use fabius_base::StopReason;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Runs are not cut off before this many turns, …
+/// Runs are not cut off before this many macro steps, …
 const LENGTH_MIN: u64 = 16;
 /// … and they are after this many, unless another length is asked for.
 const LENGTH_MAX: u64 = 2_000;
@@ -49,9 +49,9 @@ pub enum Sampling {
         /// Of the bugs looked for.
         depth: u32,
     },
-    /// Random priorities of turns.
+    /// Random priorities of macro steps.
     Pos,
-    /// In proportion to the turns left.
+    /// In proportion to the macro steps left.
     Surw,
 }
 
@@ -64,10 +64,10 @@ pub struct Samples<'a, Label> {
     pub seed: u64,
     /// At most this many runs; without it, until something else ends it.
     pub runs_max: Option<u64>,
-    /// L: runs are cut off after this many turns; without it, after twice as many as the scheduler takes by itself until it
+    /// L: runs are cut off after this many macro steps; without it, after twice as many as the scheduler takes by itself until it
     /// comes to an end or repeats itself.
     pub length: Option<u64>,
-    /// The turns that SURW counts, by their first transitions.
+    /// The macro steps that SURW counts, by their first transitions.
     pub of_interest: &'a dyn Fn(&Label) -> bool,
 }
 
@@ -86,14 +86,14 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let mut runs = Runs {
-        listing: Listing { model, lister: Lister::new(), budget: Budget::new(settings) },
+        listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
         scheduler,
         observer,
         samples,
         length: samples.length.unwrap_or(0),
         random: Random::new(samples.seed),
-        turns: Turns::default(),
-        turns_after: Turns::default(),
+        macro_steps: MacroSteps::default(),
+        macro_steps_after: MacroSteps::default(),
         path: Vec::new(),
         delays: Vec::new(),
         runs: 0,
@@ -124,8 +124,8 @@ struct Runs<'a, M: Processes, D: Scheduler<M::Label>, O> {
     /// L.
     length: u64,
     random: Random,
-    turns: Turns<M::Label, M::Fault>,
-    turns_after: Turns<M::Label, M::Fault>,
+    macro_steps: MacroSteps<M::Label, M::Fault>,
+    macro_steps_after: MacroSteps<M::Label, M::Fault>,
     path: Vec<M::Label>,
     delays: Vec<Delay>,
     runs: u64,
@@ -148,7 +148,7 @@ trait Sampler<M: Processes, D: Scheduler<M::Label>> {
 
 /// Where a run stands.
 struct Here<'a, M: Processes, D: Scheduler<M::Label>> {
-    turns: &'a Turns<M::Label, M::Fault>,
+    macro_steps: &'a MacroSteps<M::Label, M::Fault>,
     enabled: ProcessSet,
     /// Macro steps taken.
     taken: u64,
@@ -247,25 +247,27 @@ where
         ControlFlow::Continue(())
     }
 
-    /// The turns that the scheduler takes by itself until it comes to an end or repeats itself.
+    /// The macro steps that the scheduler takes by itself until it comes to an end or repeats itself.
     fn undisturbed(&mut self, initial: &[u32]) -> ControlFlow<Halt, u64> {
         let mut seen = HashSet::new();
         self.listing
-            .list(initial, &mut self.turns, &mut self.statistics, false, self.observer)
+            .list(initial, &mut self.macro_steps, &mut self.statistics, false, self.observer)
             .map_break(Halt::Stopped)?;
-        let mut schedule = self.scheduler.start(self.turns.situation());
+        let mut schedule = self.scheduler.start(self.macro_steps.situation());
         for taken in 0..LENGTH_MAX {
             let process = self.scheduler.next(&schedule);
-            let mut turns = (0..self.turns.len()).filter(|&turn| self.turns.get(turn).process == process);
-            let first = turns.find(|&turn| self.turns.target(turn).is_some());
-            let is_new = seen.insert((self.turns.state().to_vec(), schedule.clone()));
+            let mut macro_steps =
+                (0..self.macro_steps.len()).filter(|&macro_step| self.macro_steps.get(macro_step).process == process);
+            let first = macro_steps.find(|&macro_step| self.macro_steps.target(macro_step).is_some());
+            let is_new = seen.insert((self.macro_steps.state().to_vec(), schedule.clone()));
             let Some(index) = first.filter(|_| is_new) else { return ControlFlow::Continue(taken) };
-            let target = self.turns.target(index).unwrap_or(&[]).to_vec();
+            let target = self.macro_steps.target(index).unwrap_or(&[]).to_vec();
             self.listing
-                .list(&target, &mut self.turns_after, &mut self.statistics, false, self.observer)
+                .list(&target, &mut self.macro_steps_after, &mut self.statistics, false, self.observer)
                 .map_break(Halt::Stopped)?;
-            schedule = scheduled(self.scheduler, &schedule, (&self.turns, index), self.turns_after.situation());
-            std::mem::swap(&mut self.turns, &mut self.turns_after);
+            schedule =
+                scheduled(self.scheduler, &schedule, (&self.macro_steps, index), self.macro_steps_after.situation());
+            std::mem::swap(&mut self.macro_steps, &mut self.macro_steps_after);
         }
         ControlFlow::Continue(LENGTH_MAX)
     }
@@ -287,37 +289,38 @@ where
         self.path.clear();
         self.delays.clear();
         self.listing
-            .list(initial, &mut self.turns, &mut self.statistics, false, self.observer)
+            .list(initial, &mut self.macro_steps, &mut self.statistics, false, self.observer)
             .map_break(Halt::Stopped)?;
-        let mut schedule = self.scheduler.start(self.turns.situation());
+        let mut schedule = self.scheduler.start(self.macro_steps.situation());
         for taken in 0..self.length {
             self.statistics.states += 1;
-            if self.turns.ending() == Ending::InvalidEnd {
+            if self.macro_steps.ending() == Ending::InvalidEnd {
                 self.report(ViolationKind::InvalidEnd, None)?;
             }
             let process = self.choose(sampler, taken, &mut schedule);
             let Some(index) = self.draw_turn(process)? else { return ControlFlow::Continue(()) };
-            self.path.extend_from_slice(self.turns.labels(index));
+            self.path.extend_from_slice(self.macro_steps.labels(index));
             self.statistics.depth = self.statistics.depth.max(self.path.len() as u64);
-            let target = self.turns.target(index).unwrap_or(&[]).to_vec();
+            let target = self.macro_steps.target(index).unwrap_or(&[]).to_vec();
             self.listing
-                .list(&target, &mut self.turns_after, &mut self.statistics, false, self.observer)
+                .list(&target, &mut self.macro_steps_after, &mut self.statistics, false, self.observer)
                 .map_break(Halt::Stopped)?;
-            schedule = scheduled(self.scheduler, &schedule, (&self.turns, index), self.turns_after.situation());
+            schedule =
+                scheduled(self.scheduler, &schedule, (&self.macro_steps, index), self.macro_steps_after.situation());
             if let Some(process) = process {
                 self.tell(sampler, process, index).map_break(Halt::Stopped)?;
             }
-            std::mem::swap(&mut self.turns, &mut self.turns_after);
+            std::mem::swap(&mut self.macro_steps, &mut self.macro_steps_after);
         }
         ControlFlow::Continue(())
     }
 
     /// The process that is to move, if any can.
     fn choose(&mut self, sampler: &mut dyn Sampler<M, D>, taken: u64, schedule: &mut D::State) -> Option<u8> {
-        let enabled = *self.turns.enabled();
+        let enabled = *self.macro_steps.enabled();
         self.processes = self.processes.max(u32::from(enabled.iter().last()?) + 1);
         sampler.choose(&mut Here {
-            turns: &self.turns,
+            macro_steps: &self.macro_steps,
             enabled,
             taken,
             transitions: self.path.len(),
@@ -329,43 +332,43 @@ where
         })
     }
 
-    /// Tells the sampler of a macro step from `turns` to `turns_after`.
+    /// Tells the sampler of a macro step from `macro_steps` to `turns_after`.
     fn tell(&mut self, sampler: &mut dyn Sampler<M, D>, process: u8, index: usize) -> ControlFlow<StopReason> {
-        let enabled = *self.turns.enabled();
-        let of_interest = self.turns.labels(index).first().is_some_and(|label| (self.samples.of_interest)(label));
+        let enabled = *self.macro_steps.enabled();
+        let of_interest = self.macro_steps.labels(index).first().is_some_and(|label| (self.samples.of_interest)(label));
         sampler.moved(&mut Taken { process, enabled, of_interest, races: &mut |other| self.races(index, other) })
     }
 
-    /// One of the turns of a process that lead on; faulty ones are reported.
+    /// One of the macro steps of a process that lead on; faulty ones are reported.
     fn draw_turn(&mut self, process: Option<u8>) -> ControlFlow<Halt, Option<usize>> {
         let mut ways = Vec::new();
         let mut from = 0;
-        while let Some(index) = self.turns.next_of(process, from) {
+        while let Some(index) = self.macro_steps.next_of(process, from) {
             from = index + 1;
-            match &self.turns.get(index).end {
-                TurnEnd::State(_) => ways.push(index),
-                TurnEnd::Fault(fault) => {
+            match &self.macro_steps.get(index).end {
+                MacroStepEnd::State(_) => ways.push(index),
+                MacroStepEnd::Fault(fault) => {
                     let kind = ViolationKind::Fault(*fault);
                     self.report(kind, Some(index))?;
                 }
-                TurnEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(index))?,
+                MacroStepEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(index))?,
             }
         }
         ControlFlow::Continue(ways.get(self.random.below(ways.len())).copied())
     }
 
-    /// Whether the turn taken and what another process could do instead get in each other's way.
+    /// Whether the macro step taken and what another process could do instead get in each other's way.
     fn races(&mut self, taken: usize, other: u8) -> ControlFlow<StopReason, bool> {
-        let mut elsewhere = Turns::default();
+        let mut elsewhere = MacroSteps::default();
         let mut from = 0;
-        while let Some(index) = self.turns.next_of(Some(other), from) {
+        while let Some(index) = self.macro_steps.next_of(Some(other), from) {
             from = index + 1;
-            let Some(target) = self.turns.target(index) else { return ControlFlow::Continue(true) };
+            let Some(target) = self.macro_steps.target(index) else { return ControlFlow::Continue(true) };
             self.listing.list(target, &mut elsewhere, &mut self.statistics, false, self.observer)?;
-            let then = find(&elsewhere, self.turns.labels(taken));
-            let before = find(&self.turns_after, self.turns.labels(index));
+            let then = find(&elsewhere, self.macro_steps.labels(taken));
+            let before = find(&self.macro_steps_after, self.macro_steps.labels(index));
             let (Some(then), Some(before)) = (then, before) else { return ControlFlow::Continue(true) };
-            if elsewhere.target(then) != self.turns_after.target(before) {
+            if elsewhere.target(then) != self.macro_steps_after.target(before) {
                 return ControlFlow::Continue(true);
             }
         }
@@ -373,17 +376,17 @@ where
     }
 
     #[cold]
-    fn report(&mut self, kind: ViolationKind<M::Fault>, turn: Option<usize>) -> ControlFlow<Halt> {
+    fn report(&mut self, kind: ViolationKind<M::Fault>, macro_step: Option<usize>) -> ControlFlow<Halt> {
         self.statistics.violations += 1;
-        let labels: &[M::Label] = turn.map_or(&[], |index| self.turns.labels(index));
-        let (label, state) = self.turns.place(turn);
+        let labels: &[M::Label] = macro_step.map_or(&[], |index| self.macro_steps.labels(index));
+        let (label, state) = self.macro_steps.place(macro_step);
         let key = self.observer.key(&kind, label.as_ref(), state);
         let (path, delays) = (&self.path, &self.delays);
         self.violations.record(key, kind, || (path.iter().chain(labels).copied().collect(), delays.clone()))
     }
 }
 
-/// The turn with these transitions.
-fn find<L: Copy + PartialEq, F: Copy>(turns: &Turns<L, F>, labels: &[L]) -> Option<usize> {
-    (0..turns.len()).find(|&index| turns.labels(index) == labels && turns.target(index).is_some())
+/// The macro step with these transitions.
+fn find<L: Copy + PartialEq, F: Copy>(macro_steps: &MacroSteps<L, F>, labels: &[L]) -> Option<usize> {
+    (0..macro_steps.len()).find(|&index| macro_steps.labels(index) == labels && macro_steps.target(index).is_some())
 }

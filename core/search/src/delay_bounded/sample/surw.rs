@@ -93,6 +93,7 @@ impl<M: Processes, D: Scheduler<M::Label>> Sampler<M, D> for Surw {
 
 /// Whether the next macro step of a process counts.
 fn is_of_interest<M: Processes, D: Scheduler<M::Label>>(here: &Here<'_, M, D>, process: u8) -> bool {
-    let first = here.turns.next_of(Some(process), 0).and_then(|turn| here.turns.labels(turn).first());
+    let first =
+        here.macro_steps.next_of(Some(process), 0).and_then(|macro_step| here.macro_steps.labels(macro_step).first());
     first.is_some_and(|label| (here.of_interest)(label))
 }

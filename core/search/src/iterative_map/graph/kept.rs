@@ -18,14 +18,14 @@ use std::ops::ControlFlow;
 pub(in super::super) struct KeptGraph {
     counters: Statistics,
     listed: u64,
-    endless_turns: u64,
+    endless_macro_steps: u64,
     incomplete: u64,
     #[serde(with = "origins")]
     origins: Vec<Origin>,
     states: Vec<KeptState>,
 }
 
-/// n + i and i, whether nobody's turns are still to come, whether all edges are there, and the edges.
+/// n + i and i, whether nobody's macro steps are still to come, whether all edges are there, and the edges.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 struct KeptState {
     delays: u32,
@@ -92,7 +92,9 @@ where
 {
     /// What there is, once a round is over.
     pub fn kept(&self) -> KeptGraph {
-        let origin = |node: &Node<D::State>| node.parent.map_or(Origin::NONE, |(parent, turn)| Origin { parent, turn });
+        let origin = |node: &Node<D::State>| {
+            node.parent.map_or(Origin::NONE, |(parent, macro_step)| Origin { parent, macro_step })
+        };
         let state = |(node, edges): (&Node<D::State>, &Vec<Edge>)| {
             let Progress { delays, index, environment, complete, .. } = node.progress;
             KeptState { delays, index, environment, complete, edges: edges.clone() }
@@ -100,7 +102,7 @@ where
         KeptGraph {
             counters: self.statistics,
             listed: self.listed,
-            endless_turns: self.infinite_macro_steps,
+            endless_macro_steps: self.infinite_macro_steps,
             incomplete: self.incomplete,
             origins: self.nodes.iter().map(origin).collect(),
             states: self.nodes.iter().zip(&self.edges).map(state).collect(),
@@ -115,7 +117,8 @@ where
             return Ok(ControlFlow::Break(halt));
         }
         self.edges_there = self.edges.iter().map(|edges| edges.len() as u64).sum();
-        (self.listed, self.infinite_macro_steps, self.incomplete) = (kept.listed, kept.endless_turns, kept.incomplete);
+        (self.listed, self.infinite_macro_steps, self.incomplete) =
+            (kept.listed, kept.endless_macro_steps, kept.incomplete);
         self.statistics = kept.counters;
         self.listing.lister.transient = kept.counters.transient;
         Ok(ControlFlow::Continue(()))
@@ -145,9 +148,9 @@ where
             }
             let &KeptState { delays, index, environment, complete, ref edges } = state;
             self.states.log.push_from(&met, places[number]);
-            let Origin { parent, turn } = kept.origins[number];
+            let Origin { parent, macro_step } = kept.origins[number];
             let progress = Progress { schedule, delays, index, environment, complete };
-            self.nodes.push(Node { progress, parent: (number != 0).then_some((parent, turn)) });
+            self.nodes.push(Node { progress, parent: (number != 0).then_some((parent, macro_step)) });
             self.edges.push(edges.clone());
         }
         Ok(walked)

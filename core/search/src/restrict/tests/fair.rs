@@ -14,7 +14,7 @@ impl Tried<'_> {
         self.graph.groups_of((at % self.graph.len()) as u32).len().max(1)
     }
 
-    /// Whether a goal is met by a turn of a group, by the definition.
+    /// Whether a goal is met by a macro step of a group, by the definition.
     fn meets(&self, state: u32, group: usize, goal: Goal) -> bool {
         let takes_part = |state: u32, process: u8| {
             self.graph.groups_of(state).any(|group| self.graph.group(group).movers.contains(&Some(process)))
@@ -32,7 +32,7 @@ impl Tried<'_> {
     /// The states that are met, each with the next goal; nothing if there is an error or a dead end.
     fn safe(&self) -> Option<Vec<Met>> {
         let (mut seen, mut open) = (BTreeSet::from([(0, 0)]), vec![(0, 0)]);
-        let mut turns = Vec::new();
+        let mut macro_steps = Vec::new();
         while let Some((state, goal)) = open.pop() {
             match self.graph.ending(state) {
                 Some(Ending::ValidEnd) => continue,
@@ -46,19 +46,20 @@ impl Tried<'_> {
             let met = self.meets(state, group, self.goals[goal]);
             let next = if met { (goal + 1) % self.goals.len() } else { goal };
             for &target in self.graph.targets(self.graph.group(group)) {
-                turns.push(Met { from: (state, goal), group, to: (target, next) });
+                macro_steps.push(Met { from: (state, goal), group, to: (target, next) });
                 if seen.insert((target, next)) {
                     open.push((target, next));
                 }
             }
         }
-        Some(turns)
+        Some(macro_steps)
     }
 
     fn is_fair(&self) -> bool {
-        let Some(turns) = self.safe() else { return false };
+        let Some(macro_steps) = self.safe() else { return false };
         self.goals.iter().all(|&goal| {
-            let without: Vec<&Met> = turns.iter().filter(|met| !self.meets(met.from.0, met.group, goal)).collect();
+            let without: Vec<&Met> =
+                macro_steps.iter().filter(|met| !self.meets(met.from.0, met.group, goal)).collect();
             !has_cycle(&without.iter().map(|met| (met.from, met.to)).collect::<Vec<_>>())
         })
     }
@@ -76,7 +77,7 @@ impl Tried<'_> {
 /// A state, and which goal is next.
 type Pair = (u32, usize);
 
-/// A turn of a schedule.
+/// A macro step of a schedule.
 struct Met {
     from: Pair,
     group: usize,
@@ -121,7 +122,7 @@ fn keeps_its_word(graph: &Graph, region: &Region, strategy: &Strategy) -> bool {
     let progress = (0..graph.len() as u32).map(has_progress).collect();
     let known = Goals::new(graph, region, progress, &Cancel::new()).expect("nobody stops it");
     let tried = Tried { graph, goals: strategy.goals(), choice: Vec::new() };
-    let mut turns = Vec::new();
+    let mut macro_steps = Vec::new();
     for (state, goal) in strategy.reached(&known) {
         let Some(group) = strategy.choice(state, goal) else {
             if graph.ending(state) == Some(Ending::ValidEnd) {
@@ -134,10 +135,10 @@ fn keeps_its_word(graph: &Graph, region: &Region, strategy: &Strategy) -> bool {
         }
         let after = strategy.after(&known, state, goal);
         let targets = graph.targets(graph.group(group)).iter();
-        turns.extend(targets.map(|&target| Met { from: (state, goal), group, to: (target, after) }));
+        macro_steps.extend(targets.map(|&target| Met { from: (state, goal), group, to: (target, after) }));
     }
     strategy.goals().iter().all(|&goal| {
-        let without = turns.iter().filter(|met| !tried.meets(met.from.0, met.group, goal));
+        let without = macro_steps.iter().filter(|met| !tried.meets(met.from.0, met.group, goal));
         !has_cycle(&without.map(|met| (met.from, met.to)).collect::<Vec<_>>())
     })
 }

@@ -291,7 +291,7 @@ fn cycles(toys: &Toys, increment: u32, cut_off: Option<u32>, goal: Goal) -> Cycl
     found.expect("there is nothing to go on from")
 }
 
-/// The states that a path goes through, between its turns.
+/// The states that a path goes through, between its macro steps.
 fn deepest(toys: &Toys, distances: &BTreeMap<Vec<u32>, u32>, path: &[Label]) -> u32 {
     let mut model = toys.clone();
     let (mut state, mut successor) = (Vec::new(), Vec::new());

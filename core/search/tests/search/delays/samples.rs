@@ -111,7 +111,7 @@ fn what_is_met_can_be_met() {
     assert!(met > 300 && met_by_walks.len() == ALL.len(), "{met_by_walks:?}");
 }
 
-/// The guarantee of sampling delays: a run of at most L turns that needs d delays is met with probability 1/Lᵈ or more.
+/// The guarantee of sampling delays: a run of at most L macro steps that needs d delays is met with probability 1/Lᵈ or more.
 #[test]
 fn delays_meet_what_needs_them_as_often_as_they_promise() {
     for (at, steps, runs) in [(&[5_u32][..], 12_u32, 4000_u64), (&[3, 8][..], 12, 12_000)] {
@@ -150,13 +150,13 @@ fn priorities_meet_what_needs_them_as_often_as_they_promise() {
 /// Two processes, one with four steps and one with one: its step comes first, second, … or last. Drawn by what is left,
 /// all five orders are equally likely; a walk prefers the early ones.
 #[test]
-fn turns_left_make_all_orders_equally_likely() {
+fn macro_steps_left_make_all_orders_equally_likely() {
     let orders = |sampling| {
         let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
         let samples = Samples { sampling, seed: 3, runs_max: Some(3016), length: Some(6), of_interest: &|_| true };
         let found = sample(&mut one_and_four(), &RoundRobin(Alike), &mut EachOne(0), &settings, &samples);
         let mut counts = [0_u32; 5];
-        // The first runs only find out how many turns there are.
+        // The first runs only find out how many macro steps there are.
         for violation in &found.violations[16..] {
             counts[violation.path.iter().position(|label| label.0 == 1).expect("it moves")] += 1;
         }

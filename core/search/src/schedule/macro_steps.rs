@@ -1,11 +1,11 @@
-//! The turns of a state: what each process may do when it is given control.
+//! The macro steps of a state: what each process may do when it is given control.
 //!
 //! ```text
-//! turns(s):  for each way s → t₁ → … → t through transient states tᵢ to an ordinary state t:
-//!              a turn of the process that moves first on it
+//! macro_steps(s):  for each way s → t₁ → … → t through transient states tᵢ to an ordinary state t:
+//!              a macro step of the process that moves first on it
 //! ```
 //!
-//! A transition that is faulty makes a turn that leads nowhere, and, if the search may go on after it, an ordinary one.
+//! A transition that is faulty makes a macro step that leads nowhere, and, if the search may go on after it, an ordinary one.
 
 use super::Situation;
 use crate::model::{Ending, Marks, Next, ProcessSet, Processes};
@@ -15,33 +15,33 @@ use std::ops::{ControlFlow, Range};
 
 /// What a process may do.
 #[derive(Clone, Debug)]
-pub struct Turn<Fault> {
+pub struct MacroStep<Fault> {
     /// Whose turn it is; `None` if nobody's.
     pub process: Option<u8>,
     /// What comes of it.
-    pub end: TurnEnd<Fault>,
+    pub end: MacroStepEnd<Fault>,
     /// What its transitions mean to a search for cycles.
     pub marks: Marks,
     labels: Range<usize>,
     partners: ProcessSet,
 }
 
-/// What comes of a turn.
+/// What comes of a macro step.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TurnEnd<Fault> {
-    /// An ordinary state; see [`Turns::target`].
+pub enum MacroStepEnd<Fault> {
+    /// An ordinary state; see [`MacroSteps::target`].
     State(Range<usize>),
     /// Its last transition is faulty.
     Fault(Fault),
-    /// It gets stuck on its way where it may not stop; see [`Turns::place`].
+    /// It gets stuck on its way where it may not stop; see [`MacroSteps::place`].
     Stuck(Range<usize>),
 }
 
-/// All turns of an ordinary state.
+/// All macro steps of an ordinary state.
 #[derive(Clone, Debug)]
-pub struct Turns<Label, Fault> {
-    list: Vec<Turn<Fault>>,
-    /// Words of the state, then of the states the turns lead to.
+pub struct MacroSteps<Label, Fault> {
+    list: Vec<MacroStep<Fault>>,
+    /// Words of the state, then of the states the macro steps lead to.
     words: Vec<u32>,
     state_words: usize,
     labels: Vec<Label>,
@@ -51,7 +51,7 @@ pub struct Turns<Label, Fault> {
     ending: Ending,
 }
 
-impl<Label, Fault> Default for Turns<Label, Fault> {
+impl<Label, Fault> Default for MacroSteps<Label, Fault> {
     fn default() -> Self {
         Self {
             list: Vec::new(),
@@ -66,7 +66,7 @@ impl<Label, Fault> Default for Turns<Label, Fault> {
     }
 }
 
-impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
+impl<Label: Copy, Fault: Copy> MacroSteps<Label, Fault> {
     /// The state.
     pub fn state(&self) -> &[u32] {
         &self.words[..self.state_words]
@@ -87,7 +87,7 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         self.has_environment_moves
     }
 
-    /// Whether some turn can go on for ever, from one transient state to the next.
+    /// Whether some macro step can go on for ever, from one transient state to the next.
     pub fn is_infinite(&self) -> bool {
         self.is_infinite
     }
@@ -97,7 +97,7 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         self.ending
     }
 
-    /// Number of turns.
+    /// Number of macro steps.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -107,40 +107,40 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
         self.list.is_empty()
     }
 
-    /// A turn.
-    pub fn get(&self, index: usize) -> &Turn<Fault> {
+    /// A macro step.
+    pub fn get(&self, index: usize) -> &MacroStep<Fault> {
         &self.list[index]
     }
 
-    /// The first turn of a process (or the first environment move), from `from` on.
+    /// The first macro step of a process (or the first environment move), from `from` on.
     pub fn next_of(&self, process: Option<u8>, from: usize) -> Option<usize> {
         (from..self.list.len()).find(|&index| self.list[index].process == process)
     }
 
-    /// The transitions of a turn.
+    /// The transitions of a macro step.
     pub fn labels(&self, index: usize) -> &[Label] {
         &self.labels[self.list[index].labels.clone()]
     }
 
-    /// The partners of a turn.
+    /// The partners of a macro step.
     pub fn partners(&self, index: usize) -> &ProcessSet {
         &self.list[index].partners
     }
 
-    /// The state that a turn leads to, if it leads to one.
+    /// The state that a macro step leads to, if it leads to one.
     pub fn target(&self, index: usize) -> Option<&[u32]> {
         match &self.list[index].end {
-            TurnEnd::State(words) => Some(&self.words[words.clone()]),
+            MacroStepEnd::State(words) => Some(&self.words[words.clone()]),
             _ => None,
         }
     }
 
     /// What names a violation: the transition that is faulty, or the state that is stuck; `None` means the state that
-    /// the turns start in.
+    /// the macro steps start in.
     pub fn place(&self, index: Option<usize>) -> (Option<Label>, &[u32]) {
         let Some(index) = index else { return (None, self.state()) };
         match &self.list[index].end {
-            TurnEnd::Stuck(words) => (None, &self.words[words.clone()]),
+            MacroStepEnd::Stuck(words) => (None, &self.words[words.clone()]),
             _ => (self.labels(index).last().copied(), self.state()),
         }
     }
@@ -149,7 +149,7 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
     pub fn memory_bytes(&self) -> usize {
         self.words.capacity() * 4
             + self.labels.capacity() * size_of::<Label>()
-            + self.list.capacity() * size_of::<Turn<Fault>>()
+            + self.list.capacity() * size_of::<MacroStep<Fault>>()
     }
 
     fn clear(&mut self) {
@@ -163,9 +163,9 @@ impl<Label: Copy, Fault: Copy> Turns<Label, Fault> {
     }
 }
 
-/// Lists turns; keeps its memory from one state to the next.
+/// Lists macro steps; keeps its memory from one state to the next.
 #[derive(Debug, Default)]
-pub struct Lister<Label> {
+pub struct MacroStepLister<Label> {
     members: Vec<Member<Label>>,
     /// Words of the transient members.
     words: Vec<u32>,
@@ -181,7 +181,7 @@ pub struct Lister<Label> {
 /// What tells a transient member from others.
 type Passed = (Option<u8>, Marks, Box<[u32]>);
 
-/// The state itself (the first member), or a transient state on the way of a turn.
+/// The state itself (the first member), or a transient state on the way of a macro step.
 #[derive(Clone, Debug)]
 struct Member<Label> {
     words: Range<usize>,
@@ -192,7 +192,7 @@ struct Member<Label> {
     marks: Marks,
 }
 
-impl<Label: Copy> Lister<Label> {
+impl<Label: Copy> MacroStepLister<Label> {
     /// A lister without memory of anything.
     pub fn new() -> Self {
         Self {
@@ -210,7 +210,7 @@ impl<Label: Copy> Lister<Label> {
         self.words.capacity() * 8 + self.members.capacity() * size_of::<Member<Label>>()
     }
 
-    /// Lists the turns of `state`, dropping what `turns` held. `tick` is called for each transition; what it
+    /// Lists the macro steps of `state`, dropping what `macro_steps` held. `tick` is called for each transition; what it
     /// breaks with ends the listing.
     ///
     /// # Errors
@@ -219,12 +219,12 @@ impl<Label: Copy> Lister<Label> {
         &mut self,
         model: &mut M,
         state: &[u32],
-        turns: &mut Turns<Label, M::Fault>,
+        macro_steps: &mut MacroSteps<Label, M::Fault>,
         mut tick: impl FnMut() -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        turns.clear();
-        turns.words.extend_from_slice(state);
-        turns.state_words = state.len();
+        macro_steps.clear();
+        macro_steps.words.extend_from_slice(state);
+        macro_steps.state_words = state.len();
         self.members.clear();
         self.words.clear();
         self.seen.clear();
@@ -242,30 +242,30 @@ impl<Label: Copy> Lister<Label> {
                     Next::Successor { label, transient, fault, marks } => {
                         let next = self.follow(model, current, label, marks);
                         if let Some(fault) = fault {
-                            self.add(turns, &next, TurnEnd::Fault(fault));
+                            self.add(macro_steps, &next, MacroStepEnd::Fault(fault));
                         }
                         if transient {
-                            // It can move, even if its turn never ends.
-                            next.process.into_iter().for_each(|process| turns.enabled.insert(process));
+                            // It can move, even if its macro step never ends.
+                            next.process.into_iter().for_each(|process| macro_steps.enabled.insert(process));
                             self.pass(model.hidden_words(), next);
                         } else {
-                            let start = turns.words.len();
-                            turns.words.extend_from_slice(&self.successor);
-                            self.add(turns, &next, TurnEnd::State(start..turns.words.len()));
+                            let start = macro_steps.words.len();
+                            macro_steps.words.extend_from_slice(&self.successor);
+                            self.add(macro_steps, &next, MacroStepEnd::State(start..macro_steps.words.len()));
                         }
                     }
                     Next::Broken { label, fault } => {
                         let next = self.follow(model, current, Some(label), Marks::NONE);
-                        self.add(turns, &next, TurnEnd::Fault(fault));
+                        self.add(macro_steps, &next, MacroStepEnd::Fault(fault));
                     }
                     Next::Done(ending) => {
                         if current == 0 {
-                            turns.ending = ending;
+                            macro_steps.ending = ending;
                         } else if ending == Ending::InvalidEnd {
                             let here = self.follow(model, current, None, Marks::NONE);
-                            let start = turns.words.len();
-                            turns.words.extend_from_slice(&self.words[words.clone()]);
-                            self.add(turns, &here, TurnEnd::Stuck(start..turns.words.len()));
+                            let start = macro_steps.words.len();
+                            macro_steps.words.extend_from_slice(&self.words[words.clone()]);
+                            self.add(macro_steps, &here, MacroStepEnd::Stuck(start..macro_steps.words.len()));
                         }
                         break;
                     }
@@ -273,7 +273,7 @@ impl<Label: Copy> Lister<Label> {
             }
             current += 1;
         }
-        turns.is_infinite = !self.rejoining.is_empty() && self.has_cycle();
+        macro_steps.is_infinite = !self.rejoining.is_empty() && self.has_cycle();
         ControlFlow::Continue(())
     }
 
@@ -331,20 +331,26 @@ impl<Label: Copy> Lister<Label> {
         taken < self.members.len()
     }
 
-    fn add<F>(&self, turns: &mut Turns<Label, F>, last: &Member<Label>, end: TurnEnd<F>) {
-        let start = turns.labels.len();
-        turns.labels.extend(last.label);
+    fn add<F>(&self, macro_steps: &mut MacroSteps<Label, F>, last: &Member<Label>, end: MacroStepEnd<F>) {
+        let start = macro_steps.labels.len();
+        macro_steps.labels.extend(last.label);
         let mut member = last.parent;
         while member != 0 {
-            turns.labels.extend(self.members[member].label);
+            macro_steps.labels.extend(self.members[member].label);
             member = self.members[member].parent;
         }
-        turns.labels[start..].reverse();
+        macro_steps.labels[start..].reverse();
         match last.process {
-            Some(process) => turns.enabled.insert(process),
-            None => turns.has_environment_moves = true,
+            Some(process) => macro_steps.enabled.insert(process),
+            None => macro_steps.has_environment_moves = true,
         }
-        let labels = start..turns.labels.len();
-        turns.list.push(Turn { process: last.process, end, marks: last.marks, labels, partners: last.partners });
+        let labels = start..macro_steps.labels.len();
+        macro_steps.list.push(MacroStep {
+            process: last.process,
+            end,
+            marks: last.marks,
+            labels,
+            partners: last.partners,
+        });
     }
 }
