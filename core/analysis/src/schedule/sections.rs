@@ -212,8 +212,8 @@ impl Following<'_> {
                 continue;
             }
             let target = macro_steps.target(index).and_then(|target| self.graph.number_of(target));
-            let target =
-                target.ok_or_else(|| NoSections::Wrong("a turn that a schedule allows leads nowhere".to_owned()))?;
+            let target = target
+                .ok_or_else(|| NoSections::Wrong("a macro step that a schedule allows leads nowhere".to_owned()))?;
             let closes = |pid: u8| labels.iter().any(|label| self.closes_loop(label, pid));
             let memory = after_loop.filter(|(pid, _)| closes(*pid)).map_or(then, |(_, next)| next);
             ways.push(Way { labels, to: (target, memory) });

@@ -378,7 +378,7 @@ where
         self.observer.on_snapshot(look);
     }
 
-    /// The labels of the turns to the topmost states of the stack, as far as they are kept.
+    /// The labels of the macro steps to the topmost states of the stack, as far as they are kept.
     fn end_of_path(&self) -> Vec<M::Label> {
         let mut path = Vec::new();
         for (index, frame) in self.stack.frames().iter().enumerate().skip(self.stack.len().saturating_sub(KEPT - 1)) {

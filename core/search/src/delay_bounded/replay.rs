@@ -1,4 +1,4 @@
-//! From turns to a path: the run is executed anew.
+//! From macro steps to a path: the run is executed anew.
 
 use super::{Delay, Origin, scheduled};
 use crate::model::Processes;

@@ -32,7 +32,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-/// A refutation that needs more turns to be forbidden is not remembered.
+/// A refutation that needs more macro steps to be forbidden is not remembered.
 const FORBIDDEN_MAX: usize = 64;
 /// To compare a set with the known refutations takes this part of the time that a state takes.
 const TESTS_PER_STATE: u64 = 4;
