@@ -22,7 +22,7 @@ use fabius_strategy::{Asked, Choice, choose};
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question};
 use fabius_task::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
-use fabius_task::settings::{Delaying, DepthBounding, Order, Settings};
+use fabius_task::settings::{Audit, Delaying, DepthBounding, Order, Settings};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -336,7 +336,12 @@ impl<'a> Portfolio<'a> {
         settings.limits = self.beside(self.settings.limits);
         let stored = run.meter.last.states + property.states_of_turns();
         settings.limits.states_max = settings.limits.states_max.map(|max| max.saturating_sub(stored));
-        let choice = choose(&Asked::of(planned, &settings), &settings)?;
+        let asked = Asked::of(planned, &settings);
+        let as_audited = choose(&asked, &Settings { audit: self.settings.audit, ..settings.clone() });
+        let as_audited = as_audited.filter(|choice| choice.set_aside.is_empty());
+        // A search whose proofs cannot be audited as asked still finds violations.
+        let proves = as_audited.is_some();
+        let choice = as_audited.or_else(|| choose(&asked, &settings))?;
         let is_another = choice.set_aside.is_empty() && choice.name() != property.choice.name();
         // Where the text forbids delays, their order does not lead to every run.
         let is_sealed = settings.delaying.is_some() && self.loaded.is_sealed();
@@ -358,7 +363,11 @@ impl<'a> Portfolio<'a> {
         let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
         let mut checked = search(self.loaded, self.program, planned, &choice, &mut context);
         checked.describe(&choice, self.program, planned);
-        let decided = checked.failure.is_some() || matches!(checked.report.verdict, Verdict::Holds | Verdict::Violated);
+        let decided = match checked.report.verdict {
+            Verdict::Violated => true,
+            Verdict::Holds => proves,
+            Verdict::Undecided | Verdict::Faulty => false,
+        } || checked.failure.is_some();
         self.properties[run.index].note_turn(&choice, &checked, end_of(&checked, !is_over));
         decided.then_some(checked)
     }
@@ -406,7 +415,8 @@ fn leaves_open(settings: &Settings) -> bool {
     // An order that only serves to find a violation soon is as good as none.
     let delaying = settings.delaying.clone().filter(|delaying| !delaying.shows_shortest);
     let limits = Limits { depth_max: None, ..settings.limits };
-    Settings { delaying, limits, ..settings.clone() }.options().is_empty()
+    // How a proof is audited does not say by which search it is found.
+    Settings { delaying, limits, audit: Audit::default(), ..settings.clone() }.options().is_empty()
 }
 
 /// How a search ended.

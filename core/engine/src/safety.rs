@@ -30,7 +30,7 @@ const BITSTATE_SHARE: u64 = 2;
 /// Memory of a bitstate store if none was named.
 const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
 
-/// A shorter run is looked for with so many times the work of the search that found one, …
+/// A shorter run is looked for with this many times the work of the search that found one, …
 const SHORTENING_FACTOR: u64 = 20;
 /// … or with this many transitions, if that is more.
 const SHORTENING_MIN: u64 = 300_000;
@@ -204,8 +204,8 @@ fn together(
     Explored { outcome, store_bytes, keys: engine_observer.keys, audited: None }
 }
 
-/// Looks for the shortest run to a violation that was found with so much work, in transitions, as far as a budget goes: such a run
-/// if there is one, and the one found with what is known of it.
+/// Looks for the shortest run to a violation, as far as a budget goes that depends on `work`, the transitions of the search that
+/// found it: such a run if there is one, and the one found with what is known of it.
 pub(crate) fn shortest(
     task: &Task<'_>,
     machine: &mut SearchedMachine,

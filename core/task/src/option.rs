@@ -192,7 +192,9 @@ impl Settings {
     /// The same question, with nothing asked of the search.
     pub fn question_only(&self) -> Self {
         let limits = fabius_base::Limits { depth_max: None, ..self.limits };
+        let audit = if self.audit == Audit::Full { Audit::default() } else { self.audit };
         Self {
+            audit,
             search: Order::default(),
             store: None,
             keep_going: false,

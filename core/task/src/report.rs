@@ -334,7 +334,7 @@ pub struct StrategyReport {
     pub keep_going: bool,
     /// Whether it is saved to, or resumed from, a checkpoint.
     pub checkpoint: bool,
-    /// Whether a proof is audited in every state, if one is found.
+    /// Whether a proof is audited in every state, if one is found; models that read hidden variables are never audited.
     pub full_audit: bool,
 }
 

@@ -422,7 +422,7 @@ impl Question<'_> {
         let states = counted(explored.graph.len() as u64, "state");
         let searched = match explored.stopped {
             None => format!("{states}, exhaustive"),
-            Some(_) => format!("whatever follows the {states} that were explored"),
+            Some(_) => format!("{states} were enough to show this"),
         };
         let reason = format!("under every schedule an error or a deadlock can follow ({searched})");
         ScheduleReport { verdict: ScheduleVerdict::Unavoidable, reason, forced, ..report }

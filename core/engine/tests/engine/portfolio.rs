@@ -6,7 +6,7 @@
 
 use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, SearchEnd, Stopped, ViolationClass};
-use fabius_engine::settings::Pauses;
+use fabius_engine::settings::{Audit, Pauses};
 use fabius_engine::{CheckContext, Event, Order, Outcome, Settings, Verdict, check, load};
 use fabius_testkit::generate;
 use std::time::Duration;
@@ -70,6 +70,31 @@ fn whoever_chooses_a_search_gets_that_one_only() {
     let safety = &outcome.report.properties[0];
     assert_eq!((safety.verdict, safety.stopped, safety.states), (Verdict::Undecided, Some(Stopped::States), 20_000));
     assert!(safety.tried.is_empty());
+}
+
+/// A counter that ends, with an error behind a few steps of another process or without one.
+const ENDS: &str = "int writes; byte x;
+    active proctype Reader() { do :: x < 3 -> x++ :: x == 3 -> assert(LAST) od }
+    active proctype Writer() { do :: writes < 3000 -> writes++ :: else -> break od }";
+
+#[test]
+fn how_a_proof_is_audited_leaves_open_which_searches_run() {
+    for audit in [Audit::Off, Audit::Sample, Audit::Full] {
+        let settings = Settings { audit, ..often() };
+        let (outcome, _) = run(&ENDS.replace("LAST", "false"), &settings);
+        let safety = &outcome.report.properties[0];
+        assert_eq!(safety.verdict, Verdict::Violated, "{audit:?}");
+        assert!(!safety.tried.is_empty(), "{audit:?}: no other search had a turn");
+        let (outcome, _) = run(&ENDS.replace("LAST", "x == 3"), &settings);
+        let safety = &outcome.report.properties[0];
+        assert_eq!(safety.verdict, Verdict::Holds, "{audit:?}");
+        assert!(!safety.tried.is_empty(), "{audit:?}: no other search had a turn");
+        match audit {
+            Audit::Off => assert_eq!(safety.audited, None),
+            Audit::Sample => {}
+            Audit::Full => assert_eq!(safety.audited, Some(safety.states)),
+        }
+    }
 }
 
 #[test]

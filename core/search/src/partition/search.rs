@@ -2,10 +2,10 @@
 
 use super::batch::{BatchReader, BatchWriter, Parent};
 use super::exchange::{Exchange, ExchangeError};
-use super::way::{Origin, Way, Ways};
+use super::way::{Origin, Way, Ways, violation_at};
 use super::{PartitionStatistics, Reached};
 use crate::expansion::Expansion;
-use crate::model::{Ending, Model, Next};
+use crate::model::{Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Completeness, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
@@ -230,13 +230,7 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
             if self.budget.step_is_due() && self.look().is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let (kind, last) = match found {
-                Next::Successor { label, fault: Some(fault), .. } => (Some(ViolationKind::Fault(fault)), label),
-                Next::Broken { label, fault } => (Some(ViolationKind::Fault(fault)), Some(label)),
-                Next::Done(Ending::InvalidEnd) => (Some(ViolationKind::InvalidEnd), None),
-                Next::Successor { .. } | Next::Done(_) => (None, None),
-            };
-            if let Some(kind) = kind {
+            if let Some((kind, last)) = violation_at(&found) {
                 events += 1;
                 let (partition, number) = (self.exchange.me(), parent.number);
                 self.record(&kind, last, Seen { layer: depth, key: parent.key, event: events, partition, number });

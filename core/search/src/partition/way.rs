@@ -84,6 +84,16 @@ pub struct Way {
     pub count: u64,
 }
 
+/// The violation met with what an expansion found next, and the transition that it names, if it names one.
+pub fn violation_at<L: Copy, F: Copy>(found: &Next<L, F>) -> Option<(ViolationKind<F>, Option<L>)> {
+    match *found {
+        Next::Successor { label, fault: Some(fault), .. } => Some((ViolationKind::Fault(fault), label)),
+        Next::Broken { label, fault } => Some((ViolationKind::Fault(fault), Some(label))),
+        Next::Done(Ending::InvalidEnd) => Some((ViolationKind::InvalidEnd, None)),
+        Next::Successor { .. } | Next::Done(_) => None,
+    }
+}
+
 /// Executes a way: the violation at its end, with the path to it; `None` if this is no way of the model.
 pub fn replay<M: Model>(model: &mut M, way: &Way) -> Option<Violation<M::Label, M::Fault>> {
     let violation = |kind, path| Violation { kind, path, delays: Vec::new(), count: way.count };
@@ -96,13 +106,7 @@ pub fn replay<M: Model>(model: &mut M, way: &Way) -> Option<Violation<M::Label, 
     expansion.begin(model, &state);
     let mut events_left = way.event;
     while let Some(found) = expansion.next(model) {
-        let (kind, last) = match found {
-            Next::Successor { label, fault: Some(fault), .. } => (Some(ViolationKind::Fault(fault)), label),
-            Next::Broken { label, fault } => (Some(ViolationKind::Fault(fault)), Some(label)),
-            Next::Done(Ending::InvalidEnd) => (Some(ViolationKind::InvalidEnd), None),
-            Next::Successor { .. } | Next::Done(_) => (None, None),
-        };
-        if let Some(kind) = kind {
+        if let Some((kind, last)) = violation_at(&found) {
             events_left = events_left.checked_sub(1)?;
             if events_left == 0 {
                 expansion.path_to_current(&mut path);
