@@ -259,6 +259,9 @@ fn step_row(id: &str, step: &StepRecord, in_loop: bool, place: &str) -> String {
     if !step.printed.is_empty() {
         let _ = write!(what, " prints {}", text(&step.printed));
     }
+    for note in &step.notes {
+        let _ = write!(what, "<div class=\"v-surprise\">{}</div>", text(&note.text));
+    }
     if let Some(fault) = &step.fault {
         let _ = write!(what, " <b class=\"v-fault\">{}</b>", text(fault));
     }

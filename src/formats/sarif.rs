@@ -166,6 +166,9 @@ fn flow_step(step: &StepRecord, loop_start: Option<u64>) -> Value {
     if !changes.is_empty() {
         text = format!("{text} ({})", changes.join(", "));
     }
+    for note in &step.notes {
+        text = format!("{text}; {}", note.text);
+    }
     if let Some(fault) = &step.fault {
         text = format!("{text}: {fault}");
     }
@@ -319,6 +322,7 @@ mod tests {
             d_step: false,
             timeout: false,
             held_back: Vec::new(),
+            notes: Vec::new(),
             fault: None,
         };
         let steps: Vec<StepRecord> = (1..=1203).map(step).collect();

@@ -127,6 +127,8 @@ export interface Step extends Actor {
   d_step?: boolean;
   timeout?: boolean;
   held_back?: { pid: number }[];
+  /** What surprises people about it. */
+  notes?: { kind: string; text: string; line?: number }[];
   /** What the claim did before it; `folded` puts it there. */
   claim?: string[];
   fault?: string;

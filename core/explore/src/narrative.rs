@@ -52,7 +52,9 @@ pub fn sentence(step: &Step) -> String {
         (None, true) => "nothing else can move; ".to_owned(),
         (None, false) => String::new(),
     };
-    format!("{before}{name} {}", joined(&parts))
+    let notes: String =
+        step.notes.iter().filter(|note| !note.kind.is_before()).map(|note| format!(" ({})", note.text)).collect();
+    format!("{before}{name} {}{notes}", joined(&parts))
 }
 
 /// Whether a statement assigns something, by its wording.

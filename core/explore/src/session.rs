@@ -8,8 +8,8 @@ use crate::tree::{NodeId, Situation, Tree, rest};
 use fabius_engine::{Counterexample, ExplorationTarget, Loaded, Settings};
 use fabius_program::{Move, Program};
 use fabius_witness::{
-    Claim, Ending, Outcome, ProcessStatus, Snapshot, State, Step, describe, ending, moves, process_statuses, snapshot,
-    step,
+    Claim, Ending, Outcome, ProcessStatus, Snapshot, State, Step, describe, ending, moves, notes::number_reused,
+    process_statuses, snapshot, step,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -262,7 +262,12 @@ impl Exploration {
         let before = &self.situation(parent).state;
         let taken = step(&self.target.program, before, wanted).ok()?;
         let number = self.tree.taken(parent) + 1;
-        Some(describe(&self.target.program, number, before, wanted, &taken))
+        let mut step = describe(&self.target.program, number, before, wanted, &taken);
+        for created in &step.created {
+            let name = (created.pid, created.name.as_str());
+            step.notes.extend(number_reused(&self.target.program, name, self.tree.moves_to(parent)));
+        }
+        Some(step)
     }
 
     /// The moves that are possible now, in the order in which a search explores them.

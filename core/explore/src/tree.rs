@@ -1,6 +1,6 @@
 //! What was tried: a tree of steps. States are kept here and there only; the others are walked to again.
 
-use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_program::{CLAIM_PID, Move, Program, Watch, meaning::Fault};
 use fabius_witness::{Event, Happening, Outcome, State, settled, step};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -225,6 +225,12 @@ impl Tree {
         }
         way.reverse();
         way
+    }
+
+    /// The moves of the system on the way to `node` and the numbers of these steps, the last one first.
+    pub(crate) fn moves_to(&self, node: NodeId) -> impl Iterator<Item = (Move, usize)> + '_ {
+        let way = std::iter::successors(Some(node), |node| self.parent(*node));
+        way.filter_map(|node| Some((self.step(node).filter(|step| step.pid != CLAIM_PID)?, self.taken(node))))
     }
 
     /// The moves from the root to `node`.

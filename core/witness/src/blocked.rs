@@ -198,6 +198,25 @@ pub fn process_statuses(program: &Program, state: &State) -> Vec<ProcessStatus> 
         .collect()
 }
 
+/// The statements at which a process stands, and why each is not executed. `timed_out`: nothing can move, so `timeout` is
+/// true.
+pub(crate) fn waiting_at(program: &Program, state: &State, pid: u8, timed_out: bool) -> Vec<Waiting> {
+    let names = Names::of(program, state);
+    match state.processes.get(usize::from(pid)) {
+        Some(_) => StatusQuery { program, state, names: &names, pid: pid.into(), timed_out }.status().waiting,
+        None => Vec::new(),
+    }
+}
+
+/// Whether the part of a false condition that makes it false asks what is in a channel.
+pub(crate) fn asks_a_channel(program: &Program, state: &State, pid: u8, timed_out: bool, condition: &Expr) -> bool {
+    let names = Names::of(program, state);
+    let query = StatusQuery { program, state, names: &names, pid: pid.into(), timed_out };
+    let mut leaves = Vec::new();
+    collect_leaves(query.deciding(condition), &mut leaves);
+    leaves.iter().any(|leaf| matches!(leaf, Expr::Test(..) | Expr::Length(_) | Expr::Poll { .. }))
+}
+
 /// The question why one process does not move.
 struct StatusQuery<'a> {
     program: &'a Program,
@@ -359,10 +378,7 @@ impl<'a> StatusQuery<'a> {
 
     /// The part of a false condition that makes it false, and the values it is made of.
     fn why_false(&self, expr: &Expr) -> (String, Vec<(String, String)>) {
-        if let Expr::Binary(BinaryOp::And, left, right) = expr {
-            let left_is_false = self.evaluation().value(left) == Ok(0);
-            return self.why_false(if left_is_false { left } else { right });
-        }
+        let expr = self.deciding(expr);
         let mut leaves = Vec::new();
         collect_leaves(expr, &mut leaves);
         let writer = self.writer();
@@ -376,6 +392,15 @@ impl<'a> StatusQuery<'a> {
             }
         }
         (writer.expr(expr), operands)
+    }
+
+    /// The part of a false condition that makes it false.
+    fn deciding<'e>(&self, mut expr: &'e Expr) -> &'e Expr {
+        while let Expr::Binary(BinaryOp::And, left, right) = expr {
+            let left_is_false = self.evaluation().value(left) == Ok(0);
+            expr = if left_is_false { left } else { right };
+        }
+        expr
     }
 
     /// A part of a condition and its value: an element with its index, of a test of a channel the

@@ -84,6 +84,21 @@ pub(crate) struct Evaluation<'a> {
     asked: Vec<usize>,
     /// Processes that the expression creates.
     pub(crate) births: Vec<Birth>,
+    /// Results that did not fit 32 bits.
+    pub(crate) overflows: Vec<Overflow>,
+}
+
+/// A result that does not fit 32 bits, and what is left of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Overflow {
+    /// The left operand; 0 of a negation.
+    pub left: i32,
+    /// The operator.
+    pub op: BinaryOp,
+    /// The right operand.
+    pub right: i32,
+    /// The result.
+    pub kept: i32,
 }
 
 impl<'a> Evaluation<'a> {
@@ -102,7 +117,7 @@ impl<'a> Evaluation<'a> {
     ) -> Self {
         let mut asked = asked_before.to_vec();
         asked.push(pid);
-        Self { program, state, pid, timeout, asked, births: Vec::new() }
+        Self { program, state, pid, timeout, asked, births: Vec::new(), overflows: Vec::new() }
     }
 
     /// The value of an expression.
@@ -113,12 +128,20 @@ impl<'a> Evaluation<'a> {
                 let element = self.element(place)?;
                 self.values(place.slot)[element]
             }
-            Expr::Unary(op, operand) => unary(*op, self.value(operand)?),
+            Expr::Unary(op, operand) => {
+                let operand = self.value(operand)?;
+                if *op == UnaryOp::Negate {
+                    self.watch_overflow(0, BinaryOp::Subtract, operand);
+                }
+                unary(*op, operand)
+            }
             Expr::Binary(BinaryOp::And, left, right) => i32::from(self.value(left)? != 0 && self.value(right)? != 0),
             Expr::Binary(BinaryOp::Or, left, right) => i32::from(self.value(left)? != 0 || self.value(right)? != 0),
             Expr::Binary(op, left, right) => {
                 let left = self.value(left)?;
-                binary(*op, left, self.value(right)?)?
+                let right = self.value(right)?;
+                self.watch_overflow(left, *op, right);
+                binary(*op, left, right)?
             }
             Expr::Conditional(condition, yes, no) => {
                 let chosen = if self.value(condition)? != 0 { yes } else { no };
@@ -247,6 +270,20 @@ impl<'a> Evaluation<'a> {
     pub(crate) fn truncated(&self, channel: usize, message: &[i32]) -> Vec<i32> {
         let types = &self.channel_type(channel).fields;
         message.iter().zip(types).map(|(value, ty)| ty.truncate(*value)).collect()
+    }
+
+    /// Remembers a result that does not fit.
+    fn watch_overflow(&mut self, left: i32, op: BinaryOp, right: i32) {
+        let (kept, overflows) = match op {
+            BinaryOp::Add => left.overflowing_add(right),
+            BinaryOp::Subtract => left.overflowing_sub(right),
+            BinaryOp::Multiply => left.overflowing_mul(right),
+            BinaryOp::Divide if right != 0 => left.overflowing_div(right),
+            _ => return,
+        };
+        if overflows {
+            self.overflows.push(Overflow { left, op, right, kept });
+        }
     }
 
     fn values(&self, slot: Slot) -> &'a [i32] {

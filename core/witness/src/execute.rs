@@ -2,14 +2,15 @@
 
 use fabius_base::Span;
 use fabius_program::{
-    Action, Block, BlockExit, Edge, Expr, Pattern, Place, PrintPiece, Program, Receive, Send, Slot,
+    Action, Block, BlockExit, BlockNode, Edge, Expr, Pattern, Place, PrintPiece, Program, Receive, Send, Slot,
+    VariableId,
     meaning::{BLOCK_STEPS_MAX, Fault},
 };
 
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, Overflow};
 use crate::interpret::StepEvaluator;
 use crate::observe::{Kind, observe};
-use crate::state::{CLAIM, NextMover, State};
+use crate::state::{Birth, CLAIM, NextMover, State};
 
 /// Something that happened in a step, beside changes of variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,10 +53,48 @@ pub enum Happening {
     },
     /// A part of a [`Block`] was executed; only the first thousand are told.
     Executed(Span),
+    /// A value did not fit where it was stored; only the first hundred are told, as of the next two.
+    Truncated {
+        /// Where it was stored.
+        place: StoredAt,
+        /// The value.
+        given: i32,
+        /// What was stored of it.
+        kept: i32,
+        /// The part of a [`Block`] that stored it.
+        inside: Option<Span>,
+    },
+    /// A result did not fit 32 bits.
+    Overflowed {
+        /// The operation.
+        overflow: Overflow,
+        /// The part of a [`Block`] that computed it.
+        inside: Option<Span>,
+    },
+    /// Several options of a node of a [`Block`] were executable, and the first of them was taken.
+    FirstOfSeveral {
+        /// This many were executable.
+        executable: usize,
+        /// The one that was taken.
+        taken: Span,
+    },
+}
+
+/// Where a value was stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StoredAt {
+    /// An element of a global variable.
+    Global(VariableId, usize),
+    /// An element of a variable of the process with this number.
+    Local(u8, VariableId, usize),
+    /// A field of a message, the first one being 0, on the channel with this identity.
+    Field(i32, usize),
 }
 
 /// This many parts of a block are told.
 const PARTS_TOLD_MAX: u32 = 1000;
+/// This many of the surprises of a step are told.
+const SURPRISES_MAX: usize = 100;
 
 /// A message on its way in a rendezvous.
 #[derive(Clone, Debug)]
@@ -79,6 +118,8 @@ pub(crate) struct Execution<'a> {
     ended: bool,
     /// The part of a block that is being executed.
     pub(crate) inside: Option<Span>,
+    /// How many surprises were told.
+    surprises: usize,
 }
 
 impl<'a> Execution<'a> {
@@ -94,6 +135,7 @@ impl<'a> Execution<'a> {
             incoming: None,
             ended: false,
             inside: None,
+            surprises: 0,
         }
     }
 
@@ -109,6 +151,7 @@ impl<'a> Execution<'a> {
             incoming: Some(offer.clone()),
             ended: false,
             inside: None,
+            surprises: 0,
         }
     }
 
@@ -175,11 +218,43 @@ impl<'a> Execution<'a> {
     fn value(&mut self, expr: &Expr) -> Result<i32, Fault> {
         let mut evaluation = self.evaluation();
         let value = evaluation.value(expr)?;
-        for birth in std::mem::take(&mut evaluation.births) {
-            let pid = self.state.create(self.program, &birth)?;
-            self.happened(Happening::Created(pid as u8));
-        }
+        let (births, overflows) = (evaluation.births, evaluation.overflows);
+        self.overflowed(&overflows);
+        self.create(births)?;
         Ok(value)
+    }
+
+    fn create(&mut self, births: Vec<Birth>) -> Result<(), Fault> {
+        for birth in births {
+            let mut cuts = Vec::new();
+            let pid = self.state.create_telling(self.program, &birth, &mut |cut| cuts.push(cut))? as u8;
+            self.happened(Happening::Created(pid));
+            for cut in cuts {
+                let place = StoredAt::Local(pid, VariableId(cut.variable as u32), cut.element);
+                self.truncated(place, cut.given, cut.kept);
+            }
+        }
+        Ok(())
+    }
+
+    fn overflowed(&mut self, overflows: &[Overflow]) {
+        for overflow in overflows {
+            self.surprised(Happening::Overflowed { overflow: *overflow, inside: self.inside });
+        }
+    }
+
+    /// Says that a value did not fit, if it did not.
+    fn truncated(&mut self, place: StoredAt, given: i32, kept: i32) {
+        if given != kept {
+            self.surprised(Happening::Truncated { place, given, kept, inside: self.inside });
+        }
+    }
+
+    fn surprised(&mut self, what: Happening) {
+        self.surprises += 1;
+        if self.surprises <= SURPRISES_MAX {
+            self.happened(what);
+        }
     }
 
     fn assign(&mut self, place: &Place, expr: &Expr) -> Result<(), Fault> {
@@ -192,17 +267,19 @@ impl<'a> Execution<'a> {
     fn store(&mut self, slot: Slot, element: usize, value: i32) {
         match slot {
             Slot::Global(id) => {
-                let ty = self.program.globals[id.0 as usize].ty;
-                self.state.globals[id.0 as usize].set(element, ty.truncate(value));
+                let kept = self.program.globals[id.0 as usize].ty.truncate(value);
+                self.state.globals[id.0 as usize].set(element, kept);
+                self.truncated(StoredAt::Global(id, element), value, kept);
             }
             Slot::Local(id) => {
                 let (process, _) = self.state.whereabouts(self.pid);
-                let ty = self.program.process(process).locals[id.0 as usize].ty;
+                let kept = self.program.process(process).locals[id.0 as usize].ty.truncate(value);
                 let locals = match &mut self.state.claim {
                     Some(claim) if self.pid == CLAIM => &mut claim.locals,
                     _ => &mut self.state.processes[self.pid].locals,
                 };
-                locals[id.0 as usize].set(element, ty.truncate(value));
+                locals[id.0 as usize].set(element, kept);
+                self.truncated(StoredAt::Local(self.pid as u8, id, element), value, kept);
             }
         }
     }
@@ -213,11 +290,14 @@ impl<'a> Execution<'a> {
         let given = evaluation.message(channel, &send.fields)?;
         let message = evaluation.truncated(channel, &given);
         let capacity = evaluation.channel_type(channel).capacity;
-        for birth in std::mem::take(&mut evaluation.births) {
-            let pid = self.state.create(self.program, &birth)?;
-            self.happened(Happening::Created(pid as u8));
+        let (births, overflows) = (evaluation.births, evaluation.overflows);
+        self.overflowed(&overflows);
+        self.create(births)?;
+        let identity = channel as i32 + 1;
+        self.happened(Happening::Sent { channel: identity, message: message.clone() });
+        for (field, (given, kept)) in given.iter().zip(&message).enumerate() {
+            self.truncated(StoredAt::Field(identity, field), *given, *kept);
         }
-        self.happened(Happening::Sent { channel: channel as i32 + 1, message: message.clone() });
         if capacity == 0 {
             self.offered = Some(Offer { channel, message });
             return Ok(());
@@ -317,7 +397,12 @@ impl<'a> Execution<'a> {
 
     fn run_block(&mut self, block: &Block, start: usize) -> Result<(), Fault> {
         let mut option = &block.nodes[0].options[start];
+        let (mut node, mut chosen_at) = (&block.nodes[0], start);
         for taken in 0..BLOCK_STEPS_MAX {
+            // What a rendezvous offers decides by itself which option is taken.
+            if self.incoming.is_none() {
+                self.count_options(node, chosen_at);
+            }
             self.inside = Some(option.span);
             if taken < PARTS_TOLD_MAX {
                 self.happened(Happening::Executed(option.span));
@@ -327,17 +412,30 @@ impl<'a> Execution<'a> {
                 self.inside = None;
                 return Ok(());
             };
-            self.inside = Some(block.nodes[next as usize].span);
+            node = &block.nodes[next as usize];
+            self.inside = Some(node.span);
             let mut chosen = None;
-            for candidate in &block.nodes[next as usize].options {
+            for (at, candidate) in node.options.iter().enumerate() {
                 if self.executable_inside(&candidate.action, true)? {
-                    chosen = Some(candidate);
+                    chosen = Some((at, candidate));
                     break;
                 }
             }
-            option = chosen.ok_or(Fault::BlockedInside)?;
+            (chosen_at, option) = chosen.ok_or(Fault::BlockedInside)?;
         }
         Err(Fault::EndlessBlock)
+    }
+
+    /// Says that options after the one that is taken are executable too, if any is.
+    fn count_options(&mut self, node: &BlockNode, taken: usize) {
+        if SURPRISES_MAX <= self.surprises {
+            return;
+        }
+        let behind = node.options.iter().skip(taken + 1);
+        let also = behind.filter(|option| self.executable_inside(&option.action, false) == Ok(true)).count();
+        if 0 < also {
+            self.surprised(Happening::FirstOfSeveral { executable: also + 1, taken: node.options[taken].span });
+        }
     }
 
     /// Whether an action is executable in the middle of a step, where there is no rendezvous.

@@ -12,6 +12,7 @@ pub mod footprint;
 pub mod format;
 pub mod infinite;
 pub mod interpret;
+pub mod notes;
 pub mod release;
 pub mod shorten;
 pub mod show;
@@ -31,14 +32,15 @@ mod values;
 
 pub use blocked::{ProcessStatus, Reason, Waiting, process_statuses};
 pub use confirm::{Claim, CycleClaim, Disagreement, confirm, confirm_watching, states_along};
-pub use evaluate::{Unreadable, value_of};
-pub use execute::{Event, Happening};
+pub use evaluate::{Overflow, Unreadable, value_of};
+pub use execute::{Event, Happening, StoredAt};
 pub use explain::{Cause, Explanation, explain};
 pub use infinite::{InLoop, InfiniteRun, Role, RunFairness, explain_loop};
 pub use interpret::{
     Ending, Moves, Outcome, Refusal, Taken, enabled, ending, marks, moves, released, settled, step, stops_accepting,
     stuttered,
 };
+pub use notes::{Note, NoteKind};
 pub use propositions::propositions;
 pub use reads::reads;
 pub use shorten::{essential, shorten};

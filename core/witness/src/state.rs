@@ -104,6 +104,15 @@ pub(crate) struct Birth {
     pub(crate) priority: u8,
 }
 
+/// A first value of a variable of a new process that did not fit it.
+pub(crate) struct FirstCut {
+    /// Index into the locals of its type.
+    pub(crate) variable: usize,
+    pub(crate) element: usize,
+    pub(crate) given: i32,
+    pub(crate) kept: i32,
+}
+
 impl State {
     /// The initial state.
     ///
@@ -207,6 +216,16 @@ impl State {
 
     /// Creates a process and returns its number.
     pub(crate) fn create(&mut self, program: &Program, birth: &Birth) -> Result<usize, Fault> {
+        self.create_telling(program, birth, &mut |_| {})
+    }
+
+    /// Creates a process and returns its number; `cut` hears of the parameters and first values that did not fit.
+    pub(crate) fn create_telling(
+        &mut self,
+        program: &Program,
+        birth: &Birth,
+        cut: &mut dyn FnMut(FirstCut),
+    ) -> Result<usize, Fault> {
         if self.processes.len() >= PROCESSES_MAX {
             return Err(Fault::TooManyProcesses);
         }
@@ -220,10 +239,15 @@ impl State {
         });
         for (index, variable) in process.locals.iter().enumerate() {
             self.processes[pid].locals[index] = if index < process.parameter_count as usize {
-                let argument = birth.arguments.get(index).copied().unwrap_or(0);
-                Values::repeated(variable.ty.truncate(argument), variable.element_count() as usize)
+                let given = birth.arguments.get(index).copied().unwrap_or(0);
+                let kept = variable.ty.truncate(given);
+                if kept != given {
+                    cut(FirstCut { variable: index, element: 0, given, kept });
+                }
+                Values::repeated(kept, variable.element_count() as usize)
             } else {
-                self.initial_values(program, variable, pid)?
+                let mut told = |element, given, kept| cut(FirstCut { variable: index, element, given, kept });
+                self.first_values(program, variable, pid, &mut told)?
             };
         }
         Ok(pid)
@@ -239,15 +263,32 @@ impl State {
 
     /// The first values of a variable of process `pid` (or of a global one); creates its channels.
     fn initial_values(&mut self, program: &Program, variable: &Variable, pid: usize) -> Result<Values, Fault> {
+        self.first_values(program, variable, pid, &mut |_, _, _| {})
+    }
+
+    /// The same; `cut` hears of the elements whose values did not fit: what was given, and what is kept.
+    fn first_values(
+        &mut self,
+        program: &Program,
+        variable: &Variable,
+        pid: usize,
+        cut: &mut dyn FnMut(usize, i32, i32),
+    ) -> Result<Values, Fault> {
         let count = variable.element_count() as usize;
-        let value = |state: &Self, expr: &Expr| -> Result<i32, Fault> {
-            Ok(variable.ty.truncate(Evaluation::new(program, state, pid).value(expr)?))
+        let mut value = |state: &Self, element: usize, expr: &Expr| -> Result<i32, Fault> {
+            let given = Evaluation::new(program, state, pid).value(expr)?;
+            let kept = variable.ty.truncate(given);
+            if kept != given {
+                cut(element, given, kept);
+            }
+            Ok(kept)
         };
         match &variable.initial {
             Initial::Zero => Ok(Values::repeated(0, count)),
-            Initial::Value(expr) => Ok(Values::repeated(value(self, expr)?, count)),
+            Initial::Value(expr) => Ok(Values::repeated(value(self, 0, expr)?, count)),
             Initial::List(exprs) => {
-                let mut values = exprs.iter().take(count).map(|e| value(self, e)).collect::<Result<Vec<_>, _>>()?;
+                let given = exprs.iter().take(count).enumerate();
+                let mut values = given.map(|(at, e)| value(self, at, e)).collect::<Result<Vec<_>, _>>()?;
                 values.resize(count, values.last().copied().unwrap_or(0));
                 Ok(values.into())
             }

@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::interpret::{Outcome, Taken as Walked, step as take};
+use crate::notes::{Note, NoteKind, lost_control, number_reused};
+use crate::show::Names;
 use crate::state::State;
 use crate::trace::{Actor, HeldBack, Snapshot, Step, Taken, actor, snapshot};
 
@@ -17,6 +19,8 @@ const SPACING: usize = 64;
 const KEPT_MAX: usize = 1_024;
 /// … and so it is if they take more memory than this.
 const KEPT_BYTES_MAX: usize = 64 << 20;
+/// This many moves that a claim makes in a row are looked back at.
+const CLAIM_MOVES_MAX: usize = 64;
 
 /// The steps of a confirmed path, in order: [`Step`]s are made when they are asked for.
 #[derive(Clone)]
@@ -221,9 +225,12 @@ impl Steps {
 
     /// Walks to the state before a step, from the nearest one that is kept.
     fn walk_to(&self, index: usize) -> Option<Walk> {
-        let block = (index / self.path.spacing).min(self.path.kept.len().checked_sub(1)?);
+        // Control may have been lost before the moves of a claim that lead here.
+        let claims = self.path.moves[..index].iter().rev().take(CLAIM_MOVES_MAX);
+        let from = index - claims.take_while(|step| step.pid == CLAIM_PID).count();
+        let block = (from / self.path.spacing).min(self.path.kept.len().checked_sub(1)?);
         let (number, state) = self.path.kept[block].clone();
-        let mut walk = Walk { index: block * self.path.spacing, number, state };
+        let mut walk = Walk { index: block * self.path.spacing, number, state, lost: None };
         while walk.index < index {
             let taken = walk.take(self)?;
             walk.pass(self, taken);
@@ -238,13 +245,33 @@ impl Steps {
         let known = Taken { number, step, before, outcome, lost_control, stuttered, timeout };
         let mut step = known.describe(&self.path.program);
         step.held_back = self.held_back.get(&walk.index).cloned().unwrap_or_default();
+        if step.claim.is_some() {
+            // The step of the system that follows says it.
+            step.lost_control = None;
+            step.notes.retain(|note| note.kind != NoteKind::AtomicityLost);
+        } else if let Some((loser, text)) = &walk.lost {
+            step.lost_control = Some(loser.clone());
+            step.notes.insert(0, Note { kind: NoteKind::AtomicityLost, text: text.clone(), span: None });
+        }
+        for created in &step.created {
+            let name = (created.pid, created.name.as_str());
+            let reused = number_reused(&self.path.program, name, self.moves_before(walk.index, walk.number));
+            step.notes.extend(reused);
+        }
         if !self.places.is_empty() {
             step.actor.span = self.place(step.actor.span);
             step.partner.iter_mut().for_each(|partner| partner.span = self.place(partner.span));
             step.fault_span = self.place(step.fault_span);
             step.parts.iter_mut().for_each(|part| *part = self.place(*part));
+            step.notes.iter_mut().for_each(|note| note.span = note.span.map(|span| self.place(span)));
         }
         step
+    }
+
+    /// The moves of the system before a place, the last one first, with their numbers; `number` is that of the step there.
+    fn moves_before(&self, index: usize, number: usize) -> impl Iterator<Item = (Move, usize)> + '_ {
+        let moves = self.path.moves[..index].iter().rev().filter(|step| step.pid != CLAIM_PID);
+        moves.copied().zip((1..number).rev())
     }
 }
 
@@ -253,6 +280,8 @@ struct Walk {
     index: usize,
     number: usize,
     state: State,
+    /// Who lost control before the moves of a claim that lead here, and why.
+    lost: Option<(String, String)>,
 }
 
 impl Walk {
@@ -265,7 +294,17 @@ impl Walk {
     }
 
     fn pass(&mut self, steps: &Steps, taken: Walked) {
-        self.number += usize::from(steps.path.moves[self.index].pid != CLAIM_PID);
+        let is_claims = steps.path.moves[self.index].pid == CLAIM_PID;
+        let program = &steps.path.program;
+        match taken.lost_control {
+            _ if !is_claims => self.lost = None,
+            Some(loser) => {
+                let name = Names::of(program, &self.state).process(loser);
+                self.lost = Some((name, lost_control(program, &self.state, loser)));
+            }
+            None => {}
+        }
+        self.number += usize::from(!is_claims);
         self.index += 1;
         if let Outcome::Reaches { state, .. } = taken.outcome {
             self.state = state;

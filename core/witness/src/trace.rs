@@ -10,6 +10,7 @@ use crate::execute::{Event, Happening};
 use crate::explain::Explanation;
 use crate::infinite::{InfiniteRun, Role};
 use crate::interpret::Outcome;
+use crate::notes::{self, Note};
 use crate::show::{Names, process_name, statement_text};
 use crate::state::State;
 use crate::steps::Steps;
@@ -108,6 +109,8 @@ pub struct Step {
     pub parts: Vec<Span>,
     /// It is a move of the claim, which no process sees.
     pub claim: Option<ClaimMove>,
+    /// What surprises people about it.
+    pub notes: Vec<Note>,
 }
 
 /// A move of a claim.
@@ -377,6 +380,7 @@ impl Taken<'_> {
             fault_span: program.span_of(self.step.edge),
             parts: Vec::new(),
             claim: (pid == CLAIM_PID).then(|| self.claim_move(program)),
+            notes: notes::of_step(program, self),
         };
         if let Outcome::Broken { inside: Some(part), .. } = self.outcome {
             step.fault_span = *part;
@@ -429,6 +433,8 @@ impl Taken<'_> {
             Happening::Ended => step.ended = true,
             Happening::AssertionFailed { inside } => step.fault_span = inside.unwrap_or(step.fault_span),
             Happening::Executed(part) => step.parts.push(*part),
+            // These are notes.
+            Happening::Truncated { .. } | Happening::Overflowed { .. } | Happening::FirstOfSeveral { .. } => {}
         }
     }
 }

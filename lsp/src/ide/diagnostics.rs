@@ -304,7 +304,7 @@ fn chosen_steps(trace: &Trace) -> Vec<Step> {
             + u32::from(loop_start) * 100
             + u32::from(matters) * 8
             + u32::from(step.fault.is_some()) * 100
-            + u32::from(step.lost_control.is_some() || step.timeout) * 4
+            + u32::from(!step.notes.is_empty()) * 4
             + u32::from(talks) * 3
             + u32::from(switch) * 2
             + u32::from(!step.changes.is_empty())
@@ -334,11 +334,9 @@ fn sentence(step: &Step) -> String {
     if let Some(partner) = &step.partner {
         text.push_str(&format!(" with {}", partner.name));
     }
-    if step.timeout {
-        text.push_str(" — only because nothing else could move");
-    }
-    if let Some(loser) = &step.lost_control {
-        text.push_str(&format!(" — {loser} lost its atomic sequence"));
+    for note in &step.notes {
+        text.push_str(" — ");
+        text.push_str(&note.text);
     }
     text
 }

@@ -32,7 +32,7 @@ export function rowOf(step: Step, index: number, of: Layout, loopStart: number |
   const told = [
     ...step.changes.map((change) => `${change.name}: ${change.old} → ${change.new}`),
     ...(step.printed ? [`prints ${JSON.stringify(step.printed)}`] : []),
-    ...(step.timeout ? ["timeout"] : []),
+    ...(step.notes ?? []).map((note) => `⚠ ${note.text}`),
     ...(step.fault ? [`✗ ${step.fault}`] : []),
   ];
   const change = el("span", { class: "change" }, told.join("   "));

@@ -6,5 +6,6 @@ mod delayed;
 mod infinite;
 mod large_models;
 mod look;
+mod notes;
 mod portfolio;
 mod schedule;

@@ -193,6 +193,8 @@ impl Drawing<'_> {
             let cells = self.signs_after(number);
             self.line(None, cells, [vec![(Style::Plain, "  ".to_owned())], effect].concat());
         }
+        let notes: Vec<String> = self.page.notes(&row.step).collect();
+        notes.iter().for_each(|note| self.note(number, Style::Note, &format!("  {note}")));
         self.behind(row);
     }
 

@@ -90,6 +90,9 @@ impl Chart<'_> {
         for line in step.printed.lines().filter(|line| !line.trim().is_empty()) {
             self.note(row.lane, &format!("prints {line}"));
         }
+        for note in &step.notes {
+            self.note(row.lane, &format!("⚠ {}", note.text));
+        }
         if let Some(fault) = step.fault {
             self.note(row.lane, &format!("✗ {fault}"));
         }

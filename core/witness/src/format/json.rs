@@ -4,6 +4,7 @@ use fabius_base::{SourceMap, Span};
 use serde::Serialize;
 
 use crate::blocked::{ProcessStatus, Reason};
+use crate::notes::Note;
 use crate::trace::{Actor, Change, Changed, HeldBack, Step, Trace};
 
 /// A step.
@@ -52,9 +53,24 @@ pub struct StepRecord {
     /// Processes that a scheduler would have let move before this step, and that were held back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBackRecord>,
+    /// What surprises people about the step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteRecord>,
     /// What is wrong with the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+}
+
+/// What surprises people about a step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct NoteRecord {
+    /// What it is about, see [`crate::NoteKind::as_str`].
+    pub kind: &'static str,
+    /// A sentence without its full stop.
+    pub text: String,
+    /// The line of the part of a `d_step` that it is about, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// A process that was held back.
@@ -202,8 +218,14 @@ pub fn step_record(step: &Step, source: &SourceMap) -> StepRecord {
         d_step: step.block,
         timeout: step.timeout,
         held_back: step.held_back.iter().map(|delayed| held_back(delayed, source)).collect(),
+        notes: step.notes.iter().map(|note| note_record(note, source)).collect(),
         fault: step.fault.map(|fault| fault.to_string()),
     }
+}
+
+fn note_record(note: &Note, source: &SourceMap) -> NoteRecord {
+    let line = note.span.map(|span| place(source, span).1).filter(|line| 0 < *line);
+    NoteRecord { kind: note.kind.as_str(), text: note.text.clone(), line }
 }
 
 fn held_back(delayed: &HeldBack, source: &SourceMap) -> HeldBackRecord {

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::blocked::{ProcessStatus, Reason, Waiting};
 use crate::confirm::Claim;
 use crate::explain::operands;
+use crate::notes::NoteKind;
 use crate::trace::{Actor, Change, Step, Trace, last_changes};
 
 /// What a stretch of text is.
@@ -174,10 +175,8 @@ impl<'a> Page<'a> {
 
     /// What there is to say before a step.
     fn before<'s>(&'s self, step: &'s Step) -> impl Iterator<Item = Line> + 's {
-        let lost = step
-            .lost_control
-            .iter()
-            .map(|loser| (Style::Faint, format!("{loser} cannot go on in its atomic sequence; others may move")));
+        let lost = step.notes.iter().filter(|note| note.kind == NoteKind::AtomicityLost);
+        let lost = lost.flat_map(|note| wrap(&note.text, self.layout.width)).map(|part| (Style::Note, part));
         let held = step
             .held_back
             .iter()
@@ -238,15 +237,28 @@ impl<'a> Page<'a> {
                 lines.push(line);
             }
         }
+        let margin = if beside && column + NOTE_WIDTH <= self.layout.width { column } else { indent + 2 };
+        for note in self.notes(step) {
+            for part in wrap(&note, self.layout.width.saturating_sub(margin)) {
+                lines.push(vec![(Style::Plain, " ".repeat(margin)), (Style::Note, part)]);
+            }
+        }
         lines
+    }
+
+    /// What surprises people about a step, and is told neither before it nor among its effects.
+    pub(crate) fn notes<'s>(&'s self, step: &'s Step) -> impl Iterator<Item = String> + 's {
+        step.notes.iter().filter(|note| !note.kind.is_before()).map(|note| match note.span {
+            Some(span) => format!("{} ({})", note.text, self.place(span)),
+            None => note.text.clone(),
+        })
     }
 
     /// What a step did, a line for each thing.
     pub(crate) fn effects(&self, step: &Step) -> Vec<Line> {
         let mut effects: Vec<Line> = Vec::new();
-        if step.timeout {
-            effects.push(vec![(Style::Note, "timeout: nothing else can move".to_owned())]);
-        }
+        let timeout = step.notes.iter().filter(|note| note.kind == NoteKind::Timeout);
+        effects.extend(timeout.map(|note| vec![(Style::Note, note.text.clone())]));
         if let Some(partner) = &step.partner {
             let arrow = if self.layout.unicode { "⇄ " } else { "<> " };
             effects.push(vec![
@@ -407,6 +419,8 @@ impl<'a> Page<'a> {
 
 /// Room for a statement before its effects.
 const STATEMENT_WIDTH: usize = 32;
+/// Notes stand beneath the effects if there are this many columns for them.
+const NOTE_WIDTH: usize = 40;
 
 /// `name = value` for each variable; the elements of an array together, as `name = {v, v, v}`.
 fn grouped<'v>(values: impl Iterator<Item = &'v (String, String)>) -> Vec<String> {

@@ -4,6 +4,7 @@ mod corpus;
 mod helps;
 mod lassos;
 mod meaning;
+mod notes;
 mod replay;
 mod support;
 mod traces;
