@@ -1,6 +1,8 @@
 //! `fabius check`: each file from its text to its report.
 
-use crate::args::{AuditExtent, Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind};
+use crate::args::{
+    AuditExtent, Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind, VacuityWish,
+};
 use crate::render::text;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
@@ -10,7 +12,7 @@ use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::pool::Processes;
 #[cfg(unix)]
 use fabius_engine::pool::WorkerPool;
-use fabius_engine::settings::{Audit, Progress};
+use fabius_engine::settings::{Audit, Progress, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_project::cache::Cache;
 use fabius_project::defines::definition;
@@ -359,6 +361,11 @@ pub(crate) fn settings(args: &Check) -> Settings {
             AuditExtent::Full => Audit::Full,
         },
         hints: args.hints,
+        vacuity: match args.vacuity {
+            VacuityWish::Off => VacuityExtent::Off,
+            VacuityWish::Quick => VacuityExtent::Quick,
+            VacuityWish::Full => VacuityExtent::Full,
+        },
         processes: processes(args.processes.into()),
         schedule: !args.no_schedule,
         until: args.timeout,

@@ -2,9 +2,10 @@
 //! an entry depends on.
 
 use fabius_base::{Code, Finding};
+use fabius_engine::report::vacuity::VacuityEnd;
 use fabius_engine::report::{FindingReport, PropertyReport};
 use fabius_engine::strategy::refusal;
-use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, crashed, plan};
+use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, crashed, plan, vacuity_finding};
 use fabius_task::{SourceProgram, meaning};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +76,7 @@ impl Cache {
                 && within(known.depth, limits.depth_max)
                 && within(known.memory_bytes, limits.memory_bytes_max);
             let cached = entry["date"].as_str().filter(|_| fits)?.to_owned();
+            findings.extend(vacuity_finding(&known, loaded));
             properties.push(PropertyReport { expected: loaded.expected(&known.name), cached: Some(cached), ..known });
             findings.extend(entry["unreached"].as_array()?.iter().filter_map(|found| finding(found, &keys.written)));
         }
@@ -96,12 +98,21 @@ impl Cache {
     pub fn remember(&self, loaded: &Loaded, settings: &Settings, outcome: &Outcome) {
         let Some(keys) = Keys::of(loaded, settings) else { return };
         // What else was found would be lost.
-        if outcome.findings.iter().any(|finding| finding.code != Code::Unreached) {
+        let is_kept = |finding: &Finding| match finding.code {
+            Code::Unreached => true,
+            // It follows from the report of a formula.
+            Code::Vacuous => finding.span().is_some(),
+            _ => false,
+        };
+        if !outcome.findings.iter().all(is_kept) {
             return;
         }
         for property in &outcome.report.properties {
             let proved = property.verdict == Verdict::Holds && property.exhaustive;
+            // More could be known with more time.
+            let is_short = property.vacuity.as_ref().is_some_and(|vacuity| vacuity.end == VacuityEnd::Stopped);
             if !proved
+                || is_short
                 || property.cached.is_some()
                 || property.seconds < SECONDS_MIN
                 || !keys.planned.contains(&property.name)
@@ -278,6 +289,10 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
         memory_bytes: number("memory_bytes")?,
         bytes_per_state: entry["bytes_per_state"].as_f64()?,
         reduction: entry["reduction"].as_str()?.to_owned(),
+        vacuity: match entry.get("vacuity") {
+            Some(vacuity) => Some(serde_json::from_value(vacuity.clone()).ok()?),
+            None => None,
+        },
         tried: entry.get("tried").map_or(Some(Vec::new()), |tried| serde_json::from_value(tried.clone()).ok())?,
         ..PropertyReport::unchecked(name, *kind, reason)
     })

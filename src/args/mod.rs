@@ -278,6 +278,11 @@ pub struct Check {
     #[arg(long, value_enum, value_name = "EXTENT", default_value_t = AuditExtent::Sample, help_heading = "How to check")]
     pub audit: AuditExtent,
 
+    /// After a formula was proved, look for parts of it that the model never needs: within a small budget of work (quick), as far as
+    /// the limits allow (full), or not at all.
+    #[arg(long, value_enum, value_name = "EXTENT", default_value_t = VacuityWish::Quick, help_heading = "What to check")]
+    pub vacuity: VacuityWish,
+
     /// Neither read nor write cached results.
     #[arg(long, help_heading = "How to check")]
     pub no_cache: bool,
@@ -379,6 +384,17 @@ pub enum AuditExtent {
     /// Some, in about a twentieth of the time of the search.
     Sample,
     /// All.
+    Full,
+}
+
+/// How much is done to find parts of proved formulas that the model never needs.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VacuityWish {
+    /// Nothing.
+    Off,
+    /// As much as takes little time.
+    Quick,
+    /// All that the limits allow.
     Full,
 }
 

@@ -38,7 +38,7 @@ pub fn dead_code(program: &Program, map: &SourceMap, reached: &dyn Fn(EdgeId) ->
 }
 
 /// The process types of which at least one process was created.
-fn started(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> BTreeSet<ProcessId> {
+pub(crate) fn started(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> BTreeSet<ProcessId> {
     let mut started: BTreeSet<ProcessId> = program.initial.iter().map(|instance| instance.process).collect();
     for (i, edge) in program.edges.iter().enumerate() {
         if reached(EdgeId(i as u32)) {
@@ -70,7 +70,12 @@ fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool
 }
 
 /// The locations that edges of a kind lead to, from one location on.
-fn closure(program: &Program, process: &Process, from: LocationId, takes: &dyn Fn(EdgeId) -> bool) -> Vec<bool> {
+pub(crate) fn closure(
+    program: &Program,
+    process: &Process,
+    from: LocationId,
+    takes: &dyn Fn(EdgeId) -> bool,
+) -> Vec<bool> {
     let mut visited = vec![false; process.locations.len()];
     let mut waiting = vec![from];
     while let Some(location) = waiting.pop() {

@@ -7,10 +7,12 @@ pub mod contexts;
 mod dead_code;
 mod fewest_switches;
 mod growth;
+mod marks;
 pub mod schedule;
 pub mod starvation;
 pub mod stuck;
 mod survey;
+pub mod vacuity;
 
 pub use as_state::as_state;
 pub use chart::{Forecast, LocalStateGraph, chart};
@@ -18,4 +20,5 @@ pub use co_reachable::{CoReachability, Line, co_reachable};
 pub use dead_code::{DEAD_CODE_MAX, dead_code};
 pub use fewest_switches::{as_counterexample, fewest_switches};
 pub use growth::growth;
+pub use marks::{Marks, marks};
 pub use survey::{Held, Seen, Survey, survey};

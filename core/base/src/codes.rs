@@ -102,4 +102,5 @@ codes! {
     TraceViolated = "F0608", Error, "event trace violated";
     Starvation = "F0609", Note, "possible starvation";
     Growth = "F0610", Note, "value that only grows";
+    Vacuous = "F0611", Note, "vacuous property";
 }

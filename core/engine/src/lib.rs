@@ -24,6 +24,7 @@ mod schedule;
 mod search_from;
 mod shortest;
 mod task;
+mod vacuity;
 mod verdict;
 
 pub use event::{Event, Goal, Progress};
@@ -39,3 +40,4 @@ pub use fabius_task::{
 pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};
 pub use run::{CheckContext, Outcome, check, crashed};
 pub use search_from::{SearchedFrom, search_from};
+pub use vacuity::vacuity_finding;

@@ -6,7 +6,7 @@ use crate::look::Controls;
 use crate::portfolio::{Open, Portfolio};
 use crate::safety;
 use crate::task::Checked;
-use crate::{checkpoint, deepening, delayed, partitioned};
+use crate::{checkpoint, deepening, delayed, partitioned, vacuity};
 use fabius_analysis::starvation;
 use fabius_base::{Cancel, Code, Finding};
 use fabius_counterexample::Counterexample;
@@ -120,9 +120,11 @@ fn check_all(
         outcome.findings.extend(without_effect(&choice, planned));
         open.push(Open::new(planned, choice));
     }
+    let mut marks = None;
     for found in Portfolio::new(loaded, program, settings, open).decide(context) {
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
+        marks = marks.or(found.marks);
         outcome.failure = outcome.failure.or(found.failure);
         outcome.report.properties.push(found.report);
     }
@@ -130,6 +132,10 @@ fn check_all(
         let hints = starvation::hints(program, settings, context.cancel);
         outcome.failure.clone_from(&hints.failure);
         outcome.findings.extend(hints.into_findings());
+    }
+    if outcome.failure.is_none() {
+        vacuity::add_marks(&mut outcome, marks.as_ref(), settings);
+        vacuity::add_to(&mut outcome, loaded, program, plan, settings, context);
     }
     let findings = loaded.findings.iter().chain(&outcome.findings);
     outcome.report.findings = findings.map(|finding| FindingReport::new(&loaded.map, finding)).collect();

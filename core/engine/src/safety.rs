@@ -6,7 +6,7 @@ use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::task::{Checked, Task, measured, refused};
 use crate::verdict;
-use fabius_analysis::dead_code;
+use fabius_analysis::{dead_code, marks};
 use fabius_base::{Limits, StopReason};
 use fabius_counterexample::{Found, Shorter};
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
@@ -84,6 +84,7 @@ pub(crate) fn check(
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON {
         checked.findings = dead_code(program, &loaded.map, &|edge| machine.reached(edge));
+        checked.marks = Some(marks(program, &|edge| machine.reached(edge)));
     }
     // A store that is not exact may have left out what is nearer.
     let first_is_shortest = how.order == Order::BreadthFirst && outcome.exactness.is_exact();

@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::run::CheckContext;
 use crate::verdict::Reason;
+use fabius_analysis::Marks;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
@@ -29,6 +30,8 @@ pub(crate) struct Checked {
     pub reason: Reason,
     pub counterexamples: Vec<Counterexample>,
     pub findings: Vec<Finding>,
+    /// Which assertions and labels runs get to, if all were looked at.
+    pub marks: Option<Marks>,
     pub failure: Option<String>,
 }
 
@@ -43,7 +46,7 @@ pub(crate) struct Task<'a> {
 impl Checked {
     /// What is known before anything that was found is confirmed.
     pub(crate) fn of(report: PropertyReport, reason: Reason) -> Self {
-        Self { report, reason, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
+        Self { report, reason, counterexamples: Vec::new(), findings: Vec::new(), marks: None, failure: None }
     }
 
     /// Nothing was searched, for a reason.

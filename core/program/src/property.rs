@@ -13,6 +13,15 @@ pub struct Property {
     pub kind: PropertyKind,
     /// Where it stands; `None` for those that need no declaration.
     pub span: Option<Span>,
+    /// The names that the text has for propositions of its formula, for showing them.
+    pub names: Vec<(Expr, String)>,
+}
+
+impl Property {
+    /// A property whose propositions have no names.
+    pub fn new(name: impl Into<String>, kind: PropertyKind, span: Option<Span>) -> Self {
+        Self { name: name.into(), kind, span, names: Vec::new() }
+    }
 }
 
 /// What a property asks.
@@ -67,6 +76,21 @@ impl Formula {
             }
         }
         found
+    }
+
+    /// The operands of an operator, to change them; none of a proposition.
+    pub fn operands_mut(&mut self) -> (Option<&mut Formula>, Option<&mut Formula>) {
+        match self {
+            Self::Proposition(_) => (None, None),
+            Self::Not(a) | Self::Next(a) | Self::Always(a) | Self::Eventually(a) => (Some(a), None),
+            Self::And(a, b)
+            | Self::Or(a, b)
+            | Self::Implies(a, b)
+            | Self::Equivalent(a, b)
+            | Self::Until(a, b)
+            | Self::WeakUntil(a, b)
+            | Self::Release(a, b) => (Some(a), Some(b)),
+        }
     }
 
     /// The operands of an operator, none of a proposition.

@@ -16,6 +16,7 @@ mod finish;
 mod formula;
 mod loops;
 mod message;
+mod named;
 mod sets;
 mod step;
 mod table;
@@ -363,7 +364,7 @@ impl<'a> Lowering<'a> {
                     );
                 }
                 let kind = program::PropertyKind::Never(ProcessId(process));
-                self.add_property(Property { name, kind, span: Some(claim.span) });
+                self.add_property(Property::new(name, kind, Some(claim.span)));
             }
             ast::Unit::Trace(trace) => {
                 let process = self.begin(trace.span);
@@ -373,7 +374,7 @@ impl<'a> Lowering<'a> {
                     self.error(Code::Redeclared, trace.span, "there is a second event trace", "only one is possible");
                 }
                 let kind = program::PropertyKind::Trace(ProcessId(process));
-                self.add_property(Property { name, kind, span: Some(trace.span) });
+                self.add_property(Property::new(name, kind, Some(trace.span)));
             }
             ast::Unit::Ltl(_) | ast::Unit::Inline(_) => {}
             ast::Unit::Typedef(typedef) => self.typedef(typedef),

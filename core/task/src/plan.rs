@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn program() -> Program {
-        let property = |name: &str, kind| Property { name: name.to_owned(), kind, span: None };
+        let property = |name: &str, kind| Property::new(name, kind, None);
         let formula = fabius_program::Formula::Proposition(fabius_program::Expr::Constant(1));
         Program {
             properties: vec![

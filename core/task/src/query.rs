@@ -5,7 +5,7 @@ use crate::plan::{Planned, Question};
 use crate::report::ViolationClass;
 use crate::settings::{Fairness, Progress, Settings};
 use fabius_base::{Finding, Span};
-use fabius_program::{Expr, Formula, ProcessId, ProcessKind, Program, ProgressOn, PropertyKind, Watch};
+use fabius_program::{Expr, Formula, ProcessId, ProcessKind, Program, ProgressOn, Property, PropertyKind, Watch};
 use fabius_search::cycle;
 use std::sync::Arc;
 
@@ -146,11 +146,7 @@ fn livelock_claim(program: &Program, planned: &Planned) -> Result<LivenessQuery,
     let mut program = program.clone();
     let progress = Formula::Not(Box::new(Formula::Proposition(Expr::NonProgress)));
     let again_and_again = Formula::Always(Box::new(Formula::Eventually(Box::new(progress))));
-    program.properties.push(fabius_program::Property {
-        name: LIVELOCK.to_owned(),
-        kind: PropertyKind::Ltl(again_and_again),
-        span: None,
-    });
+    program.properties.push(Property::new(LIVELOCK, PropertyKind::Ltl(again_and_again), None));
     program.uses.non_progress = true;
     let planned = Planned { name: LIVELOCK.to_owned(), ..planned.clone() };
     Ok(LivenessQuery { class: ViolationClass::NonProgressCycle, property: None, ..claim(&program, &planned)? })

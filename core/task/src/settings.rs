@@ -46,6 +46,8 @@ pub struct Settings {
     pub hints: bool,
     /// After a violation of safety, say under which scheduling the model is safe.
     pub schedule: bool,
+    /// How much is done to find out which parts of a proved formula the model never needs.
+    pub vacuity: VacuityExtent,
     /// Formulas of linear temporal logic to check beside those of the model.
     pub formulas: Vec<String>,
     /// Which infinite runs count as violations.
@@ -88,6 +90,7 @@ impl Default for Settings {
             audit: Audit::default(),
             hints: false,
             schedule: false,
+            vacuity: VacuityExtent::default(),
             formulas: Vec::new(),
             fairness: Fairness::default(),
             cycles: Cycles::default(),
@@ -114,6 +117,18 @@ pub enum Audit {
     #[default]
     Sample,
     /// All.
+    Full,
+}
+
+/// How much is done to find out which parts of a proved formula the model never needs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum VacuityExtent {
+    /// Nothing.
+    Off,
+    /// As much as takes little time.
+    #[default]
+    Quick,
+    /// All that the limits of the check allow.
     Full,
 }
 

@@ -9,3 +9,4 @@ mod look;
 mod notes;
 mod portfolio;
 mod schedule;
+mod vacuity;

@@ -244,7 +244,7 @@ fn negation(e: &Expr) -> Expr {
 }
 
 /// A literal as a person would write it: symbolic constants and labels by their names.
-fn text(program: &Program, literal: &Expr) -> String {
+pub(super) fn text(program: &Program, literal: &Expr) -> String {
     match literal {
         Expr::Unary(UnaryOp::Not, a) => {
             let inner = text(program, a);

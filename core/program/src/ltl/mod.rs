@@ -11,7 +11,7 @@
 //! The result depends on the formula only. Everything is bounded: a formula that leads to something larger
 //! than a person could mean is refused with [`TooLarge`], however it is nested.
 //!
-//! [`claim`] makes an automaton a part of a program.
+//! [`claim`] makes an automaton a part of a program. [`strengthen`] tells which parts of a formula could be left out, [`text`] writes formulas.
 
 mod boolean;
 pub mod claim;
@@ -19,9 +19,12 @@ mod degeneralise;
 mod graph;
 mod merge;
 mod normal;
+pub mod parts;
 mod read;
 mod simplify;
+pub mod strengthen;
 mod tableau;
+pub mod text;
 
 use crate::{Expr, Formula};
 use boolean::Conditions;

@@ -158,7 +158,7 @@ fn opposite(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 /// Whether an expression has a value in every state, so that it may be evaluated where the text would not.
-fn cannot_fail(e: &Expr) -> bool {
+pub(super) fn cannot_fail(e: &Expr) -> bool {
     let constant = |list: &[Expr]| list.iter().all(|e| e.constant().is_some());
     match e {
         Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => true,

@@ -37,7 +37,7 @@ fn equal(index: u32, value: i32) -> Expr {
 fn program(formula: Formula) -> Program {
     let colours = Enumeration { name: String::new(), constants: vec![(1, "red".into()), (2, "green".into())] };
     let span = Some(Span { start: 3, end: 9, ..Span::default() });
-    let property = |name: &str, kind| Property { name: name.into(), kind, span };
+    let property = |name: &str, kind| Property::new(name, kind, span);
     Program {
         globals: vec![
             global("a", Kind::Boolean),

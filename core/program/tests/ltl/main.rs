@@ -5,4 +5,5 @@
 mod automata;
 mod claims;
 mod families;
+mod strengthened;
 mod words;

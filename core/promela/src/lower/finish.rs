@@ -258,7 +258,7 @@ impl Lowering<'_> {
                     && a.process.locations.iter().any(|l| l.labels.iter().any(|n| n.starts_with(prefix)))
             })
         };
-        let plain = |name: &str, kind| Property { name: name.into(), kind, span: None };
+        let plain = |name: &str, kind| Property::new(name, kind, None);
         program.properties.push(plain("safety", PropertyKind::Safety));
         if labels("progress") {
             program.properties.push(plain("progress", PropertyKind::Progress));
@@ -309,6 +309,7 @@ impl Patch {
             if let PropertyKind::Ltl(formula) = &mut property.kind {
                 self.formula(formula);
             }
+            property.names.iter_mut().for_each(|(e, _)| self.expr(e));
         }
     }
 

@@ -14,12 +14,15 @@ impl Lowering<'_> {
             let headline = format!("there are two properties `{name}`");
             self.error(Code::Redeclared, ltl.span, headline, "the second one");
         }
-        let formula = self.formula(&ltl.formula);
-        self.add_property(Property { name, kind: PropertyKind::Ltl(formula), span: Some(ltl.span) });
+        let mut propositions = Vec::new();
+        let formula = self.formula(&ltl.formula, &mut propositions);
+        let names = self.names_in(&ltl.formula, &propositions);
+        self.add_property(Property { name, kind: PropertyKind::Ltl(formula), span: Some(ltl.span), names });
         (self.in_ltl, self.in_outside) = (false, false);
     }
 
-    fn formula(&mut self, e: &Expr) -> Formula {
+    /// The formula, and its propositions as they are written.
+    fn formula<'a>(&mut self, e: &'a Expr, propositions: &mut Vec<(&'a Expr, fabius_program::Expr)>) -> Formula {
         let over_states = match &e.kind {
             ExprKind::Unary(op, _) => matches!(op, UnOp::Neg | UnOp::BitNot),
             ExprKind::Binary(op, ..) => !matches!(
@@ -35,7 +38,9 @@ impl Lowering<'_> {
             _ => true,
         };
         if over_states || !temporal(e) {
-            return Formula::Proposition(self.expression(e));
+            let lowered = self.expression(e);
+            propositions.push((e, lowered.clone()));
+            return Formula::Proposition(lowered);
         }
         match &e.kind {
             ExprKind::Unary(op, a) => {
@@ -46,7 +51,7 @@ impl Lowering<'_> {
                             .note("Spin is built without it as well"),
                     );
                 }
-                let a = Box::new(self.formula(a));
+                let a = Box::new(self.formula(a, propositions));
                 match op {
                     UnOp::Not => Formula::Not(a),
                     UnOp::Next => Formula::Next(a),
@@ -56,7 +61,7 @@ impl Lowering<'_> {
                 }
             }
             ExprKind::Binary(op, a, b) => {
-                let (a, b) = (Box::new(self.formula(a)), Box::new(self.formula(b)));
+                let (a, b) = (Box::new(self.formula(a, propositions)), Box::new(self.formula(b, propositions)));
                 match op {
                     BinOp::And => Formula::And(a, b),
                     BinOp::Or => Formula::Or(a, b),
