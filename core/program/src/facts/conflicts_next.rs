@@ -8,7 +8,7 @@ use super::bits::{Bits, Channels};
 use super::extract::Instance;
 use super::step::{Step, UseKind};
 use super::{EdgeId, Facts};
-use crate::LocationId;
+use crate::{LocationId, ProcessId};
 
 /// Which edges of one process do not accord with which edges of another, each taken alone or as the start of an
 /// atomic sequence.
@@ -35,7 +35,7 @@ impl Conflicts {
 pub struct Meetings {
     /// Channels for which it matters that nobody receives.
     pub absence: Channels,
-    /// Channels on which the process starts or stops being ready to receive.
+    /// Channels on which the process starts or stops being ready to receive, or one that it creates starts.
     pub readiness: Channels,
     /// Channels on which it sends after the first step.
     pub later_offers: Channels,
@@ -96,11 +96,23 @@ impl Facts {
             for step in at(edge.source).chain(at(edge.target)) {
                 meetings.readiness = meetings.readiness.with(step.accepts);
             }
+            for kind in &of.steps[index].spawns {
+                meetings.readiness = meetings.readiness.with(self.ready_at_start(*kind));
+            }
             for step in at(edge.target).filter(|_| starts && edge.atomic) {
                 meetings.later_offers = meetings.later_offers.with(step.offers);
             }
         }
         meetings
+    }
+
+    /// Channels on which a process of a type may be ready to receive as soon as it is created.
+    fn ready_at_start(&self, kind: ProcessId) -> Channels {
+        let process = self.program().process(kind);
+        let shape = &self.shapes[kind.0 as usize];
+        let edges = process.locations[process.entry.0 as usize].edges.clone();
+        let steps = edges.map(|edge| &self.unknown[kind.0 as usize].steps[(edge - shape.first_edge) as usize]);
+        steps.fold(Channels::NONE, |all, step| all.with(step.accepts))
     }
 
     /// Whether it is all the same to everybody when a process ends: nobody looks at which processes there are, none is
