@@ -137,6 +137,7 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
         laps_max: args.laps,
         by,
         relation,
+        numbered: args.process_numbers,
         reduction: !args.no_reduction,
         limits,
     })
@@ -261,13 +262,13 @@ fn summary(report: &ExecutionsReport) -> String {
     };
     let plural = if all == "1" { "" } else { "s" };
     let what = match (report.modulo, all.as_str()) {
-        ("order", "1") => "essentially one execution".to_owned(),
-        ("order", _) => format!("essentially different execution{plural}"),
-        _ => format!("execution{plural}"),
+        ("nothing", _) => format!("execution{plural}"),
+        (_, "1") => "essentially one execution".to_owned(),
+        _ => format!("essentially different execution{plural}"),
     };
-    let number = if all == "1" && report.modulo == "order" { String::new() } else { format!("{} ", grouped(all)) };
+    let number = if all == "1" && report.modulo != "nothing" { String::new() } else { format!("{} ", grouped(all)) };
     let _ = write!(text, "{}", paint(STRONG, format!("{bound}{number}{what}")));
-    if let Some(interleavings) = report.interleavings.as_ref().filter(|_| report.modulo == "order") {
+    if let Some(interleavings) = report.interleavings.as_ref().filter(|_| report.modulo != "nothing") {
         let plural = if interleavings == "1" { "" } else { "s" };
         let _ = write!(text, ", of {} interleaving{plural}", grouped(interleavings));
     }
@@ -286,7 +287,22 @@ fn summary(report: &ExecutionsReport) -> String {
     if let Some(note) = &report.note {
         let _ = writeln!(text, "{} every interleaving counts, because {note}", paint(STRONG, "note:"));
     }
-    text + &independence(report)
+    text + &processes(report) + &independence(report)
+}
+
+/// How processes that are created are told apart, where that matters.
+fn processes(report: &ExecutionsReport) -> String {
+    match (report.processes, report.numbers_because) {
+        (Some("births"), _) => {
+            "processes are told apart by who created them; their numbers, and when one ends that has nothing left to do, do \
+             not count\n"
+                .to_owned()
+        }
+        (Some(_), Some(because)) if report.modulo != "nothing" => {
+            format!("processes are told apart by their numbers, in the order of creation, because {because}\n")
+        }
+        _ => String::new(),
+    }
 }
 
 /// What was learnt about independence, if that was asked for.

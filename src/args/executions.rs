@@ -88,6 +88,11 @@ pub struct Executions {
     #[arg(long, value_enum, value_name = "RELATION", help_heading = "How to count")]
     pub independence: Option<Independence>,
 
+    /// Tell processes apart by their numbers, also where the model cannot observe these; the order in which different
+    /// processes create others is then part of what distinguishes executions.
+    #[arg(long, help_heading = "How to count")]
+    pub process_numbers: bool,
+
     /// Disable partial-order reduction. The numbers are the same.
     #[arg(long, help_heading = "How to count")]
     pub no_reduction: bool,

@@ -337,3 +337,61 @@ fn independence_is_learnt_from_the_reachable_states() {
     let endless = "byte x;\nactive proctype P() { do :: x = 1 - x od }\nactive proctype Q() { x = 2 }\n";
     on(endless, &["--independence", "learned"]).expect(2).says("infinitely many").says("the order matters");
 }
+
+/// Two processes that each create one.
+const TWO_PARENTS: &str = "byte x, y; proctype C() { x++ } proctype D() { y++ }
+    active proctype A() { run C() } active proctype B() { run D() }";
+
+#[test]
+fn processes_are_told_apart_by_who_created_them_where_numbers_cannot_be_observed() {
+    on(TWO_PARENTS, &[])
+        .expect(0)
+        .says("essentially one execution, of 6 interleavings: 1 ends well.")
+        .says("processes are told apart by who created them");
+    let report = json(&on(TWO_PARENTS, &["--json"]).expect(0));
+    assert_eq!((&report["executions"], &report["processes"]), (&"1".into(), &"births".into()));
+    assert_eq!(report["modulo"], "order-and-numbers");
+    let report = json(&on(TWO_PARENTS, &["--json", "--process-numbers"]).expect(0));
+    assert_eq!((&report["executions"], &report["processes"]), (&"5".into(), &"numbers".into()));
+    assert_eq!((&report["modulo"], report.get("numbers_because")), (&"order".into(), None));
+    for (observes, why) in [
+        ("_nr_pr > 0", "`_nr_pr`"),
+        ("A[0]@here", "looks into other processes"),
+        ("x = run C(); assert(x < 9)", "the number that `run` returns"),
+    ] {
+        let text = TWO_PARENTS.replace("run D()", &format!("{observes}; run D()")).replace("{ run C", "{ here: run C");
+        on(&text, &[]).says("processes are told apart by their numbers").says(why);
+        assert_eq!(json(&on(&text, &["--json"]))["modulo"], "order", "{observes}");
+    }
+    let text = TWO_PARENTS.replace("y++", "y = _pid");
+    on(&text, &[]).says("a process that is created uses its `_pid`");
+    on(&TWO_PARENTS.replace("y++", "printf(\"%d\", _pid)"), &[]).says("told apart by who created them");
+    on(&TWO_PARENTS.replace("y++", "chan c = [1] of { bit }"), &[]).says("has channels of its own");
+    on(TWO_PARENTS, &["--by", "optimal"]).says("5 essentially different executions").says("without a table");
+    on(TWO_PARENTS, &["--independence", "learned"]).says("independence is learnt for numbers");
+}
+
+/// Tasks that create others, as the literature has them.
+#[test]
+fn tasks_that_create_tasks() {
+    let text = "short nr, r;
+        proctype res(short v) {
+            atomic { if :: nr > 0 -> nr = 0; r = v :: else -> run res(r + v); r = 0; nr = 1 fi }
+        }
+        proctype fib(short v) { atomic { if :: v <= 1 -> run res(v) :: else -> run fib(v - 1); run fib(v - 2) fi } }
+        init { nr = 1; run fib(N) }";
+    for (n, expected) in [(2, "2"), (3, "12"), (4, "2880")] {
+        let report = json(&on(&text.replace('N', &n.to_string()), &["--json"]).expect(0));
+        assert_eq!(report["executions"], expected, "fib({n})");
+    }
+}
+
+/// A process that is created may be the one that receives.
+#[test]
+fn creating_a_receiver_matters_to_who_sends_if_somebody_receives() {
+    let text = "chan c = [0] of { byte }; byte x; proctype R() { byte v; c ? v }
+        active proctype S() { if :: c ! 1 :: else -> x = 1 fi } init { run R() }";
+    for flags in [&[][..], &["--process-numbers"], &["--no-reduction"], &["--by", "sleep"]] {
+        on(text, flags).says("1 ends well, 1 gets stuck");
+    }
+}

@@ -3,9 +3,10 @@
 //! A *fact* is that a step comes, or that it comes before another one that touches the same variable or channel, where
 //! one of them changes it. What is said to make the difference was tried on each of the executions that were looked at.
 
+use super::births::{Naming, Registry};
 use super::{GraphOf, Kind, ListedExecution, Question, model::Interleaved};
 use fabius_search::toy::Random;
-use fabius_witness::accesses::{Access, EventId, accesses};
+use fabius_witness::accesses::{Access, EventId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -134,7 +135,7 @@ impl Known {
         for (at, step) in steps.iter().enumerate() {
             self.events.entry(step.id).or_insert_with(|| EventRecord {
                 process: step.actor.name.clone(),
-                pid: step.id.pid,
+                pid: step.actor.pid,
                 text: step.actor.text.clone(),
                 line: line(step),
                 before: step.id.before,
@@ -178,12 +179,16 @@ pub(super) fn difference(
     kind: Kind,
     line: &dyn Fn(&Access) -> u32,
 ) -> Result<Option<Difference>, String> {
-    let mut known = Known::default();
+    let (mut known, mut registry) = (Known::default(), Registry::default());
     let mut places = |kind: Kind| -> Result<Vec<Places>, String> {
         let found = some_of(question, model, graph, kind)?;
         let short = found.iter().all(|execution| execution.trace.len() <= STEPS_MAX);
-        let of = |execution: &ListedExecution| known.add(&accesses(&execution.trace), line);
-        Ok(if short { found.iter().map(of).collect() } else { Vec::new() })
+        let of = |execution: &ListedExecution| {
+            let steps = question.naming.accesses(execution, &mut registry)?;
+            Some(known.add(&steps, line))
+        };
+        // With too many processes it is not told either.
+        Ok(if short { found.iter().map(of).collect::<Option<_>>().unwrap_or_default() } else { Vec::new() })
     };
     let (bad, ok) = (places(kind)?, places(Kind::Ok)?);
     if bad.is_empty() || ok.is_empty() {
@@ -265,8 +270,14 @@ fn some_of(
 }
 
 /// In what two executions differ.
-pub(super) fn compare(one: &ListedExecution, other: &ListedExecution, line: &dyn Fn(&Access) -> u32) -> Comparison {
-    let steps = [accesses(&one.trace), accesses(&other.trace)];
+pub(super) fn compare(
+    naming: &Naming,
+    (one, other): (&ListedExecution, &ListedExecution),
+    line: &dyn Fn(&Access) -> u32,
+) -> Comparison {
+    let mut registry = Registry::default();
+    let mut steps = |execution| naming.accesses(execution, &mut registry).unwrap_or_default();
+    let steps = [steps(one), steps(other)];
     let mut known = Known::default();
     let short = steps.iter().all(|steps| steps.len() <= 2 * STEPS_MAX);
     let places: Vec<Places> =
@@ -331,6 +342,7 @@ fn values(one: &ListedExecution, other: &ListedExecution) -> Vec<(String, String
 mod tests {
     use super::*;
     use fabius_program::{EdgeId, Move};
+    use fabius_witness::accesses::accesses;
 
     /// At which step a path takes a transition for the n-th time, found by counting.
     fn place(path: &[Move], event: &EventId) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! Executions that were counted, to be asked about one after the other.
 
+use super::births::Naming;
 use super::model::Interleaved;
 use super::{
     Begun, ExecutionsReport, ExecutionsRequest, GraphOf, Kind, ListedExecution, NotCounted, Question, TreeBranch,
@@ -20,6 +21,7 @@ pub struct Counted {
     /// The program whose executions they are: the model as it is written.
     pub program: Arc<Program>,
     watch: Watch,
+    naming: Naming,
     /// What the answers come from, if everything was explored.
     graph: Option<(Interleaved, GraphOf)>,
 }
@@ -51,7 +53,7 @@ impl Counted {
         }
         let complete = explored.ended == Ended::Complete && report.internal_error.is_none();
         let graph = complete.then_some((model, explored.graph));
-        Ok(Self { report, program: found.program, watch: question.watch, graph })
+        Ok(Self { report, program: found.program, watch: question.watch, naming: question.naming, graph })
     }
 
     /// The branches of the tree of choices from the first one to the one with these executions, and the alternatives at its end;
@@ -62,7 +64,7 @@ impl Counted {
     pub fn alternatives(&mut self, branch: Option<(u128, u128)>) -> Result<Vec<TreeBranch>, String> {
         let Some((model, graph)) = &mut self.graph else { return Ok(Vec::new()) };
         let (first, executions) = branch.unwrap_or((0, graph.numbers().all));
-        let found = graph.alternatives(model, first, executions);
+        let found = self.naming.branches(graph.alternatives(model, first, executions));
         tree::walked((&self.program, self.watch), &found).map_err(|why| internal_error(&why))
     }
 
@@ -73,6 +75,7 @@ impl Counted {
     pub fn execution(&mut self, number: u128) -> Result<Option<ListedExecution>, String> {
         let Some((model, graph)) = &mut self.graph else { return Ok(None) };
         let Some(found) = graph.executions(model, Kind::All, number).next() else { return Ok(None) };
+        let found = self.naming.execution(found);
         listed(&self.program, self.watch, found).map(Some).map_err(|why| internal_error(&why))
     }
 }

@@ -90,7 +90,15 @@ struct Tally {
 
 fn request(relation: Relation, reduction: bool, laps_max: Option<u32>) -> ExecutionsRequest {
     let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
-    ExecutionsRequest { reduction, relation, laps_max, count: 20, limits, ..ExecutionsRequest::default() }
+    ExecutionsRequest {
+        reduction,
+        relation,
+        laps_max,
+        count: 20,
+        limits,
+        numbered: true,
+        ..ExecutionsRequest::default()
+    }
 }
 
 fn numbers(loaded: &Loaded, request: &ExecutionsRequest) -> Option<(Numbers, Option<OrderReport>)> {

@@ -17,6 +17,9 @@
 //! * Where [`fabius_model::reduction::prepare`] refuses a program, the text does not tell what is independent, and every
 //!   interleaving counts.
 
+mod births;
+#[cfg(test)]
+mod births_tests;
 mod compare;
 mod conflicts;
 mod counted;
@@ -40,6 +43,7 @@ pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_reports};
 
+use births::{Births, Naming, Numbered, WhyNumbers};
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_machine::Refusal;
 use fabius_model::SearchedMachine;
@@ -108,6 +112,8 @@ pub struct ExecutionsRequest {
     pub by: By,
     /// Which steps are independent.
     pub relation: Relation,
+    /// Tell processes apart by their numbers, also where the model cannot observe them; else by who created them.
+    pub numbered: bool,
     /// Leave out steps that need not be explored; the numbers do not depend on it.
     pub reduction: bool,
     /// How much counting may use.
@@ -130,6 +136,7 @@ impl Default for ExecutionsRequest {
             laps_max: None,
             by: By::Graph,
             relation: Relation::Accords,
+            numbered: false,
             reduction: true,
             limits: Limits::default(),
         }
@@ -241,6 +248,9 @@ struct Question<'a> {
     request: &'a ExecutionsRequest,
     cancel: &'a Cancel,
     watch: Watch,
+    /// How processes are told apart.
+    naming: Naming,
+    /// Of the program that is explored: if processes are told apart by their births, they do not end in it.
     machine: SearchedMachine,
     facts: Arc<Facts>,
     /// Why nothing is independent, if so.
@@ -258,17 +268,51 @@ impl<'a> Question<'a> {
             Some(_) => Some(WhyNot::Trace),
             None => reduction::prepare(program, Preserve::Deadlocks).err(),
         };
-        Ok(Self {
+        let mut question = Self {
             program: Arc::clone(program),
             request,
             cancel,
             watch,
+            naming: Naming::Numbers(WhyNumbers::Asked),
             machine: SearchedMachine::new(Arc::clone(program), watch)?,
             facts: Arc::new(Facts::of(Arc::clone(program), &[])),
             why_not,
             ending: vec![false; program.edges.len()],
             commuting: None,
-        })
+        };
+        match question.births() {
+            Ok(births) => {
+                let numbered = Numbered::new(births, program, question.machine.machine().clone());
+                question.name(Naming::Births(Box::new(numbered)))?;
+            }
+            Err(why) => question.naming = Naming::Numbers(why),
+        }
+        Ok(question)
+    }
+
+    /// What tells processes apart by their births, if that is wanted and possible.
+    fn births(&self) -> Result<Births, WhyNumbers> {
+        let births = Births::of(&self.program).map_err(WhyNumbers::Observed)?;
+        match self.request {
+            ExecutionsRequest { numbered: true, .. } => Err(WhyNumbers::Asked),
+            _ if self.why_not.is_some() => Err(WhyNumbers::Dependent),
+            ExecutionsRequest { by: By::Stateless(_), .. } => Err(WhyNumbers::Stateless),
+            ExecutionsRequest { relation: Relation::Learned, .. } => Err(WhyNumbers::Learned),
+            _ => Ok(births),
+        }
+    }
+
+    /// Tells processes apart in a way.
+    fn name(&mut self, naming: Naming) -> Result<(), Refusal> {
+        let (explored, by_birth) = match &naming {
+            Naming::Births(numbered) => (&numbered.births.program, true),
+            Naming::Numbers(_) => (&self.program, false),
+        };
+        let facts = Facts::of(Arc::clone(explored), &[]);
+        self.machine = SearchedMachine::new(Arc::clone(explored), self.watch)?;
+        self.facts = Arc::new(if by_birth { facts.by_birth() } else { facts });
+        self.naming = naming;
+        Ok(())
     }
 
     /// What is asked about a model, if it can be run.
@@ -328,11 +372,22 @@ impl<'a> Question<'a> {
     }
 
     fn model_by(&self, relation: Relation, reduced: bool) -> Interleaved {
-        let plan = if reduced { reduction::prepare(&self.program, Preserve::Deadlocks).ok() } else { None };
+        let plan = || {
+            Some(
+                reduction::prepare(self.facts.shared_program(), Preserve::Deadlocks)
+                    .ok()?
+                    .with_facts(Arc::clone(&self.facts)),
+            )
+        };
+        let plan = if reduced { plan() } else { None };
         let hidden_matter = self.why_not == Some(WhyNot::Hidden);
         let (machine, facts) = (self.machine.clone(), Arc::clone(&self.facts));
         let learnt = self.commuting.clone().filter(|_| relation == Relation::Learned);
-        Interleaved::new(machine, plan, (facts, self.ending.clone()), (relation, learnt), hidden_matter)
+        let model = Interleaved::new(machine, plan, (facts, self.ending.clone()), (relation, learnt), hidden_matter);
+        match &self.naming {
+            Naming::Births(numbered) => model.by_birth(Arc::clone(&numbered.births)),
+            Naming::Numbers(_) => model,
+        }
     }
 
     /// Which steps are independent. Where nothing could be learnt, the text tells.
@@ -369,6 +424,12 @@ impl<'a> Question<'a> {
         loop {
             let mut model = self.model(reduced);
             let explored = explore(&mut model, TreeStore::default(), &settings);
+            // In the order of births, an execution has as many processes in the end as it creates, whoever is first: so a
+            // lack of room is met, with reduction too.
+            if model.is_full() && self.name(Naming::Numbers(WhyNumbers::Full)).is_ok() {
+                reduced = self.request.reduction && suffices;
+                continue;
+            }
             let Ended::Broken(step) = explored.ended else { return (model, explored) };
             self.expect_error(step);
             reduced = false;
@@ -412,7 +473,7 @@ impl<'a> Question<'a> {
             let mut nth = |number| graph.executions(model, Kind::All, number).next();
             if let [Some(one), Some(other)] = numbers.map(&mut nth) {
                 let (one, other) = (self.walk(one)?, self.walk(other)?);
-                found.report.comparison = Some(compare::compare(&one, &other, &line));
+                found.report.comparison = Some(compare::compare(&self.naming, (&one, &other), &line));
                 found.listed = vec![one, other];
             }
         }
@@ -439,7 +500,7 @@ impl<'a> Question<'a> {
         let mut follower = Follower::new(&self.program, self.watch);
         let mut outlines = Vec::new();
         self.each(model, graph, &mut |execution| {
-            outlines.push(follower.follow(&execution)?);
+            outlines.push(follower.follow(&self.naming.execution(execution))?);
             Ok(())
         })?;
         Ok(outlines)
@@ -479,11 +540,11 @@ impl<'a> Question<'a> {
     }
 
     fn walk(&self, execution: Execution<Move, Fault>) -> Result<ListedExecution, String> {
-        listed(&self.program, self.watch, execution)
+        listed(&self.program, self.watch, self.naming.execution(execution))
     }
 
     fn walk_cycle(&self, cycle: &Cycle<Move>) -> Result<Trace, String> {
-        referee::walk_cycle(&self.program, self.watch, cycle)
+        referee::walk_cycle(&self.program, self.watch, &self.naming.cycle(cycle))
     }
 
     /// Why not everything was explored, as a sentence.

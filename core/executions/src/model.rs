@@ -1,5 +1,6 @@
 //! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
 
+use super::births::{Births, InOrder, machine_words};
 use super::conflicts::{Relation, Tables, name_of};
 use super::learned::Commuting;
 use fabius_machine::{Cursor, Machine, Reader};
@@ -41,6 +42,10 @@ pub(super) struct Interleaved {
     commuting: Option<Arc<Commuting>>,
     /// Hidden variables distinguish states.
     hidden_matter: bool,
+    /// Processes stand in the order of their births.
+    order: Option<InOrder>,
+    /// A process could not be created, because there were too many.
+    full: bool,
     /// A state has no tables: what is known of it is not true.
     lost: bool,
 }
@@ -74,7 +79,7 @@ impl Interleaved {
         let (idle, quiet, closing) = (idle_edges(&facts), quiet_ends(&facts), closing_edges(&facts));
         let ends_quietly = quiet.iter().flatten().any(|ends| *ends);
         let youngest = Vec::new();
-        let lost = false;
+        let (order, full, lost) = (None, false, false);
         Self {
             lister,
             tables,
@@ -87,8 +92,25 @@ impl Interleaved {
             youngest,
             commuting,
             hidden_matter,
+            order,
+            full,
             lost,
         }
+    }
+
+    /// The same with processes in the order of their births. The machine's program is the one whose processes do not end.
+    pub(super) fn by_birth(self, births: Arc<Births>) -> Self {
+        Self { order: Some(InOrder::new(births)), ..self }
+    }
+
+    /// Whether a process could not be created in some state, because there were too many.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// The machine's words of a state.
+    fn words<'s>(&self, state: &'s [u32]) -> &'s [u32] {
+        if self.order.is_some() { machine_words(state) } else { state }
     }
 
     /// Whether the independence of steps could not be told in some state, so that no number is known.
@@ -115,7 +137,7 @@ impl Interleaved {
 
     /// Whether the youngest process ends now, and it is all the same to everybody when.
     pub(super) fn ends_quietly_now(&mut self, state: &[u32]) -> bool {
-        self.ends_quietly && self.begin_quiet_end(state).is_some()
+        self.ends_quietly && self.begin_quiet_end(self.words(state)).is_some()
     }
 
     /// Whether a step is the end of a process that it is all the same to everybody when.
@@ -238,25 +260,54 @@ impl Model for Interleaved {
     }
 
     fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
+        let Some(mut order) = self.order.take() else { return self.initial_words(state) };
+        let begun = self.initial_words(&mut order.room);
+        order.write_initial(state);
+        self.order = Some(order);
+        begun
+    }
+
+    #[inline]
+    fn begin(&mut self, state: &[u32]) -> ListCursor {
+        let words = self.words(state);
+        if self.ends_quietly
+            && let Some(cursor) = self.begin_quiet_end(words)
+        {
+            return ListCursor::Whole(cursor);
+        }
+        match &mut self.lister {
+            Lister::Whole(machine) => ListCursor::Whole(machine.begin(words)),
+            Lister::Reduced(reduced) => ListCursor::Reduced { cursor: reduced.begin(words), listed: false },
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, state: &[u32], cursor: &mut ListCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+        let Some(mut order) = self.order.take() else { return self.next_words(state, cursor, successor) };
+        let next = self.next_words(machine_words(state), cursor, &mut order.room);
+        match &next {
+            Next::Successor { label, .. } => {
+                let (machine, _) = self.machine_and_tables();
+                order.write_successor(machine, (state, *label), successor);
+            }
+            Next::Broken { fault: Fault::TooManyProcesses, .. } => self.full = true,
+            Next::Broken { .. } | Next::Done(_) => {}
+        }
+        self.order = Some(order);
+        next
+    }
+}
+
+impl Interleaved {
+    fn initial_words(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
         match &mut self.lister {
             Lister::Whole(machine) => machine.initial(state),
             Lister::Reduced(reduced) => reduced.initial(state),
         }
     }
 
-    fn begin(&mut self, state: &[u32]) -> ListCursor {
-        if self.ends_quietly
-            && let Some(cursor) = self.begin_quiet_end(state)
-        {
-            return ListCursor::Whole(cursor);
-        }
-        match &mut self.lister {
-            Lister::Whole(machine) => ListCursor::Whole(machine.begin(state)),
-            Lister::Reduced(reduced) => ListCursor::Reduced { cursor: reduced.begin(state), listed: false },
-        }
-    }
-
-    fn next(&mut self, state: &[u32], cursor: &mut ListCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+    /// The next step, with the machine's words of both states.
+    fn next_words(&mut self, state: &[u32], cursor: &mut ListCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
         loop {
             let (inner, listed) = match (&mut *cursor, &mut self.lister) {
                 (ListCursor::Reduced { cursor, listed }, Lister::Reduced(reduced)) => {
@@ -287,6 +338,7 @@ impl Independence for Interleaved {
     }
 
     fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>) {
+        let state = self.words(state);
         let Some(commuting) = self.commuting.clone() else {
             let (machine, tables) = self.machine_and_tables();
             self.lost |= tables.retain_independent(machine, state, step, names).is_none();
@@ -296,6 +348,12 @@ impl Independence for Interleaved {
         if !self.ends_quietly_now(state) {
             let (machine, tables) = self.machine_and_tables();
             self.lost |= tables.retain_commuting((machine, state), step, names, &commuting).is_none();
+        }
+    }
+
+    fn carry(&mut self, state: &[u32], label: Option<&Move>, names: &mut [u32], laps: &mut [u32]) {
+        if let (Some(order), Some(label)) = (&mut self.order, label) {
+            order.carry(state, label, names, laps);
         }
     }
 

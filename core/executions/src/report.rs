@@ -43,8 +43,15 @@ pub struct ExecutionsReport {
     /// Why not everything was explored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What is counted once: `order` if executions that differ in the order of independent steps are, else `nothing`.
+    /// What is counted once: `order` if executions that differ in the order of independent steps are; `order-and-numbers` if
+    /// also the numbers of processes, and when one ends that has nothing left to do, make no difference; else `nothing`.
     pub modulo: &'static str,
+    /// How processes are told apart that are created after the start: by `births` or by `numbers`; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<&'static str>,
+    /// Why by numbers, if nobody asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers_because: Option<&'static str>,
     /// Why every interleaving counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -167,7 +174,13 @@ pub(super) fn of(
         exhaustive: *counted.ended == Ended::Complete,
         overflow: numbers.overflows(),
         reason: question.reason(counted.ended),
-        modulo: if question.why_nothing().is_none() { "order" } else { "nothing" },
+        modulo: match question.why_nothing() {
+            Some(_) => "nothing",
+            None if question.naming.is_by_birth() => "order-and-numbers",
+            None => "order",
+        },
+        processes: question.naming.word(),
+        numbers_because: question.naming.why_numbers(),
         note: question.why_nothing().map(|why| why.because().to_owned()),
         within: request.steps_max,
         laps: request.laps_max,

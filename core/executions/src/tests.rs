@@ -250,7 +250,8 @@ fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Result<(), S
     let loaded = load(text);
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else { return Ok(()) };
     let limits = Limits { states_max: Some(NODES_MAX), ..Limits::default() };
-    let request = ExecutionsRequest { reduction: false, count: 40, limits, laps_max, ..ExecutionsRequest::default() };
+    let numbered = ExecutionsRequest { numbered: true, ..ExecutionsRequest::default() };
+    let request = ExecutionsRequest { reduction: false, count: 40, limits, laps_max, ..numbered };
     let cancel = Cancel::new();
     let Ok(mut question) = Question::new(&program, &request, &cancel) else { return Ok(()) };
     let (mut model, mut whole) = question.count();

@@ -77,7 +77,7 @@ pub(super) fn of(
     branches_max: usize,
 ) -> Result<Vec<TreeBranch>, String> {
     let found = graph.tree(model, question.request.kind, branches_max.min(BRANCHES_MAX));
-    walked((&question.program, question.watch), &found)
+    walked((&question.program, question.watch), &question.naming.branches(found))
 }
 
 /// Branches, each after its parent, walked by the reference interpreter.

@@ -28,7 +28,8 @@ fn count(name: &str, text: &str, by: By, states_max: u64) -> Result<Option<Execu
     let settings = Settings { properties: vec![SAFETY.to_owned()], ..Settings::default() };
     let loaded = load(name, text.to_owned(), &[], &mut nothing, &settings);
     let limits = Limits { states_max: Some(states_max), ..Limits::default() };
-    let request = ExecutionsRequest { by, relation: Relation::Footprints, limits, ..ExecutionsRequest::default() };
+    let numbered = ExecutionsRequest { numbered: true, ..ExecutionsRequest::default() };
+    let request = ExecutionsRequest { by, relation: Relation::Footprints, limits, ..numbered };
     match executions(&loaded, &request, &Cancel::new(), &|| Duration::ZERO) {
         Ok(found) => match found.failure {
             Some(failure) => Err(failure),

@@ -1,11 +1,11 @@
 //! Looking at a part of a state: the steps of one process, single values. What a reduction asks for.
 
 use crate::assemble::Storage;
-use crate::layout::{Base, COUNT_MASK, HOLDER_MASK, Slot, TURN};
+use crate::layout::{Base, COUNT_MASK, HOLDER_MASK, HOLDER_SHIFT, Slot, TURN};
 use crate::run::Interpreter;
 use crate::shape::Shape;
 use crate::{Cursor, Machine};
-use fabius_program::{ProcessId, VariableId};
+use fabius_program::{LocationId, ProcessId, VariableId};
 
 /// Where a value stands in all states with the same [`Machine::shape_number`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +44,46 @@ impl Machine {
         let Self { code, shapes, scratch, reached, spare, .. } = self;
         let Some(shape) = shapes.get(shape).filter(|shape| shape.words as usize == state.len()) else { return 0 };
         Interpreter::new(code, shapes, scratch, reached, (state, shape), spare).executable(u32::from(pid))
+    }
+
+    /// Moves a process to the place of an older one, which then follows it, as if it had been created before that one. Numbers
+    /// of processes in variables stay as they are, and none from that place on may have channels of its own.
+    ///
+    /// Returns false, and changes nothing, for words that are no state and for places that do not exist.
+    pub fn move_process(&self, state: &mut [u32], from: usize, to: usize) -> bool {
+        let Some(shape) = self.shapes.find(&self.code, state) else { return false };
+        let base = |pid: usize| shape.processes.get(pid).map(|placed| placed.base as usize);
+        let hidden = state.len() - self.code.hidden_words as usize;
+        let (Some(first), Some(start)) = (base(to), base(from)) else { return false };
+        let end = base(from + 1).unwrap_or(hidden);
+        if from < to {
+            return false;
+        }
+        state[first..end].rotate_right(end - start);
+        if let Some(holder) = ((state[0] & HOLDER_MASK) >> HOLDER_SHIFT).checked_sub(1).map(|pid| pid as usize) {
+            let moved = match holder {
+                pid if pid == from => to,
+                pid if (to..from).contains(&pid) => pid + 1,
+                pid => pid,
+            };
+            state[0] = state[0] & !HOLDER_MASK | (moved as u32 + 1) << HOLDER_SHIFT;
+        }
+        true
+    }
+
+    /// Forgets the variables of a process if it is somewhere where nobody will read them: they become 0. Not for a process
+    /// that has channels of its own.
+    pub fn forget_locals(&self, state: &mut [u32], pid: usize, wanted: &dyn Fn(ProcessId, LocationId) -> bool) {
+        let Some(shape) = self.shapes.find(&self.code, state) else { return };
+        let Some(placed) = shape.processes.get(pid) else { return };
+        let kind = &self.code.processes[placed.process as usize];
+        let base = placed.base as usize;
+        let location = state[base] >> self.code.location_shift & kind.location_mask;
+        if kind.channels.is_empty() && wanted(ProcessId(placed.process), LocationId(location)) {
+            let kept = state[base] & (self.code.rank_mask | kind.location_mask << self.code.location_shift);
+            state[base..base + kind.words as usize].fill(0);
+            state[base] = kept;
+        }
     }
 
     /// Whether a process holds control.

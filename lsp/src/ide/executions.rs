@@ -28,10 +28,10 @@ pub fn sentence(report: &ExecutionsReport) -> String {
         (false, true) => "",
         (false, false) => "at least ",
     };
-    let kind = if report.modulo == "order" { "essentially different execution" } else { "execution" };
+    let kind = if report.modulo != "nothing" { "essentially different execution" } else { "execution" };
     let plural = if all == "1" { "" } else { "s" };
     let mut text = format!("{bound}{} {kind}{plural}", digits(all));
-    if let Some(interleavings) = report.interleavings.as_ref().filter(|_| report.modulo == "order") {
+    if let Some(interleavings) = report.interleavings.as_ref().filter(|_| report.modulo != "nothing") {
         text.push_str(&format!(
             ", of {} interleaving{}",
             digits(interleavings),

@@ -3,6 +3,7 @@
 //! The models are small in states, not in ideas: few variables that take few values, and every construct
 //! whose meaning is easy to get wrong.
 
+pub mod births;
 pub mod claim;
 pub mod messages;
 pub mod small;

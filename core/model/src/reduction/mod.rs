@@ -178,6 +178,12 @@ fn unsuited(program: &Program) -> Option<WhyNot> {
 }
 
 impl Plan {
+    /// The same with other facts of the program.
+    #[must_use]
+    pub fn with_facts(self, facts: Arc<Facts>) -> Self {
+        Self { facts, ..self }
+    }
+
     /// For each edge of a process, whether a set that contains it must contain everybody.
     fn whole(&self, instance: &Instance) -> Vec<bool> {
         let process = instance.key.process;

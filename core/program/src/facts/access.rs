@@ -88,8 +88,10 @@ impl Context<'_> {
                 step.use_channels(self.target(channel).channels, UseKind::Look);
             }
             Expr::Run { process, .. } => {
-                step.reads.insert(cells.roster as usize);
-                step.write(cells.roster, Write::Any);
+                if self.facts.numbered {
+                    step.reads.insert(cells.roster as usize);
+                    step.write(cells.roster, Write::Any);
+                }
                 step.spawns.push(*process);
                 if let Some(kind) = self.program().processes.get(process.0 as usize) {
                     let context = Context {

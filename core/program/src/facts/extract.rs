@@ -63,6 +63,7 @@ pub(super) fn facts(program: Arc<Program>, observers: &[&Expr]) -> Facts {
         constant_globals: constant_globals.collect(),
         fits,
         bounded: counts.iter().map(Option::is_some).collect(),
+        numbered: true,
         unknown: Vec::new(),
         program,
     };

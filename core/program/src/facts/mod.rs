@@ -19,6 +19,7 @@
 //! have to stop, the statements' guards count as read.
 
 mod access;
+pub mod births;
 mod bits;
 mod cells;
 mod channels;
@@ -65,6 +66,8 @@ pub struct Facts {
     fits: bool,
     /// For each type, whether only a bounded number of processes of it are created.
     bounded: Vec<bool>,
+    /// Processes are told apart by their numbers; else by their births.
+    numbered: bool,
     /// For each type, a process of which nothing is known.
     unknown: Vec<Instance>,
 }
@@ -73,6 +76,15 @@ impl Facts {
     /// The facts of a program whose states are also looked at by `observers`: propositions of a claim.
     pub fn of(program: Arc<Program>, observers: &[&Expr]) -> Self {
         extract::facts(program, observers)
+    }
+
+    /// The same for a program that cannot observe the numbers of processes (see [`births`]): whose turn it was to create
+    /// one does not matter.
+    #[must_use]
+    pub fn by_birth(mut self) -> Self {
+        self.numbered = false;
+        self.unknown = self.unknown.iter().map(|instance| self.instance(instance.key.clone())).collect();
+        self
     }
 
     /// The same, for processes that are looked at one by one: all locals that never change are worth knowing.
@@ -84,6 +96,11 @@ impl Facts {
 
     /// The program.
     pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The program, shared.
+    pub fn shared_program(&self) -> &Arc<Program> {
         &self.program
     }
 

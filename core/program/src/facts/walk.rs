@@ -91,7 +91,8 @@ pub(super) fn operands(action: &Action) -> (Vec<&Expr>, Vec<&Place>) {
     }
 }
 
-fn shown(piece: &PrintPiece) -> Option<&Expr> {
+/// The value that a piece of what is printed shows.
+pub(super) fn shown(piece: &PrintPiece) -> Option<&Expr> {
     match piece {
         PrintPiece::Text(_) => None,
         PrintPiece::Decimal(e)

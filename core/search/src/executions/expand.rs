@@ -200,6 +200,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                         self.laps.clear();
                         self.laps.extend_from_slice(laps(words));
                     }
+                    self.carry(label);
                     self.compose();
                     return Way::Next { label, fails: fault.is_some(), transient };
                 }
@@ -278,6 +279,15 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             self.laps[at + 1] += 1;
         }
         true
+    }
+
+    /// Gives what is asleep, and the loops that were closed, the names that they have in the successor.
+    #[inline]
+    fn carry(&mut self, label: Option<M::Label>) {
+        if !self.kept.is_empty() || !self.laps.is_empty() {
+            let words = self.position.state();
+            self.model.carry(&words[state_start(words)..], label.as_ref(), &mut self.kept, &mut self.laps);
+        }
     }
 
     /// Writes the successor: what is asleep, how often loops were closed, then the state.

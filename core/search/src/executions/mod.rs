@@ -53,12 +53,16 @@ const KNOWN: u32 = 2;
 /// all that may follow until the next ordinary state. It must be symmetric, and where two independent steps are both
 /// possible, each stays possible after the other, and both orders lead to the same state.
 pub trait Independence: Model {
-    /// A name for a step among those of a state, which stays the same while independent steps are taken; `None` if it
-    /// has none.
+    /// A name for a step among those of a state, which stays the same while independent steps are taken, unless
+    /// [`Independence::carry`] changes it; `None` if it has none.
     fn name_of(&mut self, state: &[u32], label: &Self::Label) -> Option<u32>;
 
     /// Removes the steps that are not independent of `step` from a list of names. All are possible in `state`.
     fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>);
+
+    /// Changes names of steps and keys of loops ([`Independence::laps_of`]; each is followed by how often it was met) of a
+    /// state to those that they have after a transition. The order of neither changes.
+    fn carry(&mut self, _state: &[u32], _label: Option<&Self::Label>, _names: &mut [u32], _laps: &mut [u32]) {}
 
     /// Whether the successors listed now are possible only because no other step was: then they are independent of nothing.
     fn is_last_resort(&self, cursor: &Self::Cursor) -> bool;
