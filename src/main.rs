@@ -27,6 +27,7 @@ mod stop;
 #[cfg(test)]
 mod strategies;
 mod stuck;
+mod sweep;
 mod trail;
 mod watch;
 
@@ -48,7 +49,9 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::FAULTY } else { output::code(printed) });
         }
     };
-    if let Command::Check(args) = &cli.command {
+    if let Command::Check(args) = &cli.command
+        && args.sweep.sweep.is_empty()
+    {
         // It has a thread of its own for each file.
         return ExitCode::from(check::run(args));
     }
@@ -73,6 +76,7 @@ fn guard_memory(on_terminal: bool) {
 
 fn run(cli: Cli) -> u8 {
     match cli.command {
+        Command::Check(args) if !args.sweep.sweep.is_empty() => sweep::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Executions(args) => executions::run(&args),
         Command::Schedule(args) => schedule::run(&args),

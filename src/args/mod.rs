@@ -11,6 +11,7 @@ use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
 pub use crate::schedule::Schedule;
 pub use crate::stuck::Stuck;
+use crate::sweep::SweepFlags;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use executions::{CountBy, ExecutionFormat, Executions, Independence, Only};
@@ -294,6 +295,10 @@ pub struct Check {
     /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h; the properties share it.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
+
+    /// Several values of a macro.
+    #[command(flatten)]
+    pub sweep: SweepFlags,
 
     /// What is printed.
     #[command(flatten)]

@@ -15,5 +15,6 @@ mod processes;
 mod release;
 mod schema;
 mod stuck;
+mod sweep;
 mod tool;
 mod watch;

@@ -5,6 +5,7 @@ mod chart;
 mod co_reachable;
 pub mod contexts;
 mod dead_code;
+pub mod extrapolate;
 mod fewest_switches;
 mod growth;
 mod marks;

@@ -1,0 +1,121 @@
+//! `fabius check --sweep`: a model with several values of its parameters.
+
+use super::tool;
+use fabius_testkit::run::Run;
+use serde_json::Value;
+
+fn run(args: &[&str]) -> Run {
+    tool::run(&[&["check"], args].concat())
+}
+
+fn on(text: &str, args: &[&str]) -> Run {
+    tool::on("check", text, args)
+}
+
+fn json(run: &Run) -> Value {
+    tool::json(run, "sweep.schema.json")
+}
+
+/// A ring in which numbers go round: larger with N, and M says how far they go.
+const RING: &str = "
+#ifndef N
+#define N 2
+#endif
+#ifndef M
+#define M 1
+#endif
+byte at[N];
+active [N] proctype P() { do :: at[_pid] < M -> at[_pid]++ :: at[_pid] > 0 && at[(_pid + 1) % N] == 0 -> at[_pid]-- od }
+ltl low { [] (at[0] < 3) }
+";
+
+#[test]
+fn each_cell_is_what_a_check_of_its_own_says() {
+    let table = json(&on(RING, &["--sweep", "N=2..4", "--sweep", "M=1..3", "--json"]).expect(1));
+    let cells = table["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 9);
+    for cell in cells {
+        let define = |name: &str| format!("{name}={}", cell["values"][name]);
+        let alone = on(RING, &["-D", &define("N"), "-D", &define("M"), "--no-schedule", "--json"]);
+        let alone = tool::json(&alone, "report.schema.json");
+        assert_eq!(cell["verdict"], alone["verdict"], "{cell}");
+        let (measured, expected) = (cell["properties"].as_array(), alone["properties"].as_array());
+        let figures = |property: &Value| {
+            ["name", "verdict", "exhaustive", "states", "transitions", "depth"].map(|key| property[key].clone())
+        };
+        let of = |all: Option<&Vec<Value>>| all.expect("properties").iter().map(figures).collect::<Vec<_>>();
+        assert_eq!(of(measured), of(expected));
+        let fails = cell["values"]["M"] == 3;
+        assert_eq!(cell["properties"][1]["verdict"], if fails { "violated" } else { "holds" });
+    }
+}
+
+#[test]
+fn the_next_value_is_foretold_by_the_last_factor() {
+    let model = "models/leader.pml";
+    let table = json(&run(&[model, "--sweep", "N=2..4", "--json"]).expect(0));
+    let states: Vec<f64> = (0..3).filter_map(|at| table["cells"][at]["properties"][0]["states"].as_f64()).collect();
+    let prediction = &table["predictions"][0];
+    assert_eq!((&prediction["property"], &prediction["values"]["N"]), (&"safety".into(), &5.into()));
+    let expected = states[2] * states[2] / states[1];
+    let told = prediction["states"].as_f64().expect("a number");
+    assert!((told / expected - 1.0).abs() < 0.05, "{told} is {expected} rounded to two digits");
+    let past = prediction["past"][0].as_f64().expect("a number");
+    assert!((past - states[1] * states[1] / states[0] / states[2]).abs() < 1e-9, "{past}");
+    // Two values tell nothing, nor do those that were not explored to their end.
+    for values in ["N=2..3", "N=3..3"] {
+        assert_eq!(
+            json(&run(&[model, "--sweep", values, "--json"]).expect(0))["predictions"],
+            Value::Array(Vec::new())
+        );
+    }
+    let violated = run(&["models/philosophers_once.pml", "--sweep", "N=2..5", "--json"]).expect(1);
+    assert_eq!(json(&violated)["predictions"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn where_a_limit_was_reached_larger_values_are_not_checked_and_named() {
+    let limited = run(&["models/leader.pml", "--sweep", "N=2..6", "--max-states", "1000"]).expect(2);
+    let limited = limited.says("≥ 1 000").says("5  not checked: N = 4 was undecided").says("6  not checked");
+    assert!(limited.out.lines().any(|line| line.contains("3  safety") && line.contains("357")), "{}", limited.out);
+    let table = json(&run(&["models/leader.pml", "--sweep", "N=2..6", "--sweep-timeout", "0", "--json"]).expect(2));
+    let cells = table["cells"].as_array().expect("cells");
+    assert!(cells.iter().all(|cell| cell["not_checked"] == "the time allowed for all was used up"), "{table}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refused = |text: &str, args: &[&str], why: &str| {
+        let run = on(text, args).expect(3);
+        assert!(run.err.contains(why), "{args:?}: {}", run.err);
+    };
+    let twice = ["--sweep", "N=2..3", "--sweep", "N=4..5"];
+    refused(RING, &["--sweep", "N=2..3", "-D", "N=4"], "-D N and --sweep N contradict each other");
+    refused(RING, &twice, "--sweep N is given twice");
+    refused(RING, &["--sweep", "N=3..2"], "3..2 has no value");
+    refused(RING, &["--sweep", "N=1..100", "--sweep", "M=1..101"], "at most 10 000 are checked");
+    refused(RING, &["--sweep", "K=1..2"], "the model does not use K");
+    refused("#define N 3\nbyte x[N]; active proctype P() { x[0] = 1 }", &["--sweep", "N=2..3"], "defines N itself");
+    refused(RING, &["--sweep-timeout", "3"], "--sweep");
+    for flag in [
+        "--trail",
+        "--diagram",
+        "--events",
+        "--hints",
+        "--format=sarif",
+        "--baseline=x",
+        "--checkpoint=x",
+        "--output=x",
+    ] {
+        refused(RING, &["--sweep", "N=2..3", flag], "--sweep");
+    }
+    let broken = on(
+        "byte x; active proctype P() { x = 1 }
+#if N > 2
+byte }
+#endif",
+        &["--sweep", "N=2..3"],
+    )
+    .expect(3);
+    assert!(broken.err.contains("N = 3"), "{}", broken.err);
+}
