@@ -11,6 +11,7 @@ use fabius_analysis::DEAD_CODE_MAX;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyClass, PropertyReport, SearchReport};
 use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
+use fabius_witness::format::ribbon;
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Steps, Trace};
 use std::fmt::Write;
@@ -27,6 +28,8 @@ const STEPS_SHOWN_MAX: usize = 80;
 const STEPS_AT_ENDS: (usize, usize) = (20, 50);
 /// The last state of a run is shown in this many lines.
 const ENDING_LINES_MAX: usize = 40;
+/// Columns for the values of a formula along a run.
+const RIBBON_WIDTH: usize = 78;
 /// This many processes are told where they are.
 const PROCESSES_SHOWN_MAX: usize = 12;
 /// This many counterexamples are shown with their runs; the others by what goes wrong.
@@ -147,6 +150,7 @@ pub fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool,
         let _ = writeln!(text, "  {}", paint(FAINT, "┃ inside an atomic sequence"));
     }
     text.push('\n');
+    text.push_str(&ribbon(&example.trace, layout));
     let loops = example.trace.cycle_start.is_some_and(|start| start <= example.trace.len());
     let section = if loops { "in the loop:" } else { "in the end:" };
     let _ = writeln!(text, "{}", paint(STRONG, section));
@@ -164,6 +168,15 @@ pub fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool,
     }
     text.push('\n');
     text
+}
+
+/// Where a formula and its parts hold along a run.
+fn ribbon(trace: &Trace, layout: Layout) -> String {
+    let Some(ribbon) = &trace.ribbon else { return String::new() };
+    let layout = Layout { width: RIBBON_WIDTH, ..layout };
+    let heading = paint(STRONG, "where the formula holds:");
+    let table = lines(&ribbon::lines(ribbon, layout), "  ");
+    format!("{heading}\n{table}{}\n", lines(&ribbon::legend(ribbon, layout), "  "))
 }
 
 /// What a diagram does not say: what happens in a loop, and what may be done.
@@ -196,8 +209,8 @@ fn whereabouts(map: &SourceMap, trace: &Trace) -> String {
 fn values(trace: &Trace, layout: Layout) -> Vec<trace::Line> {
     let last = Snapshot { processes: Vec::new(), ..trace.last.clone() };
     let (claim, start, propositions) = (trace.claim, last.clone(), trace.propositions.clone());
-    let (steps, cycle_start, explanation, infinite) = (Steps::default(), None, None, None);
-    let still = Trace { claim, steps, start, last, cycle_start, explanation, infinite, propositions };
+    let (steps, cycle_start, explanation, infinite, ribbon) = (Steps::default(), None, None, None, None);
+    let still = Trace { claim, steps, start, last, cycle_start, explanation, infinite, propositions, ribbon };
     let mut lines = trace::ending(&still, &SourceMap::new(), layout);
     // The first line says what is wrong, which the last step says already.
     lines.drain(..lines.len().min(1));

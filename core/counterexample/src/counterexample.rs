@@ -2,6 +2,7 @@
 //! reference interpreter, with a place and a sentence.
 
 use crate::elaborate;
+use crate::truth::ribbon_of;
 use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, PropertyKind, Watch, meaning::Fault};
 use fabius_search::{ViolationKind, cycle};
@@ -246,8 +247,10 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
         (Some(infinite), FairRuns::CutShort) => infinite.set_fair_runs_unknown(),
         _ => {}
     }
-    trace.propositions =
-        found.property.as_ref().map_or_else(Vec::new, |(name, _)| worth(loaded, (&told, watch), &trace, name));
+    if let Some((name, _)) = &found.property {
+        trace.propositions = worth(loaded, (&told, watch), &trace, name);
+        trace.ribbon = ribbon_of(loaded, (&told, watch), &trace, name);
+    }
     let finding = finding(&loaded.map, &found, &trace);
     let report = report(loaded, &found, &trace, &finding);
     let loop_start = match found.wrong {
@@ -463,6 +466,7 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
             Some(_) => json::stuck(trace, &loaded.map),
             None => Vec::new(),
         },
+        ribbon: trace.ribbon.as_ref().map(|ribbon| Box::new(ribbon.into())),
         explanation: (trace.propositions.iter().chain(sentences.into_iter().flatten()).cloned())
             .chain((found.shorter == Shorter::CutShort).then(|| MAY_BE_SHORTER.to_owned()))
             .collect(),

@@ -8,6 +8,7 @@ mod counterexample;
 mod elaborate;
 mod replay;
 mod target;
+mod truth;
 
 pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, confirm, place_of, walked};
 pub use elaborate::{Elaborated, elaborate};

@@ -2,12 +2,14 @@
 //!
 //! The keys are described by `docs/schema/report.schema.json`; keys may be added, never renamed.
 
+pub mod ribbon;
 pub mod schedule;
 mod search;
 pub mod vacuity;
 
 use fabius_base::{Finding, SourceMap, Span, StopReason};
 use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
+use ribbon::RibbonReport;
 use schedule::ScheduleReport;
 pub use search::{SearchEnd, SearchReport, StrategyReport};
 use serde::Serialize;
@@ -289,6 +291,9 @@ pub struct ViolationReport {
     pub fewest_delays: Option<bool>,
     /// For a run that ends where nothing can move: the processes that wait where they may not stop, and for what.
     pub blocked: Vec<ProcessStatusRecord>,
+    /// Of a formula: where it and its parts hold along the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ribbon: Option<Box<RibbonReport>>,
     /// Why, in sentences.
     pub explanation: Vec<String>,
     /// What may be done about it.

@@ -258,7 +258,17 @@ impl Walk<'_> {
             Claim::Fault(_) | Claim::Reaches => {}
         }
         let (start, last) = (snapshot(self.program, initial), snapshot(self.program, &self.state));
-        Ok(Trace { claim, steps, start, last, cycle_start, explanation, infinite, propositions: Vec::new() })
+        Ok(Trace {
+            claim,
+            steps,
+            start,
+            last,
+            cycle_start,
+            explanation,
+            infinite,
+            propositions: Vec::new(),
+            ribbon: None,
+        })
     }
 
     /// Explains a cycle that closes; one in which the system does not move, as the state that it is.
@@ -293,5 +303,6 @@ fn stillborn(claim: Claim) -> Trace {
         explanation: None,
         infinite: None,
         propositions: Vec::new(),
+        ribbon: None,
     }
 }

@@ -34,6 +34,15 @@ pub fn propositions(program: &Program, watch: Watch, trace: &Trace, exprs: &[Exp
     }
 }
 
+/// The value of each expression in the state after each number of steps, from none on; `None` where it has none. Nothing of a run that is very long or
+/// cannot be walked.
+pub fn values_along(program: &Program, watch: Watch, trace: &Trace, exprs: &[Expr]) -> Vec<Vec<Option<bool>>> {
+    if STEPS_MAX < trace.steps.len() || program.processes.is_empty() {
+        return Vec::new();
+    }
+    along(program, watch, trace, exprs).into_iter().map(|proposition| proposition.along).collect()
+}
+
 fn along(program: &Program, watch: Watch, trace: &Trace, exprs: &[Expr]) -> Vec<Proposition> {
     let writer = Writer::new(program, ProcessId(0));
     let mut found: Vec<Proposition> =

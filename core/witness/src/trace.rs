@@ -1,6 +1,7 @@
 //! A path as a person reads it: who did what, where, and what changed.
 
 use fabius_base::Span;
+use fabius_program::ltl::truth::Ribbon;
 use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, Variable, indices_of, meaning::Fault};
 use std::collections::HashMap;
 
@@ -36,6 +37,8 @@ pub struct Trace {
     pub infinite: Option<InfiniteRun>,
     /// For a formula: what its propositions are in the loop or in the last state, in sentences.
     pub propositions: Vec<String>,
+    /// For a formula: where it and its parts hold along the run.
+    pub ribbon: Option<Ribbon>,
 }
 
 /// A state as a person reads it.

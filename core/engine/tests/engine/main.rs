@@ -8,5 +8,6 @@ mod large_models;
 mod look;
 mod notes;
 mod portfolio;
+mod ribbon;
 mod schedule;
 mod vacuity;

@@ -11,7 +11,8 @@
 //! The result depends on the formula only. Everything is bounded: a formula that leads to something larger
 //! than a person could mean is refused with [`TooLarge`], however it is nested.
 //!
-//! [`claim`] makes an automaton a part of a program. [`strengthen`] tells which parts of a formula could be left out, [`text`] writes formulas.
+//! [`claim`] makes an automaton a part of a program. [`strengthen`] tells which parts of a formula could be left out, [`text`] writes formulas, [`truth`] tells where
+//! their parts hold along a run.
 
 mod boolean;
 pub mod claim;
@@ -25,6 +26,7 @@ mod simplify;
 pub mod strengthen;
 mod tableau;
 pub mod text;
+pub mod truth;
 
 use crate::{Expr, Formula};
 use boolean::Conditions;

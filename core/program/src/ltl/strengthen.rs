@@ -8,7 +8,7 @@
 //! both ways, and are left out.
 
 use super::parts::{apart, constant, folded, value_of};
-use super::{TooLarge, violations};
+use super::{Automaton, TooLarge, violations};
 use crate::Formula;
 
 /// Automata with more states are not looked through.
@@ -179,6 +179,11 @@ pub fn is_valid(formula: &Formula) -> Result<Option<bool>, TooLarge> {
     if STATES_MAX < automaton.states.len() {
         return Ok(None);
     }
+    Ok(Some(!accepts_something(&automaton)[0]))
+}
+
+/// From which states of an automaton on some word is accepted.
+pub(super) fn accepts_something(automaton: &Automaton) -> Vec<bool> {
     let possible = |state: usize| {
         let transitions = automaton.states[state].transitions.iter();
         let can = transitions.filter(|t| t.guard.iter().any(|cube| cube.positive & cube.negative == 0));
@@ -194,8 +199,12 @@ pub fn is_valid(formula: &Formula) -> Result<Option<bool>, TooLarge> {
         }
         seen
     };
-    let from_start = reached(0);
-    let violated = (0..automaton.states.len())
-        .any(|state| automaton.states[state].accepting && (state == 0 || from_start[state]) && reached(state)[state]);
-    Ok(Some(!violated))
+    let states = 0..automaton.states.len();
+    let comes_back = |state: &usize| automaton.states[*state].accepting && reached(*state)[*state];
+    let accepted: Vec<usize> = states.clone().filter(comes_back).collect();
+    states
+        .map(|state| {
+            accepted.contains(&state) || reached(state).iter().zip(0..).any(|(is, to)| *is && accepted.contains(&to))
+        })
+        .collect()
 }

@@ -36,6 +36,11 @@ impl<'a> FormulaText<'a> {
         self.tight(formula).0
     }
 
+    /// Whether the text has a name for a formula.
+    pub fn is_named(&self, formula: &Formula) -> bool {
+        self.names.iter().any(|(named, _)| named == formula)
+    }
+
     fn tight(&self, formula: &Formula) -> (String, Tightness) {
         use Tightness::{Comparison, Conjunction, Disjunction, Implication, Loose, Name, Unary};
         if let Some((_, name)) = self.names.iter().find(|(named, _)| named == formula) {

@@ -5,5 +5,6 @@
 mod automata;
 mod claims;
 mod families;
+mod ribbons;
 mod strengthened;
 mod words;
