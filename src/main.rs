@@ -16,6 +16,7 @@ mod exit;
 mod explain;
 mod explore;
 mod formats;
+mod graph;
 mod init;
 mod output;
 mod progress;
@@ -82,6 +83,7 @@ fn run(cli: Cli) -> u8 {
         Command::Schedule(args) => schedule::run(&args),
         Command::Contexts(args) => contexts::run(&args),
         Command::Stuck(args) => stuck::run(&args),
+        Command::Graph(args) => graph::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(explain::PAGE),
         Command::Dap => fabius_dap::serve(),

@@ -9,6 +9,7 @@ use crate::delays::DelayFlags;
 use crate::diff::Diff;
 use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
+pub use crate::graph::Graph;
 pub use crate::schedule::Schedule;
 pub use crate::stuck::Stuck;
 use crate::sweep::SweepFlags;
@@ -56,6 +57,8 @@ pub enum Command {
     Contexts(Box<Contexts>),
     /// Find out whether a model can deadlock: from its text, or by a search guided to where all processes could be blocked.
     Stuck(Box<Stuck>),
+    /// Draw the state graph of a small model, whole or grouped, with the run to its error; or the automata of its processes.
+    Graph(Box<Graph>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.
     Explore(Box<Explore>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.

@@ -18,6 +18,7 @@ const COMMANDS: &[&str] = &[
     "schedule",
     "contexts",
     "stuck",
+    "graph",
     "explore",
     "watch",
     "lsp",

@@ -11,6 +11,7 @@ mod growth;
 mod marks;
 pub mod schedule;
 pub mod starvation;
+pub mod state_graph;
 pub mod stuck;
 mod survey;
 pub mod vacuity;

@@ -1,0 +1,163 @@
+//! The graph against the searches, which find states with another interpreter, and against what it is by definition.
+
+use super::{Grouping, StateGraph, state_graph, visible};
+use fabius_base::Cancel;
+use fabius_program::Program;
+use fabius_testkit::generate::{self, small};
+use fabius_testkit::referee::{Options, program};
+use fabius_witness::{Ending, Outcome, State, ending, moves, settled};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+const STATES_MAX: usize = 3_000;
+
+fn graph(program: &Program, grouping: &Grouping, states_max: usize) -> StateGraph {
+    state_graph(program, grouping, states_max, &|_| "here".to_owned(), &Cancel::new()).expect("it begins")
+}
+
+fn model(seed: u64) -> String {
+    match seed % 3 {
+        0 => generate::model(seed).text(),
+        1 => small::model(seed),
+        _ => generate::model_with_faults(seed).text(),
+    }
+}
+
+/// States, steps between them, and how many steps lead to no state.
+type Graph = (Vec<State>, BTreeSet<(usize, usize)>, usize);
+
+/// All states and steps, one state after the other: the definition.
+fn by_force(program: &Program) -> Option<Graph> {
+    let mut states = vec![settled(program, &State::initial(program).ok()?)];
+    let mut numbers = HashMap::from([(states[0].visible(program), 0)]);
+    let (mut edges, mut broken, mut at) = (BTreeSet::new(), 0, 0);
+    while at < states.len() {
+        if STATES_MAX < states.len() {
+            return None;
+        }
+        for (_, outcome) in moves(program, &states[at].clone()).successors {
+            let Outcome::Reaches { state, .. } = outcome else {
+                broken += 1;
+                continue;
+            };
+            let state = settled(program, &state);
+            let next = states.len();
+            let to = *numbers.entry(state.visible(program)).or_insert(next);
+            if to == next {
+                states.push(state);
+            }
+            edges.insert((at, to));
+        }
+        at += 1;
+    }
+    Some((states, edges, broken))
+}
+
+#[test]
+fn the_graph_is_all_that_can_be_reached() {
+    let (mut compared, mut with_errors) = (0, 0);
+    for seed in 1..=150 {
+        let Some(program) = program(&model(seed), Options::NONE) else { continue };
+        let Some((states, edges, broken)) = by_force(&program) else { continue };
+        let drawn = graph(&program, &Grouping::States, STATES_MAX * 2);
+        assert_eq!((drawn.stopped, drawn.nodes.iter().filter(|node| node.states == 1).count()), (None, states.len()));
+        assert!(drawn.nodes.iter().all(|node| node.states <= 1), "seed {seed}");
+        assert_eq!(drawn.states, states.iter().filter(|state| state.holder.is_none()).count(), "seed {seed}");
+        let real = drawn.edges.iter().filter(|edge| drawn.nodes[edge.to].states == 1).count();
+        assert_eq!(real, edges.len(), "seed {seed}");
+        let deadlocks = states.iter().filter(|state| ending(&program, state) == Ending::Invalid).count();
+        let said = drawn.nodes.iter().filter(|node| node.states == 1 && node.error.is_some()).count();
+        assert_eq!(said, deadlocks, "seed {seed}");
+        assert_eq!(0 < drawn.nodes.iter().filter(|node| node.states == 0).count(), 0 < broken, "seed {seed}");
+        run_is_shortest(&drawn, seed);
+        compared += 1;
+        with_errors += usize::from(drawn.nodes.iter().any(|node| node.error.is_some()));
+    }
+    assert!(60 < compared && 10 < with_errors, "{compared} graphs, {with_errors} with errors");
+}
+
+/// The run on the graph leads from the beginning to an error, in as few steps as there can be.
+fn run_is_shortest(graph: &StateGraph, seed: u64) {
+    let bad = |at: usize| graph.nodes[at].error.is_some();
+    let mut distance: BTreeMap<usize, usize> = BTreeMap::from([(0, 0)]);
+    let mut layer = vec![0];
+    while !layer.is_empty() {
+        let next = graph.edges.iter().filter(|edge| layer.contains(&edge.from)).map(|edge| (edge.from, edge.to));
+        let mut new = Vec::new();
+        for (from, to) in next.collect::<Vec<_>>() {
+            let steps = distance[&from] + 1;
+            if let std::collections::btree_map::Entry::Vacant(entry) = distance.entry(to) {
+                entry.insert(steps);
+                new.push(to);
+            }
+        }
+        layer = new;
+    }
+    let to_bad = distance.iter().filter(|(at, _)| bad(**at)).map(|(_, steps)| *steps);
+    let failing = graph.edges.iter().filter(|edge| edge.fails).map(|edge| distance[&edge.from] + 1);
+    let shortest = to_bad.chain(failing).min();
+    let run: Vec<&super::Edge> = graph.edges.iter().filter(|edge| edge.on_run).collect();
+    assert_eq!(run.len(), shortest.unwrap_or(0), "seed {seed}");
+    assert_eq!(graph.nodes[0].on_run, shortest.is_some(), "seed {seed}");
+    let leaves: BTreeSet<usize> = run.iter().map(|edge| edge.from).collect();
+    assert_eq!(leaves.len(), run.len(), "seed {seed}: each state is left once");
+    assert!(run.iter().all(|edge| edge.from == 0 || run.iter().any(|other| other.to == edge.from)), "seed {seed}");
+}
+
+#[test]
+fn a_grouped_graph_is_the_quotient() {
+    let mut compared = 0;
+    for seed in 1..=150 {
+        let Some(program) = program(&model(seed), Options::NONE) else { continue };
+        let whole = graph(&program, &Grouping::States, STATES_MAX / 4);
+        if whole.stopped.is_some() {
+            continue;
+        }
+        // Elements that never change are not in the labels of the whole graph.
+        let of = |known: &str, name: &str| known == name || known.starts_with(&format!("{name}["));
+        let mut names = program.globals.iter().map(|variable| variable.name.clone());
+        let varies = |name: &String| {
+            !name.contains('[')
+                && !whole.constant.iter().any(|(known, _)| of(known, name))
+                && whole.nodes[0].label.iter().any(|line| of(line.split(" = ").next().unwrap_or_default(), name))
+        };
+        let Some(name) = names.find(varies) else { continue };
+        let grouped = graph(&program, &Grouping::Values(vec![name.clone()]), STATES_MAX * 2);
+        // The class of a state, from the label of the whole graph; what leads to no state is a class of its own.
+        let class = |at: usize| -> Vec<String> {
+            let node = &whole.nodes[at];
+            let chosen = |line: &&String| of(visible(line).split(" = ").next().unwrap_or_default(), &name);
+            match node.states {
+                0 => node.label.clone(),
+                _ => node.label.iter().filter(chosen).cloned().collect(),
+            }
+        };
+        let mut classes: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+        (0..whole.nodes.len()).for_each(|at| *classes.entry(class(at)).or_default() += whole.nodes[at].states);
+        let said: BTreeMap<Vec<String>, usize> =
+            grouped.nodes.iter().map(|node| (node.label.clone(), node.states)).collect();
+        assert_eq!(said, classes, "seed {seed}");
+        let expected: BTreeSet<(Vec<String>, Vec<String>)> =
+            whole.edges.iter().map(|edge| (class(edge.from), class(edge.to))).collect();
+        let label = |at: usize| grouped.nodes[at].label.clone();
+        let edges: BTreeSet<_> = grouped.edges.iter().map(|edge| (label(edge.from), label(edge.to))).collect();
+        assert_eq!(edges, expected, "seed {seed}");
+        compared += 1;
+    }
+    assert!(20 < compared, "{compared}");
+}
+
+#[test]
+fn what_a_limit_cuts_off_is_marked() {
+    let text = "byte x; active proctype P() { do :: x++ od }";
+    let program = program(text, Options::NONE).expect("a model");
+    let part = graph(&program, &Grouping::States, 10);
+    assert_eq!((part.states, part.stopped), (10, Some("the limit on states was reached")));
+    assert_eq!(part.nodes.iter().filter(|node| node.open).count(), 1);
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let stopped = state_graph(&program, &Grouping::States, 10, &|_| String::new(), &cancel).expect("it begins");
+    assert_eq!((stopped.nodes.len(), stopped.stopped), (1, Some("it was interrupted")));
+    let unknown = Grouping::Values(vec!["y".to_owned()]);
+    let refused = state_graph(&program, &unknown, 10, &|_| String::new(), &Cancel::new());
+    assert!(refused.is_err_and(|why| why.contains("no variable is called y in any state; there are x")));
+}
