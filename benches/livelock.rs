@@ -6,6 +6,7 @@
 //!
 //! `-- --write` writes `docs/experiments/livelock.md`; other words select models.
 
+use fabius_needs::spin::{Compiler, Spin};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -65,13 +66,11 @@ fn main() {
         let there = list.iter().map(|(name, file)| (*name, models.join(file)));
         there.filter(|(name, path)| wanted(name) && path.is_file()).collect()
     };
-    let scratch = std::env::temp_dir().join(format!("fabius-livelock-{}", std::process::id()));
     let mut text = String::new();
-    text.push_str(&searches(&chosen(MODELS), &scratch));
-    text.push_str(&reductions(&chosen(MODELS), &scratch));
+    text.push_str(&searches(&chosen(MODELS)));
+    text.push_str(&reductions(&chosen(MODELS)));
     text.push_str(&growth(&chosen(GROWING)));
     text.push_str(&on_the_fly(&chosen(SEEDED)));
-    let _ = std::fs::remove_dir_all(&scratch);
     println!("{text}");
     if write {
         let page = root.join("docs/experiments/livelock.md");
@@ -80,7 +79,7 @@ fn main() {
 }
 
 /// Table 3's shape: states and time of the searches.
-fn searches(models: &[(&str, PathBuf)], scratch: &Path) -> String {
+fn searches(models: &[(&str, PathBuf)]) -> String {
     let mut text = String::from(
         "## The searches, without reduction\n\n\
          States, and user CPU seconds (of `pan`: of the search alone, compiled with `-O2 -DNOREDUCE`).\n\n\
@@ -91,8 +90,8 @@ fn searches(models: &[(&str, PathBuf)], scratch: &Path) -> String {
         let dfs = fabius(path, &["--property", "safety", "--search", "dfs", "--keep-going"]);
         let fifo = fabius(path, &["--property", "progress", "--no-reduction"]);
         let ndfs = fabius(path, &["--property", "progress", "--no-reduction", "--cycles", "ndfs"]);
-        let pan_dfs = pan(path, scratch, &["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"], &["-c0"]);
-        let pan_np = pan(path, scratch, &["-DNP", "-DNOREDUCE"], &["-l", "-A", "-E", "-c1"]);
+        let pan_dfs = pan(path, &["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"], &["-c0"]);
+        let pan_np = pan(path, &["-DNP", "-DNOREDUCE"], &["-l", "-A", "-E", "-c1"]);
         let row = format!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} |",
             cell(dfs),
@@ -111,7 +110,7 @@ fn searches(models: &[(&str, PathBuf)], scratch: &Path) -> String {
 }
 
 /// Table 5's shape: how many of the states are left.
-fn reductions(models: &[(&str, PathBuf)], scratch: &Path) -> String {
+fn reductions(models: &[(&str, PathBuf)]) -> String {
     let mut text = String::from(
         "## What partial-order reduction leaves\n\n\
          States in per cent of those without reduction. *T*: progress on transitions, *S*: on states. The safety search\n\
@@ -125,10 +124,10 @@ fn reductions(models: &[(&str, PathBuf)], scratch: &Path) -> String {
         let all = fabius(path, &["--property", "progress", "--no-reduction"]);
         let on_transitions = fabius(path, &["--property", "progress", "--progress", "transitions"]);
         let on_states = fabius(path, &["--property", "progress"]);
-        let pan_all = pan(path, scratch, &["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"], &["-c0"]);
-        let pan_dfs = pan(path, scratch, &["-DSAFETY", "-DNOCLAIM"], &["-c0"]);
-        let pan_np_all = pan(path, scratch, &["-DNP", "-DNOREDUCE"], &["-l", "-A", "-E", "-c1"]);
-        let pan_np = pan(path, scratch, &["-DNP"], &["-l", "-A", "-E", "-c1"]);
+        let pan_all = pan(path, &["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"], &["-c0"]);
+        let pan_dfs = pan(path, &["-DSAFETY", "-DNOCLAIM"], &["-c0"]);
+        let pan_np_all = pan(path, &["-DNP", "-DNOREDUCE"], &["-l", "-A", "-E", "-c1"]);
+        let pan_np = pan(path, &["-DNP"], &["-l", "-A", "-E", "-c1"]);
         let row = format!(
             "| {name} | {} | {} | {} | {} | {} |",
             share(dfs, whole),
@@ -241,19 +240,13 @@ fn fabius(path: &Path, flags: &[&str]) -> Option<Run> {
     })
 }
 
-fn pan(path: &Path, scratch: &Path, flags: &[&str], arguments: &[&str]) -> Option<Run> {
-    let _ = std::fs::remove_dir_all(scratch);
-    std::fs::create_dir_all(scratch).ok()?;
-    for entry in std::fs::read_dir(path.parent()?).ok()?.flatten() {
-        let _ = std::fs::copy(entry.path(), scratch.join(entry.file_name()));
-    }
-    timed(Command::new("spin").arg("-a").arg(path.file_name()?).current_dir(scratch))?;
-    let mut compile = Command::new("gcc");
-    compile.args(["-O2", "-w", "-DMEMLIM=12000", "-o", "pan", "pan.c"]).args(flags);
-    timed(compile.current_dir(scratch))?;
+fn pan(path: &Path, flags: &[&str], arguments: &[&str]) -> Option<Run> {
+    let folder = Spin::on_file(path).ok()?;
+    timed(&mut folder.generate(&[]))?;
+    timed(&mut folder.compile(Compiler::Gcc, &[&["-O2", "-DMEMLIM=12000"], flags].concat()))?;
     let mut search = Command::new("timeout");
-    search.arg(LIMIT).arg(scratch.join("pan")).args(arguments).args(["-m10000000", "-w22"]);
-    let (seconds, elapsed, text) = timed(search.current_dir(scratch))?;
+    search.arg(LIMIT).arg(folder.folder().join("pan")).args(arguments).args(["-m10000000", "-w22"]);
+    let (seconds, elapsed, text) = timed(search.current_dir(folder.folder()))?;
     let states = number_before(&text, " states, stored")? as u64;
     Some(Run { seconds, elapsed, states, done: !text.contains("Search not completed"), length: None })
 }

@@ -8,6 +8,7 @@
 //! `-- --write` writes `docs/benchmarks.md`; `-- --limit N` changes the CPU seconds that each search may take; other words select
 //! models.
 
+use fabius_needs::spin::{Compiler, Spin};
 use fabius_testkit::corpus::Corpus;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -57,7 +58,6 @@ fn main() {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
         return;
     };
-    let scratch = std::env::temp_dir().join(format!("fabius-verdicts-{}", std::process::id()));
     let mut rows = Vec::new();
     for entry in corpus.entries.iter().filter(|entry| entry.syntax.ok) {
         if !options.only.is_empty() && !options.only.iter().any(|word| entry.path.contains(word.as_str())) {
@@ -65,12 +65,11 @@ fn main() {
         }
         let model = corpus.file(entry);
         let Some((fabius, asked)) = fabius(&model, options.limit) else { continue };
-        let Some(spin) = spin_best(&model, &scratch, &asked, options.limit) else { continue };
+        let Some(spin) = spin_best(&model, &asked, options.limit) else { continue };
         let row = Row { model: entry.path.clone(), properties: asked.len(), spin, fabius };
         println!("{}", render_row(&row));
         rows.push(row);
     }
-    let _ = std::fs::remove_dir_all(&scratch);
     let text = render(&rows, options.limit);
     println!("\n{text}");
     if options.write {
@@ -102,11 +101,12 @@ struct Ended {
     printed: String,
 }
 
-/// Runs a program; `limit` is its CPU time, in seconds.
-fn timed(directory: &Path, words: &[&str], limit: u32) -> Option<Ended> {
+/// Runs a command in its folder; `limit` is its CPU time, in seconds.
+fn timed(asked: &Command, limit: u32) -> Option<Ended> {
     let script = format!("ulimit -v {MEMORY_KIB}; ulimit -t {limit}; \"$@\"; exit");
     let mut command = Command::new("sh");
-    command.args(["-c", &script, "sh"]).args(words).current_dir(directory).env("FABIUS_CACHE", "off");
+    command.args(["-c", &script, "sh"]).arg(asked.get_program()).args(asked.get_args());
+    command.current_dir(asked.get_current_dir()?).env("FABIUS_CACHE", "off");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut child.stdout.take()?, &mut bytes).ok()?;
@@ -118,12 +118,14 @@ fn timed(directory: &Path, words: &[&str], limit: u32) -> Option<Ended> {
 /// Fabius, and what has to be asked of Spin for the same verdicts; nothing for a model that Fabius does not accept.
 fn fabius(model: &Path, limit: u32) -> Option<(Needed, Vec<Question>)> {
     // Its own limit is one of time on the wall, which passes faster where others work as well.
-    let (timeout, file) = (format!("{}s", 3 * limit), model.to_str()?);
-    let words = [env!("CARGO_BIN_EXE_fabius"), "check", "--json", "--timeout", &timeout, file];
-    let Ended { seconds, printed, .. } = timed(model.parent()?, &words, 4 * limit)?;
+    let mut check = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    check.args(["check", "--json", "--timeout", &format!("{}s", 3 * limit)]).arg(model).current_dir(model.parent()?);
+    let Ended { seconds, printed, .. } = timed(&check, 4 * limit)?;
     let report: Value = serde_json::from_str(&printed).ok()?;
     let properties = report["properties"].as_array()?;
-    let asked: Vec<Question> = properties.iter().filter_map(question).collect();
+    let mut asked: Vec<Question> = properties.iter().filter_map(question).collect();
+    // What is compiled in the same way is compiled once.
+    asked.sort_by_key(|question| question.compile.clone());
     let decided = seconds < f64::from(limit) && properties.iter().all(|property| property["verdict"] != "undecided");
     (!asked.is_empty() && asked.len() == properties.len()).then_some((Needed { seconds, decided }, asked))
 }
@@ -139,42 +141,34 @@ fn question(property: &Value) -> Option<Question> {
     })
 }
 
-fn spin_best(model: &Path, scratch: &Path, asked: &[Question], limit: u32) -> Option<Needed> {
-    let tcc = spin(model, scratch, asked, "tcc", limit)?;
+fn spin_best(model: &Path, asked: &[Question], limit: u32) -> Option<Needed> {
+    let tcc = spin(model, asked, Compiler::Tcc, limit)?;
     if tcc.decided && tcc.seconds < GCC_LEAST {
         return Some(tcc);
     }
-    let gcc = spin(model, scratch, asked, "gcc", limit)?;
+    let gcc = spin(model, asked, Compiler::Gcc, limit)?;
     let better = gcc.decided && (!tcc.decided || gcc.seconds < tcc.seconds);
     Some(if better { gcc } else { tcc })
 }
 
-fn spin(model: &Path, scratch: &Path, asked: &[Question], compiler: &str, limit: u32) -> Option<Needed> {
-    let _ = std::fs::remove_dir_all(scratch);
-    std::fs::create_dir_all(scratch).ok()?;
-    for entry in std::fs::read_dir(model.parent()?).ok()?.flatten() {
-        let _ = std::fs::copy(entry.path(), scratch.join(entry.file_name()));
-    }
-    let made = timed(scratch, &["spin", "-a", model.file_name()?.to_str()?], COMPILE_LIMIT)?;
+fn spin(model: &Path, asked: &[Question], compiler: Compiler, limit: u32) -> Option<Needed> {
+    let folder = Spin::on_file(model).ok()?;
+    let made = timed(&folder.generate(&[]), COMPILE_LIMIT)?;
     let (mut seconds, mut decided) = (made.seconds, true);
-    let mut compiled: Vec<&[&str]> = Vec::new();
+    let optimise: &[&str] = if compiler == Compiler::Gcc { &["-O2"] } else { &[] };
+    let mut compiled: Option<&[&str]> = None;
     for question in asked {
-        let index = compiled.iter().position(|flags| *flags == question.compile.as_slice());
-        let pan = format!("pan{}", index.unwrap_or(compiled.len()));
-        if index.is_none() {
-            let optimise: &[&str] = if compiler == "gcc" { &["-O2"] } else { &[] };
-            let words = [&[compiler], optimise, &question.compile, &["-w", "-o", &pan, "pan.c"]].concat();
-            let compiling = timed(scratch, &words, COMPILE_LIMIT)?;
+        if compiled != Some(&question.compile) {
+            let compiling = timed(&folder.compile(compiler, &[optimise, &question.compile].concat()), COMPILE_LIMIT)?;
             if compiling.code != 0 {
                 return None;
             }
             seconds += compiling.seconds;
-            compiled.push(&question.compile);
+            compiled = Some(&question.compile);
         }
-        let program = scratch.join(&pan);
-        let mut words = vec![program.to_str()?, "-m1000000"];
+        let mut words = vec!["-m1000000"];
         words.extend(question.call.iter().map(String::as_str));
-        let search = timed(scratch, &words, limit)?;
+        let search = timed(&folder.verify(&words), limit)?;
         let run = fabius_testkit::spin::read_run(&search.printed);
         seconds += search.seconds;
         decided &= run.complete || run.errors != 0 || CRASHES.contains(&search.code);

@@ -7,6 +7,7 @@
 //!
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
+use fabius_needs::spin::{AS_WRITTEN, Compiler, Spin};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -68,7 +69,6 @@ fn main() {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
         return;
     }
-    let scratch = std::env::temp_dir().join(format!("fabius-versus-{}", std::process::id()));
     let mut rows = Vec::new();
     for name in MODELS {
         if !options.only.is_empty() && !options.only.iter().any(|word| name.contains(word.as_str())) {
@@ -79,10 +79,9 @@ fn main() {
             println!("{name}: not in this corpus");
             continue;
         }
-        rows.push(measure(name, &path, &scratch, options.runs));
+        rows.push(measure(name, &path, options.runs));
         println!("{}", render_row(rows.last().expect("just pushed")));
     }
-    let _ = std::fs::remove_dir_all(&scratch);
     let table = render(&rows);
     println!("\n{table}");
     if options.write {
@@ -105,12 +104,12 @@ fn options() -> Options {
     options
 }
 
-fn measure(name: &str, path: &Path, scratch: &Path, runs: u32) -> Row {
+fn measure(name: &str, path: &Path, runs: u32) -> Row {
     let mut row = Row { name: name.to_owned(), gcc: None, tcc: None, fabius: None };
     for _ in 0..runs {
-        row.gcc = cheaper(row.gcc, spin(path, scratch, "gcc", &["-O2"]));
+        row.gcc = cheaper(row.gcc, spin(path, Compiler::Gcc, &["-O2"]));
         row.fabius = cheaper(row.fabius, fabius(path));
-        row.tcc = cheaper(row.tcc, spin(path, scratch, "tcc", &[]));
+        row.tcc = cheaper(row.tcc, spin(path, Compiler::Tcc, &[]));
     }
     row
 }
@@ -136,20 +135,12 @@ fn timed(command: &mut Command) -> Option<(f64, String)> {
     Some((seconds(used.utime) + seconds(used.stime), text))
 }
 
-fn spin(path: &Path, scratch: &Path, compiler: &str, flags: &[&str]) -> Option<Cost> {
-    let _ = std::fs::remove_dir_all(scratch);
-    std::fs::create_dir_all(scratch).ok()?;
-    let folder = path.parent()?;
-    for entry in std::fs::read_dir(folder).ok()?.flatten() {
-        let _ = std::fs::copy(entry.path(), scratch.join(entry.file_name()));
-    }
-    let file = path.file_name()?;
-    let (generate, _) = timed(Command::new("spin").args(["-o1", "-o2", "-o3", "-a"]).arg(file).current_dir(scratch))?;
-    let mut compile = Command::new(compiler);
-    compile.args(flags).args(["-w", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-DMEMLIM=16000", "-o", "pan", "pan.c"]);
-    let (compile, _) = timed(compile.current_dir(scratch))?;
-    let (search, text) =
-        timed(Command::new(scratch.join("pan")).args(["-c0", "-m10000000", "-w22"]).current_dir(scratch))?;
+fn spin(path: &Path, compiler: Compiler, flags: &[&str]) -> Option<Cost> {
+    let folder = Spin::on_file(path).ok()?;
+    let (generate, _) = timed(&mut folder.generate(&AS_WRITTEN))?;
+    let flags = [flags, &["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-DMEMLIM=16000"]].concat();
+    let (compile, _) = timed(&mut folder.compile(compiler, &flags))?;
+    let (search, text) = timed(&mut folder.verify(&["-c0", "-m10000000", "-w22"]))?;
     let states = number_before(&text, " states, stored")?;
     let memory = number_before(&text, "\ttotal actual memory usage").unwrap_or(0.0)
         - number_before(&text, "\tmemory used for DFS stack").unwrap_or(0.0);

@@ -1,27 +1,23 @@
 //! What Spin makes of the trails of counterexamples, and what Fabius says of it beforehand.
 
 use fabius_needs::Need;
+use fabius_needs::spin::replay;
 use fabius_testkit::scratch::Scratch;
 use std::process::Command;
 
-/// Standard output of a command, run in a folder.
-fn output(program: &str, arguments: &[&str], scratch: &Scratch) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .env("FABIUS_CACHE", "off")
-        .current_dir(scratch.path())
-        .output()
-        .expect("it can be run");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+/// Standard output of a command.
+fn printed(command: &mut Command) -> String {
+    String::from_utf8_lossy(&command.output().expect("it can be run").stdout).into_owned()
 }
 
 /// What `fabius check --trail` says of a model, and what Spin's replay shows; nothing of the latter without Spin.
 fn replayed(text: &str, flags: &[&str]) -> (String, Option<String>) {
     let scratch = Scratch::new().expect("a folder");
     scratch.write("model.pml", text).expect("a model");
-    let arguments = [&["check", "model.pml", "--trail", "--color", "never"][..], flags].concat();
-    let told = output(env!("CARGO_BIN_EXE_fabius"), &arguments, &scratch);
-    (told, Need::Spin.met().then(|| output("spin", &["-t", "-p", "model.pml"], &scratch)))
+    let mut check = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    check.args(["check", "model.pml", "--trail", "--color", "never"]).args(flags);
+    let told = printed(check.env("FABIUS_CACHE", "off").current_dir(scratch.path()));
+    (told, Need::Spin.met().then(|| printed(&mut replay(scratch.path(), "model.pml"))))
 }
 
 #[test]

@@ -12,6 +12,8 @@
 mod plain;
 
 use fabius_model::reduction::{Preserve, Proviso, Reduced, prepare};
+use fabius_needs::command;
+use fabius_needs::spin::{Compiler, Spin};
 use fabius_program::meaning::Fault;
 use fabius_program::{Move, Watch};
 use fabius_promela::Options;
@@ -20,7 +22,6 @@ use fabius_search::{Completeness, Model, Observer, StopAt, TreeStore, ViolationK
 use plain::{Plain, program_of};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -146,18 +147,11 @@ fn search<M: Model<Label = Move, Fault = Fault>>(model: &mut M) -> Run {
 
 /// The states that `pan` stores with its own reduction, going on after errors.
 fn spin(path: &Path) -> Option<u64> {
-    let scratch = std::env::temp_dir().join(format!("fabius-reduction-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&scratch);
-    std::fs::create_dir_all(&scratch).ok()?;
-    for entry in std::fs::read_dir(path.parent()?).ok()?.flatten() {
-        let _ = std::fs::copy(entry.path(), scratch.join(entry.file_name()));
-    }
-    let run = |name: &str, words: &[&str]| Command::new(name).args(words).current_dir(&scratch).output().ok();
-    run("spin", &["-a", path.file_name()?.to_str()?])?;
-    run("gcc", &["-O2", "-w", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=4000", "-o", "pan", "pan.c"])?;
-    let pan = run("timeout", &["200", "./pan", "-c0", "-m10000000", "-w22"]);
-    let _ = std::fs::remove_dir_all(&scratch);
-    let text = String::from_utf8_lossy(&pan?.stdout).into_owned();
+    let folder = Spin::on_file(path).ok()?;
+    let run = |mut command| command::run(&mut command, Duration::from_secs(200)).ok();
+    run(folder.generate(&[]))?;
+    run(folder.compile(Compiler::Gcc, &["-O2", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=4000"]))?;
+    let text = run(folder.verify(&["-c0", "-m10000000", "-w22"]))?.stdout;
     let line = text.lines().find(|line| line.contains(" states, stored"))?;
     line.split_whitespace().next()?.parse::<f64>().ok().map(|states| states as u64)
 }

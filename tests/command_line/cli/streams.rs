@@ -1,6 +1,7 @@
 //! Interrupts, pipes, and trails that are written.
 
 use super::*;
+use fabius_needs::spin::replay;
 
 /// Waits for a process, but not for ever.
 fn wait(mut child: Child) -> Run {
@@ -80,8 +81,7 @@ fn spin_replays_the_trail_to_the_same_error() {
         let file = scratch.file(name, &text);
         let report = check(&[&[file.as_str(), "--trail", "--json"], flags].concat()).expect(1).json();
         let steps = report["properties"][0]["violations"][0]["steps"].as_u64().expect("steps");
-        let output =
-            Command::new("spin").args(["-t", "-p", name]).current_dir(scratch.path()).output().expect("spin runs");
+        let output = replay(scratch.path(), name).output().expect("spin runs");
         let replay = Run::from(output);
         assert!(replay.out.contains(error), "{name} {flags:?}: {}", replay.out);
         let expected = format!("trail ends after {steps} steps");

@@ -1,9 +1,14 @@
-//! What tests need besides Rust: other programs, and the corpus of real models. A test that lacks something says so in one
-//! way, so that `./test` can count and name at its end what was skipped, and so that a skip can be forbidden.
+//! What tests need besides Rust: other programs, [Spin](spin) above all, [run](command) in [folders](scratch) of their own, and the
+//! corpus of real models. A test that lacks something says so in one way, so that `./test` can count and name at its end what was
+//! skipped, and so that a skip can be forbidden.
 //!
 //! * `FABIUS_SKIPPED` names a file to which each skip adds a line.
 //! * `FABIUS_REQUIRE` lists, separated by commas, what must not be missing (`spin,cc,corpus`); a test that lacks it fails.
 //! * `FABIUS_CORPUS` says where the corpus is; otherwise it is looked for beside the workspace.
+
+pub mod command;
+pub mod scratch;
+pub mod spin;
 
 use std::fmt::{self, Display};
 use std::io::Write;

@@ -7,7 +7,6 @@
 //! parts of it.
 
 pub mod book;
-pub mod command;
 pub mod compare;
 pub mod corpus;
 pub mod explained;
@@ -22,12 +21,12 @@ pub mod piped;
 pub mod product;
 pub mod referee;
 pub mod run;
-pub mod scratch;
 pub mod shrink;
 pub mod sketch;
 pub mod spin;
 pub mod tool;
 
+pub use fabius_needs::{command, scratch};
 use std::fmt;
 use std::path::{Path, PathBuf};
 

@@ -2,10 +2,7 @@
 
 use crate::Kind;
 use crate::command::{self, Output};
-use crate::scratch::Scratch;
-use fabius_needs::{Need, answers};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use fabius_needs::spin::{self, AS_WRITTEN, Compiler};
 use std::time::Duration;
 
 /// How long `spin` and the compiler may take, and the verifier if nobody says otherwise.
@@ -17,15 +14,6 @@ pub struct Spin {
     compiler: Compiler,
     /// How long a verifier may run.
     limit: Duration,
-}
-
-/// A C compiler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Compiler {
-    /// Fifty times faster than the other; the verifier it makes is slower.
-    Tcc,
-    /// What people use.
-    Gcc,
 }
 
 /// What a verifier should do.
@@ -127,8 +115,7 @@ pub fn kind_of(message: &str) -> Kind {
 impl Spin {
     /// Spin and a compiler, the quick one if there is a choice; if one is missing, the test is skipped.
     pub fn find() -> Option<Self> {
-        let compiler = if answers("tcc", "-v") { Compiler::Tcc } else { Compiler::Gcc };
-        (Need::Spin.met() && Need::Cc.met()).then_some(Self { compiler, limit: LIMIT })
+        Some(Self { compiler: *Compiler::all()?.first()?, limit: LIMIT })
     }
 
     /// The same with another compiler.
@@ -154,21 +141,14 @@ impl Spin {
     }
 
     fn infinite_in_scratch(&self, model: &str, question: InfiniteRun<'_>, fair: bool) -> Result<Answer, String> {
-        let scratch = Scratch::new().map_err(|e| e.to_string())?;
-        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
-        let generated = generate(scratch.path(), Question::ALL_STATES)?;
-        if !is_accepted(scratch.path(), &generated) {
-            return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
-        }
         let (compiling, running): (&[&str], Vec<&str>) = match question {
             InfiniteRun::Progress => (&["-DNP"], vec!["-l"]),
             InfiniteRun::Acceptance => (&["-DNOCLAIM"], vec!["-a"]),
             InfiniteRun::Claim(name) => (&[], vec!["-a", "-N", name]),
         };
-        self.compile(scratch.path(), compiling)?;
         let fairness = if fair { &["-f"][..] } else { &[] };
         let arguments = [&["-A", "-E", "-c0"], &running[..], fairness].concat();
-        self.verify(scratch.path(), Question::ALL_STATES.depth_max, &arguments)
+        self.answer(model, Question::ALL_STATES, compiling, &arguments)
     }
 
     /// What Spin tells when it replays a trail.
@@ -176,12 +156,9 @@ impl Spin {
     /// # Errors
     /// Why it does not.
     pub fn replay(&self, model: &str, trail: &str) -> Result<String, String> {
-        let scratch = Scratch::new().map_err(|e| e.to_string())?;
-        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
-        scratch.write("model.pml.trail", trail).map_err(|e| e.to_string())?;
-        let mut command = Command::new("spin");
-        let output = command::run(command.current_dir(scratch.path()).args(["-t", "-p", "model.pml"]), LIMIT);
-        Ok(output.map_err(|e| e.to_string())?.stdout)
+        let folder = spin::Spin::on_text(model).map_err(|e| e.to_string())?;
+        let mut replay = folder.replay(trail).map_err(|e| e.to_string())?;
+        Ok(command::run(&mut replay, LIMIT).map_err(|e| e.to_string())?.stdout)
     }
 
     /// Whether `spin -a` accepts a text; what it said, either way.
@@ -189,46 +166,46 @@ impl Spin {
     /// # Errors
     /// What it said when it refused.
     pub fn accepts(&self, model: &str) -> Result<String, String> {
-        let scratch = Scratch::new().map_err(|e| e.to_string())?;
-        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
-        let generated = generate(scratch.path(), Question::ALL_STATES)?;
-        let accepted = is_accepted(scratch.path(), &generated);
+        let folder = spin::Spin::on_text(model).map_err(|e| e.to_string())?;
+        let generated = generate(&folder, Question::ALL_STATES)?;
+        let accepted = folder.is_accepted(&generated);
         let message = generated.stdout + &generated.stderr;
         if accepted { Ok(message) } else { Err(message) }
     }
 
     fn ask_in_scratch(&self, model: &str, question: Question) -> Result<Answer, String> {
-        let scratch = Scratch::new().map_err(|e| e.to_string())?;
-        scratch.write("model.pml", model).map_err(|e| e.to_string())?;
-        let generated = generate(scratch.path(), question)?;
-        if !is_accepted(scratch.path(), &generated) {
+        let going = if question.keep_going { "-c0" } else { "-c1" };
+        self.answer(model, question, &["-DSAFETY", "-DNOCLAIM"], &[going])
+    }
+
+    fn answer(
+        &self,
+        model: &str,
+        question: Question,
+        compiling: &[&str],
+        arguments: &[&str],
+    ) -> Result<Answer, String> {
+        let folder = spin::Spin::on_text(model).map_err(|e| e.to_string())?;
+        let generated = generate(&folder, question)?;
+        if !folder.is_accepted(&generated) {
             return Ok(Answer::Rejected { message: generated.stdout + &generated.stderr });
         }
-        self.compile(scratch.path(), &["-DSAFETY", "-DNOCLAIM"])?;
-        let going = if question.keep_going { "-c0" } else { "-c1" };
-        self.verify(scratch.path(), question.depth_max, &[going])
+        self.compile(&folder, compiling)?;
+        self.verify(&folder, question.depth_max, arguments)
     }
 
-    fn compile(&self, directory: &Path, definitions: &[&str]) -> Result<PathBuf, String> {
-        let (program, extra): (_, &[&str]) = match self.compiler {
-            Compiler::Tcc => ("tcc", &[]),
-            Compiler::Gcc => ("gcc", &["-O1"]),
-        };
-        let mut command = Command::new(program);
-        command.current_dir(directory).args(extra).args(definitions);
-        command.args(["-w", "-DNOREDUCE", "-o", "pan", "pan.c"]);
-        let output = command::run(&mut command, LIMIT).map_err(|e| e.to_string())?;
-        if output.success() {
-            Ok(directory.join("pan"))
-        } else {
-            Err(format!("{program} rejects the verifier: {}", output.stderr))
-        }
+    fn compile(&self, folder: &spin::Spin, definitions: &[&str]) -> Result<(), String> {
+        let optimise: &[&str] = if self.compiler == Compiler::Gcc { &["-O1"] } else { &[] };
+        let flags = [optimise, definitions, &["-DNOREDUCE"]].concat();
+        let output = command::run(&mut folder.compile(self.compiler, &flags), LIMIT).map_err(|e| e.to_string())?;
+        let program = self.compiler.program();
+        if output.success() { Ok(()) } else { Err(format!("{program} rejects the verifier: {}", output.stderr)) }
     }
 
-    fn verify(&self, directory: &Path, depth_max: u32, arguments: &[&str]) -> Result<Answer, String> {
-        let mut command = Command::new(directory.join("pan"));
-        command.current_dir(directory).arg(format!("-m{depth_max}")).arg("-w18").args(arguments);
-        let output = command::run(&mut command, self.limit).map_err(|e| e.to_string())?;
+    fn verify(&self, folder: &spin::Spin, depth_max: u32, arguments: &[&str]) -> Result<Answer, String> {
+        let depth = format!("-m{depth_max}");
+        let arguments = [&[depth.as_str(), "-w18"], arguments].concat();
+        let output = command::run(&mut folder.verify(&arguments), self.limit).map_err(|e| e.to_string())?;
         let Some(status) = output.status else {
             return Ok(Answer::Unknown { reason: "the verifier did not end in time".to_owned() });
         };
@@ -242,18 +219,9 @@ impl Spin {
     }
 }
 
-/// The exit code alone decides: Spin prints "Error" in some messages that it does not mean so.
-fn is_accepted(directory: &Path, generated: &Output) -> bool {
-    generated.success() && directory.join("pan.c").exists()
-}
-
-fn generate(directory: &Path, question: Question) -> Result<Output, String> {
-    let mut command = Command::new("spin");
-    command.current_dir(directory);
-    if !question.optimised {
-        command.args(["-o1", "-o2", "-o3"]);
-    }
-    command::run(command.args(["-a", "model.pml"]), LIMIT).map_err(|e| e.to_string())
+fn generate(folder: &spin::Spin, question: Question) -> Result<Output, String> {
+    let flags: &[&str] = if question.optimised { &[] } else { &AS_WRITTEN };
+    command::run(&mut folder.generate(flags), LIMIT).map_err(|e| e.to_string())
 }
 
 /// Reads what a verifier printed.

@@ -3,12 +3,13 @@
 use crate::spin;
 use crate::words::{Lasso, Random, accepts, automaton_of_claim, holds, value};
 use fabius_base::{Finding, SourceMap};
-use fabius_needs::Need;
+use fabius_needs::spin::Spin;
+use fabius_needs::{Need, command};
 use fabius_program::ltl::{Automaton, violations};
 use fabius_program::{Expr, Formula, Program, PropertyKind};
 use fabius_promela::{Loader, Options, lower, parse};
 use std::path::Path;
-use std::process::Command;
+use std::time::Duration;
 
 struct NoFiles;
 
@@ -52,9 +53,7 @@ fn claim_of(formula: &Formula) -> Automaton {
 
 /// What `spin -f` prints for the negation of a formula.
 fn claim_of_spin(formula: &str) -> Option<String> {
-    let output = Command::new("timeout").args(["1", "spin", "-f", &format!("!({formula})")]).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    (output.status.success() && text.starts_with("never")).then_some(text)
+    fabius_needs::spin::claim(&format!("!({formula})"), Duration::from_secs(1))
 }
 
 fn size_of_spin(claim: &str) -> usize {
@@ -249,16 +248,13 @@ fn the_formulas_of_the_corpus_are_at_most_as_large() {
 
 /// The formulas of a model as `spin -a` prints them.
 fn formulas_of_spin(path: &Path) -> Vec<(String, String)> {
-    let Ok(path) = path.canonicalize() else { return Vec::new() };
-    let scratch = spin::Scratch::new("formulas");
-    let output = Command::new("timeout").args(["60", "spin", "-a"]).arg(&path).current_dir(&scratch.0).output();
-    let Ok(output) = output else { return Vec::new() };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let folder = Spin::on_file(path).expect("a model can be copied");
+    let printed = command::run(&mut folder.generate(&[]), spin::LIMIT).expect("Spin runs").stdout;
     let pair = |line: &str| {
         let (name, formula) = line.strip_prefix("ltl ")?.split_once(": ")?;
         Some((name.to_owned(), formula.to_owned()))
     };
-    text.lines().filter_map(pair).collect()
+    printed.lines().filter_map(pair).collect()
 }
 
 /// Formulas in every spelling, most of which Spin accepts; what stands in them is in [`WITNESS`].
@@ -419,11 +415,8 @@ fn formulas_are_read_as_spin_reads_them() {
     }
     let (mut accepted, mut wrong) = (0, Vec::new());
     for text in SPELLINGS {
-        let file = spin::Scratch::new("spelling");
-        let path = file.0.join("model.pml");
         let model = format!("{WITNESS}ltl f {{ {text}\n }}\n");
-        std::fs::write(&path, &model).expect("a model can be written");
-        let theirs = accepted_by_spin(&path);
+        let theirs = accepted_by_spin(&model);
         let own = program(&model);
         if DIFFERENT.iter().any(|(different, _)| different == text) {
             continue;
@@ -446,11 +439,12 @@ fn formulas_are_read_as_spin_reads_them() {
 }
 
 /// The formula `f` as Spin prints it, or what Spin has against it.
-fn accepted_by_spin(path: &Path) -> Result<String, String> {
-    let folder = path.parent().expect("a file is in a folder");
-    let output = Command::new("spin").args(["-a", "model.pml"]).current_dir(folder).output().expect("Spin runs");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if !output.status.success() || !folder.join("pan.c").exists() {
+fn accepted_by_spin(model: &str) -> Result<String, String> {
+    let folder = Spin::on_text(model).expect("a model can be written");
+    let output = command::run(&mut folder.generate(&[]), spin::LIMIT).expect("Spin runs");
+    let accepted = folder.is_accepted(&output);
+    let text = output.stdout;
+    if !accepted {
         return Err(text);
     }
     let formula = text.lines().find_map(|line| line.strip_prefix("ltl f: "));

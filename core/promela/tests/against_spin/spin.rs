@@ -1,13 +1,18 @@
 //! Spin as the oracle: the transition tables of its verifier, and the corpus with its answers.
 
 use fabius_base::SourceMap;
-use fabius_needs::{Need, answers};
+use fabius_needs::command;
+use fabius_needs::spin::{AS_WRITTEN, Compiler, Spin};
 use fabius_program::{Action, Program};
 use fabius_promela::{Loader, Lowered, Options, Parsed, lower, parse};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
+
+/// How long Spin, a compiler or a verifier may take.
+pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Spin's answers, one value per model.
 pub fn manifest(corpus: &Path) -> Vec<Value> {
@@ -52,46 +57,16 @@ pub struct Row {
 /// Transitions by state, for each process type in the order of the text.
 pub type Tables = Vec<(String, BTreeMap<u32, Vec<Row>>)>;
 
-/// A folder that is removed when it is not needed any more.
-pub struct Scratch(pub PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fabius-tables-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a temporary folder can be made");
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A C compiler, the quick one if there is a choice; `None` if Spin or a compiler is missing.
-pub fn compiler() -> Option<Vec<&'static str>> {
-    let compilers = ["tcc", "gcc"].into_iter().filter(|tool| answers(tool, "-v"));
-    (Need::Spin.met() && Need::Cc.met()).then(|| compilers.collect())
-}
-
 /// The tables of Spin's verifier; `None` if it does not compile or refuses its own tables.
-pub fn verifier_tables(path: &Path, optimised: bool, compilers: &[&str]) -> Option<Tables> {
-    let name: String = path.to_string_lossy().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
-    let tail = &name[name.len().saturating_sub(60)..];
-    let scratch = Scratch::new(&format!("{tail}-{optimised}"));
-    let path = path.canonicalize().ok()?;
-    let off: &[&str] = if optimised { &[] } else { &["-o1", "-o2", "-o3"] };
-    let run = |tool: &str, arguments: &[&str]| {
-        Command::new(tool).args(arguments).current_dir(&scratch.0).output().expect("the tool runs")
-    };
-    Command::new("spin").args(off).arg("-a").arg(&path).current_dir(&scratch.0).output().ok()?;
-    let flags = ["-w", "-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-o", "pan", "pan.c"];
-    if !compilers.iter().any(|tool| run(tool, &flags).status.success()) {
-        return None;
-    }
-    let output = Command::new(scratch.0.join("pan")).arg("-d").current_dir(&scratch.0).output().ok()?;
-    Some(read_tables(&String::from_utf8_lossy(&output.stdout)))
+pub fn verifier_tables(path: &Path, optimised: bool, compilers: &[Compiler]) -> Option<Tables> {
+    let folder = Spin::on_file(path).expect("a model can be copied");
+    let run = |mut command: Command| command::run(&mut command, LIMIT).expect("the tool runs");
+    run(folder.generate(if optimised { &[] } else { &AS_WRITTEN }));
+    let flags = ["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM"];
+    compilers
+        .iter()
+        .any(|compiler| run(folder.compile(*compiler, &flags)).success())
+        .then(|| read_tables(&run(folder.verify(&["-d"])).stdout))
 }
 
 fn read_tables(text: &str) -> Tables {

@@ -3,8 +3,9 @@
 
 use crate::spin;
 
+use fabius_needs::scratch::Scratch;
+use fabius_needs::spin::Compiler;
 use fabius_promela::Options;
-use std::io::Write;
 use std::path::Path;
 
 /// Models that Spin's own tables cannot be had for (their verifiers do not compile).
@@ -109,7 +110,7 @@ const SMALL: &[(&str, &str)] = &[
     ("provided", "byte x; active proctype P() provided (x < 3) { byte i; i = 1; i = 2; x = i }"),
 ];
 
-fn compare(path: &Path, options: Options, compilers: &[&str]) -> Option<Option<String>> {
+fn compare(path: &Path, options: Options, compilers: &[Compiler]) -> Option<Option<String>> {
     let (map, parsed, lowered) = spin::lower_file(path, options);
     let errors = parsed.findings.iter().chain(&lowered.findings).filter(|f| f.is_error());
     let place = |f: &fabius_base::Finding| f.span().map_or(String::new(), |s| map.position(s).to_string());
@@ -124,14 +125,11 @@ fn compare(path: &Path, options: Options, compilers: &[&str]) -> Option<Option<S
 
 #[test]
 fn small_models_have_the_tables_of_the_verifier() {
-    let Some(compilers) = spin::compiler() else { return };
-    let folder = std::env::temp_dir().join(format!("fabius-small-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let Some(compilers) = Compiler::all() else { return };
     let mut wrong = Vec::new();
     for (name, text) in SMALL {
-        let path = folder.join(format!("{}.pml", name.replace(' ', "_")));
-        let mut file = std::fs::File::create(&path).expect("a model can be written");
-        file.write_all(text.as_bytes()).expect("a model can be written");
+        let folder = Scratch::new().expect("a folder");
+        let path = folder.write("model.pml", text).expect("a model can be written");
         for options in [Options::NONE, Options::ALL] {
             match compare(&path, options, &compilers) {
                 Some(None) => {}
@@ -140,14 +138,13 @@ fn small_models_have_the_tables_of_the_verifier() {
             }
         }
     }
-    let _ = std::fs::remove_dir_all(&folder);
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn real_models_have_the_tables_of_the_verifier() {
     let Some(corpus) = fabius_needs::corpus() else { return };
-    let Some(compilers) = spin::compiler() else { return };
+    let Some(compilers) = Compiler::all() else { return };
     let every = if std::env::var_os("FABIUS_FULL").is_some() { 1 } else { 7 };
     let (mut same, mut silent, mut wrong) = (0, 0, Vec::new());
     let accepted = spin::manifest(&corpus).into_iter().filter(|m| m["syntax"]["ok"] == true);

@@ -5,17 +5,20 @@
 use super::support::corpus;
 
 use corpus::{load, manifest};
-use fabius_needs::Need;
+use fabius_needs::scratch::Scratch;
+use fabius_needs::spin::Spin;
+use fabius_needs::{Need, command};
 use fabius_program::meaning::Fault;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, Watch};
 use fabius_promela::Options;
 use fabius_witness::format::trail::trail;
 use fabius_witness::{Claim, Ending, Outcome, State, Trace, confirm, confirm_watching, moves, settled};
 use std::collections::{HashMap, VecDeque};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
+/// How long a replay may take.
+const LIMIT: Duration = Duration::from_secs(60);
 /// This many states are looked at in search of a violation.
 const STATES_MAX: usize = 3_000;
 
@@ -68,11 +71,9 @@ fn path_to(parents: &HashMap<State, Option<(State, Option<Move>)>>, state: &Stat
 }
 
 /// What is wrong with Spin's replay of a trace.
-fn replay(folder: &Path, model: &Path, trace: &Trace, text: &str) -> Result<(), String> {
-    std::fs::copy(model, folder.join("m.pml")).map_err(|e| e.to_string())?;
-    std::fs::write(folder.join("m.pml.trail"), text).map_err(|e| e.to_string())?;
-    let output = Command::new("spin").args(["-t", "-p", "m.pml"]).current_dir(folder).output();
-    let output = String::from_utf8_lossy(&output.map_err(|e| e.to_string())?.stdout).into_owned();
+fn replay(spin: &Spin, trace: &Trace, text: &str) -> Result<(), String> {
+    let mut replay = spin.replay(text).map_err(|e| e.to_string())?;
+    let output = command::run(&mut replay, LIMIT).map_err(|e| e.to_string())?.stdout;
     for bad in ["no matching stmnt", "invalid statement", "transition failed", "no process", "stop error", "(?)"] {
         if output.contains(bad) {
             return Err(format!("Spin says `{bad}`"));
@@ -123,9 +124,9 @@ fn spin_replays_trails_beside_a_claim() {
     if no_spin() {
         return;
     }
-    let folder = temporary("claim");
-    let file = folder.join("claim.pml");
-    std::fs::write(&file, WITH_CLAIM).expect("a file can be written");
+    let folder = Scratch::new().expect("a folder");
+    let file = folder.write("claim.pml", WITH_CLAIM).expect("a file can be written");
+    let spin = Spin::on_file(&file).expect("a folder");
     let (program, _) = load(&file, Options::NONE).expect("the model is right");
     let claim = program.processes.iter().position(|p| p.kind == ProcessKind::Claim).expect("there is a claim");
     let program = Arc::new(program);
@@ -135,24 +136,17 @@ fn spin_replays_trails_beside_a_claim() {
     assert_eq!(steps.iter().filter(|step| step.pid == CLAIM_PID).count(), 5);
     let trace = confirm_watching(&program, watch, &steps, shows).unwrap_or_else(|why| panic!("{why}"));
     let text = trail(&program, &steps, None);
-    replay(&folder, &file, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
-    assert!(replay(&folder, &file, &trace, &text.replace("-2:2:-2\n", "")).is_err());
+    replay(&spin, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    assert!(replay(&spin, &trace, &text.replace("-2:2:-2\n", "")).is_err());
     // As if the claim came from a formula.
     let mut program = (*program).clone();
     program.properties.clear();
     let text = trail(&program, &steps, None);
-    replay(&folder, &file, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
-    std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    replay(&spin, &trace, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
 }
 
 fn no_spin() -> bool {
     !Need::Spin.met()
-}
-
-fn temporary(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("fabius-replay-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
-    folder
 }
 
 fn replay_all(options: Options) {
@@ -160,7 +154,6 @@ fn replay_all(options: Options) {
     if no_spin() {
         return;
     }
-    let folder = temporary(if options.merge { "merged" } else { "plain" });
     let (mut replayed, mut wrong) = (0, Vec::new());
     for model in manifest(&corpus) {
         let path = model["path"].as_str().expect("a model has a path");
@@ -171,16 +164,16 @@ fn replay_all(options: Options) {
         }
         let file = corpus.join("models").join(path);
         let Ok((program, _)) = load(&file, options) else { continue };
+        let spin = Spin::on_file(&file).expect("a folder");
         let program = Arc::new(program);
         for (claim, steps) in violations(&program, Watch::NOTHING) {
             let trace = confirm(&program, &steps, claim).unwrap_or_else(|why| panic!("{path}: {why}"));
             replayed += 1;
-            if let Err(why) = replay(&folder, &file, &trace, &trail(&program, &steps, None)) {
+            if let Err(why) = replay(&spin, &trace, &trail(&program, &steps, None)) {
                 wrong.push(format!("{path} ({claim:?}): {why}"));
             }
         }
     }
-    std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
     println!("{replayed} trails replayed");
     assert!(wrong.is_empty(), "{} of {replayed} differ:\n{}", wrong.len(), wrong.join("\n"));
     assert!(20 < replayed, "only {replayed} trails could be replayed");
