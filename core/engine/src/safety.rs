@@ -30,10 +30,6 @@ const BITSTATE_SHARE: u64 = 2;
 /// Memory of a bitstate store if none was named.
 const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
 
-/// A shorter run is looked for with this many times the work of the search that found one, …
-const SHORTENING_FACTOR: u64 = 20;
-/// … or with this many transitions, if that is more.
-const SHORTENING_MIN: u64 = 300_000;
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
 
@@ -221,8 +217,7 @@ pub(crate) fn shortest(
         return (None, Found { shorter: Shorter::None, ..found });
     }
     let limits = Limits { depth_max: None, ..task.settings.limits };
-    let worth = work.saturating_mul(SHORTENING_FACTOR).max(SHORTENING_MIN);
-    let budget = Budget::new(task.settings.clarify_transitions_max.min(worth), machine);
+    let budget = Budget::new(task.settings.clarify_transitions(work), machine);
     let engine_observer =
         EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
     let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: engine_observer.context.cancel.clone() };

@@ -40,11 +40,12 @@ pub(crate) fn add_shortest(
     context: &mut CheckContext<'_>,
     checked: &mut Checked,
 ) -> bool {
-    let fair_runs = fair_runs(task, query, machine, context).unwrap_or_else(|failure| {
+    let budget = task.settings.clarify_transitions(checked.report.transitions);
+    let fair_runs = fair_runs(task, query, machine, budget / FAIR_SHARE, context).unwrap_or_else(|failure| {
         checked.failure.get_or_insert(failure);
         FairRuns::NotAsked
     });
-    let (other, shorter) = shortest(task, query.goal, machine, &found, context);
+    let (other, shorter) = shortest(task, query.goal, machine, (&found, budget), context);
     let written = query.as_written(task.loaded, planned, task.settings);
     let described = |run, shorter| Found { fair_runs, shorter, ..Found::of_cycle(query, run, written.clone()) };
     let is_other = other.is_some();
@@ -55,14 +56,14 @@ pub(crate) fn add_shortest(
 }
 
 /// Looks for a run with the fewest steps that violates the property as the one found does. If there are several, it is the
-/// same one whichever was found, as long as the budget is enough.
+/// same one whichever was found, as long as the budget of transitions is enough.
 ///
 /// What other processes do between two steps of a claim counts, the claim's own steps do not.
 pub(crate) fn shortest(
     task: &Task<'_>,
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
-    found: &Run,
+    (found, budget): (&Run, u64),
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, Shorter) {
     let steps = length(found);
@@ -72,7 +73,7 @@ pub(crate) fn shortest(
     if steps == 0 {
         return (None, Shorter::None);
     }
-    let budget = Budget::new(task.settings.clarify_transitions_max, machine);
+    let budget = Budget::new(budget, machine);
     let mut shortening = Shortening { task, goal, machine, context, budget, best: steps, found: None };
     let proved = shortening.look(&ProcessSet::EMPTY, steps + 1, Some(STATES_SOON)) || {
         shortening.look_without_some(processes(found));
@@ -154,12 +155,13 @@ fn fair_runs(
     task: &Task<'_>,
     query: &LivenessQuery,
     machine: &mut SearchedMachine,
+    budget: u64,
     context: &mut CheckContext<'_>,
 ) -> Result<FairRuns, String> {
     if task.settings.fairness != Fairness::None {
         return Ok(FairRuns::NotAsked);
     }
-    let mut budget = Budget::new(task.settings.clarify_transitions_max / FAIR_SHARE, machine);
+    let mut budget = Budget::new(budget, machine);
     let limits = Limits { depth_max: None, ..task.settings.limits };
     let settings = search::Settings { limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
     for (fairness, satisfied) in

@@ -16,6 +16,10 @@ pub const WHOLE_STATES_MAX: u64 = 200_000;
 /// This many transitions are listed to make a violation clearer, unless somebody chose otherwise: with small states that is
 /// about two seconds of one processor.
 pub const CLARIFY_TRANSITIONS_MAX: u64 = 1_500_000;
+/// A violation is made clearer with at most this many times the work of the search that found it, …
+const CLARIFY_FACTOR: u64 = 20;
+/// … or with this many transitions, if that is more.
+const CLARIFY_MIN: u64 = 300_000;
 
 /// More steps in each round of a search in the order of depth, unless somebody chose otherwise.
 pub const DEPTH_INCREMENT: u32 = 100;
@@ -68,13 +72,20 @@ pub struct Settings {
     pub processes: Processes,
     /// How much a search may use.
     pub limits: Limits,
-    /// How many transitions may be listed to find a shorter run to a violation, and as many again to find out whether fair
-    /// runs do the same. Those of large states count more than once.
+    /// How many transitions may be listed at most to find a shorter run to a violation; those of large states count more than
+    /// once. A search that was soon over is worth less ([`Settings::clarify_transitions`]).
     pub clarify_transitions_max: u64,
     /// When a search that nobody chose pauses, so that others have a turn.
     pub pauses: Pauses,
     /// When to stop, by the clock of [`crate::CheckContext`]; the properties share the time until then.
     pub until: Option<Duration>,
+}
+
+impl Settings {
+    /// How many transitions may be listed to make a violation clearer that was found with this many.
+    pub fn clarify_transitions(&self, found_with: u64) -> u64 {
+        self.clarify_transitions_max.min(found_with.saturating_mul(CLARIFY_FACTOR).max(CLARIFY_MIN))
+    }
 }
 
 impl Default for Settings {

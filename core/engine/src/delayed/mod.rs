@@ -140,7 +140,8 @@ pub(crate) fn check(
         }
         let first = Run::new(violation, mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
-        let run = fewer(&task, &mut machine, first, key, &chosen, order, context);
+        let found = (first, checked.report.transitions);
+        let run = fewer(&task, &mut machine, found, key, &chosen, order, context);
         let found = Found::new(violation.kind.into(), run.path, watch);
         match confirm(loaded, program, Found { count: violation.count, as_found: true, ..found }) {
             Ok(mut counterexample) => {
@@ -224,11 +225,12 @@ impl Run {
     }
 }
 
-/// Looks for a run with fewer delays, or with as many and fewer steps, to the same violation, as far as a budget goes.
+/// Looks for a run with fewer delays, or with as many and fewer steps, to the same violation, as far as a budget goes that
+/// depends on `work`, the transitions of the search that found the run.
 fn fewer(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
-    run: Run,
+    (run, work): (Run, u64),
     key: Option<u64>,
     chosen: &Chosen,
     order: Order<'_>,
@@ -239,7 +241,7 @@ fn fewer(
         return run;
     }
     let limits = Limits { depth_max: None, ..order.limits };
-    let budget = Budget::new(task.settings.clarify_transitions_max, machine);
+    let budget = Budget::new(task.settings.clarify_transitions(work), machine);
     let last = Some(run.delays.len() as u32);
     let order =
         Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Checkpointing::not(), ..order };
