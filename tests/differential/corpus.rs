@@ -20,6 +20,8 @@ const LIMITS: [&str; 4] = ["--timeout", "120s", "--max-memory", "6G"];
 const KILLED_AFTER: Duration = Duration::from_secs(150);
 /// What is passed instead where Spin did not see everything: only the first violation can be compared.
 const FIRST_ONLY: [&str; 2] = ["--timeout", "15s"];
+/// Where Spin's count means nothing, since a statement cannot be evaluated, this many times as many states are enough.
+const STATES_FACTOR: u64 = 4;
 /// What is passed instead where Spin's verifier gave no answer: only the syntax can be compared.
 const SYNTAX_ONLY: [&str; 4] = ["--timeout", "20s", "--max-states", "100"];
 
@@ -58,12 +60,15 @@ fn is_large(entry: &Entry) -> bool {
 
 fn check<'a>(tool: &Tool, corpus: &Corpus, entry: &'a Entry) -> Checked<'a> {
     let expected = Expected::recorded(entry);
-    let limits: &[&str] = match (expected.safe, &expected.kinds) {
-        (None, _) => &SYNTAX_ONLY,
-        (Some(_), None) => &FIRST_ONLY,
-        (Some(_), Some(_)) => &LIMITS,
+    let base = entry.run("base").filter(|_| expected.states.is_none());
+    let states_max = base.map(|base| (STATES_FACTOR * base.stored.max(10_000)).to_string());
+    let limits = match (expected.safe, &expected.kinds, &states_max) {
+        (None, ..) => SYNTAX_ONLY.to_vec(),
+        (Some(_), None, _) => FIRST_ONLY.to_vec(),
+        (Some(_), Some(_), None) => LIMITS.to_vec(),
+        (Some(_), Some(_), Some(max)) => [&LIMITS[..], &["--max-states", max]].concat(),
     };
-    let said = Said::by(tool, &corpus.file(entry), limits);
+    let said = Said::by(tool, &corpus.file(entry), &limits);
     let disagreements = compare(&expected, &said);
     Checked { entry, said, disagreements }
 }

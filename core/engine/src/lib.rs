@@ -9,7 +9,6 @@
 pub mod contexts;
 pub mod event;
 
-mod audit;
 mod checkpoint;
 mod deepening;
 mod delayed;

@@ -1,12 +1,12 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
-use crate::audit::{Auditable, Audited, audit};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Task, measured, refused};
 use crate::verdict;
+use fabius_audit::{Auditable, Audited};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
 use fabius_program::meaning::Fault;
@@ -143,7 +143,7 @@ where
             let mut $store = TreeStore::default();
             let outcome = $outcome;
             let store_bytes = search::Store::memory_bytes(&$store);
-            let audited = audit(machine, &mut $store, &outcome, task.settings, engine_observer.context);
+            let audited = engine_observer.context.audit(machine, &mut $store, &outcome, task.settings);
             (outcome, store_bytes, audited)
         }};
     }

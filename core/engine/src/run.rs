@@ -8,9 +8,11 @@ use crate::safety;
 use crate::task::Checked;
 use crate::{checkpoint, deepening, delayed, partitioned, vacuity};
 use fabius_analysis::starvation;
+use fabius_audit::{Auditable, Audited, Stops, audit};
 use fabius_base::{Cancel, Code, Finding};
 use fabius_counterexample::Counterexample;
 use fabius_program::Program;
+use fabius_search::{SearchOutcome, TreeStore};
 use fabius_strategy::{self as strategy, Asked, Choice, Strategy, choose};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
@@ -30,6 +32,20 @@ pub struct CheckContext<'a> {
     pub observe: &'a mut dyn FnMut(Event),
     /// For somebody who watches the searches from another thread.
     pub controls: Option<&'a Controls>,
+}
+
+impl CheckContext<'_> {
+    /// Audits what a search over this store found out, if that is a proof.
+    pub(crate) fn audit<P: Copy + Default, V>(
+        &self,
+        model: &mut impl Auditable,
+        store: &mut TreeStore<P>,
+        outcome: &SearchOutcome<V>,
+        settings: &Settings,
+    ) -> Audited {
+        let stops = Stops { cancel: self.cancel, now: self.now, until: settings.until };
+        audit(model, store, outcome, settings.audit, &stops)
+    }
 }
 
 /// What a check leaves behind.

@@ -1,12 +1,12 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
-use crate::audit::{Audited, audit};
 use crate::engine_observer::EngineObserver;
 use crate::event::Goal;
 use crate::run::CheckContext;
 use crate::task::{Checked, Task, measured, refused};
 use crate::verdict;
 use fabius_analysis::{dead_code, marks};
+use fabius_audit::Audited;
 use fabius_base::{Limits, StopReason};
 use fabius_counterexample::{Found, Shorter};
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
@@ -127,7 +127,7 @@ fn explore_or_reduce(
             let searching = search::Settings { limits, stop_at, cancel };
             let mut store = TreeStore::new();
             let explored = run(&mut reduced, &mut store, engine_observer, &searching, false);
-            let audited = audit(&mut reduced.into_model(), &mut store, &explored.outcome, settings, context);
+            let audited = context.audit(&mut reduced.into_model(), &mut store, &explored.outcome, settings);
             (Explored { audited, ..explored }, (ON.to_owned(), before))
         }
         Err(why) => (explore(task, machine, how, (limits, stop_at), context), (why.to_string(), before)),
@@ -161,7 +161,7 @@ fn explore(
         Storage::Tree => {
             let mut store = TreeStore::new();
             let explored = run(machine, &mut store, engine_observer, &settings, breadth);
-            let audited = audit(machine, &mut store, &explored.outcome, task.settings, context);
+            let audited = context.audit(machine, &mut store, &explored.outcome, task.settings);
             Explored { audited, ..explored }
         }
         Storage::Hash => run(machine, &mut FingerprintStore::new(SEED), engine_observer, &settings, breadth),

@@ -4,6 +4,7 @@ use crate::event::Event;
 use crate::run::CheckContext;
 use crate::verdict::Reason;
 use fabius_analysis::Marks;
+use fabius_audit::Audited;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
@@ -125,6 +126,20 @@ impl Checked {
         self.report.violations.push(violation);
         self.counterexamples.push(counterexample);
     }
+
+    /// Takes in what an audit came to. Where it failed, nothing is proved.
+    pub(crate) fn add_audit(&mut self, audited: Audited) {
+        match audited {
+            Some(Ok(states)) if self.report.verdict == Verdict::Holds => self.report.audited = Some(states),
+            Some(Err(what)) => {
+                self.report.verdict = Verdict::Undecided;
+                self.report.exhaustive = false;
+                self.reason = Reason::new("fabius itself failed");
+                self.failure = self.failure.take().or(Some(what));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A model that the machine cannot run.
@@ -203,6 +218,7 @@ mod tests {
     use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
     use fabius_task::load::load;
     use fabius_task::plan::plan;
+    use fabius_task::report::PropertyClass;
     use std::time::Duration;
 
     #[test]
@@ -220,5 +236,18 @@ mod tests {
         checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut context);
         assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
         assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));
+    }
+
+    #[test]
+    fn a_failed_audit_leaves_no_proof() {
+        let mut report = PropertyReport::unchecked("safety", PropertyClass::Safety, "");
+        (report.verdict, report.exhaustive) = (Verdict::Holds, true);
+        let mut checked = Checked::of(report.clone(), Reason::new("safe"));
+        checked.add_audit(Some(Ok(7)));
+        assert_eq!((checked.report.audited, &checked.failure), (Some(7), &None));
+        let mut checked = Checked::of(report, Reason::new("safe"));
+        checked.add_audit(Some(Err("wrong".to_owned())));
+        assert_eq!((checked.report.verdict, checked.report.exhaustive), (Verdict::Undecided, false));
+        assert_eq!((checked.failure.as_deref(), checked.report.audited), (Some("wrong"), None));
     }
 }

@@ -7,6 +7,7 @@ use fabius_program::{Program, Watch};
 use fabius_search::reduce::OffStack;
 use fabius_search::{Quiet, Settings as Searching, StopAt, depth_first};
 use fabius_task::load::load;
+use fabius_task::settings::Settings;
 use std::sync::Arc;
 
 /// Two channels, an atomic sequence, a rendezvous, and steps that are independent of all others.
@@ -155,17 +156,4 @@ fn an_audit_ends_early_where_it_is_told_to() {
     assert_eq!(audited(ALL, Some(Duration::from_secs(1))), 0);
     cancel.cancel();
     assert_eq!(audited(ALL, None), 0);
-}
-
-#[test]
-fn a_failed_audit_leaves_no_proof() {
-    let mut report = fabius_task::PropertyReport::unchecked("safety", fabius_task::report::PropertyClass::Safety, "");
-    (report.verdict, report.exhaustive) = (Verdict::Holds, true);
-    let mut checked = Checked::of(report.clone(), Reason::new("safe"));
-    checked.add_audit(Some(Ok(7)));
-    assert_eq!((checked.report.audited, &checked.failure), (Some(7), &None));
-    let mut checked = Checked::of(report, Reason::new("safe"));
-    checked.add_audit(Some(Err("wrong".to_owned())));
-    assert_eq!((checked.report.verdict, checked.report.exhaustive), (Verdict::Undecided, false));
-    assert_eq!((checked.failure.as_deref(), checked.report.audited), (Some("wrong"), None));
 }

@@ -18,9 +18,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::run::CheckContext;
-use crate::task::Checked;
-use crate::verdict::Reason;
 use fabius_base::Cancel;
 use fabius_model::reduction::Reduced;
 use fabius_model::{SearchedMachine, listed};
@@ -28,8 +25,7 @@ use fabius_program::facts::each_read;
 use fabius_program::{Move, Slot, meaning::Fault};
 use fabius_search::{Model, Next, SearchOutcome, TreeStore};
 use fabius_task::internal_error;
-use fabius_task::report::Verdict;
-use fabius_task::settings::{Audit, Settings};
+use fabius_task::settings::Audit;
 use state::Auditor;
 use std::time::Duration;
 
@@ -44,10 +40,10 @@ const LISTED_MIN: u64 = 600;
 const SEED: u64 = 0;
 
 /// What an audit came to: how many states were audited, or what is wrong; nothing if there was none.
-pub(crate) type Audited = Option<Result<u64, String>>;
+pub type Audited = Option<Result<u64, String>>;
 
 /// A model whose searches can be audited.
-pub(crate) trait Auditable: Model<Label = Move, Fault = Fault> {
+pub trait Auditable: Model<Label = Move, Fault = Fault> {
     /// The machine that lists every step.
     fn whole(&mut self) -> &mut SearchedMachine;
 
@@ -83,10 +79,14 @@ impl Auditable for Reduced {
 }
 
 /// What ends an audit early.
-struct Stops<'a> {
-    cancel: &'a Cancel,
-    now: &'a dyn Fn() -> Duration,
-    until: Option<Duration>,
+#[derive(Clone, Copy)]
+pub struct Stops<'a> {
+    /// Somebody asks for its end.
+    pub cancel: &'a Cancel,
+    /// The time now, by the clock …
+    pub now: &'a dyn Fn() -> Duration,
+    /// … by which it ends, if it does.
+    pub until: Option<Duration>,
 }
 
 impl Stops<'_> {
@@ -95,23 +95,22 @@ impl Stops<'_> {
     }
 }
 
-/// Audits what a search over this store found out, if that is a proof.
-pub(crate) fn audit<P: Copy + Default, V>(
+/// Audits what a search over this store found out, if that is a proof, in as many states as was asked for.
+pub fn audit<P: Copy + Default, V>(
     model: &mut impl Auditable,
     store: &mut TreeStore<P>,
     outcome: &SearchOutcome<V>,
-    settings: &Settings,
-    context: &CheckContext<'_>,
+    asked: Audit,
+    stops: &Stops<'_>,
 ) -> Audited {
-    if !outcome.proves_absence() || settings.audit == Audit::Off || !can_audit(model.whole()) {
+    if !outcome.proves_absence() || asked == Audit::Off || !can_audit(model.whole()) {
         return None;
     }
-    let (states_max, listed_max) = match settings.audit {
+    let (states_max, listed_max) = match asked {
         Audit::Full => (u64::MAX, u64::MAX),
         _ => (STATES_MAX, LISTED_MIN.max(listed(&outcome.statistics) / TRANSITIONS_PER_LISTED)),
     };
-    let stops = Stops { cancel: context.cancel, now: context.now, until: settings.until };
-    Some(audit_states(model, store, (states_max, listed_max), &stops).map_err(|what| internal_error(&what)))
+    Some(audit_states(model, store, (states_max, listed_max), stops).map_err(|what| internal_error(&what)))
 }
 
 /// Whether the words of a visited set say all that the steps of a state depend on.
@@ -143,20 +142,4 @@ fn audit_states<P: Copy + Default>(
         audited += 1;
     }
     Ok(audited)
-}
-
-impl Checked {
-    /// Takes in what an audit came to. Where it failed, nothing is proved.
-    pub(crate) fn add_audit(&mut self, audited: Audited) {
-        match audited {
-            Some(Ok(states)) if self.report.verdict == Verdict::Holds => self.report.audited = Some(states),
-            Some(Err(what)) => {
-                self.report.verdict = Verdict::Undecided;
-                self.report.exhaustive = false;
-                self.reason = Reason::new("fabius itself failed");
-                self.failure = self.failure.take().or(Some(what));
-            }
-            _ => {}
-        }
-    }
 }
