@@ -75,6 +75,10 @@ function carryOut(stepThrough: StepThrough, executions: Executions, name: string
     void executions.stuck(about as { uri: string; lines: number[] });
     return true;
   }
+  if (name === "fabius.executions") {
+    void executions.show(vscode.Uri.parse(about.uri));
+    return true;
+  }
   if (name === "fabius.trace") {
     void stepThrough(vscode.Uri.parse(about.uri), about.property, about.counterexample);
     return true;

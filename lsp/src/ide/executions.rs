@@ -57,6 +57,15 @@ pub fn sentence(report: &ExecutionsReport) -> String {
     }
 }
 
+/// The numbers alone: of executions, of those that go wrong.
+pub fn short(report: &ExecutionsReport) -> Option<String> {
+    let all = report.executions.as_deref()?;
+    let ends = [(&report.failing, "fails", "fail"), (&report.stuck, "gets stuck", "get stuck")];
+    let mut table = vec![(Some(all), "execution", "executions")];
+    table.extend(ends.map(|(number, one, many)| (number.as_deref(), one, many)));
+    Some(parts(&table).join(", "))
+}
+
 /// What to do where not all executions could be counted.
 pub fn advice(report: &ExecutionsReport) -> Option<&'static str> {
     match (&report.executions, report.laps, report.exhaustive) {

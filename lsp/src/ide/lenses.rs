@@ -17,6 +17,8 @@ pub enum Click {
     Stop,
     /// A counterexample is shown.
     Show(String, usize),
+    /// The executions are shown.
+    Executions,
     /// Nothing.
     Nothing,
 }
@@ -66,6 +68,12 @@ pub fn lenses(view: View<'_>, document: &Document) -> Vec<Lens> {
                 found.push(Lens { range, title: "step through".to_owned(), click: Click::Show(name, 0) });
             }
         }
+    }
+    let numbers = document.results.executions_of(view.reading).and_then(super::executions::short);
+    let processes = own.iter().map(|&id| index.symbol(id)).filter(|symbol| is_process(symbol.kind));
+    if let (Some(title), Some(first)) = (numbers, processes.min_by_key(|symbol| symbol.definition.start)) {
+        let range = first.definition.start as usize..first.definition.end as usize;
+        found.push(Lens { range, title, click: Click::Executions });
     }
     if let Some(survey) = &document.results.survey {
         for symbol in own.iter().map(|&id| index.symbol(id)).filter(|symbol| is_process(symbol.kind)) {

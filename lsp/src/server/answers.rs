@@ -497,6 +497,7 @@ pub fn lenses(server: &mut MainLoop, params: &lsp::CodeLensParams) -> Option<Vec
             lines::Click::Show(property, index) => {
                 ("fabius.trace", json!([{ "uri": uri, "property": property, "counterexample": index }]))
             }
+            lines::Click::Executions => ("fabius.executions", json!([{ "uri": uri }])),
             lines::Click::Nothing => ("", json!([])),
         };
         let command = json!({ "title": lens.title, "command": command, "arguments": arguments });

@@ -12,8 +12,15 @@ use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
 /// The commands that a client may ask for.
-pub const COMMANDS: [&str; 6] =
-    ["fabius.check", "fabius.stop", "fabius.explain", "fabius.trace", "fabius.contexts", "fabius.stuck"];
+pub const COMMANDS: [&str; 7] = [
+    "fabius.check",
+    "fabius.stop",
+    "fabius.explain",
+    "fabius.trace",
+    "fabius.contexts",
+    "fabius.stuck",
+    "fabius.executions",
+];
 
 /// What the server says that it can do.
 pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {

@@ -30,6 +30,7 @@ pub fn of_command(method: &str, params: lsp::LSPAny) -> (&str, lsp::LSPAny) {
     let method = match command {
         Some("fabius.contexts") => "fabius/contexts",
         Some("fabius.stuck") => "fabius/stuck",
+        Some("fabius.executions") => "fabius/executions",
         _ => return (method, params),
     };
     let mut about = params["arguments"][0].clone();

@@ -136,6 +136,7 @@ impl Session {
         }
         document.results.survey = Some(found.survey);
         document.results.order = found.order.map(|order| (Arc::clone(then), Arc::new(order)));
+        document.results.executions = found.executions.map(|report| (Arc::clone(then), Arc::new(report)));
         document.results.surveyed = Some(present);
         let failed = found.failure.map(|failure| Notice::Failed(name.to_owned(), failure));
         let changed = document.results.take_hints(found.hints).then(|| Notice::Changed(name.to_owned()));

@@ -3,12 +3,16 @@
 use super::jobs::{Job, memory_max};
 use fabius_analysis::Survey;
 use fabius_base::{Cancel, Finding, Limits, StopReason};
-use fabius_executions::{NotLearnt, OrderReport, order_of_statements};
+use fabius_executions::{ExecutionsReport, ExecutionsRequest, NotLearnt, OrderReport, executions, order_of_statements};
+use std::time::Duration;
 
 /// A survey looks at this many states.
 const SURVEY_STATES_MAX: u64 = 50_000;
 /// With what the order of statements matters is only looked for below this many states.
 const ORDER_STATES_MAX: u64 = 20_000;
+
+/// Executions are counted without being asked for on graphs with at most this many nodes.
+const EXECUTION_NODES_MAX: u64 = 100_000;
 
 /// What was seen in the reachable states.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub struct StateSpaceFindings {
     pub hints: Vec<Finding>,
     /// With which statements the order of each statement matters, if all reachable states were seen.
     pub order: Option<OrderReport>,
+    /// How many executions there are, if all were counted.
+    pub executions: Option<ExecutionsReport>,
     /// Fabius itself is wrong: what happened.
     pub failure: Option<String>,
 }
@@ -41,6 +47,29 @@ pub(super) fn look_around(job: &Job, cancel: &Cancel) -> Option<StateSpaceFindin
         Some(Err(NotLearnt::Failed(why))) => (None, Some(why)),
         Some(Err(NotLearnt::Unknown(_))) | None => (None, None),
     };
+    // With more states there are more nodes.
+    let few = survey.exhaustive && survey.states < EXECUTION_NODES_MAX;
+    let counted = if few { counted(job, limits(EXECUTION_NODES_MAX), cancel) } else { Ok(None) };
+    let (executions, failure) = match counted {
+        Ok(executions) => (executions, failure),
+        Err(why) => (None, failure.or(Some(why))),
+    };
     // If the time is up meanwhile, what was seen before is still there.
-    (cancel.requested() != Some(StopReason::Cancelled)).then_some(StateSpaceFindings { survey, hints, order, failure })
+    (cancel.requested() != Some(StopReason::Cancelled)).then_some(StateSpaceFindings {
+        survey,
+        hints,
+        order,
+        executions,
+        failure,
+    })
+}
+
+/// How many executions a model has, if that is known within limits.
+fn counted(job: &Job, limits: Limits, cancel: &Cancel) -> Result<Option<ExecutionsReport>, String> {
+    let request = ExecutionsRequest { limits, ..ExecutionsRequest::default() };
+    let Ok(found) = executions(&job.loaded, &request, cancel, &|| Duration::ZERO) else { return Ok(None) };
+    match found.failure {
+        Some(why) => Err(why),
+        None => Ok(Some(found.report).filter(|report| report.exhaustive && !report.overflow)),
+    }
 }

@@ -14,7 +14,7 @@ use fabius_base::{Code, Finding, Span};
 use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
 use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Fairness, Loaded, Outcome, SAFETY, Verdict};
-use fabius_executions::OrderReport;
+use fabius_executions::{ExecutionsReport, OrderReport};
 use fabius_task::SemanticDigest;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -93,6 +93,8 @@ pub struct Results {
     pub surveyed: Option<Arc<Reading>>,
     /// With which statements the order of each statement matters, and in which model.
     pub order: Option<(Arc<Loaded>, Arc<OrderReport>)>,
+    /// How many executions there are, if all were counted, and in which model.
+    pub executions: Option<(Arc<Loaded>, Arc<ExecutionsReport>)>,
     /// The schedule that was looked for last, and the model under it.
     pub scheduled: Option<(Arc<Loaded>, Arc<Scheduled>)>,
     /// Where deadlocks are not excluded, as far as it was looked for last, and in which model.
@@ -100,6 +102,12 @@ pub struct Results {
 }
 
 impl Results {
+    /// How many executions a model has, if all were counted.
+    pub fn executions_of(&self, reading: &Reading) -> Option<&ExecutionsReport> {
+        let (loaded, report) = self.executions.as_ref()?;
+        Arc::ptr_eq(loaded, &reading.loaded).then_some(report)
+    }
+
     /// With which statements the order of each statement of a model matters, if all of its reachable states were seen.
     pub fn order_of_statements(&self, reading: &Reading) -> Option<&OrderReport> {
         let (loaded, order) = self.order.as_ref()?;

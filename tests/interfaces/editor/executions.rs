@@ -186,3 +186,36 @@ fn a_line_is_asked_whether_the_model_can_get_stuck_there() {
     let nothing = editor.answer(editor.ask("fabius/stuck", json!({ "uri": uri, "lines": [0] })));
     assert!(nothing["error"]["message"].as_str().unwrap().contains("no process can wait at line 1"), "{nothing}");
 }
+
+/// The code lenses of a model once its states were looked at: titles and commands.
+fn lenses_when_surveyed(editor: &Editor, uri: &str) -> Vec<(String, Value)> {
+    let end = std::time::Instant::now() + super::client::PATIENCE;
+    loop {
+        let found = editor.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+        let lens = |lens: &Value| (lens["command"]["title"].as_str().unwrap_or("").to_owned(), lens["command"].clone());
+        let lenses: Vec<_> = found.as_array().unwrap().iter().map(lens).collect();
+        if lenses.iter().any(|(title, _)| title.ends_with("places reached")) {
+            return lenses;
+        }
+        assert!(std::time::Instant::now() < end, "{found}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_code_lens_says_how_many_executions_there_are_where_all_were_counted() {
+    let editor = Editor::new();
+    let uri = uri("counted");
+    editor.open(&uri, FORKS);
+    let lenses = lenses_when_surveyed(&editor, &uri);
+    let (title, command) = lenses.iter().find(|(title, _)| title.contains("execution")).expect("a lens");
+    assert_eq!(title, "7 executions, 1 gets stuck");
+    let told = editor.request("workspace/executeCommand", command.clone());
+    assert_eq!((&told["executions"], &told["stuck"]), (&"7".into(), &"1".into()));
+    editor.wait("the answer is shown", |message| message["method"] == "window/showMessage");
+    // Of an infinite number, and of what is not counted yet, nothing is said.
+    let spinning = super::models::uri("uncounted");
+    editor.open(&spinning, SPINNING);
+    let lenses = lenses_when_surveyed(&editor, &spinning);
+    assert!(lenses.iter().all(|(title, _)| !title.contains("execution")), "{lenses:?}");
+}
