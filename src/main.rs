@@ -19,6 +19,7 @@ mod formats;
 mod graph;
 mod init;
 mod output;
+mod pin;
 mod progress;
 mod render;
 mod reporter;
@@ -84,6 +85,7 @@ fn run(cli: Cli) -> u8 {
         Command::Contexts(args) => contexts::run(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Pin(args) => pin::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Lsp(_) => fabius_lsp::server::serve(explain::PAGE),
         Command::Dap => fabius_dap::serve(),

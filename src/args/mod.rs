@@ -10,6 +10,7 @@ use crate::diff::Diff;
 use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
 pub use crate::graph::Graph;
+pub use crate::pin::PinFlags;
 pub use crate::schedule::Schedule;
 pub use crate::stuck::Stuck;
 use crate::sweep::SweepFlags;
@@ -59,6 +60,8 @@ pub enum Command {
     Stuck(Box<Stuck>),
     /// Draw the state graph of a small model, whole or grouped, with the run to its error; or the automata of its processes.
     Graph(Box<Graph>),
+    /// Keep a counterexample as a regression test beside the model, or tell which of those kept still hold.
+    Pin(Box<PinFlags>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.
     Explore(Box<Explore>),
     /// Serve an editor: speak the Language Server Protocol over standard input and output.

@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "contexts",
     "stuck",
     "graph",
+    "pin",
     "explore",
     "watch",
     "lsp",

@@ -9,6 +9,7 @@ pub mod extrapolate;
 mod fewest_switches;
 mod growth;
 mod marks;
+pub mod pins;
 pub mod schedule;
 pub mod starvation;
 pub mod state_graph;
