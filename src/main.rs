@@ -18,6 +18,7 @@ mod explore;
 mod formats;
 mod graph;
 mod init;
+mod mutate;
 mod output;
 mod pin;
 mod progress;
@@ -83,6 +84,7 @@ fn run(cli: Cli) -> u8 {
         Command::Executions(args) => executions::run(&args),
         Command::Schedule(args) => schedule::run(&args),
         Command::Contexts(args) => contexts::run(&args),
+        Command::Mutate(args) => mutate::run(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Pin(args) => pin::run(&args),

@@ -10,6 +10,7 @@ use crate::diff::Diff;
 use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
 pub use crate::graph::Graph;
+pub use crate::mutate::Mutate;
 pub use crate::pin::PinFlags;
 pub use crate::schedule::Schedule;
 pub use crate::stuck::Stuck;
@@ -60,6 +61,8 @@ pub enum Command {
     Stuck(Box<Stuck>),
     /// Draw the state graph of a small model, whole or grouped, with the run to its error; or the automata of its processes.
     Graph(Box<Graph>),
+    /// Find out how strong the properties of a model are: change the model in many small ways, and see which changes no property notices.
+    Mutate(Box<Mutate>),
     /// Keep a counterexample as a regression test beside the model, or tell which of those kept still hold.
     Pin(Box<PinFlags>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.

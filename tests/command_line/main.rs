@@ -11,6 +11,7 @@ mod hostile;
 mod integrations;
 mod limits;
 mod mcp;
+mod mutate;
 mod pin;
 #[cfg(unix)]
 mod processes;

@@ -6,6 +6,7 @@ mod flow;
 pub mod format;
 mod lex;
 pub mod lower;
+pub mod mutate;
 mod names;
 mod optimise;
 mod parse;

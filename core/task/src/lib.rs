@@ -8,6 +8,7 @@
 pub mod condition;
 pub mod load;
 pub mod meaning;
+pub mod mutants;
 pub mod option;
 pub mod plan;
 pub mod pool;

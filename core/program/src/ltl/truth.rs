@@ -238,7 +238,7 @@ impl Run<'_> {
         };
         let first = |part: &'f Formula, wanted: bool| {
             let truth = self.truth(part);
-            self.onward(at).into_iter().find(|at| truth[*at] == Some(wanted)).map(|at| (part, at))
+            self.positions_from(at).into_iter().find(|at| truth[*at] == Some(wanted)).map(|at| (part, at))
         };
         let here = |part: &'f Formula| Some((part, at));
         match (formula, value) {
@@ -261,7 +261,7 @@ impl Run<'_> {
     }
 
     /// The positions from one on, each once, in the order of the run.
-    fn onward(&self, from: usize) -> Vec<usize> {
+    fn positions_from(&self, from: usize) -> Vec<usize> {
         let again = self.back_to.map_or(0..0, |back| back..from.max(back));
         (from..self.positions).chain(again).collect()
     }
