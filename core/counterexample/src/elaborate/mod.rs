@@ -9,7 +9,7 @@
 mod claim_product;
 
 use claim_product::claim_product;
-use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, Watch};
+use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, Watch, meaning::Fault};
 use fabius_witness::{Claim, Outcome, State, settled, step};
 
 /// A process that takes more steps than this to complete one merged step is not followed.
@@ -41,7 +41,8 @@ pub fn elaborate(
     };
     let (stem, cycle) = path.split_at_checked(start)?;
     let mut run = Run::new(written)?;
-    run.follow_all(optimised, stem)?;
+    let fails = claim == Claim::Fault(Fault::AssertionFailed) && watch.claim.is_none();
+    run.follow_all(optimised, stem, fails)?;
     let (path, from) = run.go_round(optimised, cycle)?;
     let Some(_) = watch.claim else { return Some(elaborated(path, from, claim)) };
     let (path, from) = claim_product((written, watch), &path, from, claim)?;
@@ -66,18 +67,21 @@ struct Run<'a> {
     owed: Vec<(u8, u32)>,
     /// The last step is faulty; nothing follows it.
     broken: bool,
+    /// An assertion that fails now is such a step.
+    ends_at_assertion: bool,
 }
 
 impl<'a> Run<'a> {
     /// At the beginning.
     fn new(written: &'a Program) -> Option<Self> {
         let state = State::initial(written).ok()?;
-        Some(Self { written, state, path: Vec::new(), owed: Vec::new(), broken: false })
+        Some(Self { written, state, path: Vec::new(), owed: Vec::new(), broken: false, ends_at_assertion: false })
     }
 
-    /// Takes the steps of the processes that a run of the optimised program consists of.
-    fn follow_all(&mut self, optimised: &Program, path: &[Move]) -> Option<()> {
-        for &wanted in path.iter().filter(|wanted| wanted.pid != CLAIM_PID) {
+    /// Takes the steps of the processes that a run of the optimised program consists of. `fails`: an assertion fails in the last
+    /// one, and the run ends there.
+    fn follow_all(&mut self, optimised: &Program, path: &[Move], fails: bool) -> Option<()> {
+        for (at, &wanted) in path.iter().enumerate().filter(|(_, wanted)| wanted.pid != CLAIM_PID) {
             if self.broken {
                 break;
             }
@@ -85,6 +89,7 @@ impl<'a> Run<'a> {
             if let Some((partner, _)) = wanted.partner {
                 self.complete(partner)?;
             }
+            self.ends_at_assertion = fails && at + 1 == path.len();
             self.follow(optimised, wanted)?;
         }
         self.complete_all();
@@ -105,7 +110,7 @@ impl<'a> Run<'a> {
                 return Some((self.path, *from));
             }
             turns.push((here, self.path.len()));
-            self.follow_all(optimised, cycle)?;
+            self.follow_all(optimised, cycle, false)?;
         }
         None
     }
@@ -164,7 +169,10 @@ impl<'a> Run<'a> {
         let taken = step(self.written, &self.state, candidate).ok()?;
         self.path.push(candidate);
         match taken.outcome {
-            Outcome::Reaches { state, .. } => self.state = state,
+            Outcome::Reaches { state, assertion_failed, .. } => {
+                self.state = state;
+                self.broken = self.ends_at_assertion && assertion_failed;
+            }
             Outcome::Broken { .. } => self.broken = true,
         }
         Some(())

@@ -84,6 +84,16 @@ fn a_found_run_is_shortened_whatever_the_time_as_far_as_the_work_allows() {
 }
 
 #[test]
+fn of_merged_assertions_the_one_that_fails_is_shown() {
+    let text = "byte y; byte a[2];\nproctype K() {\ntop: atomic {\n  assert(y == 0);\n  assert(a[1] == 1);\n  y = 0 };\n  goto top }\ninit { run K() }";
+    let outcome = run_default(text);
+    let violation = &outcome.report.properties[0].violations[0];
+    assert_eq!((violation.line, violation.kind), (5, ViolationClass::Assertion));
+    let last = violation.trace.last().expect("a run");
+    assert_eq!((last.text.as_str(), last.fault.as_deref()), ("assert(a[1] == 1)", Some("assertion violated")));
+}
+
+#[test]
 fn every_search_shows_the_same_run_to_a_violation() {
     let plain = run_default(LONG_WAY);
     let plain = &plain.report.properties[0].violations[0];
