@@ -5,6 +5,7 @@
 //! became of a known run in a model that was edited since.
 
 mod counterexample;
+mod delays;
 mod elaborate;
 mod replay;
 mod target;

@@ -1,8 +1,9 @@
 //! With which processes, arguments and inputs a model without `init` goes wrong: each context is checked by itself.
 
-use crate::run::{CheckContext, check};
+use crate::run::check;
 use fabius_analysis::contexts::{Choices, Context};
 use fabius_base::{Cancel, Limits, StopReason};
+use fabius_observe::CheckContext;
 use fabius_task::{Loaded, SAFETY, Settings, TOOL, VERSION, Verdict};
 use serde::Serialize;
 use std::time::Duration;

@@ -1,16 +1,13 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
 use crate::liveness::prepare;
-use crate::run::CheckContext;
 use crate::safety::shortest;
 use crate::shortest::add_shortest;
-use crate::task::{Checked, Task, measured, refused};
-use crate::verdict;
+use crate::task::{Checked, measured, refused};
 use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Program, Watch};
 use fabius_search::depth_bounded::{DepthSettings, depth_bounded, depth_bounded_cycles};
 use fabius_search::{self as search, StopAt};
@@ -19,6 +16,7 @@ use fabius_task::plan::Planned;
 use fabius_task::query::{CycleSearch, event_trace};
 use fabius_task::report::PropertyReport;
 use fabius_task::settings::{DepthBounding, Settings};
+use fabius_verdict as verdict;
 use std::sync::Arc;
 
 /// Searches runs of ever more steps, and confirms what was found.

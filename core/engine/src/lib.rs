@@ -7,14 +7,11 @@
 //! function, time and cancellation through [`CheckContext`].
 
 pub mod contexts;
-pub mod event;
 
 mod checkpoint;
 mod deepening;
 mod delayed;
-mod engine_observer;
 mod liveness;
-mod look;
 pub mod partitioned;
 mod portfolio;
 mod run;
@@ -24,10 +21,11 @@ mod search_from;
 mod shortest;
 mod task;
 mod vacuity;
-mod verdict;
 
-pub use event::{Event, Goal, Progress};
 pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run};
+pub use fabius_observe::{
+    self as event, CheckContext, Controls, Event, Goal, Look, LookStep, Progress, RejectedCycle, as_walked,
+};
 pub use fabius_promela::nearest;
 pub use fabius_schedulers::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 pub use fabius_strategy::{self as strategy, suited};
@@ -36,7 +34,6 @@ pub use fabius_task::{
     Report, SAFETY, SchedulerChoice, Settings, Storage, TOOL, UnknownProperty, VERSION, Verdict, ViolationReport, load,
     load_until, misconfigured, plan, pool, report, settings, unreadable, words,
 };
-pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};
-pub use run::{CheckContext, Outcome, check, crashed};
+pub use run::{Outcome, check, crashed};
 pub use search_from::{SearchedFrom, search_from};
 pub use vacuity::vacuity_finding;

@@ -1,14 +1,12 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
-use crate::run::CheckContext;
+use crate::run::audited;
 use crate::shortest::add_shortest;
-use crate::task::{Checked, Task, measured, refused};
-use crate::verdict;
+use crate::task::{Checked, measured, refused};
 use fabius_audit::{Auditable, Audited};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome};
@@ -18,6 +16,7 @@ use fabius_task::plan::Planned;
 use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
 use fabius_task::report::{OFF, ON, PropertyReport};
 use fabius_task::settings::{Fairness, Settings};
+use fabius_verdict as verdict;
 use std::sync::Arc;
 
 /// The random order of the threads' successors starts from this; the same for every run.
@@ -143,7 +142,7 @@ where
             let mut $store = TreeStore::default();
             let outcome = $outcome;
             let store_bytes = search::Store::memory_bytes(&$store);
-            let audited = engine_observer.context.audit(machine, &mut $store, &outcome, task.settings);
+            let audited = audited(machine, &mut $store, &outcome, task.settings, engine_observer.context);
             (outcome, store_bytes, audited)
         }};
     }

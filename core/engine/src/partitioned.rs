@@ -2,15 +2,12 @@
 //!
 //! [`check`] lets a pool search and confirms what it found; [`search_part`] is what a process of the pool does.
 
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
-use crate::run::CheckContext;
-use crate::task::{Checked, Task, measured, refused};
-use crate::verdict;
+use crate::task::{Checked, measured, refused};
 use fabius_analysis::dead_code;
 use fabius_base::{Cancel, StopReason};
 use fabius_counterexample::{Found, Shorter};
 use fabius_model::SearchedMachine;
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::partition::{self, Exchange, ExchangeError, Reached, Ways, reach};
 use fabius_search::{self as search, Completeness, Observer as _, Outcome, Statistics, TreeStore, ViolationKind};
@@ -22,6 +19,7 @@ use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, PropertyReport, Stopped};
 use fabius_task::settings::Settings;
 use fabius_task::words::limit_reached;
+use fabius_verdict as verdict;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;

@@ -10,13 +10,12 @@
 //! its main search at most, and a fifth once this is large. A main search that ends before its first pause is the whole check of
 //! its property.
 
-use crate::event::{Event, Goal, Progress};
-use crate::look::Controls;
-use crate::run::{CheckContext, search};
+use crate::run::search;
 use crate::schedule;
 use crate::task::Checked;
 use fabius_analysis::growth;
 use fabius_base::{Cancel, Finding, Limits};
+use fabius_observe::{CheckContext, Controls, Event, Goal, Progress};
 use fabius_program::Program;
 use fabius_strategy::{Asked, Choice, choose};
 use fabius_task::load::Loaded;

@@ -1,16 +1,15 @@
 //! From a loaded model to its report: plan, searches for all properties (see `portfolio`), one verdict.
 
-use crate::event::Event;
 use crate::liveness;
-use crate::look::Controls;
 use crate::portfolio::{Open, Portfolio};
 use crate::safety;
 use crate::task::Checked;
 use crate::{checkpoint, deepening, delayed, partitioned, vacuity};
 use fabius_analysis::starvation;
 use fabius_audit::{Auditable, Audited, Stops, audit};
-use fabius_base::{Cancel, Code, Finding};
+use fabius_base::{Code, Finding};
 use fabius_counterexample::Counterexample;
+use fabius_observe::{CheckContext, Event};
 use fabius_program::Program;
 use fabius_search::{SearchOutcome, TreeStore};
 use fabius_strategy::{self as strategy, Asked, Choice, Strategy, choose};
@@ -20,32 +19,17 @@ use fabius_task::plan::{Plan, Planned, Question, plan, unknown_property};
 use fabius_task::report::{FindingReport, Report, TOOL, VERSION, Verdict};
 use fabius_task::settings::{CheckpointFiles, Settings};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// What a check needs from outside: it has no clock, and nobody to talk to, of its own.
-pub struct CheckContext<'a> {
-    /// Whoever raises this stops the check.
-    pub cancel: &'a Cancel,
-    /// Time since some moment before the check.
-    pub now: &'a dyn Fn() -> Duration,
-    /// Is told what happens.
-    pub observe: &'a mut dyn FnMut(Event),
-    /// For somebody who watches the searches from another thread.
-    pub controls: Option<&'a Controls>,
-}
-
-impl CheckContext<'_> {
-    /// Audits what a search over this store found out, if that is a proof.
-    pub(crate) fn audit<P: Copy + Default, V>(
-        &self,
-        model: &mut impl Auditable,
-        store: &mut TreeStore<P>,
-        outcome: &SearchOutcome<V>,
-        settings: &Settings,
-    ) -> Audited {
-        let stops = Stops { cancel: self.cancel, now: self.now, until: settings.until };
-        audit(model, store, outcome, settings.audit, &stops)
-    }
+/// Audits what a search over this store found out, if that is a proof.
+pub(crate) fn audited<P: Copy + Default, V>(
+    model: &mut impl Auditable,
+    store: &mut TreeStore<P>,
+    outcome: &SearchOutcome<V>,
+    settings: &Settings,
+    context: &CheckContext<'_>,
+) -> Audited {
+    let stops = Stops { cancel: context.cancel, now: context.now, until: settings.until };
+    audit(model, store, outcome, settings.audit, &stops)
 }
 
 /// What a check leaves behind.

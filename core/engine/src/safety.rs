@@ -1,16 +1,14 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
-use crate::run::CheckContext;
-use crate::task::{Checked, Task, measured, refused};
-use crate::verdict;
+use crate::run::audited;
+use crate::task::{Checked, measured, refused};
 use fabius_analysis::{dead_code, marks};
 use fabius_audit::Audited;
 use fabius_base::{Limits, StopReason};
 use fabius_counterexample::{Found, Shorter};
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
 use fabius_model::{Budget, SearchedMachine};
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Model, StopAt, TreeStore};
@@ -19,6 +17,7 @@ use fabius_task::plan::Planned;
 use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, ON, PropertyReport};
 use fabius_task::settings::{Order, Settings, Storage};
+use fabius_verdict as verdict;
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
@@ -127,7 +126,7 @@ fn explore_or_reduce(
             let searching = search::Settings { limits, stop_at, cancel };
             let mut store = TreeStore::new();
             let explored = run(&mut reduced, &mut store, engine_observer, &searching, false);
-            let audited = context.audit(&mut reduced.into_model(), &mut store, &explored.outcome, settings);
+            let audited = audited(&mut reduced.into_model(), &mut store, &explored.outcome, settings, context);
             (Explored { audited, ..explored }, (ON.to_owned(), before))
         }
         Err(why) => (explore(task, machine, how, (limits, stop_at), context), (why.to_string(), before)),
@@ -161,7 +160,7 @@ fn explore(
         Storage::Tree => {
             let mut store = TreeStore::new();
             let explored = run(machine, &mut store, engine_observer, &settings, breadth);
-            let audited = context.audit(machine, &mut store, &explored.outcome, task.settings);
+            let audited = audited(machine, &mut store, &explored.outcome, task.settings, context);
             Explored { audited, ..explored }
         }
         Storage::Hash => run(machine, &mut FingerprintStore::new(SEED), engine_observer, &settings, breadth),

@@ -1,9 +1,8 @@
 //! Under which scheduling a model is safe, added to a check.
 
-use crate::event::Event;
-use crate::run::CheckContext;
 use crate::task::Checked;
 use fabius_analysis::schedule::{ScheduleRequest, ScheduleRound, Scheduled, Stops, schedule};
+use fabius_observe::{CheckContext, Event};
 use fabius_task::report::schedule::{ScheduleReport, ScheduleVerdict};
 use fabius_task::report::{Stopped, Verdict};
 use fabius_task::settings::Settings;

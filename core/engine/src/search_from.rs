@@ -1,19 +1,16 @@
 //! The search from a state that a person has reached, with some processes held back.
 
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
-use crate::run::CheckContext;
 use crate::shortest::shortest;
-use crate::task::Task;
-use crate::verdict;
 use fabius_counterexample::{Counterexample, ErrorKind, ExplorationTarget, Found, confirm};
 use fabius_model::SearchedMachine;
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question, plan, unknown_property};
 use fabius_task::query::{CycleSearch, liveness_query};
 use fabius_task::settings::Settings;
+use fabius_verdict as verdict;
 use std::sync::Arc;
 
 /// What a search from a state found. It says nothing of the rest of the model, so it has no [`crate::Verdict`].
@@ -61,7 +58,8 @@ pub fn search_from(
         let steps = found.trace.steps.len().saturating_sub(path.len());
         (found.report.kind, steps)
     });
-    let sentence = verdict::from_here(&task, violation, (statistics.states, completeness), cut.as_deref());
+    let sentence =
+        verdict::from_here(&task.settings.limits, violation, (statistics.states, completeness), cut.as_deref());
     Ok(SearchedFrom { found, states: statistics.states, exhaustive, sentence })
 }
 

@@ -1,12 +1,10 @@
 //! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
-use crate::run::CheckContext;
-use crate::task::{Checked, Task};
+use crate::task::Checked;
 use fabius_base::Limits;
 use fabius_counterexample::{FairRuns, Found, Shorter, walked};
 use fabius_model::{Budget, SearchedMachine, listed};
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_search::cycle::{self, Found as FoundCycle};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};

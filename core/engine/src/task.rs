@@ -1,14 +1,12 @@
 //! What every kind of check is given, and what it leaves behind.
 
-use crate::event::Event;
-use crate::run::CheckContext;
-use crate::verdict::Reason;
 use fabius_analysis::Marks;
 use fabius_audit::Audited;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
 use fabius_model::CutRuns;
+use fabius_observe::{CheckContext, Event};
 use fabius_program::{Initial, Program, Variable};
 use fabius_search::{Completeness, SearchOutcome};
 use fabius_strategy::Choice;
@@ -16,8 +14,9 @@ use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::report::{PropertyReport, Stopped, Verdict};
-use fabius_task::settings::{Settings, Storage};
+use fabius_task::settings::Storage;
 use fabius_task::words::memory;
+use fabius_verdict::Reason;
 use std::sync::Arc;
 
 /// This many variables are named where a state is too large.
@@ -34,14 +33,6 @@ pub(crate) struct Checked {
     /// Which assertions and labels runs get to, if all were looked at.
     pub marks: Option<Marks>,
     pub failure: Option<String>,
-}
-
-/// Everything that the parts of a check need to know.
-pub(crate) struct Task<'a> {
-    pub loaded: &'a Loaded,
-    pub program: &'a Program,
-    pub property: &'a str,
-    pub settings: &'a Settings,
 }
 
 impl Checked {
@@ -219,6 +210,7 @@ mod tests {
     use fabius_task::load::load;
     use fabius_task::plan::plan;
     use fabius_task::report::PropertyClass;
+    use fabius_task::settings::Settings;
     use std::time::Duration;
 
     #[test]

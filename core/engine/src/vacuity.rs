@@ -1,9 +1,10 @@
 //! What proved properties are worth, added to a check.
 
-use crate::run::{CheckContext, Outcome};
+use crate::run::Outcome;
 use fabius_analysis::Marks;
 use fabius_analysis::vacuity::{TRANSITIONS_MAX, VacuityLimits, late, vacuity};
 use fabius_base::{Code, Finding, Span};
+use fabius_observe::CheckContext;
 use fabius_program::Program;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Plan;

@@ -74,14 +74,14 @@ mod tests {
 
     #[test]
     fn both_streams_and_the_code_arrive() {
-        let output =
-            run(Command::new("sh").args(["-c", "echo out; echo err >&2; exit 3"]), Duration::from_secs(10)).unwrap();
+        let output = run(Command::new("sh").args(["-c", "echo out; echo err >&2; exit 3"]), Duration::from_secs(10))
+            .expect("it runs");
         assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.code()), ("out\n", "err\n", Some(3)));
     }
 
     #[test]
     fn a_program_that_takes_too_long_is_killed() {
-        let output = run(Command::new("sleep").arg("30"), Duration::from_millis(50)).unwrap();
+        let output = run(Command::new("sleep").arg("30"), Duration::from_millis(50)).expect("it runs");
         assert!(output.status.is_none() && output.elapsed < Duration::from_secs(20));
     }
 }

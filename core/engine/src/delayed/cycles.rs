@@ -2,16 +2,13 @@
 
 use super::{ChosenScheduler, Overlap, belonging_to, choose, scheduler, seed_of, unknown_types};
 use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
 use crate::liveness::prepare;
-use crate::run::CheckContext;
 use crate::shortest::add_shortest;
-use crate::task::{Checked, Task, measured};
-use crate::verdict;
+use crate::task::{Checked, measured};
 use fabius_base::Finding;
 use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::IterativeDelayBounding;
 use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
@@ -22,6 +19,7 @@ use fabius_task::plan::Planned;
 use fabius_task::query::CycleSearch;
 use fabius_task::report::PropertyReport;
 use fabius_task::settings::{Delaying, Settings};
+use fabius_verdict as verdict;
 use std::sync::Arc;
 
 /// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.

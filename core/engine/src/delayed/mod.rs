@@ -6,30 +6,24 @@ mod samples;
 pub(crate) use cycles::check as check_cycles;
 
 use crate::checkpoint::{CheckpointKey, Checkpointing};
-use crate::engine_observer::EngineObserver;
-use crate::event::{Event, Goal};
-use crate::look::Controls;
-use crate::run::CheckContext;
 use crate::safety::shortest;
-use crate::task::{Checked, Task, measured, refused};
-use crate::verdict::{self, DelayBounds, Reason};
+use crate::task::{Checked, measured, refused};
 use fabius_analysis::dead_code;
-use fabius_base::{Finding, Limits, SourceMap, Span, StopReason};
-use fabius_counterexample::{Counterexample, Found, confirm};
+use fabius_base::{Finding, Limits};
+use fabius_counterexample::{Found, confirm};
 use fabius_model::{Budget, SearchedMachine};
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_schedulers::{ChosenScheduler, Overlap, SealedPlaces, scheduler};
-use fabius_search::delay_bounded::{self, Delay, DelayObserver, IterativeDelayBounding, Round};
+use fabius_search::delay_bounded::{self, Delay, IterativeDelayBounding};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::event_trace;
-use fabius_task::report::{DelayReport, PropertyReport};
+use fabius_task::report::PropertyReport;
 use fabius_task::scheduler::{Chosen, choose, unknown_types};
 use fabius_task::settings::{DelayMode, Delaying, SampleKind, Settings, Storage};
-use fabius_witness::format::json;
-use fabius_witness::{HeldBack, Trace};
-use std::ops::ControlFlow;
+use fabius_verdict::{self as verdict, DelayBounds, Reason};
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this.
@@ -146,7 +140,7 @@ pub(crate) fn check(
         match confirm(loaded, program, Found { count: violation.count, as_found: true, ..found }) {
             Ok(mut counterexample) => {
                 if delays_count {
-                    mark(&mut counterexample, program, &loaded.map, &run.delays, run.fewest);
+                    counterexample.mark_delays(program, &loaded.map, &run.delays, run.fewest);
                 }
                 checked.add(planned, counterexample, context);
             }
@@ -321,19 +315,6 @@ fn belonging_to(
         .with_sum_of("the sealed stretches", &format!("{seals:?}"))
 }
 
-impl DelayObserver<Move, Fault> for EngineObserver<'_, '_> {
-    fn last_bound(&mut self, last: Option<u32>) -> Option<u32> {
-        let raised = self.context.controls.and_then(Controls::last_bound).unwrap_or(0);
-        last.map(|last| last.max(raised))
-    }
-
-    fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
-        let Round { bound, states, frontier, .. } = *round;
-        (self.context.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });
-        ControlFlow::Continue(())
-    }
-}
-
 /// What a search noticed beside violations.
 fn noticed(
     task: &Task<'_>,
@@ -346,63 +327,4 @@ fn noticed(
     findings.extend(unknown_types(task.program, chosen));
     findings.extend(overlap.finding(task.program, &task.loaded.map));
     findings
-}
-
-/// Marks in a trace who was held back, and where.
-fn mark(counterexample: &mut Counterexample, program: &Program, map: &SourceMap, delays: &[Delay], fewest: bool) {
-    let steps = steps_of_path(&counterexample.trace, program, &counterexample.path);
-    let mut told = Vec::new();
-    for delay in delays {
-        let last = counterexample.trace.steps.len().saturating_sub(1);
-        let step = steps.get(delay.before).copied().unwrap_or(last);
-        let (name, process, span) = whereabouts(&counterexample.trace, delay.process, step);
-        let place = map.position(span);
-        told.push(DelayReport {
-            step: step as u64 + 1,
-            process,
-            pid: delay.process,
-            file: place.file.to_string(),
-            line: place.line,
-            column: place.column,
-        });
-        counterexample.trace.steps.hold_back(step, HeldBack { pid: delay.process, name, span });
-    }
-    let (records, left_out) = json::steps_at_ends(&counterexample.trace, map);
-    counterexample.report.trace = Arc::new(records);
-    counterexample.report.steps_left_out = left_out as u64;
-    counterexample.report.delays = Some(told);
-    counterexample.report.fewest_delays = Some(fewest);
-}
-
-/// For each step of the path that was searched, the step of the trace (of the program as written) that it begins with.
-fn steps_of_path(trace: &Trace, program: &Program, path: &[Move]) -> Vec<usize> {
-    let mut next = 0;
-    let number = |step: &Move| program.statement(program.process_of(step.edge), step.edge).number;
-    let told: Vec<(u8, u32)> = trace.steps.outline().map(|step| (step.taken.pid, step.statement)).collect();
-    let index = |step: &Move| {
-        let steps = told.get(next..).unwrap_or(&[]);
-        if let Some(found) = steps.iter().position(|told| *told == (step.pid, number(step))) {
-            next += found + 1;
-        }
-        next.saturating_sub(1)
-    };
-    path.iter().map(index).collect()
-}
-
-/// The name and the type of a process, and where it stands before a step: where it moves next, or ends up.
-fn whereabouts(trace: &Trace, pid: u8, step: usize) -> (String, String, Span) {
-    let moves = |step: &Move| step.pid == pid || step.partner.is_some_and(|(partner, _)| partner == pid);
-    let later = trace.steps.moves().iter().skip(step).position(moves);
-    let actors = later.and_then(|later| trace.steps.actors(step + later));
-    let mut actors = actors.into_iter().flat_map(|(actor, partner)| [Some(actor), partner]).flatten();
-    if let Some(actor) = actors.find(|actor| actor.pid == pid) {
-        return (actor.name, actor.process, actor.span);
-    }
-    match trace.last.processes.iter().find(|status| status.pid == pid) {
-        Some(status) => {
-            let span = status.waiting.first().map_or(status.span, |waiting| waiting.span);
-            (status.name.clone(), status.process.clone(), span)
-        }
-        None => (format!("process {pid}"), String::new(), Span::default()),
-    }
 }

@@ -1,16 +1,13 @@
 //! Single runs at random.
 
 use super::{Chosen, Explored, Overlap, scheduler, seed_of};
-use crate::engine_observer::EngineObserver;
-use crate::event::Goal;
-use crate::run::CheckContext;
-use crate::task::Task;
-use crate::verdict::{self, Reason};
 use fabius_model::SearchedMachine;
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
 use fabius_search::{self as search, SampleStatistics, StopAt};
 use fabius_task::settings::{Delaying, SampleKind, SchedulerChoice};
+use fabius_verdict::{self as verdict, Reason};
 
 /// This many delays (or changes of priority) if nobody says.
 const DELAYS_DEFAULT: u32 = 2;

@@ -1,6 +1,6 @@
 //! Trails: Spin replays them step by step and ends up where the trace does.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "the test reads models and runs Spin")]
+#![expect(clippy::disallowed_macros, reason = "the test says how many trails it replayed")]
 
 use super::support::corpus;
 

@@ -3,7 +3,6 @@
 //! A sentence says what was found, or that nothing was; how far was searched; and why no further. Only where everything was
 //! looked at, it says that nothing *can* happen.
 
-use crate::task::Task;
 use fabius_base::{Limits, StopReason};
 use fabius_counterexample::ErrorKind;
 use fabius_program::{Move, meaning::Fault};
@@ -22,7 +21,7 @@ const SAFE: &str = "no assertion can fail, no invalid end state, no runtime erro
 /// What a verdict rests on, in the parts of one sentence. What ended the search is a part of its own: where searches take turns,
 /// that is not the end of the one that got furthest.
 #[derive(Clone, Default)]
-pub(crate) struct Reason {
+pub struct Reason {
     /// What is known, and what leads over to the end of the search.
     known: String,
     /// What ended the search before it had looked at everything, where the sentence says so.
@@ -33,7 +32,7 @@ pub(crate) struct Reason {
 
 impl Reason {
     /// Begins with what is known.
-    pub(crate) fn new(known: impl Into<String>) -> Self {
+    pub fn new(known: impl Into<String>) -> Self {
         Self { known: known.into(), ..Self::default() }
     }
 
@@ -70,18 +69,18 @@ impl Reason {
     }
 
     /// Says what makes it worth less.
-    pub(crate) fn but(self, what: String) -> Self {
+    pub fn but(self, what: String) -> Self {
         Self { but: Some(what), ..self }
     }
 
     /// The same knowledge, of a search that ended as another one did: its own end, in a pause, is nobody's limit.
-    pub(crate) fn ended_like(self, other: &Self) -> Self {
+    pub fn ended_like(self, other: &Self) -> Self {
         let end = self.end.map(|own| other.end.unwrap_or(own));
         Self { end, ..self }
     }
 
     /// The sentence, of a check with these limits.
-    pub(crate) fn sentence(&self, limits: &Limits) -> String {
+    pub fn sentence(&self, limits: &Limits) -> String {
         let end = self.end.map(|end| limit_reached(Completeness::Stopped(end), limits)).unwrap_or_default();
         let but = self.but.as_ref().map(|what| format!(", but {what}")).unwrap_or_default();
         format!("{}{end}{but}", self.known)
@@ -124,7 +123,7 @@ fn missed(exactness: Exactness) -> String {
 }
 
 /// About all reachable states, for safety.
-pub(crate) fn exhaustive(outcome: &Outcome<Move, Fault>) -> Reason {
+pub fn exhaustive(outcome: &Outcome<Move, Fault>) -> Reason {
     let states = counted(outcome.statistics.states, "state");
     let missed = missed(outcome.exactness);
     let found_none = || Reason::new(format!("no error found in {states}"));
@@ -150,7 +149,7 @@ pub(crate) fn exhaustive(outcome: &Outcome<Move, Fault>) -> Reason {
 }
 
 /// About reachable states, if those who searched them could not tell in the end what they found.
-pub(crate) fn not_told(statistics: &Statistics, why: &str) -> Reason {
+pub fn not_told(statistics: &Statistics, why: &str) -> Reason {
     let states = counted(statistics.states, "state");
     match statistics.violations {
         0 => Reason::new(format!("no error found in {states}")).no_proof(why),
@@ -159,7 +158,7 @@ pub(crate) fn not_told(statistics: &Statistics, why: &str) -> Reason {
 }
 
 /// About runs by increasing depth, for safety. Atomic sequences count as one step.
-pub(crate) fn by_depth(outcome: &Outcome<Move, Fault>, settings: &Settings) -> Reason {
+pub fn by_depth(outcome: &Outcome<Move, Fault>, settings: &Settings) -> Reason {
     let found_none = |text: String| Reason::new(text).searched(outcome.statistics.states);
     let within = outcome.rounds.last().map(|round| steps(round.bound));
     match (outcome.violations.first(), outcome.completeness, within) {
@@ -178,7 +177,7 @@ pub(crate) fn by_depth(outcome: &Outcome<Move, Fault>, settings: &Settings) -> R
 }
 
 /// What a search by increasing number of delays was asked.
-pub(crate) struct DelayBounds {
+pub struct DelayBounds {
     /// Whether it is known which delays lead to nothing new.
     pub exact: bool,
     /// At most this many choices.
@@ -206,7 +205,7 @@ impl DelayBounds {
 }
 
 /// About runs by increasing number of delays, for safety, if nothing was found.
-pub(crate) fn by_delays(outcome: &Outcome<Move, Fault>, asked: &DelayBounds, chosen: &Chosen) -> Reason {
+pub fn by_delays(outcome: &Outcome<Move, Fault>, asked: &DelayBounds, chosen: &Chosen) -> Reason {
     let searched = |text: String| Reason::new(text).searched(outcome.statistics.states);
     let with_schedulers = || format!("{} with the scheduler's", counted(outcome.product_states, "state"));
     let under = under(chosen);
@@ -247,7 +246,7 @@ fn under(chosen: &Chosen) -> String {
 }
 
 /// About a violation that a search by increasing number of delays found: how many delays and steps it takes.
-pub(crate) fn violated(
+pub fn violated(
     first: &ViolationReport,
     keep_going: bool,
     different: usize,
@@ -277,7 +276,7 @@ pub(crate) fn violated(
 }
 
 /// About runs at random in which nothing was found, each with so many delays if they have any.
-pub(crate) fn samples(
+pub fn samples(
     samples: &SampleStatistics,
     kind: SampleKind,
     (delaying, delays_each): (&Delaying, u32),
@@ -319,7 +318,7 @@ fn what_runs_do(query: &LivenessQuery) -> &'static str {
 }
 
 /// About all infinite runs.
-pub(crate) fn cycles(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> Reason {
+pub fn cycles(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> Reason {
     let fair = match settings.fairness {
         Fairness::None => "",
         Fairness::Weak => "weakly fair ",
@@ -342,7 +341,7 @@ fn atomic_may_not_end(found: &CycleOutcome<Move, Fault>) -> String {
 }
 
 /// About infinite runs by increasing depth.
-pub(crate) fn cycles_by_depth(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>) -> Reason {
+pub fn cycles_by_depth(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>) -> Reason {
     let what = what_runs_do(query);
     let searched = |text: String| Reason::new(text).searched(found.statistics.states);
     if found.first().is_some() {
@@ -364,7 +363,7 @@ pub(crate) fn cycles_by_depth(query: &LivenessQuery, found: &CycleOutcome<Move, 
 }
 
 /// About infinite runs by increasing number of delays.
-pub(crate) fn cycles_by_delays(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, chosen: &Chosen) -> Reason {
+pub fn cycles_by_delays(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, chosen: &Chosen) -> Reason {
     let what = what_runs_do(query);
     let searched = |text: String| Reason::new(text).searched(found.statistics.states);
     let under = under(chosen);
@@ -393,13 +392,13 @@ pub(crate) fn cycles_by_delays(query: &LivenessQuery, found: &CycleOutcome<Move,
 }
 
 /// What is added where the run shown is not the one that the search found.
-pub(crate) fn shows_shortest(reason: Reason) -> Reason {
+pub fn shows_shortest(reason: Reason) -> Reason {
     reason.and("the run shown is the shortest one found, whatever its delays")
 }
 
 /// About what was searched from a state: what was found there and how far it is, or what kept runs from being followed.
-pub(crate) fn from_here(
-    task: &Task<'_>,
+pub fn from_here(
+    limits: &Limits,
     found: Option<(ViolationClass, usize)>,
     (states, completeness): (u64, Completeness),
     cut: Option<&str>,
@@ -412,7 +411,7 @@ pub(crate) fn from_here(
             format!("no violation is reachable ({states}, exhaustive)")
         }
         (None, None) => {
-            let limit = limit_reached(completeness, &task.settings.limits);
+            let limit = limit_reached(completeness, limits);
             format!("no violation found in {states}, not exhaustive: {limit}")
         }
     }

@@ -67,7 +67,7 @@ impl Controls {
     }
 
     /// The limits that were set, if they were.
-    pub(crate) fn limits(&self) -> Option<Limits> {
+    pub fn limits(&self) -> Option<Limits> {
         *lock(&self.0.limits)
     }
 
@@ -77,12 +77,12 @@ impl Controls {
     }
 
     /// The bound that was raised, if it was.
-    pub(crate) fn last_bound(&self) -> Option<u32> {
+    pub fn last_bound(&self) -> Option<u32> {
         *lock(&self.0.last_bound)
     }
 
     /// What was asked for since the last look.
-    pub(crate) fn snapshot_request(&self) -> Option<SnapshotRequest> {
+    pub fn snapshot_request(&self) -> Option<SnapshotRequest> {
         if self.0.asked.load(Ordering::Relaxed) == NOTHING {
             return None;
         }
@@ -94,7 +94,7 @@ impl Controls {
     }
 
     /// Returns once the search may go on, or is to stop.
-    pub(crate) fn wait_while_paused(&self, cancel: &Cancel) {
+    pub fn wait_while_paused(&self, cancel: &Cancel) {
         let mut paused = lock(&self.0.paused);
         while *paused && cancel.requested().is_none() {
             paused = self.0.resumed.wait_timeout(paused, PAUSE_LOOK).unwrap_or_else(PoisonError::into_inner).0;
@@ -163,7 +163,7 @@ pub struct RejectedCycle {
 }
 
 /// Reads what a search shows.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     pub program: &'a Program,
     pub map: &'a SourceMap,
     pub places: &'a Places,
@@ -171,7 +171,7 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     /// What a search is at.
-    pub(crate) fn look(&self, look: search::SearchSnapshot<Move>) -> Look {
+    pub fn look(&self, look: search::SearchSnapshot<Move>) -> Look {
         let shown = look.path.len().saturating_sub(SHOWN_STEPS_MAX);
         Look {
             phase: phase(look.phase),
@@ -203,7 +203,7 @@ impl Reader<'_> {
     }
 
     /// Why a cycle is none of those that are looked for.
-    pub(crate) fn rejected(&self, rejected: &Rejected<Move>) -> RejectedCycle {
+    pub fn rejected(&self, rejected: &Rejected<Move>) -> RejectedCycle {
         let line = rejected.label.map_or(0, |step| self.map.position(self.program.span_of(step.edge)).line);
         let reason = match rejected.why {
             Rejection::Progress => match self.progress_label(rejected) {

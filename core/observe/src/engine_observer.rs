@@ -2,22 +2,24 @@
 
 use crate::event::{Event, Goal, Progress};
 use crate::look::{Controls, Reader};
-use crate::run::CheckContext;
-use crate::task::Task;
+use crate::{CheckContext, Task};
 use fabius_base::{Limits, SourceMap, Span, StopReason};
 use fabius_counterexample::place_of;
 use fabius_model::{Budget, Places, listed};
 use fabius_program::{Move, Program, meaning::Fault};
+use fabius_search::delay_bounded::{DelayObserver, Round};
 use fabius_search::{self as search, Rejected, SearchSnapshot, SnapshotRequest, Statistics, ViolationKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Watches a search on behalf of the one who asked for the check.
-pub(crate) struct EngineObserver<'a, 'b> {
+pub struct EngineObserver<'a, 'b> {
+    /// The property that is checked.
     pub property: &'a str,
     program: &'a Program,
     map: &'a SourceMap,
+    /// Whoever asked for the check.
     pub context: &'a mut CheckContext<'b>,
     places: Places,
     goal: Goal,
@@ -35,7 +37,8 @@ pub(crate) struct EngineObserver<'a, 'b> {
 }
 
 impl<'a, 'b> EngineObserver<'a, 'b> {
-    pub(crate) fn new(
+    /// Tells that a search begins. `sought`: the key of the violation whose shorter run is looked for.
+    pub fn new(
         task: &Task<'a>,
         context: &'a mut CheckContext<'b>,
         goal: Goal,
@@ -61,7 +64,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
     }
 
     /// Ends the search once it has listed what is left of a budget.
-    pub(crate) fn within(self, budget: &Budget) -> Self {
+    pub fn within(self, budget: &Budget) -> Self {
         Self { transitions_max: Some(budget.transitions()), ..self }
     }
 
@@ -142,5 +145,18 @@ impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
             self.keys.push(key);
         }
         key
+    }
+}
+
+impl DelayObserver<Move, Fault> for EngineObserver<'_, '_> {
+    fn last_bound(&mut self, last: Option<u32>) -> Option<u32> {
+        let raised = self.context.controls.and_then(Controls::last_bound).unwrap_or(0);
+        last.map(|last| last.max(raised))
+    }
+
+    fn round(&mut self, round: &Round) -> ControlFlow<StopReason> {
+        let Round { bound, states, frontier, .. } = *round;
+        (self.context.observe)(Event::Round { property: self.property.to_owned(), bound, states, frontier });
+        ControlFlow::Continue(())
     }
 }
