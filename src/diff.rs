@@ -5,17 +5,17 @@ use crate::render::numbers::counted;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{check, exit, output, silent};
 use anstream::AutoStream;
 use clap::Args;
 use fabius_base::{Cancel, Code, StopReason};
-use fabius_engine::{CheckContext, Loaded, Outcome, PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
-use fabius_supervise::{Timer, Unfinished, Voice};
+use fabius_engine::{Loaded, Outcome, PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
+use fabius_supervise::{Timer, Unfinished};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const HELP: &str = "\
 A property broke if it is violated (or not as expected) in NEW and was not in OLD.
@@ -158,28 +158,8 @@ fn checked(path: &Path, args: &Diff, interrupts: &Interrupts) -> Result<(Loaded,
     };
     let settings = check::asked(&args.question);
     let loaded = check::load(path, &args.question, &settings, &cancel).map_err(unfinished)?;
-    let mut settings = check::chosen(&loaded, path, &args.question, settings);
-    settings.schedule = false;
-    if let Some(delaying) = settings.delaying.as_mut().filter(|_| loaded.checkable().is_some()) {
-        delaying.scheduler = args.question.delays.scheduler_for(path).map_err(|why| {
-            output::complain(&format!("error: {why}"));
-            exit::FAULTY
-        })?;
-    }
-    let (asked, threads) = (cancel.clone(), settings.threads);
-    let done = fabius_supervise::run(&cancel, &Voice::default(), threads, move |result| {
-        let started = Instant::now();
-        let mut context =
-            CheckContext { cancel: &asked, now: &|| started.elapsed(), observe: &mut |_| {}, controls: None };
-        let outcome = fabius_engine::check(&loaded, &settings, &mut context);
-        let _ = result.send((loaded, outcome));
-    });
-    let (loaded, outcome) = match done {
-        Ok(done) => done,
-        // It panicked, which was told.
-        Err(_) if cancel.requested().is_none() => return Err(exit::INTERNAL),
-        Err(why) => return Err(unfinished(why)),
-    };
+    let checked = silent::checked(loaded, path, &args.question, settings, &cancel)?;
+    let (loaded, outcome) = checked.map_err(unfinished)?;
     match exit::of_report(&outcome.report) {
         exit::FAULTY => {
             let errors = loaded.findings.iter().chain(&outcome.findings).filter(|finding| finding.is_error());

@@ -25,6 +25,7 @@ mod progress;
 mod render;
 mod reporter;
 mod schedule;
+mod silent;
 mod so_far;
 mod stop;
 #[cfg(test)]

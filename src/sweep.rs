@@ -6,13 +6,13 @@ use crate::render::numbers::{count, rough, seconds};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{check, exit, output, silent};
 use anstream::AutoStream;
 use clap::Args;
 use fabius_analysis::extrapolate::extrapolate;
 use fabius_base::{Cancel, Code, StopReason};
-use fabius_engine::{CheckContext, Loaded, Outcome, PropertyReport, TOOL, VERSION, Verdict};
-use fabius_supervise::{Timer, Unfinished, Voice};
+use fabius_engine::{Loaded, Outcome, PropertyReport, Settings, TOOL, VERSION, Verdict};
+use fabius_supervise::{Timer, Unfinished};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -138,7 +138,7 @@ pub fn run(args: &Check) -> u8 {
     let until = args.sweep.sweep_timeout.map(|time| Instant::now() + time);
     let is_json = args.formats.format() == Format::Json;
     let mut out = AutoStream::auto(std::io::stdout());
-    let mut written = if is_json { Ok(()) } else { writeln!(out, "{}", paint(STRONG, title(args))) };
+    let mut written = Ok(());
     let mut cells: Vec<Cell> = Vec::new();
     for values in combinations {
         let cell = match why_not(&values, args, &cells, until, &interrupts) {
@@ -149,9 +149,10 @@ pub fn run(args: &Check) -> u8 {
             },
         };
         if !is_json && written.is_ok() {
-            written = out
-                .write_all(in_words(&cell, &args.sweep.sweep, cells.is_empty()).as_bytes())
-                .and_then(|()| out.flush());
+            let is_first = cells.is_empty();
+            let head = if is_first { paint(STRONG, title(args)) + "\n" } else { String::new() };
+            let text = head + &in_words(&cell, &args.sweep.sweep, is_first);
+            written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         }
         cells.push(cell);
     }
@@ -259,26 +260,9 @@ fn checked(values: &[i64], args: &Check, until: Option<Instant>, interrupts: &In
         Err(why) => return Ok(unread(why)),
     };
     overridden(&loaded, args)?;
-    let mut settings = check::chosen(&loaded, path, &question, check::settings(args));
-    settings.schedule = false;
-    settings.until = args.timeout.into_iter().chain(left).min();
-    if let Some(delaying) = settings.delaying.as_mut().filter(|_| loaded.checkable().is_some()) {
-        delaying.scheduler = question.delays.scheduler_for(path).map_err(|why| {
-            output::complain(&format!("error: {why}"));
-            exit::FAULTY
-        })?;
-    }
-    let (asked, threads) = (cancel.clone(), settings.threads);
-    let done = fabius_supervise::run(&cancel, &Voice::default(), threads, move |result| {
-        let started = Instant::now();
-        let mut context =
-            CheckContext { cancel: &asked, now: &|| started.elapsed(), observe: &mut |_| {}, controls: None };
-        let outcome = fabius_engine::check(&loaded, &settings, &mut context);
-        let _ = result.send((loaded, outcome));
-    });
-    match done {
+    let settings = Settings { until: args.timeout.into_iter().chain(left).min(), ..check::settings(args) };
+    match silent::checked(loaded, path, &question, settings, &cancel)? {
         Ok((loaded, outcome)) => cell(named.clone(), &loaded, &outcome),
-        Err(_) if cancel.requested().is_none() => Err(exit::INTERNAL),
         Err(why) => Ok(unread(why)),
     }
 }

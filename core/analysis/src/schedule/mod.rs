@@ -568,12 +568,14 @@ impl Question<'_> {
         let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
         let keeps = keeps(kept as u64, of);
         let reason = match explored.stopped {
-            None => format!(
-                "no schedule with at most {} was found, but a scheduler that looks at the whole state can avoid every \
-                 error ({}; {keeps})",
-                counted(self.request.waits_max as u64, "wait"),
-                who_is_shut_out(&shuts_out),
-            ),
+            None => {
+                let waits = match self.request.waits_max {
+                    0 => String::new(),
+                    most => format!("no schedule with at most {} was found, but ", counted(most as u64, "wait")),
+                };
+                let who = who_is_shut_out(&shuts_out);
+                format!("{waits}a scheduler that looks at the whole state can avoid every error ({who}; {keeps})")
+            }
             Some(_) => format!(
                 "a scheduler that looks at the whole state can stay among {}, all explored and without an error ({}); \
                  of the others not all are known: {}",
