@@ -66,14 +66,11 @@ impl Formula {
     pub fn propositions(&self) -> Vec<&Expr> {
         let (mut found, mut open) = (Vec::new(), vec![self]);
         while let Some(formula) = open.pop() {
-            match formula {
-                Self::Proposition(expr) => found.extend((!found.contains(&expr)).then_some(expr)),
-                Self::Not(a) | Self::Next(a) | Self::Always(a) | Self::Eventually(a) => open.push(a),
-                Self::And(a, b) | Self::Or(a, b) | Self::Implies(a, b) | Self::Equivalent(a, b) => {
-                    open.extend([&**b, &**a])
-                }
-                Self::Until(a, b) | Self::WeakUntil(a, b) | Self::Release(a, b) => open.extend([&**b, &**a]),
+            if let Self::Proposition(expr) = formula {
+                found.extend((!found.contains(&expr)).then_some(expr));
             }
+            let (a, b) = formula.operands();
+            open.extend(b.into_iter().chain(a));
         }
         found
     }

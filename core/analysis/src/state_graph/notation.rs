@@ -3,9 +3,9 @@
 use super::{Edge, Node, StateGraph};
 use std::fmt::Write as _;
 
-/// So many characters of a step are written.
+/// At most this many characters of a step are written.
 const STEP_WIDTH: usize = 40;
-/// So many steps of an edge are written.
+/// At most this many steps of an edge are written.
 const STEPS_MAX: usize = 3;
 
 /// What leads from one node to another, a line each, the first of many.

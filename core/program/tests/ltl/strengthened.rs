@@ -30,7 +30,7 @@ impl Kripke {
         Self { labels, next: next.collect() }
     }
 
-    /// Its runs from state 0 that are lassos of at most so many states, as words.
+    /// Its runs from state 0 that are lassos of at most this many states, as words.
     fn words(&self, length: usize) -> Vec<Lasso> {
         let (mut words, mut open) = (Vec::new(), vec![vec![0]]);
         while let Some(path) = open.pop() {
