@@ -1,10 +1,10 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
-use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::liveness::prepare;
 use crate::safety::shortest;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, measured, refused};
+use fabius_checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};

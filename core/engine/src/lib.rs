@@ -8,7 +8,6 @@
 
 pub mod contexts;
 
-mod checkpoint;
 mod deepening;
 mod delayed;
 mod liveness;

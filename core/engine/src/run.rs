@@ -4,10 +4,11 @@ use crate::liveness;
 use crate::portfolio::{Open, Portfolio};
 use crate::safety;
 use crate::task::Checked;
-use crate::{checkpoint, deepening, delayed, partitioned, vacuity};
+use crate::{deepening, delayed, partitioned, vacuity};
 use fabius_analysis::starvation;
 use fabius_audit::{Auditable, Audited, Stops, audit};
 use fabius_base::{Code, Finding};
+use fabius_checkpoint::not_kept;
 use fabius_counterexample::Counterexample;
 use fabius_observe::{CheckContext, Event};
 use fabius_program::Program;
@@ -112,7 +113,7 @@ fn check_all(
     let searches: Vec<(&Planned, Choice)> = plan.properties.iter().filter_map(chosen).collect();
     let kept = searches.iter().find(|(_, choice)| choice.is_kept()).map(|(planned, _)| planned.name.as_str());
     for (planned, mut choice) in searches {
-        if let Some(note) = checkpoint::not_kept(settings, &choice, planned, kept) {
+        if let Some(note) = not_kept(settings, &choice, planned, kept) {
             choice.settings.checkpoint_files = CheckpointFiles::default();
             outcome.findings.push(note);
         }

@@ -1,11 +1,11 @@
 //! The search for infinite runs in the order of delays.
 
 use super::{ChosenScheduler, Overlap, belonging_to, choose, scheduler, seed_of, unknown_types};
-use crate::checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use crate::liveness::prepare;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, measured};
 use fabius_base::Finding;
+use fabius_checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};

@@ -5,11 +5,11 @@ mod samples;
 
 pub(crate) use cycles::check as check_cycles;
 
-use crate::checkpoint::{CheckpointKey, Checkpointing};
 use crate::safety::shortest;
 use crate::task::{Checked, measured, refused};
 use fabius_analysis::dead_code;
 use fabius_base::{Finding, Limits};
+use fabius_checkpoint::{CheckpointKey, Checkpointing};
 use fabius_counterexample::{Found, confirm};
 use fabius_model::{Budget, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};

@@ -27,7 +27,7 @@ const SUM_BYTES: usize = 8;
 const CUT: &str = "runtime error at";
 
 /// How a search is kept, if at all.
-pub(crate) struct Checkpointing<'a> {
+pub struct Checkpointing<'a> {
     asked: Option<(CheckpointKey, &'a CheckpointFiles)>,
     /// Where a runtime error ended a run: what was found out before must be known afterwards.
     cut: Arc<CutRuns>,
@@ -74,7 +74,7 @@ impl<'a> Checkpointing<'a> {
 
 /// What must be the same, in the words of those who read of it. What a person is most likely to have changed comes first:
 /// it is told, and what follows from it is not.
-pub(crate) struct CheckpointKey(Vec<Same>);
+pub struct CheckpointKey(Vec<Same>);
 
 /// One thing that must be the same.
 struct Same {
@@ -183,7 +183,7 @@ fn sum(bytes: &[u8]) -> u64 {
 
 /// Says why the search for what violates a property is not kept, if that was asked for; `kept` names the property whose search
 /// is.
-pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, kept: Option<&str>) -> Option<Finding> {
+pub fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, kept: Option<&str>) -> Option<Finding> {
     let name = &planned.name;
     let why = match kept {
         _ if !settings.checkpoint_files.is_asked_for() => return None,
@@ -200,7 +200,7 @@ pub(crate) fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, 
 }
 
 /// Says that there is no file to go on from, where one was asked for: the search ended in its first round.
-pub(crate) fn no_checkpoint(settings: &Settings, reach: Coverage, is_found: bool) -> Option<Finding> {
+pub fn no_checkpoint(settings: &Settings, reach: Coverage, is_found: bool) -> Option<Finding> {
     let CheckpointFiles { resume, save } = &settings.checkpoint_files;
     if save.is_none() || resume.is_some() || is_found || reach != Coverage::Ended(None) {
         return None;
