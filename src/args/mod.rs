@@ -220,6 +220,10 @@ pub struct Watch {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
 
+    /// After a violation of safety, do not say under which scheduling the model is safe.
+    #[arg(long)]
+    pub no_schedule: bool,
+
     /// Check everything once and exit.
     #[arg(long)]
     pub once: bool,

@@ -19,9 +19,14 @@ pub fn of_report(report: &Report) -> String {
     schedules.map(paragraph).collect()
 }
 
+/// The answer, in a sentence.
+pub fn sentence(schedule: &ScheduleReport) -> String {
+    format!("{}: {}", word(schedule.verdict), schedule.reason)
+}
+
 /// The answer, in a short paragraph.
 pub fn paragraph(schedule: &ScheduleReport) -> String {
-    let mut text = format!("{}: {}\n", word(schedule.verdict), schedule.reason);
+    let mut text = format!("{}\n", sentence(schedule));
     for HeldBackReport { place, states, held } in schedule.held_back.iter().take(HELD_BACK_MAX) {
         let of = counted(*states, "state");
         let held = count(*held);

@@ -9,12 +9,12 @@ mod lines;
 
 use crate::args::Watch;
 use crate::exit;
-use crate::render::findings;
 use crate::render::paint::{BAD, FAINT, STRONG, UNSURE, paint};
+use crate::render::{findings, schedule};
 use anstream::println;
 use disk::{Content, Folders, Unsettled};
-use fabius_engine::PropertyReport;
 use fabius_engine::words::counted;
+use fabius_engine::{PropertyReport, SAFETY, Verdict};
 use fabius_lsp::session::checker::CheckEvent;
 use fabius_lsp::session::edits::Edit;
 use fabius_lsp::session::{Notice, Options, Session, When};
@@ -87,6 +87,7 @@ fn is_of_interest(event: &notify::Result<Event>) -> bool {
 fn chosen(args: &Watch, mut options: Options) -> Options {
     options.when = When::Save;
     options.hints = false;
+    options.schedule = !args.no_schedule;
     let flags: Vec<_> = args.define.iter().map(|text| definition(text)).collect();
     options.defines = over(std::mem::take(&mut options.defines), &flags);
     if let Some(time) = args.timeout {
@@ -112,6 +113,8 @@ struct Seen {
     looks: BTreeMap<String, Look>,
     /// The model that the lines printed now are about, until all that is to be said of it was said.
     told_of: Option<String>,
+    /// The model whose lines were printed last, if it was not saved since.
+    told_last: Option<String>,
     /// The lines of other models, which wait for that.
     held: Vec<(String, Vec<String>)>,
 }
@@ -123,6 +126,8 @@ struct Look {
     before: BTreeMap<String, PropertyReport>,
     /// The properties that have their line since the last save.
     told: BTreeSet<String>,
+    /// Whether it was told since the last save under which scheduling the model is safe.
+    scheduled: bool,
     /// The exit code of the worst result.
     code: u8,
 }
@@ -140,6 +145,7 @@ impl Seen {
             configs: BTreeMap::new(),
             looks: BTreeMap::new(),
             told_of: None,
+            told_last: None,
             held: Vec::new(),
         }
     }
@@ -289,7 +295,8 @@ impl Seen {
     fn begin(&mut self, name: &str) {
         let look = self.looks.entry(name.to_owned()).or_default();
         look.told.clear();
-        look.code = 0;
+        (look.scheduled, look.code) = (false, 0);
+        self.told_last.take_if(|model| model == name);
         self.held.retain(|(model, _)| model != name);
         self.told_of.take_if(|model| model == name);
     }
@@ -304,8 +311,11 @@ impl Seen {
             return;
         }
         if self.told_of.is_none() {
-            println!("{}", paint(STRONG, name));
+            if self.told_last.as_deref() != Some(name) {
+                println!("{}", paint(STRONG, name));
+            }
             self.told_of = Some(name.to_owned());
+            self.told_last = Some(name.to_owned());
         }
         println!("{line}");
     }
@@ -371,6 +381,12 @@ impl Seen {
             match notice {
                 Notice::Decided(name, property) => self.show(&name, &property, true),
                 Notice::Settled(name) => self.show_rest(&name),
+                Notice::Scheduled(name) => {
+                    self.show_schedule(&name);
+                    if self.session.document(&name).is_some_and(|document| document.run.is_none()) {
+                        self.end(&name);
+                    }
+                }
                 Notice::Failed(name, failure) => eprintln!("{name}: {failure}"),
                 Notice::Changed(_)
                 | Notice::Progress(_)
@@ -391,7 +407,25 @@ impl Seen {
                 self.show(name, &property, false);
             }
         }
+        self.show_schedule(name);
         self.end(name);
+    }
+
+    /// Says under which scheduling a model is safe of which a violation was told, once that is known.
+    fn show_schedule(&mut self, name: &str) {
+        let reading = self.session.reading(name);
+        let scheduled = self.session.document(name).zip(reading).and_then(|(document, reading)| {
+            let known = document.results.of(SAFETY).filter(|known| !known.stale)?;
+            let scheduled = document.results.schedule(&reading)?;
+            (known.report.verdict == Verdict::Violated).then(|| schedule::sentence(&scheduled.report))
+        });
+        let Some(look) = self.looks.get_mut(name).filter(|look| !look.scheduled && look.told.contains(SAFETY)) else {
+            return;
+        };
+        if let Some(sentence) = scheduled {
+            look.scheduled = true;
+            self.tell(name, format!("      {SAFETY} {sentence}"));
+        }
     }
 
     /// One line for a property, and whether it was searched for it.

@@ -95,11 +95,12 @@ fn each_save_has_a_line_for_each_property_that_says_what_changed() {
     let model = scratch.path().join("m.pml");
     fs::write(&model, FAILING).unwrap();
     let watched = Watched::start(scratch.path(), "m.pml");
-    let first = watched.next(6);
+    let first = watched.next(7);
     assert_eq!(first[0], "m.pml");
     assert!(first[1].starts_with("  ✗ safety: violated, "), "{first:?}");
     assert!(first[2].starts_with("      m.pml:5:5, an assertion can fail, "), "{first:?}");
     assert!(first[3].starts_with("  ✗ p2: violated, ") && first[5].starts_with("  ✓ p3: holds, "), "{first:?}");
+    assert!(first[6].starts_with("      safety avoidable: holds if a Worker at line "), "{first:?}");
     save_by_renaming(&model, &mended());
     let fixed = watched.next(4);
     assert!(fixed[1].starts_with("  ✓ safety: holds, ") && fixed[1].contains(" · fixed · +"), "{fixed:?}");
@@ -241,6 +242,46 @@ fn the_lines_of_several_models_do_not_mix() {
             assert!(line.starts_with(&format!("  ✓ {property}: holds, ")), "{lines:?}");
         }
     }
+}
+
+/// What `fabius` prints about the models of a folder.
+fn printed(folder: &Path, arguments: &[&str]) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    let output = command.args(arguments).current_dir(folder).env("FABIUS_CACHE", "off").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_violation_of_safety_in_each_of_several_models_is_said_to_be_avoidable_or_not_as_check_says_it() {
+    let scratch = Scratch::new().unwrap();
+    let unavoidable = "byte x; active proctype P() { if :: x = 1 :: x = 2 fi; assert(x == 1) }\n";
+    let models =
+        [("a.pml", FAILING), ("b.pml", unavoidable), ("c.pml", &mended()), ("d.pml", &FAILING.replace("[2]", "[3]"))];
+    for (name, text) in models {
+        fs::write(scratch.path().join(name), text).unwrap();
+    }
+    let lines = printed(scratch.path(), &["watch", ".", "--once"]);
+    let mut said: Vec<(String, String)> = Vec::new();
+    let mut model = String::new();
+    for line in &lines {
+        match line.trim_start().strip_prefix("safety ") {
+            Some(sentence) => said.push((model.clone(), sentence.to_owned())),
+            None if !line.starts_with(' ') => model.clone_from(line),
+            None => {}
+        }
+    }
+    said.sort();
+    let models: Vec<&str> = said.iter().map(|(model, _)| model.as_str()).collect();
+    assert_eq!(models, ["a.pml", "b.pml", "d.pml"], "{lines:?}");
+    assert!(said[0].1.starts_with("avoidable: ") && said[1].1.starts_with("unavoidable: "), "{said:?}");
+    for (model, sentence) in &said {
+        let check = printed(scratch.path(), &["check", model, "--property", "safety"]);
+        assert!(check.contains(sentence), "{sentence} is not in {check:?}");
+    }
+    let without = printed(scratch.path(), &["watch", ".", "--once", "--no-schedule"]);
+    assert!(without.iter().any(|line| line.contains(" safety: violated, ")), "{without:?}");
+    assert!(!without.iter().any(|line| line.contains("avoidable")), "{without:?}");
 }
 
 #[test]

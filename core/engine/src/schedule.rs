@@ -3,10 +3,10 @@
 use crate::task::Checked;
 use fabius_analysis::schedule::{ScheduleRequest, ScheduleRound, Scheduled, Stops, schedule};
 use fabius_observe::{CheckContext, Event};
+use fabius_task::Loaded;
 use fabius_task::report::schedule::{ScheduleReport, ScheduleVerdict};
 use fabius_task::report::{Stopped, Verdict};
 use fabius_task::settings::Settings;
-use fabius_task::{Loaded, internal_error};
 
 /// Adds to a check of safety that found a violation, or that did not look at everything, under which scheduling the model is
 /// safe.
@@ -25,7 +25,7 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
     let states_max = settings.limits.states_max.map_or(request.states_max, |most| most.min(request.states_max));
     let request = ScheduleRequest { states_max, memory_bytes_max: settings.limits.memory_bytes_max, ..request };
     let property = checked.report.name.clone();
-    let Scheduled { mut report, failure, .. } = schedule(loaded, &request, &Stops::all(cancel), &mut |round| {
+    let scheduled = schedule(loaded, &request, &Stops::all(cancel), &mut |round| {
         let verdict = match (round.schedulable, violated) {
             (true, true) => ScheduleVerdict::Avoidable,
             (true, false) => ScheduleVerdict::SafeIfScheduled,
@@ -34,16 +34,9 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
         let ScheduleRound { delays: round, states, safe: region, .. } = round;
         (context.observe)(Event::Schedule { property: property.clone(), round, states, region, verdict });
     });
+    let Scheduled { report, failure, .. } = if violated { scheduled.after_violation() } else { scheduled };
     checked.failure = checked.failure.take().or(failure);
-    if violated && report.verdict == ScheduleVerdict::SafeIfScheduled {
-        // There is an error, and a schedule that avoids it.
-        report.verdict = ScheduleVerdict::Avoidable;
-    }
     match report.verdict {
-        ScheduleVerdict::Holds if violated => {
-            let what = "a violation was found, and the exploration of all schedules found none";
-            checked.failure = checked.failure.take().or(Some(internal_error(what)));
-        }
         ScheduleVerdict::Holds => {}
         ScheduleVerdict::Unknown if !violated => {}
         _ => checked.report.schedule = Some(Box::new(report)),

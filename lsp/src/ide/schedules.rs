@@ -20,9 +20,9 @@ fn violated<'a>(document: &'a Document, reading: &Reading) -> Option<(&'a Known,
 /// Whether a scheduler can avoid the errors that were found; `None` if that is not known.
 pub fn avoidable(document: &Document, reading: &Reading) -> Option<bool> {
     match violated(document, reading)?.1.report.verdict {
-        ScheduleVerdict::Avoidable | ScheduleVerdict::SafeIfScheduled => Some(true),
+        ScheduleVerdict::Avoidable => Some(true),
         ScheduleVerdict::Unavoidable => Some(false),
-        ScheduleVerdict::Holds | ScheduleVerdict::Unknown => None,
+        ScheduleVerdict::SafeIfScheduled | ScheduleVerdict::Holds | ScheduleVerdict::Unknown => None,
     }
 }
 

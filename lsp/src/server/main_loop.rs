@@ -454,7 +454,7 @@ impl MainLoop {
                     self.show_status(&name);
                     self.refresh();
                 }
-                Notice::Decided(..) => {}
+                Notice::Decided(..) | Notice::Scheduled(_) => {}
                 Notice::Met(run, found, loaded) => {
                     if let Some((id, _)) = self.asked.remove(&run) {
                         self.pending.answer(&id, Ok(own::met(*found, &loaded)));

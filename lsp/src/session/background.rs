@@ -40,13 +40,13 @@ impl Session {
         }
     }
 
-    /// Looks in the background for a schedule that avoids the errors found, unless that was done.
+    /// Looks in the background for a schedule that avoids the errors found, if that is wanted and was not done.
     pub(super) fn try_schedule(&mut self, name: &str) {
         let Some(reading) = self.reading(name) else { return };
         let Some(document) = self.documents.get(name) else { return };
         let safety = document.results.of(SAFETY).filter(|known| !known.stale);
         let violated = safety.is_some_and(|known| known.report.verdict == Verdict::Violated);
-        if violated && document.results.schedule(&reading).is_none() {
+        if document.options.schedule && violated && document.results.schedule(&reading).is_none() {
             let searched = Searched::document(&reading.loaded);
             self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Schedule);
         }
@@ -61,7 +61,7 @@ impl Session {
         }
         let failed = scheduled.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure));
         document.results.scheduled = Some((Arc::clone(then), Arc::new(scheduled)));
-        failed.into_iter().chain([Notice::Changed(name.to_owned())]).collect()
+        failed.into_iter().chain([Notice::Changed(name.to_owned()), Notice::Scheduled(name.to_owned())]).collect()
     }
 
     /// Looks in the background where the text does not exclude a deadlock, if hints are wanted, no check decided that, and it

@@ -439,11 +439,11 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
     outcome
 }
 
-/// Looks for a schedule that avoids what goes wrong, and writes it into the text where that is possible.
+/// Looks for a schedule that avoids the violation that was found, and writes it into the text where that is possible.
 fn look_for_schedule(job: &Job, cancel: &Cancel) -> Option<Scheduled> {
     let request =
         ScheduleRequest { export: true, memory_bytes_max: Some(memory_max(job)), ..ScheduleRequest::default() };
-    let found = schedule(&job.loaded, &request, &Stops::all(cancel), &mut |_| {});
+    let found = schedule(&job.loaded, &request, &Stops::all(cancel), &mut |_| {}).after_violation();
     cancel.requested().is_none().then_some(found)
 }
 

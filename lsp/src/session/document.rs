@@ -41,6 +41,8 @@ pub struct Options {
     pub properties: Vec<String>,
     /// After a check, the reachable states are looked at for hints.
     pub hints: bool,
+    /// After a violation of safety, a schedule that avoids it is looked for.
+    pub schedule: bool,
     /// Whose schedules the short look disturbs.
     pub scheduler: SchedulerChoice,
     /// Which infinite runs count as violations.
@@ -64,6 +66,7 @@ impl Default for Options {
             defines: Vec::new(),
             properties: Vec::new(),
             hints: true,
+            schedule: true,
             scheduler: SchedulerChoice::default(),
             fairness: Fairness::default(),
             own_schedulers: Vec::new(),

@@ -60,6 +60,8 @@ pub enum Notice {
     Decided(String, String),
     /// The last check of a document is over, to the end or to the end of its budget.
     Settled(String),
+    /// It was looked for a schedule that avoids the violation of safety in a document.
+    Scheduled(String),
     /// Fabius itself failed while it checked a document.
     Failed(String, String),
 }

@@ -80,6 +80,20 @@ pub struct Scheduled {
 }
 
 impl Scheduled {
+    /// The same as an answer about a model of which a violation is known: there is something to avoid.
+    #[must_use]
+    pub fn after_violation(mut self) -> Self {
+        match self.report.verdict {
+            ScheduleVerdict::SafeIfScheduled => self.report.verdict = ScheduleVerdict::Avoidable,
+            ScheduleVerdict::Holds => {
+                let what = "a violation was found, and the exploration of all schedules found none";
+                self.failure = self.failure.or(Some(internal_error(what)));
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// This, and nothing else.
     fn only(report: ScheduleReport) -> Self {
         Self { report, export: None, no_sections: None, warning: None, failure: None }
