@@ -294,9 +294,15 @@ fn summary(report: &ExecutionsReport) -> String {
 fn processes(report: &ExecutionsReport) -> String {
     match (report.processes, report.numbers_because) {
         (Some("births"), _) => {
-            "processes are told apart by who created them; their numbers, and when one ends that has nothing left to do, do \
-             not count\n"
-                .to_owned()
+            let finally = if report.outcomes.is_some() {
+                ", in final states only by where they are with which values"
+            } else {
+                ""
+            };
+            format!(
+                "processes are told apart by who created them{finally}; their numbers, and when one ends that has nothing left to \
+                 do, do not count\n"
+            )
         }
         (Some(_), Some(because)) if report.modulo != "nothing" => {
             format!("processes are told apart by their numbers, in the order of creation, because {because}\n")

@@ -1,24 +1,19 @@
-//! Processes in an order that does not depend on who was created first.
+//! Processes told apart by their births: what tells them apart, and how what was found is told of the program as it is written.
 //!
-//! Where a program cannot observe the numbers of processes ([`fabius_program::facts::births`]), a state is written with its
-//! processes in the order of their births: those of the beginning, then for each of them its descendants, each before
-//! its children, and children in the order in which they were created. Who created whom is part of such a state.
-//! So the state after steps of different processes that create others is the same in both orders. A process that has nothing
-//! left to do stays, without values.
+//! Where a program cannot observe the numbers of processes ([`fabius_program::facts::births`]), its states are explored in the
+//! order of births ([`super::birth_order`]); executions found there get the numbers that processes have in the program.
 
 use super::ListedExecution;
+use super::birth_order::{Births, Family};
 use fabius_machine::{Machine, Step};
-use fabius_program::facts::births::{self, WhyNumbered};
+use fabius_program::facts::births::WhyNumbered;
 use fabius_program::meaning::Fault;
-use fabius_program::{Action, EdgeId, Location, LocationId, Move, ProcessId, Program};
+use fabius_program::{Action, EdgeId, LocationId, Move, ProcessId, Program};
 use fabius_search::executions::{Branch, Cycle, End, Execution, Then};
 use fabius_witness::accesses::{Access, accesses};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Stands for no partner in the name of a step.
-const NOBODY: u32 = 0xFF;
 
 /// Who somebody is: the number of the ancestor that exists at the start, then which child of its parent each one is.
 type Birth = Vec<u32>;
@@ -86,179 +81,18 @@ pub(super) struct Numbered {
     pub births: Arc<Births>,
     program: Arc<Program>,
     machine: RefCell<Machine>,
+    /// Room for where processes are.
+    places: RefCell<Vec<(ProcessId, LocationId)>>,
 }
 
 impl Numbered {
     /// `machine` is that of the program as it is written.
     pub(super) fn new(births: Births, program: &Arc<Program>, machine: Machine) -> Self {
-        Self { births: Arc::new(births), program: Arc::clone(program), machine: RefCell::new(machine) }
-    }
-}
-
-/// A program whose processes are told apart by their births.
-#[derive(Debug)]
-pub(super) struct Births {
-    /// Its processes do not end.
-    pub program: Arc<Program>,
-    /// How many processes an edge creates.
-    created: Vec<usize>,
-    /// How many processes exist at the start.
-    initial: usize,
-    /// For each type and location, whether nothing is left to a process there but to end.
-    finished: Vec<Vec<bool>>,
-    /// For each edge, whether it leads to such a location.
-    finishing: Vec<bool>,
-}
-
-impl Births {
-    pub(super) fn of(program: &Program) -> Result<Self, WhyNumbered> {
-        let births::Births { program: without_ends, created } = births::of(program)?;
-        let ends = |edge: EdgeId| program.statement(program.process_of(edge), edge).action == Action::End;
-        let only_ends =
-            |location: &Location| !location.edges.is_empty() && location.edges.clone().all(|edge| ends(EdgeId(edge)));
-        let finished: Vec<Vec<bool>> =
-            program.processes.iter().map(|process| process.locations.iter().map(only_ends).collect()).collect();
-        let finishing =
-            program.edges.iter().map(|edge| finished[edge.process.0 as usize][edge.target.0 as usize]).collect();
-        Ok(Self { program: Arc::new(without_ends), created, initial: program.initial.len(), finished, finishing })
-    }
-
-    fn created_by(&self, edge: EdgeId) -> usize {
-        self.created.get(edge.0 as usize).copied().unwrap_or(0)
-    }
-
-    fn has_finished(&self, process: ProcessId, location: LocationId) -> bool {
-        self.finished
-            .get(process.0 as usize)
-            .and_then(|places| places.get(location.0 as usize))
-            .is_some_and(|known| *known)
-    }
-
-    /// The place, in the order of births, of the next child of a process; `parents` are those of the processes that were
-    /// created, by their places.
-    fn place_of_child(&self, parents: &[u8], parent: usize) -> usize {
-        let initial = self.initial;
-        let mut place = if parent < initial { initial } else { parent + 1 };
-        while let Some(other) = parents.get(place - initial).map(|other| usize::from(*other)) {
-            // Descendants of processes of the beginning follow each other, and those of another process follow it.
-            let before = if parent < initial { other <= parent || initial <= other } else { parent <= other };
-            if !before {
-                break;
-            }
-            place += 1;
-        }
-        place
-    }
-
-    /// Notes a new child; returns its place.
-    fn add_child(&self, parents: &mut Vec<u8>, parent: usize) -> usize {
-        let place = self.place_of_child(parents, parent);
-        parents.iter_mut().filter(|other| place <= usize::from(**other)).for_each(|other| *other += 1);
-        parents.insert(place - self.initial, parent as u8);
-        place
-    }
-}
-
-/// Words before those of the machine: a byte for how many processes were created, and one for the parent of each.
-fn prefix_words(created: usize) -> usize {
-    (created + 1).div_ceil(4)
-}
-
-/// A state in the order of births, taken apart.
-pub(super) fn machine_words(state: &[u32]) -> &[u32] {
-    let created = state.first().map_or(0, |word| (word & 0xFF) as usize);
-    state.get(prefix_words(created)..).unwrap_or(&[])
-}
-
-fn parent_at(state: &[u32], index: usize) -> u8 {
-    let at = index + 1;
-    state.get(at / 4).map_or(0, |word| (word >> (8 * (at % 4))) as u8)
-}
-
-fn parents_of(state: &[u32]) -> impl ExactSizeIterator<Item = u8> {
-    let created = state.first().map_or(0, |word| (word & 0xFF) as usize);
-    (0..created).map(|index| parent_at(state, index))
-}
-
-/// States in the order of births.
-#[derive(Debug)]
-pub(super) struct InOrder {
-    births: Arc<Births>,
-    parents: Vec<u8>,
-    /// The machine's words of a successor.
-    pub room: Vec<u32>,
-}
-
-impl InOrder {
-    pub(super) fn new(births: Arc<Births>) -> Self {
-        Self { births, parents: Vec::new(), room: Vec::new() }
-    }
-
-    /// Writes the initial state.
-    pub(super) fn write_initial(&mut self, state: &mut Vec<u32>) {
-        self.parents.clear();
-        self.write(state);
-    }
-
-    /// Writes the state after a step of a state.
-    pub(super) fn write_successor(
-        &mut self,
-        machine: &Machine,
-        (state, label): (&[u32], Option<Move>),
-        successor: &mut Vec<u32>,
-    ) {
-        let Self { births, parents, room } = self;
-        let has_finished = |process: ProcessId, location: LocationId| births.has_finished(process, location);
-        let movers = label.map(|label| [Some((label.pid, label.edge)), label.partner]).into_iter().flatten().flatten();
-        for (pid, _) in movers.filter(|(_, edge)| births.finishing[edge.0 as usize]) {
-            machine.forget_locals(room, usize::from(pid), &has_finished);
-        }
-        let created = label.map_or(0, |label| births.created_by(label.edge));
-        if created == 0 {
-            successor.clear();
-            successor.extend_from_slice(&state[..state.len() - machine_words(state).len()]);
-            successor.extend_from_slice(room);
-            return;
-        }
-        parents.clear();
-        parents.extend(parents_of(state));
-        for _ in 0..created {
-            let youngest = births.initial + parents.len();
-            machine.forget_locals(room, youngest, &has_finished);
-            let place = births.add_child(parents, usize::from(label.map_or(0, |label| label.pid)));
-            machine.move_process(room, youngest, place);
-        }
-        self.write(successor);
-    }
-
-    fn write(&self, state: &mut Vec<u32>) {
-        state.clear();
-        state.resize(prefix_words(self.parents.len()), 0);
-        state[0] = self.parents.len() as u32;
-        for (index, parent) in self.parents.iter().enumerate() {
-            state[(index + 1) / 4] |= u32::from(*parent) << (8 * ((index + 1) % 4));
-        }
-        state.extend_from_slice(&self.room);
-    }
-
-    /// Changes names of steps and keys of loops of a state to those after a step; see
-    /// [`fabius_search::executions::Independence::carry`].
-    pub(super) fn carry(&mut self, state: &[u32], label: &Move, names: &mut [u32], laps: &mut [u32]) {
-        let created = self.births.created_by(label.edge) as u32;
-        if created == 0 {
-            return;
-        }
-        self.parents.clear();
-        self.parents.extend(parents_of(state));
-        let place = self.births.place_of_child(&self.parents, usize::from(label.pid)) as u32;
-        let moved = |pid: u32| if place <= pid && pid != NOBODY { pid + created } else { pid };
-        for name in names {
-            let [pid, position, partner, theirs] = name.to_le_bytes();
-            let [pid, partner] = [pid, partner].map(|pid| moved(u32::from(pid)) as u8);
-            *name = u32::from_le_bytes([pid, position, partner, theirs]);
-        }
-        for key in laps.iter_mut().step_by(2) {
-            *key = moved(*key >> 24) << 24 | *key & 0xFF_FFFF;
+        Self {
+            births: Arc::new(births),
+            program: Arc::clone(program),
+            machine: RefCell::new(machine),
+            places: RefCell::default(),
         }
     }
 }
@@ -269,9 +103,9 @@ impl InOrder {
 struct Renumbering {
     /// The state of the program, as its machine writes it; empty if there is none.
     state: Vec<u32>,
-    /// The numbers of the processes in the order of births, if they have not ended.
+    /// The numbers of the processes that are left, in the order of births; `None` for one of the start that has ended.
     numbers: Vec<Option<u8>>,
-    parents: Vec<u8>,
+    family: Family,
 }
 
 /// What becomes of a step.
@@ -288,7 +122,7 @@ impl Numbered {
             state.clear();
         }
         let numbers = (0..self.births.initial).map(|number| Some(number as u8)).collect();
-        Renumbering { state, numbers, parents: Vec::new() }
+        Renumbering { state, numbers, family: Family::new(self.births.initial) }
     }
 
     /// Takes a step of the program, after control was lost if need be.
@@ -327,6 +161,23 @@ impl Numbered {
         Some(step)
     }
 
+    /// Removes processes that have finished from the order of births, as [`super::birth_order`] does. Whether one holds control
+    /// makes no difference here: it takes no other step.
+    fn settle(&self, at: &mut Renumbering) {
+        let mut places = std::mem::take(&mut *self.places.borrow_mut());
+        self.machine.borrow().locations(&at.state, &mut places);
+        let place = |number: Option<u8>| places.get(usize::from(number?)).copied();
+        let Renumbering { numbers, family, .. } = at;
+        family.settle(|pid| place(numbers[pid]).is_some_and(|place| self.births.can_create(place)));
+        for pid in (self.births.initial..numbers.len()).rev() {
+            if place(numbers[pid]).is_some_and(|place| self.births.has_finished(place)) {
+                family.remove(pid);
+                numbers.remove(pid);
+            }
+        }
+        self.places.replace(places);
+    }
+
     /// Adds a step to a path of the program.
     fn step(&self, at: &mut Renumbering, step: Move, path: &mut Vec<Move>) {
         let number = |pid: u8| at.numbers.get(usize::from(pid)).copied().flatten().unwrap_or(pid);
@@ -340,10 +191,11 @@ impl Numbered {
             match self.take(&at.state, &|other| *other == numbered).0 {
                 Taken::Leads(state) => {
                     for created in 0..self.births.created_by(step.edge) {
-                        let place = self.births.add_child(&mut at.parents, usize::from(step.pid));
+                        let place = at.family.add_child(usize::from(step.pid));
                         at.numbers.insert(place, Some((youngest(&at.state) + created) as u8));
                     }
                     at.state = state;
+                    self.settle(at);
                     break;
                 }
                 Taken::Broken => break,

@@ -1,7 +1,8 @@
 //! Processes told apart by their births, against all interleavings of the program as it is written, in which processes end
 //! and get numbers in the order of creation: the names by birth are worked out here once more, from the steps alone.
 
-use super::births::{Births, Naming};
+use super::birth_order::Births;
+use super::births::Naming;
 use super::model::Interleaved;
 use super::tests::{Event, events, load, seeds};
 use super::*;
@@ -124,7 +125,9 @@ fn ends_stuck(model: &mut Interleaved, state: &[u32]) -> bool {
 }
 
 /// Values of globals, messages of channels, and who is where with which variables.
-type Essence = (Vec<Vec<i32>>, Vec<Vec<Vec<i32>>>, Vec<(Birth, LocationId, Vec<Vec<i32>>)>);
+type Essence = (Vec<Vec<i32>>, Vec<Vec<Vec<i32>>>, Vec<Resident>);
+/// Who is where with which variables.
+type Resident = (Birth, ProcessId, LocationId, Vec<Vec<i32>>);
 
 /// What is left of a state if processes are told apart by birth, and one that is gone is one at its end.
 fn essence(model: &mut Interleaved, run: &Run) -> Essence {
@@ -144,15 +147,63 @@ fn essence(model: &mut Interleaved, run: &Run) -> Essence {
         let ends = edges.clone().any(|edge| is_end(program, Move { pid: 0, edge: EdgeId(edge), partner: None }));
         if !ends {
             let locals = (0..program.process(process).locals.len()).map(|index| view.local(pid, variable(index)));
-            alive.push((birth.clone(), location, locals.collect()));
+            alive.push((birth.clone(), process, location, locals.collect()));
         }
     }
     alive.sort();
     (globals, channels, alive)
 }
 
+/// The same, with processes that were created told apart by nothing but what they are and where.
+type Nameless = (Essence, Vec<(ProcessId, LocationId, Vec<Vec<i32>>)>);
+
+fn nameless((globals, channels, alive): Essence) -> Nameless {
+    let (old, new): (Vec<_>, Vec<_>) = alive.into_iter().partition(|(birth, ..)| birth.len() == 1);
+    let process = |(_, process, location, locals): Resident| (process, location, locals);
+    let mut new: Vec<_> = new.into_iter().map(process).collect();
+    new.sort();
+    ((globals, channels, old), new)
+}
+
+/// Independent steps of the first states of the graph lead to the same words in both orders; returns how many.
+fn exchanges(model: &mut Interleaved, states_max: usize) -> Result<u64, String> {
+    let mut initial = Vec::new();
+    model.initial(&mut initial).map_err(|fault| format!("{fault:?}"))?;
+    let (mut seen, mut open, mut exchanged) = (HashSet::from([initial.clone()]), vec![initial], 0);
+    while let Some(state) = open.pop() {
+        let Some(next) = events(model, &state) else { continue };
+        for (at, one) in next.iter().enumerate() {
+            for other in &next[..at] {
+                let mut kept = vec![other.name];
+                model.retain_independent(&state, one.name, &mut kept);
+                if one.last_resort || kept.is_empty() {
+                    continue;
+                }
+                let mut after = |first: &Event, second: &Event| -> Option<HashSet<Vec<u32>>> {
+                    let edges = |event: &Event| event.moves.iter().map(|step| step.edge).collect::<Vec<_>>();
+                    let next = events(model, first.next.as_ref()?)?;
+                    Some(next.into_iter().filter(|e| edges(e) == edges(second)).filter_map(|e| e.next).collect())
+                };
+                let (Some(ways), Some(others)) = (after(one, other), after(other, one)) else { continue };
+                if ways.is_disjoint(&others) {
+                    return Err(format!("{:?} and {:?} lead to different words", one.moves, other.moves));
+                }
+                exchanged += 1;
+            }
+        }
+        for event in next.into_iter().filter_map(|event| event.next) {
+            if seen.len() < states_max && seen.insert(event.clone()) {
+                open.push(event);
+            }
+        }
+    }
+    Ok(exchanged)
+}
+
 #[derive(Default, Debug)]
 struct Tally {
+    exchanged: u64,
+    outcomes: u64,
     models: u64,
     by_number: u64,
     enumerated: u64,
@@ -191,6 +242,7 @@ fn compare(text: &str, tally: &mut Tally) -> Result<(), String> {
     let listed = list_in_all_views(&question, (&mut model, &mut whole.graph))?;
     tally.walked += listed.len() as u64;
     let mut plain = by_numbers(&question, text, whole.graph.numbers(), tally)?;
+    tally.exchanged += exchanges(&mut model, 100)?;
     let Some(all) = runs(&mut plain, &program) else { return Ok(()) };
     let mut of: HashMap<&[NamedEvent], usize> = HashMap::new();
     for (at, run) in all.iter().enumerate() {
@@ -198,6 +250,11 @@ fn compare(text: &str, tally: &mut Tally) -> Result<(), String> {
     }
     let class = classes(&mut plain, &all, &of)?;
     compare_counts(&question, &whole, (&all, &class))?;
+    let nameless: HashSet<Nameless> = all.iter().map(|run| nameless(essence(&mut plain, run))).collect();
+    if nameless.len() as u64 != whole.statistics.outcomes {
+        return Err(format!("{} final states, counted {}", nameless.len(), whole.statistics.outcomes));
+    }
+    tally.outcomes += whole.statistics.outcomes;
     let every = question.interleavings(&whole);
     if every != Some(of.len() as u128) {
         return Err(format!("{} interleavings, counted {every:?}", of.len()));
@@ -354,5 +411,6 @@ fn random_models_that_create_processes_have_as_many_executions_as_enumeration_fi
     }
     assert!(tally.enumerated > 40 && tally.interleavings < tally.with_ends, "{tally:?}");
     assert!(tally.executions < tally.by_numbers && tally.nodes_reduced < tally.nodes, "{tally:?}");
+    assert!(tally.exchanged > 1_000 && tally.outcomes > tally.enumerated, "{tally:?}");
     assert!(tally.by_number > 5 && tally.failing > 5 && tally.stuck > 5, "{tally:?}");
 }

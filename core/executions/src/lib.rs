@@ -17,6 +17,7 @@
 //! * Where [`fabius_model::reduction::prepare`] refuses a program, the text does not tell what is independent, and every
 //!   interleaving counts.
 
+mod birth_order;
 mod births;
 #[cfg(test)]
 mod births_tests;
@@ -43,7 +44,8 @@ pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_reports};
 
-use births::{Births, Naming, Numbered, WhyNumbers};
+use birth_order::Births;
+use births::{Naming, Numbered, WhyNumbers};
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_machine::Refusal;
 use fabius_model::SearchedMachine;

@@ -1,6 +1,6 @@
 //! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
 
-use super::births::{Births, InOrder, machine_words};
+use super::birth_order::{Births, InOrder, machine_words};
 use super::conflicts::{Relation, Tables, name_of};
 use super::learned::Commuting;
 use fabius_machine::{Cursor, Machine, Reader};
@@ -288,13 +288,17 @@ impl Model for Interleaved {
         match &next {
             Next::Successor { label, .. } => {
                 let (machine, _) = self.machine_and_tables();
-                order.write_successor(machine, (state, *label), successor);
+                self.full |= !order.write_successor(machine, (state, *label), successor);
             }
-            Next::Broken { fault: Fault::TooManyProcesses, .. } => self.full = true,
             Next::Broken { .. } | Next::Done(_) => {}
         }
         self.order = Some(order);
-        next
+        match next {
+            Next::Successor { label: Some(label), .. } if self.full => {
+                Next::Broken { label, fault: Fault::TooManyProcesses }
+            }
+            next => next,
+        }
     }
 }
 
@@ -351,10 +355,17 @@ impl Independence for Interleaved {
         }
     }
 
-    fn carry(&mut self, state: &[u32], label: Option<&Move>, names: &mut [u32], laps: &mut [u32]) {
-        if let (Some(order), Some(label)) = (&mut self.order, label) {
-            order.carry(state, label, names, laps);
+    fn carry(&mut self, names: &mut [u32], laps: &mut Vec<u32>) {
+        if let Some(order) = &self.order {
+            order.carry(names, laps);
         }
+    }
+
+    fn write_outcome(&mut self, state: &[u32], outcome: &mut Vec<u32>) -> bool {
+        let Some(mut order) = self.order.take() else { return false };
+        order.write_outcome(self.machine(), state, outcome);
+        self.order = Some(order);
+        true
     }
 
     fn is_last_resort(&self, cursor: &ListCursor) -> bool {

@@ -34,7 +34,9 @@ pub struct ExecutionsReport {
     pub cut: Option<String>,
     /// Interleavings of which these executions are the classes, if they were counted.
     pub interleavings: Option<String>,
-    /// States in which executions end, if nothing was cut off.
+    /// States in which executions end, if nothing was cut off. Where processes are told apart by `births`, those that were created
+    /// differ only in their type, their location and their variables here, and one that has ended is gone: two such states
+    /// are the same if one becomes the other by giving processes that were created other numbers and other parents.
     pub outcomes: Option<String>,
     /// Whether everything was explored, so that the numbers are exact.
     pub exhaustive: bool,
@@ -44,7 +46,8 @@ pub struct ExecutionsReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What is counted once: `order` if executions that differ in the order of independent steps are; `order-and-numbers` if
-    /// also the numbers of processes, and when one ends that has nothing left to do, make no difference; else `nothing`.
+    /// also the numbers of processes, and when one ends that has nothing left to do, make no difference, nor, in
+    /// final states, who created whom; else `nothing`.
     pub modulo: &'static str,
     /// How processes are told apart that are created after the start: by `births` or by `numbers`; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]

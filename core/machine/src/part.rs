@@ -6,6 +6,7 @@ use crate::run::Interpreter;
 use crate::shape::Shape;
 use crate::{Cursor, Machine};
 use fabius_program::{LocationId, ProcessId, VariableId};
+use std::ops::Range;
 
 /// Where a value stands in all states with the same [`Machine::shape_number`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,19 +72,73 @@ impl Machine {
         true
     }
 
-    /// Forgets the variables of a process if it is somewhere where nobody will read them: they become 0. Not for a process
-    /// that has channels of its own.
-    pub fn forget_locals(&self, state: &mut [u32], pid: usize, wanted: &dyn Fn(ProcessId, LocationId) -> bool) {
+    /// Removes a process; those that follow it move up by one. Numbers of processes in variables stay as they are, and none from
+    /// that place on may have channels of its own.
+    ///
+    /// Returns false, and changes nothing, for words that are no state, for places that do not exist, and for the process that
+    /// holds control.
+    pub fn remove_process(&self, state: &mut Vec<u32>, pid: usize) -> bool {
+        let Some(range) = self.block(state, pid) else { return false };
+        match self.holder(state) {
+            Some(holder) if holder == pid => return false,
+            Some(holder) if pid < holder => state[0] -= 1 << HOLDER_SHIFT,
+            _ => {}
+        }
+        state.drain(range);
+        state[0] -= 1;
+        true
+    }
+
+    /// Forgets the variables of a process that nobody will read: they become 0. Nothing happens to a process that has channels of
+    /// its own.
+    pub fn forget_locals(&self, state: &mut [u32], pid: usize) {
         let Some(shape) = self.shapes.find(&self.code, state) else { return };
         let Some(placed) = shape.processes.get(pid) else { return };
         let kind = &self.code.processes[placed.process as usize];
         let base = placed.base as usize;
-        let location = state[base] >> self.code.location_shift & kind.location_mask;
-        if kind.channels.is_empty() && wanted(ProcessId(placed.process), LocationId(location)) {
+        if kind.channels.is_empty() {
             let kept = state[base] & (self.code.rank_mask | kind.location_mask << self.code.location_shift);
             state[base..base + kind.words as usize].fill(0);
             state[base] = kept;
         }
+    }
+
+    /// The type and the location of each process of a state; none for words that are no state.
+    pub fn locations(&self, state: &[u32], found: &mut Vec<(ProcessId, LocationId)>) {
+        found.clear();
+        let Some(shape) = self.shapes.find(&self.code, state) else { return };
+        found.extend(shape.processes.iter().map(|placed| {
+            let mask = self.code.processes[placed.process as usize].location_mask;
+            let location = state[placed.base as usize] >> self.code.location_shift & mask;
+            (ProcessId(placed.process), LocationId(location))
+        }));
+    }
+
+    /// Appends the words of a state before those of its first process: the globals and their channels, but neither how many
+    /// processes there are nor who holds control.
+    pub fn append_globals(&self, state: &[u32], words: &mut Vec<u32>) {
+        let Some(globals) = state.get(..self.code.global_words as usize) else { return };
+        let head = words.len();
+        words.extend_from_slice(globals);
+        words[head..].iter_mut().take(1).for_each(|head| *head &= !(COUNT_MASK | HOLDER_MASK));
+    }
+
+    /// The words of a process and of its channels, with its type and location.
+    pub fn process_words<'s>(&self, state: &'s [u32], pid: usize) -> Option<&'s [u32]> {
+        state.get(self.block(state, pid)?)
+    }
+
+    /// Where a process and its channels stand.
+    fn block(&self, state: &[u32], pid: usize) -> Option<Range<usize>> {
+        let shape = self.shapes.find(&self.code, state)?;
+        let start = shape.processes.get(pid)?.base as usize;
+        let hidden = state.len() - self.code.hidden_words as usize;
+        Some(start..shape.processes.get(pid + 1).map_or(hidden, |next| next.base as usize))
+    }
+
+    /// The process that holds control.
+    pub fn holder(&self, state: &[u32]) -> Option<usize> {
+        ((state.first()? & HOLDER_MASK) >> HOLDER_SHIFT).checked_sub(1).map(|pid| pid as usize)
     }
 
     /// Whether a process holds control.

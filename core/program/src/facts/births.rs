@@ -3,8 +3,8 @@
 //! The number of a process depends on how many there are when it is created, and so on the order of steps that have nothing
 //! else to do with each other. Where a program cannot observe numbers, a process may be identified by its *birth*: the
 //! process that created it, and how many that one had created before. Then it is also all the same when a process ends
-//! that has nothing left to do: it may as well stay. [`of`] tells whether that is so, and gives the program whose processes
-//! stay.
+//! that has nothing left to do: it may as well stay, or go at once. [`of`] tells whether that is so, and gives the program whose
+//! processes stay; who runs it may leave them out of its states.
 //!
 //! A program may observe numbers by `_nr_pr`, by `_pid` in a process that is created, by the value of `run`, and by
 //! looking into processes. With the end of a process its channels go, which others may still know; only the oldest

@@ -94,8 +94,10 @@ struct Counter<'a, M: Independence, S> {
     sums: Vec<Sum>,
     /// The numbers of the first node.
     root: Option<Numbers>,
-    /// States in which an execution ended with a step that cannot be computed.
-    broken: HashSet<Vec<u32>>,
+    /// States in which an execution ended with a step that cannot be computed; and those in which one ended otherwise, if not
+    /// all that distinguishes nodes distinguishes these ([`Independence::write_outcome`]).
+    ends: HashSet<Vec<u32>>,
+    outcome: Vec<u32>,
     statistics: Statistics,
     ways_left: u32,
 }
@@ -108,7 +110,8 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
             table: Table::default(),
             sums: Vec::new(),
             root: None,
-            broken: HashSet::new(),
+            ends: HashSet::new(),
+            outcome: Vec::new(),
             statistics: Statistics::default(),
             ways_left: 0,
         }
@@ -132,7 +135,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
                         return Ended::Broken(label);
                     }
                     self.add(&Numbers::one(End::Broken), false);
-                    self.note_broken();
+                    self.note_end(true);
                 }
                 Way::Done => {
                     let numbers = self.sums.last().map_or_else(Numbers::default, |sum| sum.numbers);
@@ -141,7 +144,9 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
                     }
                 }
                 Way::End(end) => {
-                    self.statistics.outcomes += u64::from(end != End::Cut);
+                    if end != End::Cut {
+                        self.note_end(false);
+                    }
                     if !self.leave(Numbers::one(end)) {
                         return Ended::Stopped(StopReason::Full);
                     }
@@ -204,11 +209,21 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
         true
     }
 
-    fn note_broken(&mut self) {
-        let state = self.walker.state();
-        let visible = &state[..state.len() - self.walker.model.hidden_words()];
-        if !self.broken.contains(visible) {
-            self.broken.insert(visible.to_vec());
+    /// Notes that an execution ends in the present state; `broken` if some step there cannot be computed: then the state may
+    /// have other nodes, too.
+    fn note_end(&mut self, broken: bool) {
+        if self.walker.write_outcome(&mut self.outcome) {
+            if !self.ends.contains(&self.outcome) {
+                self.ends.insert(self.outcome.clone());
+            }
+        } else if !broken {
+            self.statistics.outcomes += 1;
+        } else {
+            let state = self.walker.state();
+            let visible = &state[..state.len() - self.walker.model.hidden_words()];
+            if !self.ends.contains(visible) {
+                self.ends.insert(visible.to_vec());
+            }
         }
     }
 
@@ -250,15 +265,15 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let broken: usize = self.broken.iter().map(|state| 64 + state.len() * size_of::<u32>()).sum();
-        let sums = self.sums.capacity() * size_of::<Sum>() + broken;
+        let ends: usize = self.ends.iter().map(|state| 64 + state.len() * size_of::<u32>()).sum();
+        let sums = self.sums.capacity() * size_of::<Sum>() + ends;
         self.walker.store.memory_bytes() + self.walker.memory_bytes() + self.table.memory_bytes() + sums as u64
     }
 
     /// The numbers of the first node; if it was not left, of the executions met behind it.
     fn conclude(&mut self) -> Numbers {
         self.statistics.memory_bytes = self.memory_bytes();
-        self.statistics.outcomes += self.broken.len() as u64;
+        self.statistics.outcomes += self.ends.len() as u64;
         if let Some(root) = self.root {
             return root;
         }

@@ -121,6 +121,12 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         &self.position.state()[state_start(self.position.state())..]
     }
 
+    /// What distinguishes the present state as one in which executions end; see [`Independence::write_outcome`].
+    pub(super) fn write_outcome(&mut self, outcome: &mut Vec<u32>) -> bool {
+        let words = self.position.state();
+        self.model.write_outcome(&words[state_start(words)..], outcome)
+    }
+
     /// Goes to the node that is proposed, at which the store has looked.
     #[inline]
     pub(super) fn enter(&mut self, label: Option<M::Label>, transient: bool) {
@@ -200,7 +206,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                         self.laps.clear();
                         self.laps.extend_from_slice(laps(words));
                     }
-                    self.carry(label);
+                    self.carry();
                     self.compose();
                     return Way::Next { label, fails: fault.is_some(), transient };
                 }
@@ -283,10 +289,9 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
 
     /// Gives what is asleep, and the loops that were closed, the names that they have in the successor.
     #[inline]
-    fn carry(&mut self, label: Option<M::Label>) {
+    fn carry(&mut self) {
         if !self.kept.is_empty() || !self.laps.is_empty() {
-            let words = self.position.state();
-            self.model.carry(&words[state_start(words)..], label.as_ref(), &mut self.kept, &mut self.laps);
+            self.model.carry(&mut self.kept, &mut self.laps);
         }
     }
 

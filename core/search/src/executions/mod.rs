@@ -60,9 +60,16 @@ pub trait Independence: Model {
     /// Removes the steps that are not independent of `step` from a list of names. All are possible in `state`.
     fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>);
 
-    /// Changes names of steps and keys of loops ([`Independence::laps_of`]; each is followed by how often it was met) of a
-    /// state to those that they have after a transition. The order of neither changes.
-    fn carry(&mut self, _state: &[u32], _label: Option<&Self::Label>, _names: &mut [u32], _laps: &mut [u32]) {}
+    /// Changes names of steps, all of them possible in a state, and keys of loops ([`Independence::laps_of`]; each is followed by
+    /// how often it was met) to those that they have after the transition that was listed last. The order of neither changes;
+    /// keys of processes that are gone are removed.
+    fn carry(&mut self, _names: &mut [u32], _laps: &mut Vec<u32>) {}
+
+    /// Writes what distinguishes a state in which executions end from others; false if that is all of the state but its hidden
+    /// words.
+    fn write_outcome(&mut self, _state: &[u32], _outcome: &mut Vec<u32>) -> bool {
+        false
+    }
 
     /// Whether the successors listed now are possible only because no other step was: then they are independent of nothing.
     fn is_last_resort(&self, cursor: &Self::Cursor) -> bool;
