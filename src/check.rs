@@ -1,8 +1,6 @@
 //! `fabius check`: each file from its text to its report.
 
-use crate::args::{
-    AuditExtent, Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind, VacuityWish,
-};
+use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind, VacuityWish};
 use crate::render::text;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
@@ -12,7 +10,7 @@ use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::pool::Processes;
 #[cfg(unix)]
 use fabius_engine::pool::WorkerPool;
-use fabius_engine::settings::{Audit, Progress, VacuityExtent};
+use fabius_engine::settings::{Progress, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_project::cache::Cache;
 use fabius_project::defines::definition;
@@ -355,11 +353,7 @@ pub(crate) fn settings(args: &Check) -> Settings {
         keep_going: args.keep_going,
         optimize: !args.no_optimize,
         reduction: !args.no_reduction,
-        audit: match args.audit {
-            AuditExtent::Off => Audit::Off,
-            AuditExtent::Sample => Audit::Sample,
-            AuditExtent::Full => Audit::Full,
-        },
+        audit: args.audit.into(),
         hints: args.hints,
         vacuity: match args.vacuity {
             VacuityWish::Off => VacuityExtent::Off,

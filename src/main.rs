@@ -15,6 +15,7 @@ mod executions;
 mod exit;
 mod explain;
 mod explore;
+mod find;
 mod formats;
 mod graph;
 mod init;
@@ -87,6 +88,7 @@ fn run(cli: Cli) -> u8 {
         Command::Contexts(args) => contexts::run(&args),
         Command::Mutate(args) => mutate::run(&args),
         Command::Stuck(args) => stuck::run(&args),
+        Command::Find(args) => find::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Pin(args) => pin::run(&args),
         Command::Explore(args) => explore::run(&args),

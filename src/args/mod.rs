@@ -7,6 +7,7 @@ use crate::checkpoint::CheckpointFlags;
 use crate::contexts::Contexts;
 use crate::delays::DelayFlags;
 use crate::diff::Diff;
+pub use crate::find::Find;
 use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
 pub use crate::graph::Graph;
@@ -18,6 +19,7 @@ use crate::sweep::SweepFlags;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use executions::{CountBy, ExecutionFormat, Executions, Independence, Only};
+use fabius_engine::settings::Audit;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -59,6 +61,8 @@ pub enum Command {
     Contexts(Box<Contexts>),
     /// Find out whether a model can deadlock: from its text, or by a search guided to where all processes could be blocked.
     Stuck(Box<Stuck>),
+    /// Look for a run in which a pattern comes true, such as `x > 1 after y == 2`: a shortest one, or the certainty that there is none.
+    Find(Box<Find>),
     /// Draw the state graph of a small model, whole or grouped, with the run to its error; or the automata of its processes.
     Graph(Box<Graph>),
     /// Find out how strong the properties of a model are: change the model in many small ways, and see which changes no property notices.
@@ -403,6 +407,16 @@ pub enum AuditExtent {
     Sample,
     /// All.
     Full,
+}
+
+impl From<AuditExtent> for Audit {
+    fn from(extent: AuditExtent) -> Self {
+        match extent {
+            AuditExtent::Off => Self::Off,
+            AuditExtent::Sample => Self::Sample,
+            AuditExtent::Full => Self::Full,
+        }
+    }
 }
 
 /// How much is done to find parts of proved formulas that the model never needs.

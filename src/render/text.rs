@@ -11,6 +11,7 @@ use fabius_analysis::DEAD_CODE_MAX;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyClass, PropertyReport, SearchReport};
 use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
+use fabius_witness::format::json::RECORDS_MAX;
 use fabius_witness::format::ribbon;
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Steps, Trace};
@@ -129,37 +130,42 @@ pub fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool,
     }
     // What to do about it is told at the end of the run.
     let finding = Finding { help: Vec::new(), ..example.finding.clone() };
-    let mut text = findings::render(map, &finding) + "\n";
-    let many = STEPS_SHOWN_MAX < example.trace.len();
+    findings::render(map, &finding) + "\n" + &run(map, &example.trace, &heading(example), as_diagram)
+}
+
+/// A run, below a heading: its steps, and where it ends.
+pub fn run(map: &SourceMap, run: &Trace, heading: &str, as_diagram: bool) -> String {
+    let mut text = String::new();
+    let many = STEPS_SHOWN_MAX < run.len();
     let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
-    let _ = writeln!(text, "{}", paint(STRONG, heading(example)));
+    let _ = writeln!(text, "{}", paint(STRONG, heading));
     if as_diagram {
-        text.push_str(&diagram::text(&example.trace, map, "  "));
-        return text + &after_diagram(&example.trace, map, layout);
+        text.push_str(&diagram::text(run, map, "  "));
+        return text + &after_diagram(run, map, layout);
     }
-    text.push_str(&lines(&trace::steps(&example.trace, map, layout), "  "));
+    text.push_str(&lines(&trace::steps(run, map, layout), "  "));
     if many {
         let all = format!(
             "all {}: {}, or step by step: fabius explore",
-            counted(example.report.steps, "step"),
-            if example.report.steps_left_out == 0 { "--json" } else { "--trail" }
+            counted(run.len() as u64, "step"),
+            if run.len() <= RECORDS_MAX { "--json" } else { "--trail" }
         );
         let _ = writeln!(text, "  {}", paint(FAINT, all));
     }
-    if example.trace.steps.holds() {
+    if run.steps.holds() {
         let _ = writeln!(text, "  {}", paint(FAINT, "┃ inside an atomic sequence"));
     }
     text.push('\n');
-    text.push_str(&ribbon(&example.trace, layout));
-    let loops = example.trace.cycle_start.is_some_and(|start| start <= example.trace.len());
+    text.push_str(&ribbon(run, layout));
+    let loops = run.cycle_start.is_some_and(|start| start <= run.len());
     let section = if loops { "in the loop:" } else { "in the end:" };
     let _ = writeln!(text, "{}", paint(STRONG, section));
-    let ending = match example.trace.claim {
+    let ending = match run.claim {
         Claim::Fault(_) => {
-            text.push_str(&whereabouts(map, &example.trace));
-            values(&example.trace, layout)
+            text.push_str(&whereabouts(map, run));
+            values(run, layout)
         }
-        _ => trace::ending(&example.trace, map, layout),
+        _ => trace::ending(run, map, layout),
     };
     let (shown, left) = ending.split_at(ending.len().min(ENDING_LINES_MAX));
     text.push_str(&lines(shown, "  "));
@@ -174,7 +180,8 @@ pub fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool,
 fn ribbon(trace: &Trace, layout: Layout) -> String {
     let Some(ribbon) = &trace.ribbon else { return String::new() };
     let layout = Layout { width: RIBBON_WIDTH, ..layout };
-    let heading = paint(STRONG, "where the formula holds:");
+    let what = if trace.claim == Claim::Reaches { "pattern" } else { "formula" };
+    let heading = paint(STRONG, format!("where the {what} holds:"));
     let table = lines(&ribbon::lines(ribbon, layout), "  ");
     format!("{heading}\n{table}{}\n", lines(&ribbon::legend(ribbon, layout), "  "))
 }

@@ -18,6 +18,7 @@ const COMMANDS: &[&str] = &[
     "schedule",
     "contexts",
     "stuck",
+    "find",
     "mutate",
     "graph",
     "pin",

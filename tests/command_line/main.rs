@@ -6,6 +6,7 @@ mod contexts;
 mod damaged_inputs;
 mod docs;
 mod executions;
+mod find;
 mod graph;
 mod hostile;
 mod integrations;

@@ -82,6 +82,16 @@ pub enum Pattern {
     Ignore,
 }
 
+impl Pattern {
+    fn operands(&self) -> Vec<&Expr> {
+        match self {
+            Self::Store(place) => place.indices.iter().collect(),
+            Self::Match(e) => vec![e],
+            Self::Ignore => Vec::new(),
+        }
+    }
+}
+
 /// An expression.
 #[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Expr {
@@ -165,6 +175,26 @@ impl Expr {
     /// `op operand`.
     pub fn unary(op: UnaryOp, operand: Expr) -> Self {
         Self::Unary(op, Box::new(operand))
+    }
+
+    /// The expressions that it is directly made of.
+    pub fn operands(&self) -> Vec<&Self> {
+        match self {
+            Self::Constant(_) | Self::Pid | Self::ProcessCount | Self::Last | Self::Timeout | Self::NonProgress => {
+                Vec::new()
+            }
+            Self::Load(place) => place.indices.iter().collect(),
+            Self::Unary(_, a) | Self::Length(a) | Self::Test(_, a) => vec![a],
+            Self::Enabled(a) | Self::LocationOf(a) | Self::PriorityOf(a) => vec![a],
+            Self::Binary(_, a, b) => vec![a, b],
+            Self::Conditional(a, b, c) => vec![a, b, c],
+            Self::Poll { channel, fields, .. } => {
+                std::iter::once(&**channel).chain(fields.iter().flat_map(Pattern::operands)).collect()
+            }
+            Self::Run { arguments, .. } => arguments.iter().collect(),
+            Self::At { pid, .. } => pid.as_deref().into_iter().collect(),
+            Self::Remote { pid, indices, .. } => pid.as_deref().into_iter().chain(indices).collect(),
+        }
     }
 
     /// The value, if it is a constant.

@@ -10,6 +10,7 @@ pub mod load;
 pub mod meaning;
 pub mod mutants;
 pub mod option;
+pub mod pattern;
 pub mod plan;
 pub mod pool;
 pub mod query;

@@ -9,7 +9,7 @@ pub mod vacuity;
 
 use fabius_base::{Finding, SourceMap, Span, StopReason};
 use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
-use ribbon::RibbonReport;
+pub use ribbon::RibbonReport;
 use schedule::ScheduleReport;
 pub use search::{SearchEnd, SearchReport, StrategyReport};
 use serde::Serialize;
