@@ -1,6 +1,6 @@
 //! Where a run is to stop: breakpoints on lines, process types and data, and kinds of errors.
 
-use fabius_explore::{Condition, Exploration, Place};
+use fabius_explore::{Exploration, Pattern, Place};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ enum Trigger {
     Line(Place),
     /// A process of this type begins.
     Begins(String),
+    /// A pattern comes true.
+    Pattern(Pattern),
     /// A variable or a channel changes.
     Changes(String),
 }
@@ -32,7 +34,7 @@ struct Point {
     id: i64,
     file: String,
     trigger: Trigger,
-    condition: Option<Condition>,
+    condition: Option<Pattern>,
     hits: Hits,
     log: Option<String>,
     count: u64,
@@ -137,15 +139,21 @@ impl Points {
         requests.iter().map(|request| self.add(e, file, request, trigger(request))).collect()
     }
 
-    /// Replaces those on process types.
+    /// Replaces those on process types, and on patterns.
     pub(crate) fn set_types(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Value> {
-        self.points.retain(|point| !matches!(point.trigger, Trigger::Begins(_)));
+        self.points.retain(|point| !matches!(point.trigger, Trigger::Begins(_) | Trigger::Pattern(_)));
         let trigger = |request: &BreakpointRequest| {
             if e.process_types().any(|name| name == request.name) {
                 return Ok((json!({}), Trigger::Begins(request.name.clone())));
             }
-            let known: Vec<&str> = e.process_types().collect();
-            Err(format!("unknown process type `{}` (known: {})", request.name, known.join(", ")))
+            let is_name = request.name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            e.pattern(&request.name).map(|pattern| (json!({}), Trigger::Pattern(pattern.coming_true()))).map_err(
+                |why| {
+                    let known: Vec<&str> = e.process_types().collect();
+                    let no_type = format!("unknown process type `{}` (known: {})", request.name, known.join(", "));
+                    if is_name { no_type } else { why }
+                },
+            )
         };
         requests.iter().map(|request| self.add(e, "", request, trigger(request))).collect()
     }
@@ -174,7 +182,7 @@ impl Points {
             let text = |text: &Option<String>| {
                 text.as_ref().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
             };
-            let condition = text(&request.condition).map(|text| e.condition(&text)).transpose()?;
+            let condition = text(&request.condition).map(|text| e.pattern(&text)).transpose()?;
             let hits = match text(&request.hit_condition) {
                 None => Hits::All,
                 Some(hits) => {
@@ -203,7 +211,7 @@ impl Points {
         let changes = e.step_to(e.here()).map(|step| step.changes).unwrap_or_default();
         let mut found: Option<Hit> = None;
         for point in &mut self.points {
-            let (reason, pid, text) = match &point.trigger {
+            let (reason, pid, text) = match &mut point.trigger {
                 Trigger::Line(place) => match e.arrived_at(place) {
                     Some(pid) => ("breakpoint", Some(pid), format!("line {}", place.line)),
                     None => continue,
@@ -212,6 +220,12 @@ impl Points {
                     Some((pid, _)) => ("function breakpoint", Some(pid), format!("{name} begins")),
                     None => continue,
                 },
+                Trigger::Pattern(pattern) => {
+                    if !pattern.holds(e) {
+                        continue;
+                    }
+                    ("function breakpoint", e.concerned().first().copied(), format!("`{}` is true now", pattern.text()))
+                }
                 Trigger::Changes(name) => match changes.iter().find(|change| change.name == *name) {
                     Some(change) => {
                         let text = format!("{name} changed from {} to {}", change.old, change.new);
@@ -220,7 +234,7 @@ impl Points {
                     None => continue,
                 },
             };
-            if point.condition.as_ref().is_some_and(|condition| !e.holds(condition).unwrap_or(false)) {
+            if point.condition.as_mut().is_some_and(|condition| !condition.holds(e)) {
                 continue;
             }
             point.count = point.count.saturating_add(1);
@@ -242,9 +256,12 @@ impl Points {
         self.points.retain_mut(|point| {
             let place = match &point.trigger {
                 Trigger::Line(place) => e.place(&point.file, place.line).map(Trigger::Line),
+                Trigger::Pattern(pattern) => {
+                    e.pattern(pattern.text()).ok().map(|pattern| Trigger::Pattern(pattern.coming_true()))
+                }
                 other => Some(other.clone()),
             };
-            let condition = point.condition.as_ref().map(|condition| e.condition(&condition.text)).transpose();
+            let condition = point.condition.as_ref().map(|condition| e.pattern(condition.text())).transpose();
             let (Some(trigger), Ok(condition)) = (place, condition) else { return false };
             (point.trigger, point.condition, point.count) = (trigger, condition, 0);
             true

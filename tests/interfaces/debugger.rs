@@ -121,6 +121,39 @@ fn breakpoints_of_all_kinds_stop_the_run() {
 }
 
 #[test]
+fn patterns_over_the_past_are_conditions_and_function_breakpoints() {
+    let program = model("bounded_buffer");
+    let mut debugger = Debugger::new();
+    debugger.launch(&program, json!({ "counterexample": 0 }));
+    let source = json!({ "path": program });
+    let names = ["stored == 4 after stored == 2", "stored == 4 after", "historically nobody"];
+    let set: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
+    let told = debugger.request("setFunctionBreakpoints", json!({ "breakpoints": set }));
+    let verified: Vec<&Value> =
+        told["breakpoints"].as_array().expect("a list").iter().map(|b| &b["verified"]).collect();
+    assert_eq!(verified, [true, false, false]);
+    assert!(told["breakpoints"][2]["message"].as_str().is_some_and(|why| why.contains("`nobody`")), "{told}");
+    debugger.request(
+        "setBreakpoints",
+        json!({ "source": source, "breakpoints": [
+        { "line": 31, "condition": "stored == 4 since start (stored == 4)" },
+    ] }),
+    );
+    debugger.configured();
+    debugger.event("fabius/at");
+    let stop = debugger.go("continue", json!({ "threadId": 1 }));
+    assert_eq!((stop.reason.as_str(), stop.step), ("function breakpoint", 8));
+    assert!(stop.text.contains("`stored == 4 after stored == 2` is true now"), "{stop:?}");
+    let stop = debugger.go("continue", json!({ "threadId": 1 }));
+    assert_eq!((stop.reason.as_str(), stop.step, stop.line), ("breakpoint", 9, 31));
+    let stop = debugger.go("reverseContinue", json!({ "threadId": 1 }));
+    assert_eq!((stop.reason.as_str(), stop.step), ("function breakpoint", 8));
+    let stop = debugger.go("reverseContinue", json!({ "threadId": 1 }));
+    assert_eq!(stop.step, 0);
+    assert_eq!(debugger.end(), Some(0));
+}
+
+#[test]
 fn free_stepping_branches_by_choices() {
     let program = written(
         "free",

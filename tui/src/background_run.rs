@@ -2,7 +2,7 @@
 //! one that is shown when they end.
 
 use fabius_base::Cancel;
-use fabius_explore::{Condition, Exploration, Place, RunLimits, Stop, Way};
+use fabius_explore::{Exploration, Pattern, Place, RunLimits, Stop, Way};
 
 /// A run until something happens is at most so long.
 const STEPS_MAX: usize = 1_000_000;
@@ -13,7 +13,14 @@ const TELL_STEPS: usize = 1000;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Goal {
     /// Until this is true.
-    Until(Condition),
+    Until(Pattern),
+    /// At random, until this is true.
+    RandomUntil {
+        /// What.
+        pattern: Pattern,
+        /// The same seed gives the same run.
+        seed: u64,
+    },
     /// Until a process comes to a line.
     Line(Place),
     /// For this many steps at random.
@@ -39,6 +46,7 @@ impl RunRequest {
     pub fn run(mut self, cancel: &Cancel, tell: &mut dyn FnMut(usize)) -> (Exploration, Stop) {
         let (way, steps_max) = match self.goal {
             Goal::Random { steps, seed } => (Way::Random(seed), steps),
+            Goal::RandomUntil { seed, .. } => (Way::Random(seed), STEPS_MAX),
             Goal::Until(_) | Goal::Line(_) => (Way::Line, STEPS_MAX),
         };
         let limits = RunLimits { steps_max, cancel: Some(cancel) };
@@ -48,8 +56,8 @@ impl RunRequest {
             if steps % TELL_STEPS == 0 {
                 tell(steps);
             }
-            match &self.goal {
-                Goal::Until(condition) => walk.holds(condition).unwrap_or(false),
+            match &mut self.goal {
+                Goal::Until(pattern) | Goal::RandomUntil { pattern, .. } => pattern.holds(walk),
                 Goal::Line(place) => walk.arrived_at(place).is_some(),
                 Goal::Random { .. } => false,
             }

@@ -135,8 +135,8 @@ pub const TABLE: &[Binding] = table![
 
     CHOOSE Driving Choice ["1", "2", "3", "4", "5", "6", "7", "8", "9"] "choose" "Take the choice with this number."
     CHOOSE Everywhere Enter ["enter"] "go" "What is marked: take the choice, go to the step, let the process move, run to the line, show who wrote the value."
-    CHOOSE Driving Until ["c"] "run until" "Run until a condition holds, in the model's own words."
-    CHOOSE Driving Random ["r"] "random" "Take a number of steps at random."
+    CHOOSE Driving Until ["c"] "run until" "Run until a pattern is true: an expression of the model, also about the states before, as x > 1 after y == 2."
+    CHOOSE Driving Random ["r"] "random" "Take a number of steps at random, or go on at random until a pattern is true."
     CHOOSE Driving Undo ["u"] "undo" "Take back what was done last, whatever it was."
     CHOOSE Driving Redo ["ctrl-r"] "redo" "Do again what was taken back."
     CHOOSE Driving Bookmark ["b"] "bookmark" "Give this state a name; an empty name takes it away."
@@ -160,7 +160,7 @@ pub const TABLE: &[Binding] = table![
     UNDERSTAND Driving AddWatch ["a"] "add watch" "Watch an expression of the model: its value stands above the other values; enter on it shows how it changes along the run."
     UNDERSTAND Driving RemoveWatch ["-"] "remove watch" "Remove the watch expression that is marked."
 
-    FIND Driving Find ["/"] "find" "Find a text in the panel that is marked: steps of the run, source, values, processes, next steps. Also in this help."
+    FIND Driving Find ["/"] "find" "Find a text in the panel that is marked: steps of the run, source, values, processes, next steps. Also in this help. In the run, = x > 1 after y == 2 finds the states where a pattern is true, and ~ x the steps in which a value changes, the first and the last."
     FIND Finding FindNext ["n"] "next" "The next place, after a text was found."
     FIND Finding FindPrevious ["N"] "previous" "The place before, after a text was found."
     FIND Finding FindEnd ["esc"] "end" "No longer find: n and N are what they were."

@@ -21,7 +21,8 @@
 //! * **What lies ahead**: [`Exploration::charting`] says what is worth drawing, [`GraphRequest::run`] draws it (on whatever
 //!   thread), [`Exploration::learn_chart`] takes it over; [`Choice::mark`] says then what can still go wrong, and how soon.
 //! * **Driving**: [`Exploration::run`] forward and [`Exploration::run_back`] until anything; [`Exploration::run_until`] a
-//!   [`Condition`] in the model's own words, [`Exploration::run_to`] a [`Place`] (a line), at random with a seed.
+//!   [`Condition`] in the model's own words, [`Exploration::run_to`] a [`Place`] (a line), at random with a seed. A [`Pattern`] is about
+//!   the states before as well: *until `x > 1 after y == 2`*.
 //! * **Holding**: [`Exploration::hold`] keeps a process from moving in automatic runs and searches, until released, until a
 //!   condition holds, or for this many steps of others (a delay); a step by hand is still possible, and
 //!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays.
@@ -46,6 +47,7 @@ mod hold;
 mod local;
 mod narrative;
 mod owner;
+mod pattern;
 mod session;
 mod tree;
 mod view;
@@ -60,6 +62,7 @@ pub use forecast::GraphRequest;
 pub use hold::{Hold, Seal, Until};
 pub use local::{Local, LocalAnswer, Scope, SearchRequest};
 pub use narrative::sentence;
+pub use pattern::Pattern;
 pub use session::{Exploration, Lasso};
 pub use tree::NodeId;
 pub use view::{Arrow, ProcessView, Role, Value};

@@ -74,6 +74,8 @@ pub(crate) struct Tree {
     by_hash: HashMap<u64, u32>,
     root: Arc<Situation>,
     kept: RefCell<Kept>,
+    /// How often nodes were forgotten.
+    epoch: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -159,7 +161,12 @@ impl Tree {
             first_error: NONE,
         };
         let by_hash = HashMap::from([(hash, 0)]);
-        Ok(Self { program, nodes: vec![root], by_hash, root: situation, kept: RefCell::default() })
+        Ok(Self { program, nodes: vec![root], by_hash, root: situation, kept: RefCell::default(), epoch: 0 })
+    }
+
+    /// How often nodes were forgotten; a number may be given anew after that.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -303,6 +310,7 @@ impl Tree {
                 };
             }
         }
+        self.epoch += 1;
         self.nodes.truncate(size as usize);
         for node in &mut self.nodes {
             // The first error is the last to be forgotten.

@@ -1,6 +1,6 @@
 //! Finding a text in the panel that is marked, or in the help.
 
-use super::{drive, entries, prompt, visible};
+use super::{drive, entries, prompt, query, visible};
 use crate::keys::Act;
 use crate::layout::Layout;
 use crate::model::{Model, Overlay, Panel, Question, Tone, TraceTab};
@@ -34,10 +34,15 @@ enum Direction {
     Back,
 }
 
-/// Looks for a text from the marked entry on; an empty one ends it.
-pub(super) fn begin(model: &mut Model, text: &str) {
+/// Looks for a text from the marked entry on, or for what it asks about the run; an empty one ends it.
+///
+/// # Errors
+/// What is wrong with a question about the run, in a sentence.
+pub(super) fn begin(model: &mut Model, text: &str) -> Result<(), String> {
+    query::hits(model, text).transpose()?;
     model.find = Some(text.to_owned()).filter(|text| !text.is_empty());
     next(model, Direction::FromHere);
+    Ok(())
 }
 
 /// Marks the next entry that has the text.
@@ -52,9 +57,16 @@ fn next(model: &mut Model, direction: Direction) {
         Direction::Back => (at + 2 * count - offset - 1) % count,
     };
     let lower = wanted.to_lowercase();
-    let has = |index: &usize| text_of(model, *index).to_lowercase().contains(&lower);
+    let hits = query::hits(model, &wanted).and_then(Result::ok);
+    let has = |index: &usize| match &hits {
+        Some(hits) => hits.rows.get(*index) == Some(&true),
+        None => text_of(model, *index).to_lowercase().contains(&lower),
+    };
     let found = (0..count.min(ENTRIES_MAX)).map(place).find(has);
     let Some(index) = found else {
+        if let Some(hits) = hits {
+            return model.say(Tone::Plain, hits.sentence);
+        }
         let where_to = panel.title();
         let part = if ENTRIES_MAX < count { format!(" in the next {ENTRIES_MAX} entries") } else { String::new() };
         return model.say(Tone::Plain, format!("`{wanted}` was not found{part}: {where_to}"));
@@ -72,7 +84,10 @@ fn next(model: &mut Model, direction: Direction) {
     };
     if panel == Panel::Trace {
         drive::tell_marked(model);
-        model.status_line.text.push_str(wrapped);
+        match hits {
+            Some(hits) => model.say(Tone::Plain, format!("{}{wrapped}", hits.sentence)),
+            None => model.status_line.text.push_str(wrapped),
+        }
     } else {
         model.say(Tone::Plain, format!("`{wanted}`: entry {} of {count}{wrapped}", index + 1));
     }

@@ -6,6 +6,7 @@ mod find;
 mod mouse;
 mod popup;
 mod prompt;
+mod query;
 mod read;
 mod search;
 

@@ -82,13 +82,22 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
         Question::Open => effects.push(Effect::Read(PathBuf::from(text))),
         Question::Until => {
             let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
-            let condition = walk.condition(text)?;
-            drive::background_run(model, Goal::Until(condition), format!("until `{text}`"), effects);
+            let pattern = walk.pattern(text)?;
+            drive::background_run(model, Goal::Until(pattern), format!("until `{text}`"), effects);
         }
         Question::Random => {
-            let steps = number(text)?.min(RANDOM_MAX);
+            let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
+            let wanted = match text.parse::<usize>() {
+                Ok(steps) => Ok(steps.min(RANDOM_MAX)),
+                Err(_) => Err(walk.pattern(text)?),
+            };
             model.seed = model.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            drive::background_run(model, Goal::Random { steps, seed: model.seed }, "at random".to_owned(), effects);
+            let seed = model.seed;
+            let (goal, words) = match wanted {
+                Ok(steps) => (Goal::Random { steps, seed }, "at random".to_owned()),
+                Err(pattern) => (Goal::RandomUntil { pattern, seed }, format!("at random until `{text}`")),
+            };
+            drive::background_run(model, goal, words, effects);
         }
         Question::HoldUntil(pid) => {
             let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
@@ -101,7 +110,7 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
             let words = format!("for {} of others", counted(steps as u64, "step"));
             hold(model, pid, Until::Others(others), &words)?;
         }
-        Question::Find => find::begin(model, text),
+        Question::Find => find::begin(model, text)?,
         Question::FindInHelp => {
             model.find_in_help = Some(text.to_owned()).filter(|text| !text.is_empty());
             model.overlay = Some(Overlay::Help(0));

@@ -167,8 +167,8 @@ fn show_popup(model: &Model, popup: &Popup, buffer: &mut Buffer, body: Rect) {
 fn words(asks: Question, model: &Model) -> (String, &'static str) {
     let name = |pid: u8| crate::update::name_of(model, pid);
     match asks {
-        Question::Until => ("Run until".to_owned(), "a condition, such as  x > 2 && len(q) == 0"),
-        Question::Random => ("Random steps".to_owned(), "how many"),
+        Question::Until => ("Run until".to_owned(), "a pattern, such as  len(q) == 0  or  x > 2 after y == 1"),
+        Question::Random => ("At random".to_owned(), "how many steps, or until what:  x > 2 after y == 1"),
         Question::HoldUntil(pid) => (format!("Hold {} until", name(pid)), "a condition, such as  len(q) == 2"),
         Question::Delay(pid) => (format!("Delay {}", name(pid)), "for how many steps of the others"),
         Question::Bookmark => ("Name of this state".to_owned(), "an empty name takes the bookmark away"),

@@ -534,3 +534,41 @@ fn a_long_run_scrolls_without_describing_all_of_it() {
     let described = player.model.session.as_ref().expect("a walk").described - before;
     assert!(described <= 110 * rows, "100 pages took {described} descriptions of steps");
 }
+
+#[test]
+fn a_run_is_asked_where_a_pattern_is_true_and_where_a_value_changes() {
+    let mut player = Player::open(TALK, FULL);
+    player.keys("n n n n n home tab tab tab");
+    let marked = |player: &Player| player.model.cursors[Panel::Trace.index()].at;
+    player.keys("/ \"=len(up)==0&&once(len(up)==1) enter");
+    player.said("`len(up)==0&&once(len(up)==1)` is true in");
+    let first = marked(&player);
+    player.keys("N");
+    player.said("from the end again");
+    player.keys("n");
+    assert_eq!(marked(&player), first);
+    player.keys("/ ctrl-u \"~asked enter");
+    player.said("`asked` changes in step 3 only");
+    assert_eq!(marked(&player), 3, "{}", player.screen());
+    player.keys("/ ctrl-u \"~len(up) enter");
+    player.said("`len(up)` changes in 2 steps, first in step 1, last in step 2");
+    player.keys("/ ctrl-u \"=asked==9 enter");
+    player.said("`asked==9` is true nowhere in this run");
+    // What cannot be read is not looked for.
+    player.keys("/ ctrl-u \"=nobody==9 enter");
+    assert!(player.screen().contains("`nobody` is not declared"), "{}", player.screen());
+    player.keys("esc");
+}
+
+#[test]
+fn a_run_goes_on_at_random_or_along_the_line_until_a_pattern_is_true() {
+    for key in ["r", "c"] {
+        let mut player = Player::open(TALK, FULL);
+        player.keys(&format!("{key} ctrl-u \"asked==3&&previously(asked==0) enter"));
+        let session = player.model.session.as_ref().expect("a walk");
+        assert_eq!(session.walk.number(session.walk.here()), 3, "{}", player.screen());
+        assert_eq!(session.walk.evaluate("asked", None).as_deref(), Ok("3"));
+        player.keys(&format!("{key} ctrl-u \"asked==3&&nonsense enter"));
+        assert!(player.screen().contains("`nonsense` is not declared"), "{}", player.screen());
+    }
+}

@@ -467,3 +467,55 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn patterns_are_true_where_their_definition_is_wherever_one_goes() {
+    let patterns = [
+        "stored > 1 after stored == 0",
+        "stored == 1 since start (stored == 3)",
+        "previously historically stored < 3",
+        "end (stored == 2) && once Consumer@line 31",
+    ];
+    let mut seen = [0, 0];
+    for (number, text) in patterns.iter().enumerate() {
+        let mut e = open(&model("bounded_buffer"));
+        let mut pattern = e.pattern(text).expect("it can be read");
+        let read = fabius_task::pattern::pattern(e.loaded(), &e.target().program, text).expect("it can be read");
+        let mut dice = number as u64;
+        for _ in 0..300 {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            match (dice >> 33) % 8 {
+                0 => drop(e.back()),
+                1 => drop(e.undo()),
+                2 => drop(e.go(NodeId(((dice >> 40) % e.size() as u64) as u32))),
+                3 => drop(e.redo()),
+                choice => {
+                    let choices = e.choices();
+                    let _ = choices.get(choice as usize % choices.len().max(1)).map(|choice| e.choose(choice));
+                }
+            }
+            let way: Vec<_> = std::iter::successors(Some(e.here()), |node| e.parent(*node)).collect();
+            let states: Vec<_> = way.iter().rev().map(|node| e.state_at(*node)).collect();
+            let is_true = &mut |p: &usize, now: usize| {
+                fabius_witness::value_of(&e.target().program, &states[now], &read.propositions[*p])
+                    .is_ok_and(|v| v != 0)
+            };
+            let defined = read.formula.positions(states.len(), is_true);
+            assert_eq!(Some(&pattern.holds(&e)), defined.last(), "{text} {states:?}");
+            seen[usize::from(pattern.holds(&e))] += 1;
+        }
+    }
+    assert!(100 < seen[0] && 100 < seen[1], "{seen:?}");
+}
+
+#[test]
+fn a_run_at_random_stops_where_a_pattern_comes_true() {
+    let mut e = open(&model("bounded_buffer"));
+    let mut pattern = e.pattern("stored == 0 after stored == 2").expect("it can be read").coming_true();
+    let stop = e.run(Way::Random(8), &RunLimits::default(), |e| pattern.holds(e));
+    assert_eq!(stop, Stop::Reached);
+    assert_eq!(e.evaluate("stored", None).as_deref(), Ok("0"));
+    let before = e.parent(e.here()).expect("a step");
+    assert!(!pattern.holds_at(&e, before));
+    assert!(e.pattern("stored == 0 after").is_err());
+}

@@ -1,0 +1,60 @@
+//! Questions about a run: where a pattern is true, where the value of an expression changes.
+
+use crate::model::{Model, Panel, TraceTab};
+use crate::session::Session;
+use fabius_engine::words::counted;
+use fabius_explore::NodeId;
+
+/// This many rows of a run are looked at.
+const ROWS_MAX: usize = 20_000;
+
+/// The rows of the run that answer a question.
+pub(super) struct Hits {
+    /// Of each row that was looked at, whether it does.
+    pub rows: Vec<bool>,
+    /// All of them in a sentence without its full stop.
+    pub sentence: String,
+}
+
+/// The rows that a text asks for: `= PATTERN` those where it is true, `~ EXPRESSION` those where its value is another one than before.
+/// `None` if the text asks for no more than itself, or no run is marked.
+///
+/// # Errors
+/// What is wrong with the question, in a sentence.
+pub(super) fn hits(model: &Model, text: &str) -> Option<Result<Hits, String>> {
+    let of_run = model.panel == Panel::Trace && model.tab != TraceTab::Tree;
+    let session = model.session.as_ref().filter(|_| of_run)?;
+    let nodes: Vec<NodeId> = (0..session.row_count().min(ROWS_MAX)).filter_map(|row| session.node_of(row)).collect();
+    match text.split_at_checked(1)? {
+        ("=", pattern) => Some(true_at(session, pattern.trim(), &nodes)),
+        ("~", expression) => Some(changes(session, expression.trim(), &nodes)),
+        _ => None,
+    }
+}
+
+fn true_at(session: &Session, text: &str, nodes: &[NodeId]) -> Result<Hits, String> {
+    let mut pattern = session.walk.pattern(text)?;
+    let rows: Vec<bool> = nodes.iter().map(|node| pattern.holds_at(&session.walk, *node)).collect();
+    let sentence = match rows.iter().filter(|row| **row).count() {
+        0 => format!("`{text}` is true nowhere in this run"),
+        states => format!("`{text}` is true in {} of {}", counted(states as u64, "state"), nodes.len()),
+    };
+    Ok(Hits { rows, sentence })
+}
+
+fn changes(session: &Session, text: &str, nodes: &[NodeId]) -> Result<Hits, String> {
+    let walk = &session.walk;
+    let expression = walk.condition(text)?;
+    let values: Vec<_> = nodes.iter().map(|node| walk.shown_at(&expression, *node)).collect();
+    let is_new = |row: usize| 0 < row && values[row] != values[row - 1];
+    let rows: Vec<bool> = (0..nodes.len()).map(is_new).collect();
+    let steps: Vec<usize> = (0..nodes.len()).filter(|row| rows[*row]).map(|row| walk.number(nodes[row])).collect();
+    let sentence = match steps.as_slice() {
+        [] => format!("`{text}` never changes in this run"),
+        [only] => format!("`{text}` changes in step {only} only"),
+        [first, .., last] => {
+            format!("`{text}` changes in {} steps, first in step {first}, last in step {last}", steps.len())
+        }
+    };
+    Ok(Hits { rows, sentence })
+}
