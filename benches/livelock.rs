@@ -7,10 +7,10 @@
 //! `-- --write` writes `docs/experiments/livelock.md`; other words select models.
 
 use fabius_needs::spin::{Compiler, Spin};
+use fabius_testkit::measure::{Timed, timed};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use wait4::Wait4;
+use std::process::Command;
 
 /// Models with progress labels: name and file.
 const MODELS: &[(&str, &str)] = &[
@@ -215,20 +215,10 @@ fn share(kept: Option<Run>, all: Option<Run>) -> String {
     }
 }
 
-/// Runs a program to its end: user and system seconds, elapsed seconds, and what it printed.
-fn timed(command: &mut Command) -> Option<(f64, f64, String)> {
-    let begun = std::time::Instant::now();
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let mut text = String::new();
-    std::io::Read::read_to_string(&mut child.stdout.take()?, &mut text).ok()?;
-    let used = child.wait4().ok()?.rusage;
-    Some((used.utime.as_secs_f64() + used.stime.as_secs_f64(), begun.elapsed().as_secs_f64(), text))
-}
-
 fn fabius(path: &Path, flags: &[&str]) -> Option<Run> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
     command.args(["check", "--json", "--no-cache", "--timeout", LIMIT]).args(flags).arg(path);
-    let (seconds, elapsed, text) = timed(&mut command)?;
+    let Timed { cpu: seconds, elapsed, text } = timed(&mut command)?;
     let report: serde_json::Value = serde_json::from_str(&text).ok()?;
     let property = report["properties"].as_array()?.first()?;
     Some(Run {
@@ -246,7 +236,7 @@ fn pan(path: &Path, flags: &[&str], arguments: &[&str]) -> Option<Run> {
     timed(&mut folder.compile(Compiler::Gcc, &[&["-O2", "-DMEMLIM=12000"], flags].concat()))?;
     let mut search = Command::new("timeout");
     search.arg(LIMIT).arg(folder.folder().join("pan")).args(arguments).args(["-m10000000", "-w22"]);
-    let (seconds, elapsed, text) = timed(search.current_dir(folder.folder()))?;
+    let Timed { cpu: seconds, elapsed, text } = timed(search.current_dir(folder.folder()))?;
     let states = number_before(&text, " states, stored")? as u64;
     Some(Run { seconds, elapsed, states, done: !text.contains("Search not completed"), length: None })
 }

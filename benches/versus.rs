@@ -8,32 +8,10 @@
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
 use fabius_needs::spin::{AS_WRITTEN, Compiler, Spin};
+use fabius_testkit::measure::{BIG_MODELS, Timed, geometric_mean, timed};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
-use wait4::Wait4;
-
-const MODELS: &[&str] = &[
-    "beem/peterson.3.pml",
-    "beem/lamport.3.pml",
-    "beem/at.3.pml",
-    "beem/iprotocol.3.pml",
-    "beem/brp.3.pml",
-    "beem/fischer.3.pml",
-    "beem/szymanski.3.pml",
-    "beem/rether.3.pml",
-    "beem/extinction.2.pml",
-    "spin-examples/cambridge.pml",
-    "spin-examples/ltl_leader.pml",
-    "case-studies/brp.pml",
-    "case-studies/garp_garp_ls.pml",
-    "case-studies/giop_giop1.nomig.pml",
-    "rtems/event-mgr-model.pml",
-    "dfsfifo/leader_t_derived_NPC_N4.pml",
-    "spin-examples/snoopy.pml",
-    "spins-tests/peterson3.pml",
-];
+use std::process::Command;
 
 /// One program's part in a row.
 #[derive(Clone, Copy, Default)]
@@ -70,7 +48,7 @@ fn main() {
         return;
     }
     let mut rows = Vec::new();
-    for name in MODELS {
+    for name in BIG_MODELS {
         if !options.only.is_empty() && !options.only.iter().any(|word| name.contains(word.as_str())) {
             continue;
         }
@@ -125,22 +103,12 @@ fn cheaper(old: Option<Cost>, new: Option<Cost>) -> Option<Cost> {
     }
 }
 
-/// Runs a program to its end: user and system seconds, and what it printed.
-fn timed(command: &mut Command) -> Option<(f64, String)> {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let mut text = String::new();
-    std::io::Read::read_to_string(&mut child.stdout.take()?, &mut text).ok()?;
-    let used = child.wait4().ok()?.rusage;
-    let seconds = |d: Duration| d.as_secs_f64();
-    Some((seconds(used.utime) + seconds(used.stime), text))
-}
-
 fn spin(path: &Path, compiler: Compiler, flags: &[&str]) -> Option<Cost> {
     let folder = Spin::on_file(path).ok()?;
-    let (generate, _) = timed(&mut folder.generate(&AS_WRITTEN))?;
+    let generate = timed(&mut folder.generate(&AS_WRITTEN))?.cpu;
     let flags = [flags, &["-DSAFETY", "-DNOREDUCE", "-DNOCLAIM", "-DMEMLIM=16000"]].concat();
-    let (compile, _) = timed(&mut folder.compile(compiler, &flags))?;
-    let (search, text) = timed(&mut folder.verify(&["-c0", "-m10000000", "-w22"]))?;
+    let compile = timed(&mut folder.compile(compiler, &flags))?.cpu;
+    let Timed { cpu: search, text, .. } = timed(&mut folder.verify(&["-c0", "-m10000000", "-w22"]))?;
     let states = number_before(&text, " states, stored")?;
     let memory = number_before(&text, "\ttotal actual memory usage").unwrap_or(0.0)
         - number_before(&text, "\tmemory used for DFS stack").unwrap_or(0.0);
@@ -164,7 +132,7 @@ fn fabius(path: &Path) -> Option<Cost> {
     command.env("FABIUS_CACHE", "off");
     command.args(["check", "--json", "--keep-going", "--no-optimize", "--no-cache", "--property", "safety"]);
     command.args(["--search", "dfs"]).arg(path);
-    let (seconds, text) = timed(&mut command)?;
+    let Timed { cpu: seconds, text, .. } = timed(&mut command)?;
     let report: serde_json::Value = serde_json::from_str(&text).ok()?;
     let property = report["properties"].as_array()?.iter().find(|property| property["kind"] == "safety")?;
     Some(Cost {
@@ -216,8 +184,7 @@ fn render(rows: &[Row]) -> String {
             Some(per(fabius) / per(gcc))
         })
         .collect();
-    if !ratios.is_empty() {
-        let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    if let Some(mean) = geometric_mean(&ratios) {
         let _ = writeln!(
             text,
             "\nGeometric mean of time per transition, Fabius / pan: {mean:.2} over {} models.",

@@ -12,6 +12,7 @@ pub mod corpus;
 pub mod explained;
 pub mod framing;
 pub mod generate;
+pub mod measure;
 pub mod models;
 pub mod mutate;
 pub mod page;

@@ -1,0 +1,58 @@
+//! What the benchmarks share: how long a program takes, and the models on which that is worth asking.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use wait4::Wait4;
+
+/// Models of the corpus that take a search some time, most of them with more than a million states.
+pub const BIG_MODELS: &[&str] = &[
+    "beem/peterson.3.pml",
+    "beem/lamport.3.pml",
+    "beem/at.3.pml",
+    "beem/iprotocol.3.pml",
+    "beem/brp.3.pml",
+    "beem/fischer.3.pml",
+    "beem/szymanski.3.pml",
+    "beem/rether.3.pml",
+    "beem/extinction.2.pml",
+    "spin-examples/cambridge.pml",
+    "spin-examples/ltl_leader.pml",
+    "case-studies/brp.pml",
+    "case-studies/garp_garp_ls.pml",
+    "case-studies/giop_giop1.nomig.pml",
+    "rtems/event-mgr-model.pml",
+    "dfsfifo/leader_t_derived_NPC_N4.pml",
+    "spin-examples/snoopy.pml",
+    "spins-tests/peterson3.pml",
+];
+
+/// What a program took, and what it printed.
+pub struct Timed {
+    /// User and system time, in seconds.
+    pub cpu: f64,
+    /// Time on the wall, in seconds.
+    pub elapsed: f64,
+    /// Its standard output.
+    pub text: String,
+}
+
+/// Runs a program to its end; nothing if it cannot be started or prints what is no text.
+pub fn timed(command: &mut Command) -> Option<Timed> {
+    let begun = Instant::now();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut text = String::new();
+    child.stdout.take()?.read_to_string(&mut text).ok()?;
+    let used = child.wait4().ok()?.rusage;
+    Some(Timed {
+        cpu: used.utime.as_secs_f64() + used.stime.as_secs_f64(),
+        elapsed: begun.elapsed().as_secs_f64(),
+        text,
+    })
+}
+
+/// The geometric mean of some ratios; nothing if there is none.
+pub fn geometric_mean(ratios: &[f64]) -> Option<f64> {
+    let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    (!ratios.is_empty()).then(|| (sum / ratios.len() as f64).exp())
+}
