@@ -10,7 +10,7 @@ use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::pool::Processes;
 #[cfg(unix)]
 use fabius_engine::pool::WorkerPool;
-use fabius_engine::settings::{Progress, VacuityExtent};
+use fabius_engine::settings::{Progress, Shard, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_project::cache::Cache;
 use fabius_project::defines::definition;
@@ -204,7 +204,9 @@ impl Job {
         }
         shown.into_inner().done(&loaded, &outcome);
         so_far.done(&outcome.report);
-        (exit::of_report(&outcome.report), Some((loaded, outcome)))
+        let is_part = settings.delaying.as_ref().is_some_and(|delaying| delaying.shard != Shard::WHOLE);
+        let code = if is_part { exit::of_part(&outcome.report) } else { exit::of_report(&outcome.report) };
+        (code, Some((loaded, outcome)))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The flags of searches in the order of delays, and what they ask the engine for.
 
 use clap::{Args, ValueEnum};
-use fabius_engine::settings::{DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice};
+use fabius_engine::settings::{
+    DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice, Shard,
+};
 use fabius_project::config::own_schedulers;
 use std::path::Path;
 
@@ -26,6 +28,11 @@ pub struct DelayFlags {
     /// Number of random runs (default: 1000).
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
     pub runs: Option<u64>,
+
+    /// Draw only part I of N of the random runs, as one job of many: the exit code is 0 when the part is done, whatever was
+    /// found. `fabius merge` makes one report of the `--json` reports of all parts.
+    #[arg(long, value_name = "I/N", requires = "delay", help_heading = "Delays")]
+    pub shard: Option<Shard>,
 
     /// Largest number of delays.
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
@@ -105,8 +112,8 @@ impl DelayFlags {
         });
         let scheduler = self.delay.as_deref()?.parse().unwrap_or_default();
         let (delays_max, choices_max, seed) = (self.max_delays, self.choice_bound, self.seed);
-        let runs = self.runs;
-        Some(Delaying { scheduler, mode, sampler, runs, delays_max, choices_max, seed, shows_shortest: false })
+        let (runs, shard) = (self.runs, self.shard.unwrap_or_default());
+        Some(Delaying { scheduler, mode, sampler, runs, shard, delays_max, choices_max, seed, shows_shortest: false })
     }
 
     /// What the flags for depth ask for.
@@ -128,6 +135,7 @@ impl DelayFlags {
         let sampler = self.sampler.and_then(|sampler| sampler.to_possible_value()).map(word);
         words.extend(sampler.map(|sampler| format!("--sampler {sampler}")));
         words.extend(self.runs.map(|runs| format!("--runs {runs}")));
+        words.extend(self.shard.map(|shard| format!("--shard {shard}")));
         words.extend(self.max_delays.map(|max| format!("--max-delays {max}")));
         words.extend(self.choice_bound.map(|max| format!("--choice-bound {max}")));
         words.extend(self.seed.map(|seed| format!("--seed {seed}")));

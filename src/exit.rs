@@ -1,5 +1,6 @@
 //! Exit codes: what a script learns without reading.
 
+use fabius_engine::report::Stopped;
 use fabius_engine::{PropertyReport, Report, Verdict};
 
 /// Neither a violation was found nor everything was checked.
@@ -16,6 +17,20 @@ pub fn of_report(report: &Report) -> u8 {
     }
     let properties = report.properties.iter().map(of_property);
     properties.reduce(worse).unwrap_or_else(|| of_verdict(report.verdict))
+}
+
+/// The exit code for one part of the runs of a check: 0 if it did what it was told, whatever was found, so that whoever starts
+/// many jobs does not take it for one that failed.
+pub fn of_part(report: &Report) -> u8 {
+    let is_done =
+        |property: &PropertyReport| property.samples.is_none() || property.stopped != Some(Stopped::Cancelled);
+    let is_drawn = report.properties.iter().any(|property| property.samples.is_some());
+    match of_report(report) {
+        FAULTY => FAULTY,
+        INTERNAL => INTERNAL,
+        _ if is_drawn && report.properties.iter().all(is_done) => 0,
+        code => code,
+    }
 }
 
 /// The exit code for a property: that of its verdict, unless something else is expected.

@@ -19,6 +19,7 @@ mod find;
 mod formats;
 mod graph;
 mod init;
+mod merge;
 mod mutate;
 mod output;
 mod pin;
@@ -86,6 +87,7 @@ fn run(cli: Cli) -> u8 {
         Command::Executions(args) => executions::run(&args),
         Command::Schedule(args) => schedule::run(&args),
         Command::Contexts(args) => contexts::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Mutate(args) => mutate::run(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Find(args) => find::run(&args),

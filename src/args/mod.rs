@@ -11,6 +11,7 @@ pub use crate::find::Find;
 use crate::formats::FormatFlags;
 use crate::formats::baseline::BaselineFlags;
 pub use crate::graph::Graph;
+pub use crate::merge::Merge;
 pub use crate::mutate::Mutate;
 pub use crate::pin::PinFlags;
 pub use crate::schedule::Schedule;
@@ -67,6 +68,8 @@ pub enum Command {
     Graph(Box<Graph>),
     /// Find out how strong the properties of a model are: change the model in many small ways, and see which changes no property notices.
     Mutate(Box<Mutate>),
+    /// Make one report of the reports of all parts of a check whose random runs were shared out (`check --shard`).
+    Merge(Merge),
     /// Keep a counterexample as a regression test beside the model, or tell which of those kept still hold.
     Pin(Box<PinFlags>),
     /// Explore a model in the terminal: step through it, delay processes, watch the search, understand a counterexample.

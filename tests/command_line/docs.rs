@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "find",
     "mutate",
     "graph",
+    "merge",
     "pin",
     "explore",
     "watch",

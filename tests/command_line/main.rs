@@ -12,6 +12,7 @@ mod hostile;
 mod integrations;
 mod limits;
 mod mcp;
+mod merge;
 mod mutate;
 mod pin;
 #[cfg(unix)]

@@ -180,6 +180,11 @@ impl Random {
         Self(seed)
     }
 
+    /// One of many sequences that belong to a seed: each run that is drawn has its own.
+    pub fn numbered(seed: u64, number: u64) -> Self {
+        Self(Self::new(Self::new(seed).next_u64() ^ number).next_u64())
+    }
+
     /// The next number.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -19,7 +19,9 @@ use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question, plan};
 use fabius_task::report::StrategyReport;
 use fabius_task::scheduler::scheduler_of;
-use fabius_task::settings::{Audit, Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Storage};
+use fabius_task::settings::{
+    Audit, Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Shard, Storage,
+};
 
 /// The searches, each with what it depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -220,6 +222,7 @@ impl Choice {
                     scheduler: report.scheduler.filter(|_| supports(Feature::Scheduler)),
                     sampler: Some(kind.as_str().to_owned()),
                     runs: Some(delaying.runs_max()),
+                    shard: Some(delaying.shard).filter(|shard| *shard != Shard::WHOLE).map(|shard| shard.to_string()),
                     seed: Some(delaying.seed.unwrap_or_default()),
                     ..report
                 }

@@ -253,7 +253,7 @@ pub const SEARCHES: &[Row] = &[
 ];
 
 /// What all searches that draw runs support.
-const SAMPLES: &[Feature] = &[Mode(DelayMode::Sample), Runs, Seed, RandomSeed, MaxDepth, KeepGoing];
+const SAMPLES: &[Feature] = &[Mode(DelayMode::Sample), Runs, Shard, Seed, RandomSeed, MaxDepth, KeepGoing];
 
 fn exhaustive(settings: &Settings, store: Storage, threads: usize) -> Strategy {
     Strategy::Exhaustive { order: settings.search, store, threads }

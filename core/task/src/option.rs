@@ -4,7 +4,7 @@ use crate::plan::Question;
 use crate::pool::Processes;
 use crate::settings::{
     Audit, CheckpointFiles, Cycles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, Fairness, Order, Progress,
-    SampleKind, SchedulerBase, SchedulerChoice, Settings, Storage,
+    SampleKind, SchedulerBase, SchedulerChoice, Settings, Shard, Storage,
 };
 
 /// Something that a search supports or not.
@@ -34,6 +34,8 @@ pub enum Feature {
     Sampler(SampleKind),
     /// How many runs are drawn.
     Runs,
+    /// A part of the runs that are drawn.
+    Shard,
     /// A bound on delays.
     MaxDelays,
     /// A bound on branches other than the first.
@@ -94,6 +96,7 @@ impl Feature {
             Self::Mode(DelayMode::Sample) => "--delay-mode sample",
             Self::Sampler(kind) => return format!("--sampler {}", kind.as_str()),
             Self::Runs => "--runs N",
+            Self::Shard => "--shard I/N",
             Self::MaxDelays => "--max-delays N",
             Self::Choices => "--choice-bound N",
             Self::Seed | Self::RandomSeed => "--seed N",
@@ -178,6 +181,9 @@ impl Settings {
         if let Some(runs) = delaying.runs {
             add(Feature::Runs, format!("--runs {runs}"));
         }
+        if delaying.shard != Shard::WHOLE {
+            add(Feature::Shard, format!("--shard {}", delaying.shard));
+        }
         if let Some(delays) = delaying.delays_max {
             add(Feature::MaxDelays, format!("--max-delays {delays}"));
         }
@@ -243,6 +249,7 @@ impl Settings {
             Feature::Mode(_) => delaying.into_iter().for_each(|delaying| delaying.mode = DelayMode::default()),
             Feature::Sampler(_) => delaying.into_iter().for_each(|delaying| delaying.sampler = None),
             Feature::Runs => delaying.into_iter().for_each(|delaying| delaying.runs = None),
+            Feature::Shard => delaying.into_iter().for_each(|delaying| delaying.shard = Shard::WHOLE),
             Feature::MaxDelays => delaying.into_iter().for_each(|delaying| delaying.delays_max = None),
             Feature::Choices => delaying.into_iter().for_each(|delaying| delaying.choices_max = None),
             Feature::Seed | Feature::RandomSeed => delaying.into_iter().for_each(|delaying| delaying.seed = None),

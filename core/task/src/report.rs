@@ -246,9 +246,26 @@ pub struct PropertyReport {
     /// The result is that of an earlier run, which ended then (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<String>,
+    /// Of a search that draws runs: what they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Box<SamplesReport>>,
     /// The searches that ran, if there were several: the main search first, then those that had turns in its pauses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<SearchReport>,
+}
+
+/// Runs that were drawn at random.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SamplesReport {
+    /// How many, of this part of them.
+    pub runs: u64,
+    /// At which length they were cut off, in macro steps.
+    pub length: u64,
+    /// An error that fits the guarantee of the sampler is met in one run with at least this probability.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// What the model means, as a digest: parts of the same runs have the same.
+    pub model: String,
 }
 
 /// A counterexample: what goes wrong, where, and the run that leads there.
@@ -446,6 +463,7 @@ impl PropertyReport {
             schedule: None,
             vacuity: None,
             cached: None,
+            samples: None,
             tried: Vec::new(),
         }
     }

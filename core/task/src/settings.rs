@@ -285,6 +285,8 @@ pub struct Delaying {
     pub sampler: Option<SampleKind>,
     /// How many runs are drawn, if somebody chose.
     pub runs: Option<u64>,
+    /// Which of the runs that are drawn, if not all.
+    pub shard: Shard,
     /// At most this many delays; without it, until nothing is left.
     pub delays_max: Option<u32>,
     /// At most this many choices inside processes: alternatives other than the first one listed. For searches for violations of
@@ -297,8 +299,46 @@ pub struct Delaying {
     pub shows_shortest: bool,
 }
 
+/// One of several parts of the runs that are drawn: every `count`-th of them, from the `number`-th on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub number: u64,
+    /// How many parts there are.
+    pub count: u64,
+}
+
+impl Shard {
+    /// All runs.
+    pub const WHOLE: Self = Self { number: 1, count: 1 };
+}
+
+impl Default for Shard {
+    fn default() -> Self {
+        Self::WHOLE
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(number, count)| Some((number.parse().ok()?, count.parse().ok()?)));
+        match parts {
+            Some((number, count)) if (1..=count).contains(&number) => Ok(Self { number, count }),
+            _ => Err("a shard is written I/N, with I from 1 to N: `3/100` is the third of a hundred".to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.number, self.count)
+    }
+}
+
 impl Delaying {
-    /// How many runs are drawn.
+    /// How many runs are drawn, by all shards together.
     pub fn runs_max(&self) -> u64 {
         self.runs.unwrap_or(RUNS_MAX)
     }

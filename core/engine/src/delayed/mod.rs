@@ -121,6 +121,7 @@ pub(crate) fn check(
         findings: noticed(&task, &machine, &explored, &chosen, &overlap),
         ..Checked::of(describe(planned, how, mode, &explored, seconds), reason)
     };
+    checked.report.samples = samples::report(&explored.outcome, program);
     // Other ways to draw runs know nothing of delays.
     let delays_count = !matches!(how, How::Sample(kind) if kind != SampleKind::Delays);
     let outcome = &explored.outcome;

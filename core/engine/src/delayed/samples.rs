@@ -1,11 +1,13 @@
 //! Single runs at random.
 
-use super::{Chosen, Explored, Overlap, scheduler, seed_of};
+use super::{Chosen, Explored, Outcome, Overlap, scheduler, seed_of};
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
 use fabius_search::{self as search, SampleStatistics, StopAt};
+use fabius_task::meaning::meaning;
+use fabius_task::report::SamplesReport;
 use fabius_task::settings::{Delaying, SampleKind, SchedulerChoice};
 use fabius_verdict::{self as verdict, Reason};
 
@@ -45,6 +47,8 @@ pub(super) fn draw(
     let samples = Samples {
         sampling: sampling(kind, delaying.delays_max),
         seed,
+        first: delaying.shard.number.saturating_sub(1),
+        every: delaying.shard.count,
         runs_max: Some(delaying.runs_max()),
         length: limits.depth_max,
         of_interest: &|step: &Move| is_seen_by_others(task.program, step),
@@ -59,4 +63,10 @@ pub(super) fn draw(
 pub(super) fn reason(samples: &SampleStatistics, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> Reason {
     let delays = delaying.delays_max.unwrap_or(DELAYS_DEFAULT);
     verdict::samples(samples, kind, (delaying, delays), chosen)
+}
+
+/// What was drawn, for a report.
+pub(super) fn report(outcome: &Outcome, program: &Program) -> Option<Box<SamplesReport>> {
+    let SampleStatistics { runs, length, probability } = outcome.samples?;
+    Some(Box::new(SamplesReport { runs, length, probability, model: meaning(program).to_string() }))
 }

@@ -72,6 +72,9 @@ pub struct StrategyReport {
     /// How many runs are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
+    /// Which part of these runs, if not all: `I/N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
     /// Where the random numbers start, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

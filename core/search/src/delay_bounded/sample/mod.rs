@@ -60,9 +60,14 @@ pub enum Sampling {
 pub struct Samples<'a, Label> {
     /// How.
     pub sampling: Sampling,
-    /// The same seed gives the same runs.
+    /// The same seed gives the same runs: what run is drawn depends on this and on its number.
     pub seed: u64,
-    /// At most this many runs; without it, until something else ends it.
+    /// Which runs are drawn: of those below `runs_max`, every `every`-th from `first` on. Whoever draws the first run also counts
+    /// and reports what has to be found out before.
+    pub first: u64,
+    /// At least 1.
+    pub every: u64,
+    /// The numbers of runs are below this; without it, until something else ends it.
     pub runs_max: Option<u64>,
     /// L: runs are cut off after this many macro steps; without it, after twice as many as the scheduler takes by itself until it
     /// comes to an end or repeats itself.
@@ -91,7 +96,9 @@ where
         observer,
         samples,
         length: samples.length.unwrap_or(0),
-        random: Random::new(samples.seed),
+        random: Random::numbered(samples.seed, 0),
+        next: 0,
+        is_counted: samples.first == 0,
         macro_steps: MacroSteps::default(),
         macro_steps_after: MacroSteps::default(),
         path: Vec::new(),
@@ -124,6 +131,10 @@ struct Runs<'a, M: Processes, D: Scheduler<M::Label>, O> {
     /// L.
     length: u64,
     random: Random,
+    /// The number of the next run.
+    next: u64,
+    /// Whether what happens is counted and reported: not if it is for another part of the runs to do so.
+    is_counted: bool,
     macro_steps: MacroSteps<M::Label, M::Fault>,
     macro_steps_after: MacroSteps<M::Label, M::Fault>,
     path: Vec<M::Label>,
@@ -233,9 +244,16 @@ where
             Sampling::Surw => surw::profile(self, &initial)?,
             _ => Vec::new(),
         };
-        while self.samples.runs_max.is_none_or(|max| self.runs < max) {
+        if !std::mem::replace(&mut self.is_counted, true) {
+            (self.statistics, self.runs) = (Statistics::default(), 0);
+        }
+        let every = self.samples.every.max(1);
+        self.next += (self.samples.first + every - self.next % every) % every;
+        while self.samples.runs_max.is_none_or(|max| self.next < max) {
+            self.begin();
             let mut sampler = self.sampler(&averages);
             self.one(&initial, &mut *sampler)?;
+            self.next += every;
             let bound = self.runs.min(u64::from(u32::MAX)) as u32;
             let round = Round { bound, states: self.statistics.states, ..Round::default() };
             self.observer.round(&round).map_break(Halt::Stopped)?;
@@ -245,6 +263,11 @@ where
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// The next run has random numbers of its own.
+    fn begin(&mut self) {
+        self.random = Random::numbered(self.samples.seed, self.next);
     }
 
     /// The macro steps that the scheduler takes by itself until it comes to an end or repeats itself.
@@ -377,6 +400,9 @@ where
 
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, macro_step: Option<usize>) -> ControlFlow<Halt> {
+        if !self.is_counted {
+            return ControlFlow::Continue(());
+        }
         self.statistics.violations += 1;
         let labels: &[M::Label] = macro_step.map_or(&[], |index| self.macro_steps.labels(index));
         let (label, state) = self.macro_steps.place(macro_step);

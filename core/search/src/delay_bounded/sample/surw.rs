@@ -35,7 +35,9 @@ where
     let mut averages = vec![0.0; 256];
     for _ in 0..PROFILE_RUNS {
         let mut walk = Walk::default();
+        runs.begin();
         runs.one(initial, &mut walk)?;
+        runs.next += 1;
         let share = |count: u64| count as f64 / PROFILE_RUNS as f64;
         averages.iter_mut().zip(walk.counts).for_each(|(average, count)| *average += share(count));
     }

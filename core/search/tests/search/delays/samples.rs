@@ -23,8 +23,49 @@ fn draw<D: Scheduler<Label>>(
     (seed, runs, length): (u64, u64, Option<u64>),
 ) -> Outcome<Label, u32> {
     let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
-    let samples = Samples { sampling, seed, runs_max: Some(runs), length, of_interest: &|_| true };
+    let samples = Samples { sampling, seed, first: 0, every: 1, runs_max: Some(runs), length, of_interest: &|_| true };
     sample(&mut toys.clone(), scheduler, &mut Quiet, &settings, &samples)
+}
+
+#[test]
+fn parts_of_the_runs_are_together_what_all_runs_are() {
+    for seed in 0..60 {
+        let toys = Toys::random(seed, false);
+        for sampling in ALL {
+            let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
+            let part = |first, every| {
+                let samples =
+                    Samples { sampling, seed, first, every, runs_max: Some(50), length: None, of_interest: &|_| true };
+                sample(&mut toys.clone(), &RoundRobin(Alike), &mut Quiet, &settings, &samples)
+            };
+            let whole = part(0, 1);
+            for every in [2, 3, 7, 60] {
+                let parts: Vec<_> = (0..every).map(|first| part(first, every)).collect();
+                let sum = |of: fn(&Outcome<Label, u32>) -> u64| parts.iter().map(of).sum::<u64>();
+                let what = format!("seed {seed}, {sampling:?}, {every} parts");
+                let runs: fn(&Outcome<Label, u32>) -> u64 = |found| found.samples.map_or(0, |samples| samples.runs);
+                assert_eq!(sum(runs), runs(&whole), "runs, {what}");
+                assert_eq!(sum(|found| found.statistics.states), whole.statistics.states, "states, {what}");
+                assert_eq!(
+                    sum(|found| found.statistics.transitions()),
+                    whole.statistics.transitions(),
+                    "transitions, {what}"
+                );
+                assert_eq!(sum(|found| found.statistics.violations), whole.statistics.violations, "violations, {what}");
+                let lengths = parts.iter().map(|found| found.samples.map(|samples| samples.length));
+                assert!(lengths.clone().all(|length| length == whole.samples.map(|samples| samples.length)), "{what}");
+                let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+                for violation in parts.iter().flat_map(|found| &found.violations) {
+                    *counts.entry(format!("{:?}", violation.kind)).or_default() += violation.count;
+                }
+                let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+                for violation in &whole.violations {
+                    *expected.entry(format!("{:?}", violation.kind)).or_default() += violation.count;
+                }
+                assert_eq!(counts, expected, "{what}");
+            }
+        }
+    }
 }
 
 /// Two processes: the first takes `steps` steps; the second one step, which is faulty only if the first stands at
@@ -153,7 +194,15 @@ fn priorities_meet_what_needs_them_as_often_as_they_promise() {
 fn macro_steps_left_make_all_orders_equally_likely() {
     let orders = |sampling| {
         let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
-        let samples = Samples { sampling, seed: 3, runs_max: Some(3016), length: Some(6), of_interest: &|_| true };
+        let samples = Samples {
+            sampling,
+            seed: 3,
+            first: 0,
+            every: 1,
+            runs_max: Some(3016),
+            length: Some(6),
+            of_interest: &|_| true,
+        };
         let found = sample(&mut one_and_four(), &RoundRobin(Alike), &mut EachOne(0), &settings, &samples);
         let mut counts = [0_u32; 5];
         // The first runs only find out how many macro steps there are.
