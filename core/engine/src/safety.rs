@@ -1,21 +1,20 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
+use crate::reducing;
 use crate::run::audited;
 use crate::task::{Checked, measured, refused};
 use fabius_analysis::{dead_code, marks};
 use fabius_audit::Audited;
-use fabius_base::{Limits, StopReason};
+use fabius_base::Limits;
 use fabius_counterexample::{Found, Shorter};
-use fabius_model::reduction::{self, Preserve, Proviso, Reduced, WhyNot};
 use fabius_model::{Budget, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
-use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Model, StopAt, TreeStore};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::event_trace;
-use fabius_task::report::{OFF, ON, PropertyReport};
+use fabius_task::report::{ON, PropertyReport};
 use fabius_task::settings::{Order, Settings, Storage};
 use fabius_verdict as verdict;
 use std::sync::Arc;
@@ -35,12 +34,12 @@ const CALMED_RUNS_MAX: usize = 5;
 type SearchOutcome = search::Outcome<Move, Fault>;
 
 /// What a search found, and what its store took.
-struct Explored {
-    outcome: SearchOutcome,
-    store_bytes: u64,
+pub(crate) struct Explored {
+    pub outcome: SearchOutcome,
+    pub store_bytes: u64,
     /// The keys of the violations, in their order.
-    keys: Vec<u64>,
-    audited: Audited,
+    pub keys: Vec<u64>,
+    pub audited: Audited,
 }
 
 /// How the reachable states are searched.
@@ -68,7 +67,7 @@ pub(crate) fn check(
     };
     let began = (context.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
-    let (mut explored, (reduction, states_before)) = explore_or_reduce(&task, &mut machine, how, stop_at, context);
+    let (mut explored, (reduction, states_before)) = reducing::explore(&task, &mut machine, how, stop_at, context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let audited = explored.audited.take();
     let outcome = &explored.outcome;
@@ -96,60 +95,15 @@ pub(crate) fn check(
     checked
 }
 
-/// Explores a model as it is; if that becomes much and no more than a verdict was asked for, begins anew with a
-/// reduction. What the report says of the reduction comes with it, and how many states were stored before it began anew.
-fn explore_or_reduce(
+/// Runs one search in the order and with the store that were asked for; what it proves over an exact store is audited.
+pub(crate) fn explore(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
     how: How,
     stop_at: StopAt,
     context: &mut CheckContext<'_>,
-) -> (Explored, (String, u64)) {
-    let settings = task.settings;
-    let limits = settings.limits;
-    let plain = how.order == Order::DepthFirstThenShorten && how.store == Storage::Tree && how.threads == 1;
-    let may_reduce = settings.reduction && settings.optimize && plain && stop_at == StopAt::First;
-    let states_max = limits.states_max.unwrap_or(u64::MAX);
-    let first = if may_reduce { states_max.min(settings.whole_states_max) } else { states_max };
-    let first_limits = Limits { states_max: (first < u64::MAX).then_some(first), ..limits };
-    let explored = explore(task, machine, how, (first_limits, stop_at), context);
-    let more = first < states_max && explored.outcome.completeness == Completeness::Stopped(StopReason::States);
-    if !more {
-        return (explored, (OFF.to_owned(), 0));
-    }
-    let before = explored.outcome.statistics.states;
-    drop(explored);
-    match reduced(task, machine) {
-        Ok(mut reduced) => {
-            let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-            let cancel = engine_observer.context.cancel.clone();
-            let searching = search::Settings { limits, stop_at, cancel };
-            let mut store = TreeStore::new();
-            let explored = run(&mut reduced, &mut store, engine_observer, &searching, false);
-            let audited = audited(&mut reduced.into_model(), &mut store, &explored.outcome, settings, context);
-            (Explored { audited, ..explored }, (ON.to_owned(), before))
-        }
-        Err(why) => (explore(task, machine, how, (limits, stop_at), context), (why.to_string(), before)),
-    }
-}
-
-/// The model with fewer orders of independent steps.
-fn reduced(task: &Task<'_>, machine: &SearchedMachine) -> Result<OffStack<Reduced>, WhyNot> {
-    if event_trace(task.program).is_some() {
-        return Err(WhyNot::Trace);
-    }
-    let plan = reduction::prepare(machine.shared_program(), Preserve::Faults(Proviso::Stack))?;
-    Ok(OffStack::new(Reduced::of(machine.clone(), plan)))
-}
-
-/// Runs one search in the order and with the store that were asked for; what it proves over an exact store is audited.
-fn explore(
-    task: &Task<'_>,
-    machine: &mut SearchedMachine,
-    how: How,
-    (limits, stop_at): (Limits, StopAt),
-    context: &mut CheckContext<'_>,
 ) -> Explored {
+    let limits = task.settings.limits;
     let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let breadth = how.order == Order::BreadthFirst;
@@ -171,7 +125,7 @@ fn explore(
     }
 }
 
-fn run<M: Model<Label = Move, Fault = Fault>, S: search::Store>(
+pub(crate) fn run<M: Model<Label = Move, Fault = Fault>, S: search::Store>(
     machine: &mut M,
     store: &mut S,
     mut engine_observer: EngineObserver<'_, '_>,

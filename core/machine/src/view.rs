@@ -140,19 +140,33 @@ impl<'s> View<'s> {
 
     /// The channel with an identity, counted from 1.
     pub fn channel(&self, id: usize) -> Option<ChannelView> {
+        let (ty, length) = self.channel_length(id)?;
+        let messages = (0..length).map_while(|position| self.message(id, position)).collect();
+        Some(ChannelView { ty, messages })
+    }
+
+    /// The type of a channel, and how many messages it holds; 0 for a rendezvous.
+    pub fn channel_length(&self, id: usize) -> Option<(ChannelTypeId, u32)> {
         let placed = self.shape.channels.get(id.checked_sub(1)?)?;
         let layout = &self.machine.code.layouts[placed.layout as usize];
-        let base = placed.base as usize;
         let length = if layout.capacity == 0 {
             0
         } else {
-            (self.state[base] & (u32::MAX >> (32 - u32::from(layout.length_bits)))).min(layout.capacity)
+            let word = self.state[placed.base as usize];
+            (word & (u32::MAX >> (32 - u32::from(layout.length_bits)))).min(layout.capacity)
         };
-        let field = |position: u32, field: &crate::layout::Field| {
+        Some((ChannelTypeId(placed.layout), length))
+    }
+
+    /// A message in a channel, by its position counted from the oldest, 0: one value per field.
+    pub fn message(&self, id: usize, position: u32) -> Option<Vec<i32>> {
+        let (_, length) = self.channel_length(id)?;
+        let placed = self.shape.channels.get(id.checked_sub(1)?)?;
+        let layout = &self.machine.code.layouts[placed.layout as usize];
+        let field = |field: &crate::layout::Field| {
             let bit = layout.message_bit(position) + field.bit;
-            field.get(self.state[base + (bit >> 5) as usize], bit)
+            field.get(self.state[placed.base as usize + (bit >> 5) as usize], bit)
         };
-        let message = |position| layout.fields.iter().map(|f| field(position, f)).collect();
-        Some(ChannelView { ty: ChannelTypeId(placed.layout), messages: (0..length).map(message).collect() })
+        (position < length).then(|| layout.fields.iter().map(field).collect())
     }
 }

@@ -216,7 +216,7 @@ pub struct PropertyReport {
     pub strategy: Option<StrategyReport>,
     /// `on` if orders of independent steps were left out, `off` if not; with a reason where the model is it.
     pub reduction: String,
-    /// States that a search without the reduction had stored before this one began anew with it, or found that it cannot.
+    /// States that a search without the reduction had stored before this one began anew with it.
     #[serde(skip_serializing_if = "is_zero")]
     pub states_before: u64,
     /// States stored.

@@ -39,8 +39,8 @@ pub struct Settings {
     pub optimize: bool,
     /// Leave out orders of independent steps that show nothing new.
     pub reduction: bool,
-    /// Only a model with more states than this is explored with the reduction: before, what is never executed is
-    /// worth knowing.
+    /// Only a model with more states than this is explored with the reduction, if that leaves out much: before, what is never
+    /// executed is worth knowing. 0: with the reduction at once, however much it leaves out.
     pub whole_states_max: u64,
     /// Names or kinds of properties; empty for all that the model has.
     pub properties: Vec<String>,

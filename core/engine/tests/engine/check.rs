@@ -1,7 +1,7 @@
 //! The front door from text to report.
 
 use fabius_base::{Cancel, Code};
-use fabius_engine::report::{Stopped, ViolationClass};
+use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
 use fabius_engine::settings::DepthBounding;
 use fabius_engine::{CheckContext, Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
@@ -219,16 +219,56 @@ fn a_very_long_run_is_reported_by_its_two_ends() {
     assert_eq!(short.report.properties[0].violations[0].steps_left_out, 0);
 }
 
+/// The report of safety where a reduction is tried after this many states.
+fn tried_after(text: &str, whole_states_max: u64) -> PropertyReport {
+    let settings = Settings { whole_states_max, properties: vec!["safety".to_owned()], ..Settings::default() };
+    run(text, &settings).report.properties.swap_remove(0)
+}
+
 #[test]
 fn a_search_that_begins_anew_with_the_reduction_says_what_came_before() {
-    let text = "byte a, b;\nactive proctype A() { do :: a < 9 -> a++ :: else -> break od }\n\
-                active proctype B() { do :: b < 9 -> b++ :: else -> break od }\n";
-    let reported = |whole_states_max: u64| {
-        let settings = Settings { whole_states_max, properties: vec!["safety".to_owned()], ..Settings::default() };
-        run(text, &settings).report.properties.swap_remove(0)
-    };
-    let (whole, reduced) = (reported(1_000), reported(10));
+    let text = "byte a, b;\nactive proctype A() { do :: a < 199 -> a++ :: else -> break od }\n\
+                active proctype B() { do :: b < 199 -> b++ :: else -> break od }\n";
+    let (whole, reduced, at_once) = (tried_after(text, 1_000_000), tried_after(text, 5_000), tried_after(text, 0));
     assert_eq!((whole.reduction.as_str(), whole.states_before), ("off", 0));
-    assert_eq!((reduced.reduction.as_str(), reduced.states_before), ("on", 10));
+    assert_eq!(reduced.reduction, "on");
+    assert!((5_000..7_000).contains(&reduced.states_before), "{}", reduced.states_before);
     assert!(reduced.states < whole.states, "{} {}", reduced.states, whole.states);
+    assert_eq!((at_once.reduction.as_str(), at_once.states_before, at_once.states), ("on", 0, reduced.states));
+}
+
+#[test]
+fn a_search_goes_on_without_a_reduction_that_leaves_out_nothing() {
+    // Every step reads and writes what the other process reads and writes.
+    let process =
+        "do :: atomic { x + y < 300 -> x++ } :: atomic { x + y < 300 -> y = y + 1 } :: x + y == 300 -> break od";
+    let text = format!("int x, y; active proctype A() {{ {process} }} active proctype B() {{ {process} }}");
+    let (whole, tried, at_once) = (tried_after(&text, 1_000_000), tried_after(&text, 3_000), tried_after(&text, 0));
+    for report in [&whole, &tried] {
+        assert_eq!((report.verdict, report.reduction.as_str(), report.states_before), (Verdict::Holds, "off", 0));
+    }
+    assert_eq!((whole.states, whole.transitions, whole.depth), (tried.states, tried.transitions, tried.depth));
+    assert_eq!((at_once.reduction.as_str(), at_once.verdict), ("on", Verdict::Holds));
+}
+
+#[test]
+fn a_model_that_cannot_be_reduced_is_searched_once_and_says_why() {
+    let text = "int x; active proctype A() { do :: x < 9000 && _last >= 0 -> x++ :: else -> break od }";
+    let (whole, tried) = (tried_after(text, 1_000_000), tried_after(text, 2_000));
+    assert!(tried.reduction.contains("`_last`"), "{}", tried.reduction);
+    assert_eq!((tried.states, tried.states_before, tried.verdict), (whole.states, 0, whole.verdict));
+}
+
+#[test]
+fn a_violation_is_found_whether_the_reduction_was_tried_or_not() {
+    for modulus in [2, 7, 50] {
+        let text = format!(
+            "byte a, b;\nactive proctype A() {{ do :: a < 120 -> a++ :: else -> break od }}\n\
+             active proctype B() {{ do :: b < 120 -> b++; assert(b != 119 || a % {modulus} != 1) :: else -> break od }}\n"
+        );
+        for whole_states_max in [0, 1_500, 1_000_000] {
+            let report = tried_after(&text, whole_states_max);
+            assert_eq!(report.verdict, Verdict::Violated, "{modulus} {whole_states_max}");
+        }
+    }
 }

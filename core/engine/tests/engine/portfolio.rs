@@ -165,6 +165,52 @@ fn a_counter_that_only_grows_is_named_where_a_property_stays_undecided() {
     assert!(run(&bounded, &settings).0.findings.iter().all(|finding| finding.code != Code::Growth));
 }
 
+/// What is said to grow where a search with few states leaves a model undecided.
+fn growing(text: &str) -> Vec<String> {
+    let settings = Settings { limits: Limits { states_max: Some(9_000), ..Limits::default() }, ..often() };
+    let (outcome, _) = run(text, &settings);
+    assert!(outcome.report.properties.iter().all(|property| property.verdict == Verdict::Undecided), "{text}");
+    let growth = outcome.findings.into_iter().filter(|finding| finding.code == Code::Growth);
+    growth
+        .map(|finding| {
+            assert_eq!(finding.labels.len(), 1, "{finding:?}");
+            finding.headline.split(" only ever grew along a path of ").next().unwrap_or_default().to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn values_that_only_grow_are_named_wherever_they_are() {
+    let two = "proctype P() { int n; byte m; do :: n++; m = (m + n) % 4 od } init { run P(); run P() }";
+    assert_eq!(growing(two), ["`n` of `P`"], "of two processes of the same type, one is enough");
+
+    let message = "chan c = [2] of { byte, int };\n\
+                   active proctype S() { int n; do :: c ! n % 3, n; n++ od }\n\
+                   active proctype R() { byte a; int b; do :: c ? a, b od }";
+    // What `R` receives is never read, so it makes no states.
+    assert_eq!(growing(message), ["`n` of `S`", "field 2 of the last message in `c`"]);
+
+    let single = "chan c[2] = [1] of { int }; active proctype S() { do :: c[1] ! 0; int n; \
+                  do :: c[1] ? n; c[1] ! n + 1 od od }";
+    assert_eq!(growing(single), ["`n` of `S`", "the last message in `c[1]`"]);
+
+    let length = "chan c = [24000] of { bit }; active proctype S() { do :: c ! 1 od }";
+    assert_eq!(growing(length), ["the number of messages in `c`"]);
+}
+
+#[test]
+fn nothing_is_said_to_grow_that_ever_fell_or_is_another_one() {
+    // Each process counts a little, and then another one takes its place.
+    let replaced = "int k; proctype P() { int n; do :: n < 500 -> n++ :: else -> break od } \
+                    init { do :: _nr_pr == 1 -> k = (k + 1) % 4; run P() od }";
+    // 500 states for each k: the search ends soon unless something else grows.
+    let growing_beside = replaced.replace("(k + 1) % 4", "k + 1");
+    assert_eq!(growing(&growing_beside), Vec::<String>::new());
+    let falls = "active proctype P() { int n; do :: n < 5000 -> n++ :: else -> n = n - 2500 od } \
+                 active proctype Q() { int m; do :: m = (m + 7) % 30011 od }";
+    assert_eq!(growing(falls), Vec::<String>::new());
+}
+
 #[test]
 fn an_interrupted_check_tells_of_the_search_that_got_furthest() {
     let text = "int n, m; active proctype P() { do :: n++ :: m++ od } ltl p { [] (n != -1) }";

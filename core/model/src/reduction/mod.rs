@@ -20,9 +20,11 @@
 //!   wrong with on-the-fly partial order reduction*, CAV 2019, shows that sets which depend on the claim's state are
 //!   a different matter.)
 
+mod extent;
 mod tables;
 
 use crate::SearchedMachine;
+pub use extent::{Extent, Measured};
 use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
