@@ -178,7 +178,7 @@ impl Job {
         let settings = &settings;
         reporter.loaded(&loaded);
         so_far.loaded(&loaded, settings);
-        let cache = if args.no_cache || args.events { None } else { Cache::of_user() };
+        let cache = if args.no_cache || args.events || args.prune.is_some() { None } else { Cache::of_user() };
         if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
             reporter.done(&loaded, &known);
             so_far.done(&known.report);
@@ -353,8 +353,9 @@ pub(crate) fn settings(args: &Check) -> Settings {
             StoreKind::Bitstate => Storage::Bitstate,
         }),
         keep_going: args.keep_going,
-        optimize: !args.no_optimize,
-        reduction: !args.no_reduction,
+        optimize: !args.no_optimize && args.prune.is_none(),
+        reduction: !args.no_reduction && args.prune.is_none(),
+        prune: args.prune.clone(),
         audit: args.audit.into(),
         hints: args.hints,
         vacuity: match args.vacuity {

@@ -294,6 +294,12 @@ pub struct Check {
     #[arg(long, help_heading = "How to check")]
     pub no_reduction: bool,
 
+    /// Leave out the states in which this condition holds, such as 'x > 3' or 'len(q) == 4 || P[1]@line 20': steps that lead there lead
+    /// nowhere. A violation that is found is one of the whole model; without one, the verdict is undecided and says what was
+    /// left out. Explores the model as written, every order of steps.
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true, help_heading = "How to check")]
+    pub prune: Option<String>,
+
     /// Audit of proofs: the reference interpreter lists the steps of visited states again, of some hundred drawn at random (sample),
     /// of all, or of none.
     #[arg(long, value_enum, value_name = "EXTENT", default_value_t = AuditExtent::Sample, help_heading = "How to check")]

@@ -89,6 +89,8 @@ impl<'a> Situation<'a> {
             Some(Stopped::RuntimeErrors) => {
                 vec![("--property safety".to_owned(), "shows the run to the runtime error; fix that first")]
             }
+            // It was asked for.
+            Some(Stopped::Pruned) => Vec::new(),
             Some(Stopped::Violation) => Vec::new(),
             None => self.surer(),
         }

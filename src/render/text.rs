@@ -366,6 +366,9 @@ fn again(loaded: &Loaded, args: &Check, outcome: &Outcome) -> String {
         }
     }
     args.question.delays.words().into_iter().for_each(&mut say);
+    if let Some(condition) = &args.prune {
+        say(format!("--prune {}", quoted(condition)));
+    }
     if let Some(depth) = args.max_depth {
         say(format!("--max-depth {depth}"));
     }

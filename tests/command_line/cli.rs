@@ -551,3 +551,32 @@ fn the_command_to_see_it_again_shows_it_again() {
     let words: Vec<&str> = command.split(' ').collect();
     run(&words).expect(1).says("assert(N < 5)");
 }
+
+#[test]
+fn states_that_are_left_out_are_named_in_the_verdict_and_nothing_is_proved() {
+    use super::tool;
+    let run = |args: &[&str]| tool::run(&[&["check"], args].concat());
+    let left = run(&["models/bounded_buffer.pml", "--prune", "stored > 3"]).expect(2);
+    left.says("no violation in the 324 states that are reached without a state in which `stored > 3` is true");
+    let json = run(&["models/bounded_buffer.pml", "--prune", "stored > 3", "--json"]).expect(2);
+    let report = tool::json(&json, "report.schema.json");
+    let property = &report["properties"][0];
+    assert_eq!((&property["stopped"], &property["exhaustive"]), (&"pruned".into(), &false.into()));
+    assert_eq!(property["strategy"]["prune"], "stored > 3");
+    // What is found is wrong in the whole model, but need not be shortest there.
+    let found = run(&["models/bounded_buffer.pml", "--prune", "stored == 1 && Consumer@line 32", "--search", "bfs"]);
+    found.expect(1).says("(a shorter run may exist)").says("--prune 'stored == 1 && Consumer@line 32'");
+    // A condition that is never true leaves nothing out.
+    let whole = run(&["models/peterson.pml", "--prune", "critical > 1"]).expect(0);
+    whole.says("no step leads to a state in which `critical > 1` is true");
+    for (args, why) in [
+        (&["--prune", "stored == 0"][..], "it holds in the initial state"),
+        (&["--prune", "once stored == 1"], "looks back along the run"),
+        (&["--prune", "nobody"], "`nobody` is not declared"),
+        (&["--prune", "stored == 1", "--delay", "auto"], "cannot be combined"),
+        (&["--prune", "stored == 1", "--processes", "2"], "cannot be combined"),
+    ] {
+        let refused = run(&[&["models/bounded_buffer.pml"], args].concat()).expect(3);
+        assert!(refused.err.contains(why) || refused.out.contains(why), "{why}: {} {}", refused.out, refused.err);
+    }
+}

@@ -13,6 +13,7 @@ mod delayed;
 mod liveness;
 pub mod partitioned;
 mod portfolio;
+mod prune;
 mod reducing;
 mod run;
 mod safety;

@@ -1,5 +1,6 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
+use crate::prune::pruned;
 use crate::run::audited;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, measured, refused};
@@ -47,6 +48,10 @@ pub(crate) fn check(
         Ok(posed) => posed,
         Err(checked) => return *checked,
     };
+    machine = match pruned(loaded, machine, settings) {
+        Ok(machine) => machine,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
     let task = Task { loaded, program: &query.program, property: &planned.name, settings };
     let began = (context.now)();
     let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
@@ -67,6 +72,7 @@ pub(crate) fn check(
     let mut checked = Checked::of(report, verdict::cycles(&query, &outcome, settings));
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     checked.add_audit(audited);
+    checked.restrict(&machine, settings);
     if let Some(found) = outcome.into_first() {
         add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
     }

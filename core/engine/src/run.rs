@@ -4,7 +4,7 @@ use crate::liveness;
 use crate::portfolio::{Open, Portfolio};
 use crate::safety;
 use crate::task::Checked;
-use crate::{deepening, delayed, partitioned, vacuity};
+use crate::{deepening, delayed, partitioned, prune, vacuity};
 use fabius_analysis::starvation;
 use fabius_audit::{Auditable, Audited, Stops, audit};
 use fabius_base::{Code, Finding};
@@ -49,6 +49,7 @@ pub struct Outcome {
 
 /// Checks a model as the settings say.
 pub fn check(loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_>) -> Outcome {
+    let settings = &prune::without_more(settings);
     (context.observe)(Event::Started { tool: TOOL, version: VERSION, file: loaded.name.clone() });
     for finding in &loaded.findings {
         (context.observe)(Event::Finding { finding: FindingReport::new(&loaded.map, finding) });
@@ -57,10 +58,12 @@ pub fn check(loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_
         None => faulty(loaded, None),
         Some(program) => match plan(program, &settings.properties) {
             Err(unknown) => faulty(loaded, Some(unknown_property(&unknown))),
-            Ok(plan) => match strategy::refusal(&plan, settings) {
-                Some(finding) => faulty(loaded, Some(finding)),
-                None => check_all(loaded, program, &plan, settings, context),
-            },
+            Ok(plan) => {
+                match strategy::refusal(&plan, settings).or_else(|| prune::refusal(loaded, program, settings)) {
+                    Some(finding) => faulty(loaded, Some(finding)),
+                    None => check_all(loaded, program, &plan, settings, context),
+                }
+            }
         },
     };
     outcome.report.project = loaded.project.as_ref().map(|project| project.report.clone());

@@ -1,5 +1,6 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
+use crate::prune::pruned;
 use crate::reducing;
 use crate::run::audited;
 use crate::task::{Checked, measured, refused};
@@ -65,6 +66,10 @@ pub(crate) fn check(
         Ok(machine) => machine,
         Err(refusal) => return refused(planned, program, refusal),
     };
+    machine = match pruned(loaded, machine, settings) {
+        Ok(machine) => machine,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
     let began = (context.now)();
     let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let (mut explored, (reduction, states_before)) = reducing::explore(&task, &mut machine, how, stop_at, context);
@@ -74,14 +79,16 @@ pub(crate) fn check(
     let report = PropertyReport { reduction, states_before, ..describe(planned, how, &explored, seconds) };
     let mut checked = Checked::of(report, verdict::exhaustive(outcome));
     checked.add_audit(audited);
+    checked.restrict(&machine, settings);
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
-    if all_seen && checked.report.reduction != ON {
+    if all_seen && checked.report.reduction != ON && settings.prune.is_none() {
         checked.findings = dead_code(program, &loaded.map, &|edge| machine.reached(edge));
         checked.marks = Some(marks(program, &|edge| machine.reached(edge)));
     }
     // A store that is not exact may have left out what is nearer.
-    let first_is_shortest = how.order == Order::BreadthFirst && outcome.exactness.is_exact();
+    let first_is_shortest =
+        how.order == Order::BreadthFirst && outcome.exactness.is_exact() && settings.prune.is_none();
     for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
         let found = Found {
             shorter: if first_is_shortest { Shorter::None } else { Shorter::NotAsked },
@@ -163,7 +170,9 @@ pub(crate) fn shortest(
     (key, work): (u64, u64),
     context: &mut CheckContext<'_>,
 ) -> (Option<Found>, Found) {
-    if task.settings.search != Order::DepthFirstThenShorten || task.settings.keep_going {
+    // Among the states that are left, a shortest run says nothing of all runs.
+    let is_pruned = task.settings.prune.is_some();
+    if task.settings.search != Order::DepthFirstThenShorten || task.settings.keep_going || is_pruned {
         return (None, found);
     }
     if found.path.len() < 2 {

@@ -38,13 +38,19 @@ pub(crate) fn add_shortest(
     context: &mut CheckContext<'_>,
     checked: &mut Checked,
 ) -> bool {
+    let written = query.as_written(task.loaded, planned, task.settings);
+    if task.settings.prune.is_some() {
+        // Among the states that are left, shortest and fair runs say nothing of all runs.
+        let found = Found { shorter: Shorter::NotAsked, ..Found::of_cycle(query, found, written) };
+        checked.confirm(task.loaded, &query.program, planned, found, context);
+        return false;
+    }
     let budget = task.settings.clarify_transitions(checked.report.transitions);
     let fair_runs = fair_runs(task, query, machine, budget / FAIR_SHARE, context).unwrap_or_else(|failure| {
         checked.failure.get_or_insert(failure);
         FairRuns::NotAsked
     });
     let (other, shorter) = shortest(task, query.goal, machine, (&found, budget), context);
-    let written = query.as_written(task.loaded, planned, task.settings);
     let described = |run, shorter| Found { fair_runs, shorter, ..Found::of_cycle(query, run, written.clone()) };
     let is_other = other.is_some();
     let as_found = described(found, if is_other { Shorter::NotAsked } else { shorter });

@@ -2,10 +2,11 @@
 
 use crate::CutRuns;
 use fabius_base::Span;
-use fabius_machine::{Cursor, Machine, Refusal, Step};
-use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
+use fabius_machine::{Condition, Cursor, Machine, Refusal, Step};
+use fabius_program::{CLAIM_PID, EdgeId, Expr, Location, Move, Program, StepMarks, Watch, meaning::Fault};
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The machine of a program, as a search sees it; public so that searches can be measured on real models.
 #[derive(Clone, Debug)]
@@ -21,6 +22,10 @@ pub struct SearchedMachine {
     holds: bool,
     /// Runtime errors that ended runs, if only what the claim does wrong counts.
     cut: Arc<CutRuns>,
+    /// States in which this holds are not part of the model, …
+    pruned: Option<Condition>,
+    /// … and there was one.
+    has_pruned: Arc<AtomicBool>,
 }
 
 /// This many changes without a step may come before a step: control is lost, the system stutters.
@@ -53,7 +58,17 @@ impl SearchedMachine {
     fn made(program: Arc<Program>, watch: Watch, infinite: bool) -> Result<Self, Refusal> {
         let machine = Machine::watching(program, watch)?;
         let cut = Arc::default();
-        Ok(Self { machine, infinite, start: None, held: ProcessSet::EMPTY, holds: false, cut })
+        let has_pruned = Arc::default();
+        Ok(Self {
+            machine,
+            infinite,
+            start: None,
+            held: ProcessSet::EMPTY,
+            holds: false,
+            cut,
+            pruned: None,
+            has_pruned,
+        })
     }
 
     /// The same machine, whose runs begin after this path, and in which the processes of a set do not move; `None` if
@@ -70,6 +85,41 @@ impl SearchedMachine {
         self.held = held;
         self.holds = !held.is_empty();
         Some(self)
+    }
+
+    /// The same machine without the states in which a condition holds: steps that lead there lead nowhere, and what is wrong with such a
+    /// step is still found. A condition that cannot be evaluated in a state does not hold there.
+    ///
+    /// # Errors
+    /// If the machine cannot evaluate the condition.
+    pub fn pruning(mut self, condition: &Expr) -> Result<Self, Refusal> {
+        self.pruned = Some(self.machine.condition(condition)?);
+        Ok(self)
+    }
+
+    /// Whether some step led to a state that is not part of the model.
+    pub fn has_pruned(&self) -> bool {
+        self.has_pruned.load(Ordering::Relaxed)
+    }
+
+    /// Whether the initial state is part of the model.
+    ///
+    /// # Errors
+    /// A fault if there is no initial state.
+    pub fn keeps_initial(&mut self) -> Result<bool, Fault> {
+        let mut state = Vec::new();
+        self.machine.initial(&mut state)?;
+        Ok(!self.is_pruned(&state))
+    }
+
+    #[inline]
+    fn is_pruned(&mut self, state: &[u32]) -> bool {
+        let Some(condition) = self.pruned else { return false };
+        let is_pruned = self.machine.holds(state, condition).unwrap_or(false);
+        if is_pruned {
+            self.has_pruned.store(true, Ordering::Relaxed);
+        }
+        is_pruned
     }
 
     /// The state that a step leads to, after whatever happens before it without a step.
@@ -99,9 +149,9 @@ impl SearchedMachine {
         held(step.pid) || step.partner.is_some_and(|(partner, _)| held(partner))
     }
 
-    /// Whether runs begin in the initial state and every process may move.
+    /// Whether runs begin in the initial state, every process may move, and no state is left out.
     pub fn is_whole(&self) -> bool {
-        self.start.is_none() && !self.holds
+        self.start.is_none() && !self.holds && self.pruned.is_none()
     }
 
     /// Whether it is for a search for infinite runs.
@@ -212,6 +262,12 @@ impl Model for SearchedMachine {
                 }
                 Step::Successor { label, transient, fault, marks } => {
                     let counts = !self.infinite || label.is_some_and(|label| label.pid == CLAIM_PID);
+                    if self.pruned.is_some() && self.is_pruned(successor) {
+                        match (label, fault.filter(|_| counts)) {
+                            (Some(label), Some(fault)) => return Next::Broken { label, fault },
+                            _ => continue,
+                        }
+                    }
                     Next::Successor { label, transient, fault: fault.filter(|_| counts), marks: as_marks(marks) }
                 }
                 Step::Broken { label, fault } if self.infinite && label.pid != CLAIM_PID => {

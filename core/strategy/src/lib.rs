@@ -200,6 +200,7 @@ impl Choice {
             threads: 1,
             shortened: settings.search == Order::DepthFirstThenShorten,
             max_depth: settings.limits.depth_max.filter(|_| supports(Feature::MaxDepth)),
+            prune: settings.prune.clone().filter(|_| supports(Feature::Prune)),
             keep_going: settings.keep_going && supports(Feature::KeepGoing),
             checkpoint: settings.checkpoint_files.is_asked_for() && supports(Feature::Checkpoint),
             full_audit: settings.audit == Audit::Full && supports(Feature::FullAudit),

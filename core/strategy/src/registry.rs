@@ -50,7 +50,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Safety],
         asked_by: &[],
-        supports: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, KeepGoing, FullAudit]],
+        supports: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, Prune, KeepGoing, FullAudit]],
         build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
     },
     Row {
@@ -59,7 +59,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Safety],
         asked_by: &[&[Threads]],
-        supports: &[DEPTH_FIRST, TREE, &[Threads, MaxDepth, KeepGoing]],
+        supports: &[DEPTH_FIRST, TREE, &[Threads, MaxDepth, Prune, KeepGoing]],
         build: |settings| exhaustive(settings, Storage::Tree, settings.threads),
     },
     Row {
@@ -68,7 +68,7 @@ pub const SEARCHES: &[Row] = &[
         order: "breadth-first",
         questions: &[Safety],
         asked_by: &[],
-        supports: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, KeepGoing, FullAudit]],
+        supports: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, Prune, KeepGoing, FullAudit]],
         build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
     },
     Row {
@@ -165,7 +165,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Livelock],
         asked_by: &[],
-        supports: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth, FullAudit]],
+        supports: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth, Prune, FullAudit]],
         build: |settings| cycles(settings, CycleSearch::DfsFifo, settings.threads),
     },
     Row {
@@ -177,7 +177,7 @@ pub const SEARCHES: &[Row] = &[
         supports: &[
             DEPTH_FIRST,
             TREE,
-            &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth, FullAudit],
+            &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth, Prune, FullAudit],
         ],
         build: |settings| cycles(settings, CycleSearch::NestedDfs, 1),
     },
@@ -187,7 +187,11 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: INFINITE,
         asked_by: &[&[Threads]],
-        supports: &[DEPTH_FIRST, TREE, &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth]],
+        supports: &[
+            DEPTH_FIRST,
+            TREE,
+            &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth, Prune],
+        ],
         build: |settings| cycles(settings, CycleSearch::NestedDfs, settings.threads),
     },
     Row {
@@ -200,7 +204,7 @@ pub const SEARCHES: &[Row] = &[
             DEPTH_FIRST,
             TREE,
             ANY_PROGRESS,
-            &[Fair(Fairness::Weak), Fair(Fairness::Strong), CyclesBy(Cycles::Components), MaxDepth, FullAudit],
+            &[Fair(Fairness::Weak), Fair(Fairness::Strong), CyclesBy(Cycles::Components), MaxDepth, Prune, FullAudit],
         ],
         build: |settings| cycles(settings, CycleSearch::Components, 1),
     },

@@ -85,6 +85,11 @@ impl Loaded {
         cancel.requested().map_or(Ok(Self { program, optimized: true, ..self.clone() }), Err)
     }
 
+    /// Whether the program is not what is written, step for step.
+    pub fn is_optimized(&self) -> bool {
+        self.optimized
+    }
+
     /// Whether the text says where a delaying scheduler may not interrupt. A search in the order of delays keeps to
     /// that, so it does not see every run.
     pub fn is_sealed(&self) -> bool {

@@ -54,13 +54,16 @@ pub enum Feature {
     Checkpoint,
     /// A proof is audited in every state.
     FullAudit,
+    /// States in which a condition holds are left out.
+    Prune,
 }
 
 impl Feature {
     /// Pairs that no search supports together: what is saved is a search that ends with its first violation, and what is audited is
-    /// an exact visited set of one thread.
-    pub const APART: [(Self, Self); 4] = [
+    /// an exact visited set of one thread, of a proof of the whole model.
+    pub const APART: [(Self, Self); 5] = [
         (Self::Checkpoint, Self::KeepGoing),
+        (Self::FullAudit, Self::Prune),
         (Self::FullAudit, Self::Threads),
         (Self::FullAudit, Self::Store(Storage::Hash)),
         (Self::FullAudit, Self::Store(Storage::Bitstate)),
@@ -105,6 +108,7 @@ impl Feature {
             Self::KeepGoing => "--keep-going",
             Self::Checkpoint => "--checkpoint FILE",
             Self::FullAudit => "--audit full",
+            Self::Prune => "--prune CONDITION",
         };
         word.to_owned()
     }
@@ -162,6 +166,9 @@ impl Settings {
         if self.audit == Audit::Full {
             add(Feature::FullAudit, "--audit full".to_owned());
         }
+        if let Some(condition) = &self.prune {
+            add(Feature::Prune, format!("--prune '{condition}'"));
+        }
         options
     }
 
@@ -204,6 +211,7 @@ impl Settings {
             search: Order::default(),
             store: None,
             keep_going: false,
+            prune: None,
             cycles: Cycles::default(),
             delaying: None,
             depth_bounding: None,
@@ -246,6 +254,7 @@ impl Settings {
             Feature::KeepGoing => self.keep_going = false,
             Feature::Checkpoint => self.checkpoint_files = CheckpointFiles::default(),
             Feature::FullAudit => self.audit = Audit::default(),
+            Feature::Prune => self.prune = None,
             Feature::Mode(_) => delaying.into_iter().for_each(|delaying| delaying.mode = DelayMode::default()),
             Feature::Sampler(_) => delaying.into_iter().for_each(|delaying| delaying.sampler = None),
             Feature::Runs => delaying.into_iter().for_each(|delaying| delaying.runs = None),

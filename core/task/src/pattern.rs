@@ -3,8 +3,8 @@
 use crate::condition::condition;
 use crate::load::Loaded;
 use fabius_base::Span;
-use fabius_pattern::{Monitor, Operand, Past};
-use fabius_program::{BinaryOp, Expr, LocationId, ProcessId, ProcessKind, Program, Slot};
+use fabius_pattern::{Monitor, Operand, Past, Unary};
+use fabius_program::{BinaryOp, Expr, LocationId, ProcessId, ProcessKind, Program, Slot, UnaryOp};
 use std::collections::BTreeSet;
 
 /// This many lines are named where there is no statement on the one asked for.
@@ -55,6 +55,29 @@ pub fn pattern(loaded: &Loaded, program: &Program, text: &str) -> Result<Pattern
         Ok::<_, String>(Past::Proposition(number))
     })?;
     Ok(Pattern { text: text.trim().to_owned(), formula, propositions, words })
+}
+
+/// Reads a condition on single states of `program`: an expression of the model, or several with places by line.
+///
+/// # Errors
+/// What is wrong with it, in a sentence.
+pub fn state_condition(loaded: &Loaded, program: &Program, text: &str) -> Result<Expr, String> {
+    let pattern = pattern(loaded, program, text)?;
+    as_expr(&pattern.formula, &pattern.propositions)
+        .ok_or_else(|| format!("`{}` looks back along the run: a condition on single states is needed", pattern.text))
+}
+
+/// A pattern about one state as an expression.
+fn as_expr(formula: &Past<usize>, propositions: &[Expr]) -> Option<Expr> {
+    let of = |part: &Past<usize>| as_expr(part, propositions);
+    Some(match formula {
+        Past::Proposition(p) => propositions[*p].clone(),
+        Past::Unary(Unary::Not, a) => Expr::unary(UnaryOp::Not, of(a)?),
+        Past::And(a, b) => Expr::binary(BinaryOp::And, of(a)?, of(b)?),
+        Past::Or(a, b) => Expr::binary(BinaryOp::Or, of(a)?, of(b)?),
+        Past::Implies(a, b) => Expr::binary(BinaryOp::Or, Expr::unary(UnaryOp::Not, of(a)?), of(b)?),
+        Past::Unary(..) | Past::Since(..) | Past::After(..) => return None,
+    })
 }
 
 /// Refuses an expression whose value is not told by the variables, channels and places of a state.

@@ -133,6 +133,8 @@ pub enum Stopped {
     RuntimeErrors,
     /// The first violation was found.
     Violation,
+    /// Steps led to states that were to be left out.
+    Pruned,
 }
 
 impl From<StopReason> for Stopped {

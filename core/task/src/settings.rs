@@ -39,6 +39,8 @@ pub struct Settings {
     pub optimize: bool,
     /// Leave out orders of independent steps that show nothing new.
     pub reduction: bool,
+    /// Leave out the states in which this holds. Needs a model that is not optimised.
+    pub prune: Option<String>,
     /// Only a model with more states than this is explored with the reduction, if that leaves out much: before, what is never
     /// executed is worth knowing. 0: with the reduction at once, however much it leaves out.
     pub whole_states_max: u64,
@@ -96,6 +98,7 @@ impl Default for Settings {
             keep_going: false,
             optimize: true,
             reduction: true,
+            prune: None,
             whole_states_max: WHOLE_STATES_MAX,
             properties: Vec::new(),
             audit: Audit::default(),

@@ -68,6 +68,12 @@ impl Reason {
         Self { end: stop_reason(end), ..self.and("there may be more: ") }
     }
 
+    /// Says what is known beside it.
+    pub fn also(self, what: &str) -> Self {
+        let known = format!("{}{what}", self.known);
+        Self { known, ..self }
+    }
+
     /// Says what makes it worth less.
     pub fn but(self, what: String) -> Self {
         Self { but: Some(what), ..self }

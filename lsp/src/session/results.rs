@@ -78,7 +78,7 @@ fn is_budget(stopped: Stopped) -> bool {
     match stopped {
         Stopped::Cancelled | Stopped::Timeout | Stopped::States | Stopped::Memory => true,
         Stopped::Full | Stopped::Depth | Stopped::Delays | Stopped::WorkerLost => true,
-        Stopped::RuntimeErrors | Stopped::Violation => false,
+        Stopped::RuntimeErrors | Stopped::Violation | Stopped::Pruned => false,
     }
 }
 

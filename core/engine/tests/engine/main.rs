@@ -8,6 +8,7 @@ mod large_models;
 mod look;
 mod notes;
 mod portfolio;
+mod prune;
 mod ribbon;
 mod schedule;
 mod vacuity;

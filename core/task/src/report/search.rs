@@ -93,6 +93,9 @@ pub struct StrategyReport {
     /// Runs are cut off after this many steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u64>,
+    /// States in which this holds were left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prune: Option<String>,
     /// Whether it goes on after the first violation.
     pub keep_going: bool,
     /// Whether it is saved to, or resumed from, a checkpoint.
