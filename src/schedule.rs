@@ -52,6 +52,10 @@ pub struct Schedule {
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "What to look for")]
     pub by: Option<Alike>,
 
+    /// Let waits speak of the values of shared variables and channels, too (by default only where waits for places do not do).
+    #[arg(long, help_heading = "What to look for")]
+    pub values: bool,
+
     /// Explore by increasing number of delays from this scheduler, as `check --delay`: rtc, rr, laps, random, priority, priority:TYPE,TYPE
     /// or one that fabius.toml defines (default: rtc if processes exchange messages, else laps).
     #[arg(long, value_name = "SCHEDULER", help_heading = "What to look for")]
@@ -243,6 +247,7 @@ fn request(args: &Schedule, scheduler: SchedulerChoice) -> ScheduleRequest {
             Alike::Type => By::Type,
             Alike::Process => By::Process,
         }),
+        values: args.values,
         states_max: args.max_states.unwrap_or(unhurried.states_max),
         memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
         export: args.export.is_some(),

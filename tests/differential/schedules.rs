@@ -3,7 +3,7 @@
 //!
 //! `FABIUS_MODELS=n` says how many models, `FABIUS_SEED=n` where to begin.
 
-use fabius_analysis::schedule::{By, ScheduleRequest, ScheduleVerdict, Stops, schedule};
+use fabius_analysis::schedule::{By, ScheduleRequest, ScheduleVerdict, Stops, WhileReport, schedule};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, Settings, Verdict, check, load};
 use fabius_testkit::generate;
@@ -41,6 +41,7 @@ fn the_answer_fits_the_verdict() {
             work_max: 200_000,
             // Each section is taken in other orders before it is told.
             sections: true,
+            values: seed % 2 == 0,
             ..ScheduleRequest::default()
         };
         let scheduled = schedule(&loaded, &request, &Stops::all(&cancel), &mut |_| {});
@@ -87,45 +88,120 @@ proctype P(byte i) { end: do :: fork[i] == 0 -> fork[i] = 1; if :: i == 2 -> for
 init { atomic { run P(0); run P(1); run P(2) } }",
 ];
 
-/// The model that waits by itself, where that was found; the number of its states.
-fn waiting(text: &str, by: Option<By>) -> Result<(String, u64), String> {
+/// Models that a wait for the values of a variable or channel mends, and its condition: numbers, truth values, names, elements of
+/// arrays, fields of structures, channels.
+const WRITABLE_WITH_VALUES: [(&str, &str); 7] = [
+    ("byte count;
+active [2] proctype Producer() { do :: true -> count++; assert(count <= 2) od }
+active proctype Consumer() { do :: atomic { count > 0 -> count-- } od }", "count > 2"),
+    ("chan q = [3] of { byte };
+active [2] proctype Sender() { do :: assert(len(q) < 2); q ! 1 od }
+active proctype Receiver() { byte x; do :: q ? x od }", "len(q) > 1"),
+    ("chan q = [2] of { byte };
+active proctype Sender() { do :: assert(nfull(q)); q ! 1 od }
+active proctype Receiver() { byte x; do :: q ? x od }", "full(q)"),
+    ("bool on;
+active proctype User() { do :: assert(on) od }
+active proctype Switch() { do :: on = !on od }", "!on"),
+    ("mtype = { red, amber, green }; mtype light = red;
+active proctype Car() { do :: assert(light != amber) od }
+active proctype Light() { do :: light == red -> light = green :: light == green -> light = amber :: light == amber -> light = red od }",
+     "light == amber"),
+    ("byte cell[3]; byte at;
+active proctype Reader() { do :: assert(cell[1] < 2) od }
+active proctype Writer() { do :: cell[at] = (cell[at] + 1) % 4; at = (at + 1) % 3 od }", "cell[1] > 1"),
+    ("typedef pair { byte low; byte high }; pair p; byte clock;
+active proctype Reader() { do :: clock == 0 -> assert(p.high < 2); clock = 1 :: clock == 1 -> clock = 0 od }
+active proctype Writer() { do :: p.high = (p.high + 1) % 4 od }", "p.high > 1"),
+];
+
+/// The model that waits by itself, where that was found; the number of its states, and whether it waits for values.
+fn waiting(text: &str, by: Option<By>, values: bool) -> Result<(String, u64, bool), String> {
     let settings = Settings { optimize: false, ..Settings::default() };
     let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &settings);
     let _ = loaded.checkable().ok_or("it is faulty")?;
-    let request =
-        ScheduleRequest { by, export: true, states_max: STATES_MAX, work_max: 100_000, ..ScheduleRequest::default() };
+    let request = ScheduleRequest {
+        by,
+        values,
+        export: true,
+        states_max: STATES_MAX,
+        work_max: 100_000,
+        ..ScheduleRequest::default()
+    };
     let scheduled = schedule(&loaded, &request, &Stops::all(&Cancel::new()), &mut |_| {});
     assert_eq!(scheduled.failure, None, "{text}");
     let export = scheduled.export.unwrap_or_else(|| Err(format!("no waits: {}", scheduled.report.reason)))?;
-    Ok((export.text, export.states))
+    let others = scheduled.report.alternatives.iter().flat_map(|other| &other.waits);
+    let of_values = scheduled
+        .report
+        .waits
+        .iter()
+        .chain(others)
+        .any(|wait| matches!(wait.while_, WhileReport::Value(_)) && export.waits.contains(&wait.text));
+    Ok((export.text, export.states, of_values))
 }
 
-#[test]
-fn spin_finds_as_many_states_and_no_error_in_a_model_that_waits_by_itself() {
-    let Some(spin) = Spin::find() else { return };
-    let of_spin = |text: &str, states: u64| match spin.ask(text, Question::ALL_STATES) {
+/// Asks Spin about models that wait by themselves; it has to find no error, and as many states.
+fn of_spin(spin: &Spin, text: &str, states: u64) {
+    match spin.ask(text, Question::ALL_STATES) {
         Answer::Run(run) => assert_eq!((run.complete, run.errors, run.stored), (true, 0, states), "{text}"),
         other => panic!("{other:?}\n{text}"),
-    };
-    for text in WRITABLE {
-        let (waits, states) = waiting(text, None).unwrap_or_else(|why| panic!("{why}\n{text}"));
-        of_spin(&waits, states);
     }
-    let wanted = number("FABIUS_MODELS", WRITTEN);
+}
+
+/// The same for random models, until as many were written as are wanted.
+fn random_models_of_spin(spin: &Spin, values: bool, wanted: u64) {
     let mut written = 0;
     for seed in number("FABIUS_SEED", 1).. {
         let text = generate::model(seed).text();
         let by = if seed % 2 == 0 { By::Type } else { By::Process };
-        let Ok((waits, states)) = waiting(&text, Some(by)) else { continue };
+        let Ok((waits, states, of_values)) = waiting(&text, Some(by), values) else { continue };
+        if values && !of_values {
+            continue;
+        }
         // Its verifier refuses some random models, whoever waits.
         if matches!(spin.ask(&text, Question::ALL_STATES), Answer::Run(run) if run.complete) {
-            of_spin(&waits, states);
+            of_spin(spin, &waits, states);
             written += 1;
         }
         if written == wanted {
             break;
         }
     }
+}
+
+#[test]
+fn spin_finds_as_many_states_and_no_error_in_a_model_that_waits_by_itself() {
+    let Some(spin) = Spin::find() else { return };
+    for text in WRITABLE {
+        let (waits, states, _) = waiting(text, None, false).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        of_spin(&spin, &waits, states);
+    }
+    random_models_of_spin(&spin, false, number("FABIUS_MODELS", WRITTEN));
+}
+
+#[test]
+fn spin_finds_as_many_states_and_no_error_in_a_model_that_waits_for_values() {
+    for (text, condition) in WRITABLE_WITH_VALUES {
+        let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+        let request = ScheduleRequest { values: true, ..ScheduleRequest::default() };
+        let report = schedule(&loaded, &request, &Stops::all(&Cancel::new()), &mut |_| {}).report;
+        let all = report.waits.iter().chain(report.alternatives.iter().flat_map(|other| &other.waits));
+        let conditions: Vec<&str> = all
+            .filter_map(|wait| match &wait.while_ {
+                WhileReport::Value(value) => Some(value.condition.as_str()),
+                WhileReport::Stretch(_) => None,
+            })
+            .collect();
+        assert!(conditions.contains(&condition), "{conditions:?}\n{text}");
+    }
+    let Some(spin) = Spin::find() else { return };
+    for (text, _) in WRITABLE_WITH_VALUES {
+        let (waits, states, of_values) = waiting(text, None, true).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        assert!(of_values, "{waits}");
+        of_spin(&spin, &waits, states);
+    }
+    random_models_of_spin(&spin, true, number("FABIUS_MODELS", WRITTEN));
 }
 
 /// The models of the experiments, and what is said of each: waits, states that they keep, states of the model.

@@ -1,8 +1,8 @@
 //! A model in which some processes wait, as edits of its text.
 //!
-//! A *wait* keeps a process at some places while another one is in a stretch of its text. In the text, a counter says how many
-//! processes are in the stretch: each statement that leads into it or out of it counts in the same atomic step, and the
-//! statements at which a process waits ask the counter. What cannot be written so is refused; whether the text means what it
+//! A *wait* keeps a process at some places while another one is in a stretch of its text, or while a global has certain values.
+//! In the text, a counter says how many processes are in the stretch: each statement that leads into it or out of it counts in
+//! the same atomic step, and the statements at which a process waits ask the counter, or the global. What cannot be written so is refused; whether the text means what it
 //! is meant to is for the caller to check.
 //!
 //! After Metzler, Suri, Weissenbacher, *Extracting safe thread schedules from incomplete model checking results*, who enforce a
@@ -28,13 +28,27 @@ pub struct Stretch {
     pub name: String,
 }
 
-/// No process of `at` moves while another process is in `during`.
+/// No process of `at` moves during something else.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wait {
     /// Who waits, and where.
     pub at: Stretch,
-    /// Who must not be where.
-    pub during: Stretch,
+    /// What must not be the case.
+    pub during: During,
+}
+
+/// What a process waits for to be over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum During {
+    /// Another process is somewhere.
+    Stretch(Stretch),
+    /// A global has certain values.
+    Value {
+        /// Its name, without indices and fields.
+        name: String,
+        /// That it has not: an expression that can be an operand of `&&`.
+        otherwise: String,
+    },
 }
 
 /// A piece of the main text, by bytes, and what is to stand there instead.
@@ -63,11 +77,28 @@ pub fn restrain(program: &Program, map: &SourceMap, main: FileId, waits: &[Wait]
         declarations.push_str(&format!("byte {name}{initial};\n"));
     }
     for wait in waits {
-        let counter = counters.get(&wait.during).ok_or("a counter is missing")?;
-        writer.hold_back(wait, counter)?;
+        match &wait.during {
+            During::Stretch(stretch) => {
+                let counter = counters.get(stretch).ok_or("a counter is missing")?;
+                let counted = |location: LocationId| {
+                    wait.at.process == stretch.process && stretch.pid.is_none() && stretch.locations.contains(&location)
+                };
+                let nobody = |location: LocationId| match counted(location) {
+                    true => format!("{counter} < 2"),
+                    false => format!("{counter} == 0"),
+                };
+                writer.hold_back(&wait.at, &nobody)?;
+            }
+            During::Value { name, otherwise } => {
+                writer.sees_global(wait.at.process, name)?;
+                writer.hold_back(&wait.at, &|_| otherwise.clone())?;
+            }
+        }
     }
     let mut edits = writer.edits()?;
-    edits.insert(0, TextEdit { start: 0, end: 0, text: declarations });
+    if !declarations.is_empty() {
+        edits.insert(0, TextEdit { start: 0, end: 0, text: declarations });
+    }
     let overlap = edits.windows(2).any(|pair| pair[1].start < pair[0].end);
     if overlap { Err("two of the statements overlap".to_owned()) } else { Ok(edits) }
 }
@@ -88,7 +119,13 @@ fn counters(map: &SourceMap, waits: &[Wait]) -> BTreeMap<Stretch, String> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let texts = map.files().map(|(_, file)| &file.text);
     let mut taken: BTreeSet<&str> = texts.flat_map(|text| text.split(|character| !is_word(character))).collect();
-    let stretches: BTreeSet<&Stretch> = waits.iter().map(|wait| &wait.during).collect();
+    let stretches: BTreeSet<&Stretch> = waits
+        .iter()
+        .filter_map(|wait| match &wait.during {
+            During::Stretch(stretch) => Some(stretch),
+            During::Value { .. } => None,
+        })
+        .collect();
     let mut names: Vec<(Stretch, String)> = Vec::new();
     for stretch in stretches {
         let numbered = (2..).map(|number| format!("{}_{number}", stretch.name));
@@ -158,30 +195,35 @@ impl Writer<'_> {
         Ok(if starts_within { initial } else { 0 })
     }
 
-    /// Lets processes wait as long as a counter says that another one is in the stretch.
-    fn hold_back(&mut self, wait: &Wait, counter: &str) -> Result<(), String> {
+    /// Whether a name means a global in a process.
+    fn sees_global(&self, process: ProcessId, name: &str) -> Result<(), String> {
+        let root = |name: &str| name.split(['[', '.']).next().unwrap_or("").to_owned();
+        match self.process(process).locals.iter().any(|local| root(&local.name) == name) {
+            true => Err(format!("`{name}` is a variable of the process itself where it waits")),
+            false => Ok(()),
+        }
+    }
+
+    /// Lets processes wait until something is true, which may be another expression at each location.
+    fn hold_back(&mut self, at: &Stretch, until: &dyn Fn(LocationId) -> String) -> Result<(), String> {
         let broken: BTreeSet<LocationId> = self
             .program
             .edges
             .iter()
-            .filter(|edge| edge.process == wait.at.process && edge.atomic)
+            .filter(|edge| edge.process == at.process && edge.atomic)
             .map(|edge| edge.target)
             .collect();
         for (index, edge) in self.program.edges.iter().enumerate() {
-            if edge.process != wait.at.process || !wait.at.locations.contains(&edge.source) {
+            if edge.process != at.process || !at.locations.contains(&edge.source) {
                 continue;
             }
             if broken.contains(&edge.source) {
                 return Err("a process would have to wait inside an atomic sequence".to_owned());
             }
-            let counted = wait.at.process == wait.during.process && wait.during.locations.contains(&edge.source);
-            let nobody = match (counted, wait.during.pid) {
-                (true, None) => format!("{counter} < 2"),
-                _ => format!("{counter} == 0"),
-            };
-            let guard = match wait.at.pid {
-                None => nobody,
-                Some(pid) => format!("(_pid != {pid} || {nobody})"),
+            let until = until(edge.source);
+            let guard = match at.pid {
+                None => until,
+                Some(pid) => format!("(_pid != {pid} || {until})"),
             };
             self.changes.entry(index).or_default().guards.push(guard);
         }

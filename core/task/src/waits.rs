@@ -6,7 +6,7 @@ use fabius_base::{Cancel, FileId, StopReason};
 use fabius_program::Program;
 use fabius_promela::restrain::{edited, restrain};
 
-pub use fabius_promela::restrain::{Stretch, TextEdit, Wait};
+pub use fabius_promela::restrain::{During, Stretch, TextEdit, Wait};
 
 /// The main text is the first file that is read.
 const MAIN: FileId = FileId(0);

@@ -5,7 +5,7 @@ use super::place::{Place, View};
 use crate::session::Document;
 use crate::session::reading::Reading;
 use crate::session::results::Known;
-use fabius_analysis::schedule::{PlaceReport, ScheduleReport, ScheduleVerdict, Scheduled};
+use fabius_analysis::schedule::{PlaceReport, ScheduleReport, ScheduleVerdict, Scheduled, StretchReport, WhileReport};
 use fabius_base::Span;
 use fabius_engine::words::counted;
 use fabius_engine::{SAFETY, Verdict};
@@ -34,14 +34,19 @@ pub fn told(document: &Document, reading: &Reading) -> Option<(String, Vec<(Plac
     let at = |file: &str, line: u32| place_of(reading, file, line);
     let places = waits.iter().flat_map(|wait| {
         let PlaceReport { process, file, line, .. } = &wait.place;
-        let other = if wait.while_.another { format!("another {process}") } else { wait.while_.who.clone() };
-        let waiting = at(file, *line).map(|place| (place, format!("avoidable if {process} waits here …")));
-        let meanwhile = at(&wait.while_.file, wait.while_.lines[0]).map(|place| {
-            let [first, last] = wait.while_.lines;
-            let there = if first == last { "here".to_owned() } else { format!("here, to line {last}") };
-            (place, format!("… while {other} is {there}"))
-        });
-        [waiting, meanwhile].into_iter().flatten()
+        let waiting = |text: String| at(file, *line).map(|place| (place, text));
+        let both = match &wait.while_ {
+            WhileReport::Stretch(StretchReport { who, another, file, lines: [first, last], .. }) => {
+                let other = if *another { format!("another {process}") } else { who.clone() };
+                let there = if first == last { "here".to_owned() } else { format!("here, to line {last}") };
+                let meanwhile = at(file, *first).map(|place| (place, format!("… while {other} is {there}")));
+                [waiting(format!("avoidable if {process} waits here …")), meanwhile]
+            }
+            WhileReport::Value(value) => {
+                [waiting(format!("avoidable if {process} waits here while `{}`", value.condition)), None]
+            }
+        };
+        both.into_iter().flatten()
     });
     Some((format!("{word}: {reason}"), places.collect()))
 }

@@ -37,8 +37,8 @@ pub(super) fn export(
     solution: &Solution,
     cancel: &Cancel,
 ) -> Result<Export, String> {
-    let waits: Option<Vec<Wait>> = solution.waits.iter().map(|wait| places.written(wait)).collect();
-    let told = solution.waits.iter().filter_map(|wait| places.wait(wait)).map(|wait| wait.text).collect();
+    let waits: Option<Vec<Wait>> = solution.waits.iter().map(|wait| places.written(program, wait)).collect();
+    let told = solution.waits.iter().filter_map(|wait| places.wait(program, wait)).map(|wait| wait.text).collect();
     let (edits, text) = loaded.with_waits(program, &waits.ok_or("a place has no number")?)?;
     let states = states_of(loaded, text.clone(), solution.kept as u64, cancel)?;
     Ok(Export { edits, text, waits: told, states })

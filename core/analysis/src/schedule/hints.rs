@@ -69,7 +69,7 @@ impl Hinter<'_> {
         for (&kind, &entry) in &entries {
             let (_, wait) = stretches.get(&kind)?;
             let excluded = stretches.keys().all(|&other| excludes(kind, other));
-            let (section, from) = (self.places.written(wait)?.during, self.places.standing_at(entry));
+            let (section, from) = (self.places.stretch_of(wait)?, self.places.standing_at(entry));
             let way = self.ways(&section, &from)?;
             if !excluded {
                 return None;
@@ -121,7 +121,7 @@ impl Hinter<'_> {
 
     /// *a latch does the same*, if nobody comes to the stretch again.
     fn latch(&self, wait: &Wait) -> Option<String> {
-        let section = self.places.written(wait)?.during;
+        let section = self.places.stretch_of(wait)?;
         let mut into = self.edges(section.process).filter(|edge| section.locations.contains(&edge.target));
         if into.any(|edge| !section.locations.contains(&edge.source)) || self.is_created(section.process) {
             return None;
@@ -135,8 +135,14 @@ impl Hinter<'_> {
     }
 
     fn condition(&self, wait: &Wait) -> Option<String> {
-        let (who, at, stretch) =
-            (self.places.one_of(wait.at.kind), self.places.at(wait.at)?, self.places.stretch(wait)?);
+        let (who, at) = (self.places.one_of(wait.at.kind), self.places.at(wait.at)?);
+        if let Some(condition) = self.places.condition(self.program, wait) {
+            return Some(format!(
+                "a condition variable does the same: {who} goes on {at} only in one step with the test whether {condition}, \
+                 waits as long as that is so, and is woken when it is not"
+            ));
+        }
+        let stretch = self.places.stretch(wait)?;
         let nobody = match (wait.at.kind == wait.other, self.places.is_single(wait.other)) {
             (true, _) => format!("no other {} is", self.places.who(wait.other)),
             (false, true) => format!("{} is not", self.places.who(wait.other)),

@@ -19,14 +19,16 @@ mod restricted;
 mod sections;
 mod steered;
 mod table;
+mod values;
 mod verify;
+mod waits;
 mod words;
 
 pub use export::Export;
 pub use fabius_task::report::schedule::{
     AlternativeReport, CheckedReport, ExploredReport, FairReport, FairVerdict, ForcedReport, HeldBackReport,
     KeptReport, PlaceReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport, StretchReport,
-    WaitReport,
+    ValueReport, WaitReport, WhileReport,
 };
 pub use places::By;
 pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_TENTHS};
@@ -37,8 +39,8 @@ use fabius_program::{Move, ProcessId, Program, Watch};
 use fabius_schedulers::{ChosenScheduler, plain_scheduler};
 use fabius_search::Completeness;
 use fabius_search::restrict::{
-    Alone, Effort, Explorer, Graph, Limits, Problem, Refusal, Region, Round, Solution, Stop, Stopped, alone,
-    can_move_again, fixed_order, movers_in_model, region, region_at_most,
+    Alone, Explorer, Graph, Limits, Refusal, Region, Round, Stop, Stopped, alone, can_move_again, fixed_order,
+    movers_in_model, region, region_at_most,
 };
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
@@ -53,16 +55,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use steered::Plan;
 use verify::Verified;
-use words::{keeps, refused, sentence, who_is_shut_out};
+use words::{keeps, refused, who_is_shut_out};
 
 /// A first look at what was explored comes after this many states at the latest; every other one when there are twice as many.
 const STATES_PER_LOOK: usize = 256;
 /// To explore what a scheduler does by itself, this part of the transitions is enough.
 const ALONE_SHARE: u64 = 4;
-/// Of the solutions found, this many are checked, …
-const VERIFIED_MAX: usize = 12;
-/// … and this many are shown.
-const SHOWN_MAX: usize = 3;
 
 /// What was found out.
 #[derive(Clone, PartialEq, Debug)]
@@ -389,15 +387,15 @@ impl Question<'_> {
             Some(_) => ScheduleVerdict::SafeIfScheduled,
         };
         let report = ScheduleReport { verdict, ..report };
-        match self.request.by {
-            Some(by) => self.with_waits(explored, &report, by),
-            None => match self.with_waits(explored, &report, By::Type)? {
-                None => self.with_waits(explored, &report, By::Process),
-                found => Ok(found),
-            },
+        for (by, values) in self.vocabularies(explored) {
+            if let Some(found) = self.with_waits(explored, &report, by, values)? {
+                return Ok(found);
+            }
         }
-        .and_then(|found| found.map_or_else(|| self.with_order(explored, &report), |found| Ok(Some(found))))
-        .and_then(|found| found.map_or_else(|| self.with_region(explored, report), Ok))
+        match self.with_order(explored, &report)? {
+            Some(found) => Ok(found),
+            None => self.with_region(explored, report),
+        }
     }
 
     fn explored(&self, explored: &Explored) -> ExploredReport {
@@ -447,69 +445,6 @@ impl Question<'_> {
         Places::new(&self.program, &self.loaded.map, &self.loaded.name, seen, by)
     }
 
-    /// The schedule that needs the fewest waits, if a few suffice.
-    fn with_waits(
-        &mut self,
-        explored: &mut Explored,
-        report: &ScheduleReport,
-        by: By,
-    ) -> Result<Option<ScheduleReport>, String> {
-        let Some(places) = self.places(explored, by) else { return Ok(None) };
-        let Some(vocabulary) = explored.whereabouts.as_ref().map(|seen| places.vocabulary(seen)) else {
-            return Ok(None);
-        };
-        let effort = Effort {
-            waits_max: self.request.waits_max,
-            checks_max: self.request.checks_max,
-            work_max: self.request.work_max,
-            cancel: &self.stops.waits,
-        };
-        let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
-        let Explored { graph, region, .. } = &*explored;
-        let solutions = Problem::new(graph, region, &vocabulary, &movers.safely, effort).least();
-        let mut shown: Vec<(Solution, u64, Vec<String>)> = Vec::new();
-        for solution in solutions.ranked.into_iter().take(VERIFIED_MAX) {
-            let verified = verify::waits(&self.machine, &places, &solution, explored, &self.stops.all)?;
-            if let Verified::Holds { states, shut_out } = verified {
-                let shut_out = self.told_shut_out(&shut_out, explored);
-                shown.push((solution, states, shut_out));
-            }
-            if shown.len() == SHOWN_MAX {
-                break;
-            }
-        }
-        let Some((best, states, shut_out)) = shown.first() else { return Ok(None) };
-        let told: Vec<AlternativeReport> =
-            shown.iter().filter_map(|(solution, ..)| self.alternative(solution, &places, explored)).collect();
-        let Some(first) = told.first().cloned() else { return Ok(None) };
-        let mut report = report.clone();
-        report.reason = sentence(&first, best.waits.len(), shut_out);
-        report.shuts_out.clone_from(shut_out);
-        report.fewest = explored.stopped.is_none();
-        report.explored.tried = solutions.checks;
-        report.checked = Some(CheckedReport { verdict: "holds", states: *states });
-        (report.waits, report.kept, report.gives_up) = (first.waits, Some(first.kept), first.gives_up);
-        report.alternatives = told.into_iter().skip(1).collect();
-        if report.fewest {
-            report.hints = hints::hints(&self.program, &places, &best.waits);
-        }
-        if self.request.export && !best.waits.is_empty() {
-            self.export = Some(self.exported(&places, &shown));
-        }
-        if best.waits.is_empty() {
-            report.verdict = ScheduleVerdict::Holds;
-            report.reason = format!("no error under any schedule ({}, exhaustive)", counted(*states, "state"));
-        }
-        Ok(Some(report))
-    }
-
-    /// The first of several sets of waits that can be written into the text; else why the first cannot.
-    fn exported(&self, places: &Places, shown: &[(Solution, u64, Vec<String>)]) -> Result<Export, String> {
-        let written = |solution| export::export(self.loaded, &self.program, places, solution, &self.stops.all);
-        let (best, others) = shown.split_first().ok_or("there are no waits")?;
-        written(&best.0).or_else(|why| others.iter().find_map(|other| written(&other.0).ok()).ok_or(why))
-    }
-
     /// The processes that are shut out, by type and place.
     fn told_shut_out(&self, shut_out: &[(u32, u64)], explored: &Explored) -> Vec<String> {
         let (Some(seen), Some(places)) = (&explored.whereabouts, self.places(explored, By::Type)) else {
@@ -524,13 +459,6 @@ impl Question<'_> {
         told.into_iter().collect()
     }
 
-    fn alternative(&self, solution: &Solution, places: &Places, explored: &Explored) -> Option<AlternativeReport> {
-        let waits: Option<Vec<WaitReport>> = solution.waits.iter().map(|wait| places.wait(wait)).collect();
-        let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
-        let gives_up = solution.gives_up.iter().filter_map(|site| places.report(*site)).collect();
-        Some(AlternativeReport { waits: waits?, kept: KeptReport { states: solution.kept as u64, of }, gives_up })
-    }
-
     /// A fixed order of the types, if no few waits do.
     fn with_order(
         &mut self,
@@ -540,7 +468,8 @@ impl Question<'_> {
         let (Some(places), Some(seen)) = (self.places(explored, By::Type), &explored.whereabouts) else {
             return Ok(None);
         };
-        let (vocabulary, types) = (places.vocabulary(seen), seen.types());
+        let types = seen.types();
+        let Some(vocabulary) = self.vocabulary(explored, &places) else { return Ok(None) };
         let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
         let found = fixed_order(&explored.graph, &vocabulary, &types, &movers.safely, &self.stops.waits);
         let Some(order) = found else { return Ok(None) };

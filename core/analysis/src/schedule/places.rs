@@ -1,11 +1,12 @@
 //! Where processes are, as waits speak of it: places of the text, and sentences about them.
 
+use super::values::Cells;
 use fabius_base::{SourceMap, Span};
 use fabius_machine::Machine;
 use fabius_program::{LocationId, Process, ProcessId, Program};
 use fabius_search::restrict::{Graph, PROCESSES_MAX, Site, Vocabulary, Wait};
-use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport};
-use fabius_task::waits::{Stretch as Standing, Wait as Written};
+use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport, WhileReport};
+use fabius_task::waits::{During, Stretch as Standing, Wait as Written};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
@@ -85,6 +86,11 @@ impl Whereabouts {
         Some(found)
     }
 
+    /// Whether there are two processes of one type at once.
+    pub(super) fn has_several_of_a_type(&self) -> bool {
+        self.instances.iter().any(|many| 1 < *many)
+    }
+
     /// The types of which there are processes.
     pub(super) fn types(&self) -> Vec<u16> {
         let types: BTreeSet<u16> = self.locations.iter().map(|(of, _)| *of).collect();
@@ -110,6 +116,8 @@ pub(super) struct Places {
     /// Of each type, the most processes that were there at once.
     instances: Vec<usize>,
     main_file: String,
+    /// What waits can speak of beside places.
+    cells: Cells,
 }
 
 impl Places {
@@ -122,6 +130,7 @@ impl Places {
             numbers: Vec::new(),
             instances: seen.instances.clone(),
             main_file: main_file.to_owned(),
+            cells: Cells::default(),
         };
         for (of, process) in program.processes.iter().enumerate() {
             let is_seen = |location: usize| seen.locations.contains(&(of as u16, location as u16));
@@ -132,13 +141,34 @@ impl Places {
         Some(places)
     }
 
-    /// Where the processes of each state are.
-    pub(super) fn vocabulary(&self, seen: &Whereabouts) -> Vocabulary {
+    /// The same, with variables and channels whose values waits can speak of, too.
+    pub(super) fn with_cells(self, cells: Cells) -> Self {
+        Self { cells, ..self }
+    }
+
+    /// Where the processes of each state are, and which values were seen there.
+    pub(super) fn vocabulary(&self, seen: &Whereabouts, graph: &Graph, machine: &Machine) -> Vocabulary {
         let mut sites = Vec::with_capacity(seen.at.len());
+        let (mut ends, mut words) = (Vec::with_capacity(seen.ends.len()), Vec::new());
         for state in 0..seen.ends.len() as u32 {
             sites.extend(seen.of(state).iter().enumerate().map(|(pid, &(of, location))| self.site(of, location, pid)));
+            if !self.cells.is_empty() {
+                graph.recall(state, &mut words);
+                machine.view(&words).iter().for_each(|view| self.cells.sites(view, self.first_value(), &mut sites));
+            }
+            ends.push(sites.len() as u32);
         }
-        Vocabulary::new(self.sizes(), seen.ends.clone(), sites)
+        Vocabulary::new(self.sizes(), ends, sites).with_values(self.cells.values())
+    }
+
+    /// The kind of the first variable or channel.
+    fn first_value(&self) -> u16 {
+        self.sizes().len() as u16
+    }
+
+    /// The number of the variable or channel that a wait speaks of.
+    fn cell_of(&self, wait: &Wait) -> Option<usize> {
+        wait.other.checked_sub(self.first_value()).map(usize::from)
     }
 
     pub(super) fn site(&self, of: u16, location: u16, pid: usize) -> Site {
@@ -152,6 +182,9 @@ impl Places {
         for pid in 0..view.process_count() {
             let (Some(of), Some(location)) = (view.process_of(pid), view.location_of(pid)) else { continue };
             sites.push(self.site(of.0 as u16, location.0 as u16, pid));
+        }
+        if !self.cells.is_empty() {
+            self.cells.sites(&view, self.first_value(), sites);
         }
     }
 
@@ -236,8 +269,13 @@ impl Places {
     }
 
     /// A wait, as data and as a sentence that goes on after *holds if*.
-    pub(super) fn wait(&self, wait: &Wait) -> Option<WaitReport> {
+    pub(super) fn wait(&self, program: &Program, wait: &Wait) -> Option<WaitReport> {
         let at = self.report(wait.at)?;
+        if let Some(cell) = self.cell_of(wait) {
+            let (value, condition) = self.cells.report(program, cell, wait)?;
+            let text = format!("{} {} waits while {condition}", self.one_of(wait.at.kind), self.at(wait.at)?);
+            return Some(WaitReport { text, who: at.process.clone(), place: at, while_: WhileReport::Value(value) });
+        }
         let (first, last) = (self.place(wait.other, wait.first)?, self.place(wait.other, wait.last)?);
         let other = self.who(wait.other);
         let who = self.one_of(wait.at.kind);
@@ -255,17 +293,35 @@ impl Places {
             first: first.statement.clone(),
             last: last.statement.clone(),
         };
-        Some(WaitReport { text, who: at.process.clone(), place: at, while_: stretch })
+        Some(WaitReport { text, who: at.process.clone(), place: at, while_: WhileReport::Stretch(stretch) })
     }
 
     /// A wait as it is to be written into the text.
-    pub(super) fn written(&self, wait: &Wait) -> Option<Written> {
+    pub(super) fn written(&self, program: &Program, wait: &Wait) -> Option<Written> {
+        let at = self.standing_at(wait.at);
+        let during = match self.cell_of(wait) {
+            Some(cell) => self.cells.written(program, cell, wait)?,
+            None => During::Stretch(self.stretch_of(wait)?),
+        };
+        Some(Written { at, during })
+    }
+
+    /// What a wait says of a variable or channel, in words that go on after *while*.
+    pub(super) fn condition(&self, program: &Program, wait: &Wait) -> Option<String> {
+        Some(self.cells.report(program, self.cell_of(wait)?, wait)?.1)
+    }
+
+    /// The locations of the stretch that a wait speaks of, if it speaks of one.
+    pub(super) fn stretch_of(&self, wait: &Wait) -> Option<Standing> {
+        if self.cell_of(wait).is_some() {
+            return None;
+        }
         let (first, last) = (self.place(wait.other, wait.first)?, self.place(wait.other, wait.last)?);
         let name = match first.line == last.line {
             true => format!("at_{}", first.line),
             false => format!("in_{}_{}", first.line, last.line),
         };
-        Some(Written { at: self.standing_at(wait.at), during: self.standing(wait.other, wait.first..=wait.last, name) })
+        Some(self.standing(wait.other, wait.first..=wait.last, name))
     }
 
     fn standing(&self, kind: u16, places: RangeInclusive<u16>, name: String) -> Standing {

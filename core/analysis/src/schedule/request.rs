@@ -53,6 +53,8 @@ pub struct ScheduleRequest {
     pub aim: Aim,
     /// Only these waits; else those by type first, then those of single processes.
     pub by: Option<By>,
+    /// Whether waits may speak of the values of shared variables and channels from the beginning, not only where places do not do.
+    pub values: bool,
     /// States met.
     pub states_max: u64,
     /// Transitions listed.
@@ -78,6 +80,7 @@ impl Default for ScheduleRequest {
             waits_max: WAITS_MAX,
             aim: Aim::Safe,
             by: None,
+            values: false,
             states_max: STATES_MAX,
             transitions_max: TRANSITIONS_MAX,
             transitions_enough: TRANSITIONS_ENOUGH,

@@ -1,6 +1,6 @@
 //! Under which scheduling models are safe, on small models whose answers can be worked out by hand.
 
-use fabius_analysis::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, Stops, schedule};
+use fabius_analysis::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, Stops, WhileReport, schedule};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, Loaded, Settings, Verdict, check, load};
 use std::time::Duration;
@@ -120,7 +120,7 @@ fn choices_inside_processes_are_given() {
          active proctype Q() { do :: x < 9 -> x = x od }\n",
     );
     assert_eq!(beside.verdict, ScheduleVerdict::Avoidable);
-    assert_eq!(beside.waits, []);
+    assert_eq!(waits(&beside), ["P at line 7 waits while x is 2"]);
     assert_eq!(beside.shuts_out, ["P at line 7"]);
     assert!(beside.reason.contains("it must hold back for ever: P at line 7"), "{}", beside.reason);
 }
@@ -129,7 +129,22 @@ fn choices_inside_processes_are_given() {
 fn where_no_few_waits_do_an_order_of_types_may() {
     let text = "byte n;\nactive proctype Clock() {\ndo\n:: atomic { assert(n < 2); n++ }\nod }\n\
         active proctype Watcher() {\ndo\n:: atomic { n > 0 -> n = 0 }\nod }\n";
-    let report = answer(text);
+    let by_value = answer(text);
+    assert_eq!(waits(&by_value), ["Clock at line 4 waits while n is 2"]);
+    assert_eq!(by_value.kept.as_ref().map(|kept| (kept.states, kept.of)), Some((3, Some(3))));
+    let hint = "a condition variable does the same: Clock goes on at line 4 only in one step with the test whether n is 2, \
+                waits as long as that is so, and is woken when it is not";
+    assert_eq!(by_value.hints, [hint]);
+    let WhileReport::Value(value) = &by_value.waits[0].while_ else { panic!("{by_value:?}") };
+    assert_eq!((value.cell.as_str(), value.condition.as_str(), value.values), ("n", "n == 2", [2, 2]));
+    // Waits do not speak of elements of arrays as large as this one.
+    let report = answer(
+        &text
+            .replace("byte n", "byte n[9]")
+            .replace("n < 2", "n[0] < 2")
+            .replace("n++", "n[0]++")
+            .replace("n > 0 -> n = 0", "n[0] > 0 -> n[0] = 0"),
+    );
     assert_eq!((report.verdict, report.waits.len()), (ScheduleVerdict::Avoidable, 0), "{report:?}");
     assert_eq!(report.priorities, ["Watcher", "Clock"]);
     assert!(report.reason.contains("none of a more important type can: Watcher, then Clock"), "{}", report.reason);

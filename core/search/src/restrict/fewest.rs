@@ -181,7 +181,7 @@ impl<'g> Problem<'g> {
         let safe = |group: usize| if region.allows(group) { bits(graph.group(group).movers) } else { 0 };
         let sites = arrangements.examples.iter().flat_map(|&state| vocabulary.sites(state).iter().copied());
         Self {
-            good_sites: sites.collect(),
+            good_sites: sites.filter(|site| !vocabulary.is_value(site.kind)).collect(),
             safe_movers: (0..graph.group_count()).map(safe).collect(),
             ahead_free: free,
             walk: Walk {
@@ -217,7 +217,8 @@ impl<'g> Problem<'g> {
         found.ranked.sort_by_cached_key(|solution| {
             let kinds: BTreeSet<u16> = solution.waits.iter().flat_map(|wait| [wait.at.kind, wait.other]).collect();
             let places: u32 = solution.waits.iter().map(|wait| u32::from(wait.last - wait.first)).sum();
-            (solution.gives_up.len(), Reverse(solution.kept), kinds.len(), places, solution.waits.clone())
+            let values = solution.waits.iter().filter(|wait| self.vocabulary.is_value(wait.other)).count();
+            (solution.gives_up.len(), Reverse(solution.kept), values, kinds.len(), places, solution.waits.clone())
         });
         found.checks = self.checks;
         found

@@ -11,7 +11,8 @@
 //! * [`alone`](mod@alone) says whether a scheduler is safe that nobody disturbs.
 //! * [`fair`] looks for schedules under which goals are met again and again: that each process moves, or progress.
 //! * [`order`] tries fixed orders of kinds, where no few waits do.
-//! * [`waits`]: *who* does not move from *where* while another process is in a *stretch*.
+//! * [`waits`]: *who* does not move from *where* while another process is in a *stretch*, or a shared variable between
+//!   two values.
 //! * [`fewest`] finds the fewest waits that are such a schedule, and shut out nobody.
 //!
 //! Nothing here knows of text: a place is the kind of a process and a number in that kind.
@@ -35,4 +36,4 @@ pub use region::{
     Region, Stopped, can_move_again, movers_ahead, movers_in_model, movers_within, possible_movers, region,
     region_at_most,
 };
-pub use waits::{PROCESSES_MAX, Site, Vocabulary, Wait, held};
+pub use waits::{PROCESSES_MAX, Site, Values, Vocabulary, Wait, held};

@@ -1,6 +1,7 @@
 //! Regions and waits against their definitions, on random graphs and random systems of processes.
 
 mod fair;
+mod values;
 
 use super::*;
 use crate::model::{Ending, Marks, Model, Next, ProcessSet, Processes};
@@ -202,9 +203,14 @@ const VARIABLES: usize = 2;
 
 impl System {
     fn random(seed: u64) -> Self {
+        Self::with_values(seed, 2)
+    }
+
+    /// Its variables take this many values.
+    fn with_values(seed: u64, values: usize) -> Self {
         let random = &mut Random::new(seed ^ 0x5EED);
         let mut some = |below: usize| {
-            let (variable, value, there) = (random.below(VARIABLES), random.below(2), random.below(10));
+            let (variable, value, there) = (random.below(VARIABLES), random.below(values), random.below(10));
             (there < below).then_some((variable, value as u32))
         };
         let mut processes = Vec::new();

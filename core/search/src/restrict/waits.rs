@@ -2,6 +2,9 @@
 //!
 //! A *wait* is (who, where, while): a process of one kind does not move from a place, neither by itself nor as the receiver
 //! of a rendezvous, while another process is in a stretch of the places of its kind.
+//!
+//! A shared variable, or what else can be observed in a state, stands beside the processes as one more that never waits: its
+//! places are its values, in their order. So *while another process is in a stretch* also says *while `count` is above 2*.
 
 /// Of a kind with at most this many places, all stretches are tried; …
 const PLACES_MAX: u16 = 12;
@@ -32,11 +35,45 @@ pub struct Wait {
     pub last: u16,
 }
 
+/// The values of something that can be observed, of which waits can speak.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Values {
+    /// How many there are.
+    pub count: u16,
+    /// Whether it means something that one is above another; else waits speak of single values.
+    pub ordered: bool,
+}
+
+impl Values {
+    /// The stretches of values with this one in it: intervals, but not all values; of many, those from the first one or up to the
+    /// last one, or of one value.
+    fn stretches(self, value: u16) -> Vec<(u16, u16)> {
+        let Some(last) = self.count.checked_sub(1).filter(|last| value <= *last) else { return Vec::new() };
+        let single = (value, value);
+        let mut stretches: Vec<(u16, u16)> = match () {
+            () if !self.ordered => vec![single],
+            () if self.count <= PLACES_MAX => {
+                (0..=value).flat_map(|first| (value..=last).map(move |end| (first, end))).collect()
+            }
+            () => {
+                let (up_to, from) = ((value..=last).map(|end| (0, end)), (0..=value).map(|first| (first, last)));
+                up_to.chain(from).chain([single]).collect()
+            }
+        };
+        stretches.retain(|stretch| *stretch != (0, last));
+        stretches.sort_unstable();
+        stretches.dedup();
+        stretches
+    }
+}
+
 /// The places that waits can speak of.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    /// Number of places of each kind.
+    /// Number of places of each kind of process.
     sizes: Vec<u16>,
+    /// The kinds after those: what is observed beside the processes.
+    values: Vec<Values>,
     /// Of each state: where its processes end in `sites`.
     ends: Vec<u32>,
     sites: Vec<Site>,
@@ -46,7 +83,19 @@ impl Vocabulary {
     /// The sites of the processes of all states, one state after the other; `ends` says where those of each state end.
     /// `sizes` is the number of places of each kind.
     pub fn new(sizes: Vec<u16>, ends: Vec<u32>, sites: Vec<Site>) -> Self {
-        Self { sizes, ends, sites }
+        Self { sizes, values: Vec::new(), ends, sites }
+    }
+
+    /// The same with more kinds, numbered on after those of processes: what is observed beside the processes. The sites of each
+    /// state have to tell them, after those of its processes.
+    #[must_use]
+    pub fn with_values(self, values: Vec<Values>) -> Self {
+        Self { values, ..self }
+    }
+
+    /// Whether a kind is not one of processes, but of what is observed beside them.
+    pub fn is_value(&self, kind: u16) -> bool {
+        self.sizes.len() <= usize::from(kind)
     }
 
     /// Where the processes are in a state.
@@ -56,14 +105,18 @@ impl Vocabulary {
     }
 
     /// The stretches of a kind that contain a place.
-    pub fn stretches(&self, site: Site) -> impl Iterator<Item = (u16, u16)> + use<> {
+    pub fn stretches(&self, site: Site) -> Vec<(u16, u16)> {
+        if let Some(values) = usize::from(site.kind).checked_sub(self.sizes.len()) {
+            return self.values.get(values).map_or(Vec::new(), |values| values.stretches(site.place));
+        }
         let size = self.sizes.get(usize::from(site.kind)).copied().unwrap_or(0);
         let longest = if size <= PLACES_MAX { size } else { STRETCH_MAX };
         let place = site.place;
-        (0..longest).flat_map(move |more| {
+        let of_length = (0..longest).flat_map(|more| {
             let firsts = place.saturating_sub(more)..=place;
             firsts.map(move |first| (first, first + more)).filter(move |&(_, last)| last < size)
-        })
+        });
+        of_length.collect()
     }
 
     /// The waits that hold back a process in a state.
@@ -72,7 +125,7 @@ impl Vocabulary {
         let Some(&at) = sites.get(usize::from(process)) else { return Vec::new() };
         let others = sites.iter().enumerate().filter(|(other, _)| *other != usize::from(process));
         let waits = others.flat_map(|(_, other)| {
-            self.stretches(*other).map(move |(first, last)| Wait { at, other: other.kind, first, last })
+            self.stretches(*other).into_iter().map(move |(first, last)| Wait { at, other: other.kind, first, last })
         });
         waits.collect()
     }

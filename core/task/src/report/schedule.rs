@@ -153,9 +153,30 @@ pub struct WaitReport {
     /// Where it waits.
     #[serde(rename = "where")]
     pub place: PlaceReport,
-    /// While somebody is where.
+    /// While what is the case.
     #[serde(rename = "while")]
-    pub while_: StretchReport,
+    pub while_: WhileReport,
+}
+
+/// What somebody waits for to be over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum WhileReport {
+    /// Another process is in a stretch of its text.
+    Stretch(StretchReport),
+    /// A shared variable has one of certain values, or a channel holds so many messages.
+    Value(ValueReport),
+}
+
+/// Values of a shared variable, or numbers of messages in a channel.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ValueReport {
+    /// The variable, an element of an array, or `len(q)`.
+    pub cell: String,
+    /// That it has one of these values, as an expression.
+    pub condition: String,
+    /// The least and the greatest of these values that it has in any state that was explored.
+    pub values: [i32; 2],
 }
 
 /// A place in the text of a process.

@@ -1,0 +1,242 @@
+//! Shared variables and channels whose values waits speak of: *a Producer at line 6 waits while `count` > 2*.
+
+use fabius_base::Cancel;
+use fabius_machine::{Machine, View};
+use fabius_program::{Initial, Kind, Program, Variable, VariableId};
+use fabius_search::restrict::{Graph, Site, Values, Wait};
+use fabius_task::report::schedule::ValueReport;
+use fabius_task::waits::During;
+use std::collections::BTreeSet;
+
+/// Waits speak of at most this many variables and channels, of those that take the fewest values, …
+const CELLS_MAX: usize = 16;
+/// … of those that take at most this many, …
+const VALUES_MAX: usize = 64;
+/// … of the elements of arrays that have at most this many.
+const ELEMENTS_MAX: u32 = 8;
+/// No more are looked at.
+const CANDIDATES_MAX: usize = 128;
+/// In more states, values are not looked at.
+const STATES_MAX: usize = 1_000_000;
+/// Whoever may cancel is asked whenever this many states were looked at.
+const STATES_PER_LOOK: usize = 1_024;
+
+/// What is read in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A name, or the number of a process: whether one is above another means nothing.
+    Identity(Kind),
+    /// How many messages a channel holds, and how many it can.
+    Length(u32),
+}
+
+/// A shared variable, or a channel.
+#[derive(Clone, Debug)]
+struct Cell {
+    variable: VariableId,
+    element: usize,
+    /// As it is written in the text.
+    name: String,
+    what: What,
+    /// The values that were seen, in ascending order.
+    values: Vec<i32>,
+}
+
+/// Shared variables and channels that take several values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cells {
+    cells: Vec<Cell>,
+}
+
+/// Values as a condition: for people, as an expression, and what is true where it is not, as an operand of `&&`.
+struct Condition {
+    text: String,
+    holds: String,
+    fails: String,
+}
+
+impl Cells {
+    /// Those of the states of a graph; none if there are too many states, or somebody cancels.
+    pub(super) fn seen(graph: &Graph, machine: &Machine, cancel: &Cancel) -> Self {
+        if STATES_MAX < graph.len() {
+            return Self::default();
+        }
+        let mut open: Vec<(Cell, BTreeSet<i32>)> =
+            candidates(machine.program()).into_iter().map(|cell| (cell, BTreeSet::new())).collect();
+        let mut words = Vec::new();
+        for state in 0..graph.len() as u32 {
+            if open.is_empty() || (state as usize).is_multiple_of(STATES_PER_LOOK) && cancel.requested().is_some() {
+                return Self::default();
+            }
+            graph.recall(state, &mut words);
+            let Some(view) = machine.view(&words) else { return Self::default() };
+            open.retain_mut(|(cell, values)| {
+                let value = cell.read(&view);
+                values.extend(value);
+                value.is_some() && values.len() <= VALUES_MAX
+            });
+        }
+        open.retain(|(_, values)| 1 < values.len());
+        open.sort_by_key(|(_, values)| values.len());
+        open.truncate(CELLS_MAX);
+        Self { cells: open.into_iter().map(|(cell, values)| cell.with(values)).collect() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Of each: how many values it takes.
+    pub(super) fn values(&self) -> Vec<Values> {
+        let values =
+            |cell: &Cell| Values { count: cell.values.len() as u16, ordered: !matches!(cell.what, What::Identity(_)) };
+        self.cells.iter().map(values).collect()
+    }
+
+    /// Adds the values in a state, as sites of the kinds from `first` on.
+    pub(super) fn sites(&self, view: &View<'_>, first: u16, sites: &mut Vec<Site>) {
+        for (kind, cell) in (first..).zip(&self.cells) {
+            let value = cell.read(view).and_then(|value| cell.values.binary_search(&value).ok());
+            // What was not seen in the graph does not count.
+            sites.extend(value.map(|place| Site { kind, place: place as u16 }));
+        }
+    }
+
+    /// A wait, as data and in words that go on after *while*.
+    pub(super) fn report(&self, program: &Program, cell: usize, wait: &Wait) -> Option<(ValueReport, String)> {
+        let cell = self.cells.get(cell)?;
+        let (first, last) = cell.range(wait)?;
+        let Condition { text, holds, .. } = cell.condition(program, wait)?;
+        Some((ValueReport { cell: cell.shown(), condition: holds, values: [first, last] }, text))
+    }
+
+    /// A wait, as it is to be written into the text.
+    pub(super) fn written(&self, program: &Program, cell: usize, wait: &Wait) -> Option<During> {
+        let cell = self.cells.get(cell)?;
+        let name = cell.name.split(['[', '.']).next().unwrap_or("").to_owned();
+        Some(During::Value { name, otherwise: cell.condition(program, wait)?.fails })
+    }
+}
+
+impl Cell {
+    fn with(self, values: BTreeSet<i32>) -> Self {
+        Self { values: values.into_iter().collect(), ..self }
+    }
+
+    fn read(&self, view: &View<'_>) -> Option<i32> {
+        let value = *view.global(self.variable).get(self.element)?;
+        match self.what {
+            What::Length(_) => i32::try_from(view.channel_length(usize::try_from(value).ok()?)?.1).ok(),
+            _ => Some(value),
+        }
+    }
+
+    /// `count`, `len(q)`.
+    fn shown(&self) -> String {
+        match self.what {
+            What::Length(_) => format!("len({})", self.name),
+            _ => self.name.clone(),
+        }
+    }
+
+    fn range(&self, wait: &Wait) -> Option<(i32, i32)> {
+        Some((*self.values.get(usize::from(wait.first))?, *self.values.get(usize::from(wait.last))?))
+    }
+
+    fn condition(&self, program: &Program, wait: &Wait) -> Option<Condition> {
+        let (first, last) = self.range(wait)?;
+        let before = usize::from(wait.first).checked_sub(1).and_then(|at| self.values.get(at));
+        let after = self.values.get(usize::from(wait.last) + 1);
+        let shown = self.shown();
+        let (holds, fails) = match (first == last, before, after) {
+            (true, ..) => (format!("{shown} == {first}"), format!("{shown} != {first}")),
+            (_, None, Some(above)) => (format!("{shown} < {above}"), format!("{shown} >= {above}")),
+            (_, Some(below), None) => (format!("{shown} > {below}"), format!("{shown} <= {below}")),
+            _ => {
+                (format!("{shown} >= {first} && {shown} <= {last}"), format!("({shown} < {first} || {shown} > {last})"))
+            }
+        };
+        let name = &self.name;
+        let told = |text: String, holds: String, fails: String| Some(Condition { text, holds, fails });
+        match (self.what, first == last) {
+            (What::Boolean, true) if first == 0 => told(format!("{name} is false"), format!("!{name}"), name.clone()),
+            (What::Boolean, true) => told(format!("{name} is true"), name.clone(), format!("!{name}")),
+            (What::Identity(Kind::Enum(id)), true) => {
+                let constant = program.enumerations.get(id.0 as usize)?.name_of(first)?;
+                told(format!("{name} is {constant}"), format!("{name} == {constant}"), format!("{name} != {constant}"))
+            }
+            (What::Length(_), true) if first == 0 => {
+                told(format!("{name} is empty"), format!("empty({name})"), format!("nempty({name})"))
+            }
+            (What::Length(capacity), true) if u32::try_from(first) == Ok(capacity) => {
+                told(format!("{name} is full"), format!("full({name})"), format!("nfull({name})"))
+            }
+            (What::Length(_), _) => told(messages(name, (first, last), before, after), holds, fails),
+            (_, true) => told(format!("{name} is {first}"), holds, fails),
+            _ => match (before, after) {
+                (Some(_), Some(_)) => told(format!("{name} is in {first}–{last}"), holds, fails),
+                _ => told(holds.clone(), holds, fails),
+            },
+        }
+    }
+}
+
+/// *q holds more than 2 messages*.
+fn messages(name: &str, (first, last): (i32, i32), before: Option<&i32>, after: Option<&i32>) -> String {
+    let counted = |many: i32| if many == 1 { "1 message".to_owned() } else { format!("{many} messages") };
+    match (before, after) {
+        _ if first == last => format!("{name} holds {}", counted(first)),
+        (None, Some(above)) => format!("{name} holds less than {}", counted(*above)),
+        (Some(0), None) => format!("{name} is not empty"),
+        (Some(below), None) => format!("{name} holds more than {}", counted(*below)),
+        _ => format!("{name} holds {first} to {}", counted(last)),
+    }
+}
+
+/// What may take several values: scalars, elements of small arrays, buffered channels that a global declares.
+fn candidates(program: &Program) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (number, variable) in program.globals.iter().enumerate() {
+        let Some(what) = what(program, variable).filter(|_| is_writable(&variable.name)) else { continue };
+        if ELEMENTS_MAX < variable.element_count() {
+            continue;
+        }
+        let named = |element: usize| {
+            if variable.dimensions.is_empty() { variable.name.clone() } else { variable.element_name(element) }
+        };
+        let cell = |element: usize| Cell {
+            variable: VariableId(number as u32),
+            element,
+            name: named(element),
+            what,
+            values: Vec::new(),
+        };
+        cells.extend((0..variable.element_count() as usize).map(cell));
+    }
+    cells.truncate(CANDIDATES_MAX);
+    cells
+}
+
+fn what(program: &Program, variable: &Variable) -> Option<What> {
+    if let Initial::Channel(ty) = variable.initial {
+        let capacity = program.channel_types[ty.0 as usize].capacity;
+        return (capacity != 0).then_some(What::Length(capacity));
+    }
+    match variable.ty.kind {
+        Kind::Number => Some(What::Number),
+        Kind::Boolean if variable.ty.bits == 1 => Some(What::Boolean),
+        Kind::Boolean => Some(What::Number),
+        kind @ (Kind::Enum(_) | Kind::Process) => Some(What::Identity(kind)),
+        Kind::Channel => None,
+    }
+}
+
+/// Whether a name is one that stands in a text.
+fn is_writable(name: &str) -> bool {
+    let starts = name.chars().next().is_some_and(|first| first.is_alphabetic() || first == '_');
+    starts && name != "_" && name.chars().all(|character| character.is_alphanumeric() || "_.[]".contains(character))
+}
