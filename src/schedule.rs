@@ -70,6 +70,11 @@ pub struct Schedule {
     #[arg(long, help_heading = "What to look for")]
     pub sections: bool,
 
+    /// Show a section that follows itself as N laps in a row, with only those orders between laps that have to be kept; fewer if it
+    /// is longer than 200 steps then.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..), requires = "sections", help_heading = "What to look for")]
+    pub unroll: u8,
+
     /// Stop after this many states, such as 1_000_000, 500k or 2M.
     #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
     pub max_states: Option<u64>,
@@ -252,6 +257,7 @@ fn request(args: &Schedule, scheduler: SchedulerChoice) -> ScheduleRequest {
         memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
         export: args.export.is_some(),
         sections: args.sections,
+        unroll: usize::from(args.unroll),
         ..unhurried
     }
 }

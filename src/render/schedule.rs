@@ -67,12 +67,13 @@ pub fn fair(schedule: &ScheduleReport) -> String {
 pub fn sections(schedule: &ScheduleReport) -> String {
     let mut text = String::new();
     for section in &schedule.sections {
-        let SectionReport { number, events, orders, longest_chain, then } = section;
+        let SectionReport { number, laps, events, orders, longest_chain, then } = section;
         let size = format!("{}, {} to keep", counted(events.len() as u64, "step"), counted(*orders, "order"));
         let _ = writeln!(
             text,
-            "\n{}: {size}; at least {longest_chain} one after the other",
-            paint(STRONG, format!("section {number}"))
+            "\n{}{}: {size}; at least {longest_chain} one after the other",
+            paint(STRONG, format!("section {number}")),
+            if *laps == 1 { String::new() } else { format!(", {laps} times") }
         );
         let who = |event: &SectionEventReport| match &event.partner {
             Some(partner) => format!("{} and {partner}", event.process),

@@ -262,7 +262,13 @@ impl Question<'_> {
         }
         let Explored { graph, region, .. } = explored;
         let rule = plan.map_or(Rule::Laps(region), Rule::Plan);
-        match sections::sections(&mut self.machine, &self.loaded.map, graph, rule, &self.stops.all) {
+        match sections::sections(
+            &mut self.machine,
+            &self.loaded.map,
+            graph,
+            (rule, self.request.unroll),
+            &self.stops.all,
+        ) {
             Ok(sections) => {
                 report.sections = sections;
                 Ok((report, None))

@@ -67,6 +67,8 @@ pub struct ScheduleRequest {
     pub export: bool,
     /// Whether a schedule is told as sections, too.
     pub sections: bool,
+    /// A section that follows itself is told this many times in a row.
+    pub unroll: usize,
     /// Sets of waits tried, for each vocabulary.
     pub checks_max: u64,
     /// States looked at to find waits, for each vocabulary.
@@ -87,6 +89,7 @@ impl Default for ScheduleRequest {
             memory_bytes_max: None,
             export: false,
             sections: false,
+            unroll: 1,
             checks_max: CHECKS_MAX,
             work_max: WORK_MAX,
         }

@@ -91,12 +91,13 @@ struct Stretch {
     then: Vec<Start>,
 }
 
-/// The sections of a schedule that stays in the region.
+/// The sections of a schedule that stays in the region. One that follows itself is taken `unroll` times in a row, or as often as
+/// fits, before its order is worked out: between two laps only what has to stay in order is kept.
 pub(super) fn sections(
     machine: &mut SearchedMachine,
     map: &SourceMap,
     graph: &mut Graph,
-    rule: Rule<'_>,
+    (rule, unroll): (Rule<'_>, usize),
     cancel: &Cancel,
 ) -> Result<Vec<SectionReport>, NoSections> {
     let program = machine.shared_program().clone();
@@ -127,7 +128,12 @@ pub(super) fn sections(
             return Err(too_large(&format!("there are more than {SECTIONS_MAX}")));
         }
         let then = stretch.then.iter().map(|start| numbers[start] + 1).collect();
-        let section = Section { program: &program, map, before: &before, events: &stretch.events };
+        let laps = match stretch.then.as_slice() {
+            [next] if *next == start => unroll.min(EVENTS_MAX / stretch.events.len().max(1)).max(1),
+            _ => 1,
+        };
+        let events: Vec<Vec<Move>> = std::iter::repeat_n(&stretch.events, laps).flatten().cloned().collect();
+        let section = Section { program: &program, map, before: &before, events: &events, laps };
         told.push(section.report(told.len() + 1, then).map_err(NoSections::Wrong)?);
     }
     Ok(told)
@@ -290,6 +296,8 @@ struct Section<'a> {
     map: &'a SourceMap,
     before: &'a [Move],
     events: &'a [Vec<Move>],
+    /// How often the steps of one lap are in there.
+    laps: usize,
 }
 
 impl Section<'_> {
@@ -310,7 +318,8 @@ impl Section<'_> {
             state = self.after(state, labels)?;
         }
         let orders = events.iter().map(|event| event.after.len() as u64).sum();
-        Ok(SectionReport { number, longest_chain: longest_chain(&order), orders, events, then })
+        let (laps, longest_chain) = (self.laps as u64, longest_chain(&order));
+        Ok(SectionReport { number, laps, events, orders, longest_chain, then })
     }
 
     fn event(&self, state: &State, labels: &[Move], after: Vec<usize>) -> Option<SectionEventReport> {
@@ -448,7 +457,11 @@ pub(super) mod tests {
     }
 
     fn scheduled(text: &str) -> Scheduled {
-        let request = ScheduleRequest { sections: true, ..ScheduleRequest::default() };
+        unrolled(text, 1)
+    }
+
+    fn unrolled(text: &str, unroll: usize) -> Scheduled {
+        let request = ScheduleRequest { sections: true, unroll, ..ScheduleRequest::default() };
         schedule(&loaded(text), &request, &Stops::all(&Cancel::new()), &mut |_| {})
     }
 
@@ -499,6 +512,33 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn several_laps_of_a_section_keep_the_order_of_each_and_may_overlap() {
+        let (mut several, mut overlap) = (0, 0);
+        for seed in 0..400 {
+            let text = random_model(seed);
+            let (once, often) = (scheduled(&text), unrolled(&text, 3));
+            assert_eq!(often.failure, None, "seed {seed}\n{text}");
+            let (verdict, again) = (once.report.verdict, often.report.verdict);
+            let (once, often) = (once.report.sections, often.report.sections);
+            assert_eq!((verdict, once.len()), (again, often.len()), "seed {seed}");
+            for (one, three) in once.iter().zip(&often) {
+                let laps = if one.then == [one.number] { 3 } else { 1 };
+                assert_eq!((three.laps, &three.then), (laps, &one.then), "seed {seed}");
+                let statement =
+                    |event: &SectionEventReport| (event.process.clone(), event.line, event.statement.clone());
+                let steps: Vec<_> = one.events.iter().map(statement).collect();
+                let lap = three.events.chunks(one.events.len().max(1));
+                assert!(lap.clone().all(|lap| lap.iter().map(statement).collect::<Vec<_>>() == steps), "seed {seed}");
+                assert_eq!(one.events, three.events[..one.events.len()], "seed {seed}");
+                assert!(three.longest_chain <= laps * one.longest_chain, "seed {seed}");
+                several += u64::from(laps == 3);
+                overlap += u64::from(three.longest_chain < laps * one.longest_chain);
+            }
+        }
+        assert!(50 < several && 5 < overlap, "{several} {overlap}");
+    }
+
+    #[test]
     fn an_order_that_is_not_enough_is_noticed() {
         let loaded = loaded("byte x; active proctype P() { x = 1 } active proctype Q() { x = 2 }");
         let program = loaded.as_written().expect("a program");
@@ -510,7 +550,7 @@ pub(super) mod tests {
                 vec![found.expect("a step").0]
             })
             .collect();
-        let section = Section { program: &program, map: &loaded.map, before: &[], events: &events };
+        let section = Section { program: &program, map: &loaded.map, before: &[], events: &events, laps: 1 };
         assert_eq!(section.order(), Ok(vec![vec![], vec![0]]));
         assert!(section.takes_other_orders(&state, &[vec![], vec![0]], 1).is_ok());
         let why = section.takes_other_orders(&state, &[vec![], vec![]], 1).expect_err("the last one to write wins");
@@ -540,5 +580,11 @@ pub(super) mod tests {
         let after: Vec<&[usize]> = section.events[4..].iter().map(|event| event.after.as_slice()).collect();
         assert_eq!(after, [&[3][..], &[4], &[], &[]]);
         assert_eq!((section.orders, section.then.as_slice()), (2, &[1][..]));
+        let sizes = |unroll: usize| {
+            let sections = unrolled(&text, unroll).report.sections;
+            let [section] = sections.as_slice() else { panic!("{sections:?}") };
+            (section.events.len(), section.orders, section.longest_chain)
+        };
+        assert_eq!([1, 2, 4, 8].map(sizes), [(8, 2, 7), (16, 6, 13), (32, 14, 25), (64, 30, 49)]);
     }
 }

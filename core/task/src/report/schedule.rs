@@ -114,6 +114,8 @@ pub struct FairReport {
 pub struct SectionReport {
     /// Its number, from 1; every run begins with the first.
     pub number: usize,
+    /// How often its steps are there, one lap after the other: more than once only if it follows itself.
+    pub laps: u64,
     /// Its steps, in the order of one run.
     pub events: Vec<SectionEventReport>,
     /// How many orders between steps of different processes have to be kept.
