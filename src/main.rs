@@ -6,6 +6,7 @@ mod args;
 mod check;
 mod checkpoint;
 mod contexts;
+mod cost;
 mod delays;
 mod diagram;
 mod diff;
@@ -91,6 +92,7 @@ fn run(cli: Cli) -> u8 {
         Command::Mutate(args) => mutate::run(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Find(args) => find::run(&args),
+        Command::Cost(args) => cost::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Pin(args) => pin::run(&args),
         Command::Explore(args) => explore::run(&args),

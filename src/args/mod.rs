@@ -5,6 +5,7 @@ mod executions;
 
 use crate::checkpoint::CheckpointFlags;
 use crate::contexts::Contexts;
+pub use crate::cost::CostFlags;
 use crate::delays::DelayFlags;
 use crate::diff::Diff;
 pub use crate::find::Find;
@@ -64,6 +65,8 @@ pub enum Command {
     Stuck(Box<Stuck>),
     /// Look for a run in which a pattern comes true, such as `x > 1 after y == 2`: a shortest one, or the certainty that there is none.
     Find(Box<Find>),
+    /// Find out what the states of a model are spent on: how many there would be without each variable, channel and place.
+    Cost(Box<CostFlags>),
     /// Draw the state graph of a small model, whole or grouped, with the run to its error; or the automata of its processes.
     Graph(Box<Graph>),
     /// Find out how strong the properties of a model are: change the model in many small ways, and see which changes no property notices.

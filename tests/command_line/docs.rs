@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "contexts",
     "stuck",
     "find",
+    "cost",
     "mutate",
     "graph",
     "merge",

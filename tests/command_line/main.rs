@@ -3,6 +3,7 @@
 mod checkpoints;
 mod cli;
 mod contexts;
+mod cost;
 mod damaged_inputs;
 mod docs;
 mod executions;

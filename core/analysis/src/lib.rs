@@ -4,6 +4,7 @@ mod as_state;
 mod chart;
 mod co_reachable;
 pub mod contexts;
+pub mod cost;
 mod dead_code;
 pub mod extrapolate;
 mod fewest_switches;

@@ -1,0 +1,120 @@
+//! Costs, compared with sets of states from which a part was taken out by hand.
+
+use super::*;
+use fabius_task::load::load;
+use fabius_task::settings::Settings;
+use fabius_testkit::generate::{self, small};
+use fabius_testkit::parallel;
+use fabius_witness::{Ending, Outcome, Values, moves, released};
+use std::collections::HashSet;
+
+const MODELS: u64 = 300;
+const STATES_MAX: usize = 2_000;
+
+/// The states that are stored: nobody holds control.
+fn states(program: &Program) -> Option<HashSet<State>> {
+    let initial = State::initial(program).ok()?.visible(program);
+    let (mut seen, mut open) = (HashSet::from([initial.clone()]), vec![initial]);
+    while let Some(state) = open.pop() {
+        let possible = moves(program, &state);
+        let mut next: Vec<State> = (possible.successors.into_iter())
+            .filter_map(|(_, outcome)| if let Outcome::Reaches { state, .. } = outcome { Some(state) } else { None })
+            .collect();
+        next.extend((possible.ending == Ending::LosesControl).then(|| released(&state)));
+        for to in next {
+            let to = to.visible(program);
+            if seen.insert(to.clone()) {
+                open.push(to);
+            }
+        }
+        if STATES_MAX < seen.len() {
+            return None;
+        }
+    }
+    seen.retain(|state| state.holder.is_none());
+    Some(seen)
+}
+
+/// How many states there are without a part, by its name.
+fn without(program: &Program, states: &HashSet<State>, part: Part, name: &str) -> u64 {
+    let (owner, variable) = name.split_once(':').map_or((None, name), |(owner, variable)| (Some(owner), variable));
+    let is_it = |it: &Variable| it.name == variable;
+    let taken = |state: &State| {
+        let mut state = state.clone();
+        let mut id = 0;
+        let mut of =
+            |all: &[Variable], values: &mut [Values], is_owner: bool, channels: &mut [fabius_witness::ChannelState]| {
+                for (variable, value) in all.iter().zip(values) {
+                    let is_it = is_owner && is_it(variable);
+                    if is_it && part == Part::Variable {
+                        *value = Values::from(vec![0; value.len()]);
+                    }
+                    if has_channels(variable) {
+                        for _ in 0..variable.element_count() {
+                            if is_it && part == Part::Channel {
+                                channels[id].messages.clear();
+                            }
+                            id += 1;
+                        }
+                    }
+                }
+            };
+        of(&program.globals, &mut state.globals, owner.is_none(), &mut state.channels);
+        for process in &mut state.processes {
+            let ty = program.process(process.process);
+            of(&ty.locals, &mut process.locals, owner == Some(ty.name.as_str()), &mut state.channels);
+            if part == Part::Places && ty.name == name {
+                process.location = fabius_program::LocationId(0);
+            }
+        }
+        state
+    };
+    states.iter().map(taken).collect::<HashSet<_>>().len() as u64
+}
+
+/// How many costs were compared, and how many of channels among them.
+fn compare(seed: u64) -> (usize, usize) {
+    let text = match seed % 3 {
+        0 => generate::model(seed).text(),
+        1 => generate::model_with_faults(seed).text(),
+        _ => small::model(seed),
+    };
+    let loaded = load("m.pml", text.clone(), &[], &mut |_, _| None, &Settings::default());
+    // What is hidden is no part of a state: which value it has where a state is met first is chance.
+    let hides = ["hidden", "?_", "_,"].iter().any(|word| text.contains(word));
+    let Some(program) = loaded.checkable().filter(|_| !hides).and_then(|_| loaded.as_written()) else { return (0, 0) };
+    let Some(states) = states(&program) else { return (0, 0) };
+    let costs = costs(&loaded, Limits::default(), &Cancel::new()).expect("a model that can be run");
+    assert_eq!((costs.states, &costs.limit), (states.len() as u64, &None), "seed {seed}\n{text}");
+    for cost in &costs.costs {
+        let expected = without(&program, &states, cost.part, &cost.name);
+        assert_eq!(cost.states_without, expected, "seed {seed}: {:?} {}\n{text}", cost.part, cost.name);
+    }
+    // What is not told costs nothing.
+    for variable in program.globals.iter().filter(|variable| costs.costs.iter().all(|cost| cost.name != variable.name))
+    {
+        assert_eq!(without(&program, &states, Part::Variable, &variable.name), costs.states, "{}", variable.name);
+        assert_eq!(without(&program, &states, Part::Channel, &variable.name), costs.states, "{}", variable.name);
+    }
+    (costs.costs.len(), costs.costs.iter().filter(|cost| cost.part == Part::Channel).count())
+}
+
+#[test]
+fn costs_are_those_of_states_without_the_part() {
+    let seeds: Vec<u64> = (0..MODELS).collect();
+    let compared = parallel::map(&seeds, |seed| compare(*seed));
+    let all: usize = compared.iter().map(|(all, _)| all).sum();
+    let channels: usize = compared.iter().map(|(_, channels)| channels).sum();
+    assert!(150 < all && 10 < channels, "{all} {channels}");
+}
+
+#[test]
+fn what_nobody_reads_is_known_and_formulas_read() {
+    let text = "byte x, y, z; ltl p { [] (z < 9) }
+        active proctype P() { do :: y < 3 -> y++; x = (x + 1) % 7; z = 1 - z :: y > 0 -> y-- od }";
+    let text = text.replace("x = (x + 1) % 7", "x = y * 2");
+    let loaded = load("m.pml", text, &[], &mut |_, _| None, &Settings::default());
+    let costs = costs(&loaded, Limits::default(), &Cancel::new()).expect("a model");
+    let read = |name: &str| costs.costs.iter().find(|cost| cost.name == name).map(|cost| cost.never_read);
+    assert_eq!((read("x"), read("y"), read("z")), (Some(true), Some(false), Some(false)), "{costs:?}");
+}

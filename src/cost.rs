@@ -1,0 +1,206 @@
+//! `fabius cost`: what the states of a model are spent on.
+
+use crate::args::{parse_count, parse_duration, parse_size};
+use crate::render::numbers::{count, counted};
+use crate::render::paint::{FAINT, STRONG, paint};
+use crate::stop::Interrupts;
+use crate::{check, exit, output};
+use anstream::AutoStream;
+use clap::Args;
+use fabius_analysis::cost::{Cost, Costs, Part, costs};
+use fabius_base::{Cancel, Limits};
+use fabius_engine::{Loaded, TOOL, VERSION};
+use fabius_supervise::{Timer, Unfinished, Voice, memory};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const HELP: &str = "\
+The model is explored as it is written, in every order of steps, the states nearest to the initial one first. For each variable, for
+what its channels hold, and for the places of each process type it is counted how many different states there would be if it did not
+count. Of a process type, all processes count together.
+
+Exit codes:
+  0  every reachable state was looked at
+  2  a limit was reached: the figures are about the states that were looked at
+  3  the input is faulty (the model, a file or a flag), or the output cannot be written
+  4  an internal error of fabius";
+
+/// More states are not looked at, unless somebody says so.
+const STATES_MAX: u64 = 100_000;
+/// This many rows are shown.
+const ROWS_MAX: usize = 15;
+
+/// The flags of `fabius cost`.
+#[derive(Args, Debug, Clone)]
+#[command(after_help = HELP)]
+pub struct CostFlags {
+    /// A Promela model; `-` reads it from standard input.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
+    pub define: Vec<String>,
+
+    /// Stop after this many states, such as 1_000_000, 500k or 2M (default: 100 000).
+    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
+    pub max_states: Option<u64>,
+
+    /// Stop when it needs more memory than this, such as 512M or 4G (default: three quarters of the available memory).
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    pub max_memory: Option<u64>,
+
+    /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Print one JSON document; docs/schema/cost.schema.json describes it.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// The answer as plain data; `docs/schema/cost.schema.json` describes it.
+#[derive(Serialize)]
+struct Document<'a> {
+    tool: &'static str,
+    version: &'static str,
+    file: &'a str,
+    states: u64,
+    exhaustive: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<String>,
+    costs: Vec<Row>,
+}
+
+/// What one thing costs.
+#[derive(Serialize)]
+struct Row {
+    part: Part,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    values: u64,
+    states_without: u64,
+    share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<&'static str>,
+}
+
+/// Finds out what states are spent on, and shows it; returns the exit code.
+pub fn run(args: &CostFlags) -> u8 {
+    let cancel = Cancel::new();
+    Interrupts::listen().watch(&cancel);
+    let _timer = Timer::start(args.timeout, &cancel);
+    let loaded = match check::load_and_tell(&args.file, &args.define, args.max_memory, &cancel) {
+        Ok(loaded) => loaded,
+        Err(code) => return code,
+    };
+    let limits = Limits {
+        states_max: Some(args.max_states.unwrap_or(STATES_MAX)),
+        depth_max: None,
+        memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
+    };
+    let _memory = memory::Watch::start(args.max_memory.unwrap_or_else(memory::default_bytes), &cancel);
+    let asked = cancel.clone();
+    let done = fabius_supervise::run(&cancel, &Voice::default(), 1, move |result| {
+        let found = costs(&loaded, limits, &asked);
+        let _ = result.send((loaded, found));
+    });
+    match done {
+        Ok((loaded, Some(found))) => tell(args, &loaded, &found),
+        Ok((_, None)) if cancel.requested().is_none() => exit::FAULTY,
+        Err(_) if cancel.requested().is_none() => exit::INTERNAL,
+        Ok((_, None)) => {
+            output::complain("error: not known: it was stopped before the states were compared");
+            exit::UNDECIDED
+        }
+        Err(why) => {
+            output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
+            exit::UNDECIDED
+        }
+    }
+}
+
+/// Prints what was found out; the exit code.
+fn tell(args: &CostFlags, loaded: &Loaded, found: &Costs) -> u8 {
+    let (exhaustive, limit) = (found.limit.is_none(), found.limit.clone());
+    let code = if exhaustive { 0 } else { exit::UNDECIDED };
+    let rows = found.costs.iter().map(|cost| row(loaded, found, cost)).collect();
+    let (file, states) = (loaded.name.as_str(), found.states);
+    let document = Document { tool: TOOL, version: VERSION, file, states, exhaustive, limit, costs: rows };
+    let printed = if args.json {
+        serde_json::to_string_pretty(&document).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
+    } else {
+        let mut out = AutoStream::auto(std::io::stdout());
+        output::code(output::unless_closed(out.write_all(shown(&document).as_bytes()).and_then(|()| out.flush())))
+    };
+    exit::worse(code, printed)
+}
+
+fn row(loaded: &Loaded, found: &Costs, cost: &Cost) -> Row {
+    Row {
+        part: cost.part,
+        name: cost.name.clone(),
+        line: cost.span.map(|span| loaded.map.position(span).line),
+        values: cost.values,
+        states_without: cost.states_without,
+        share: 1.0 - cost.states_without as f64 / found.states.max(1) as f64,
+        advice: advice(cost),
+    }
+}
+
+/// What may be done about it.
+fn advice(cost: &Cost) -> Option<&'static str> {
+    match cost.part {
+        Part::Variable if cost.never_read => Some("nothing reads it: declare it `hidden`, or leave it out"),
+        Part::Variable if cost.bits.is_some_and(|bits| 8 <= bits) && 8 < cost.values => {
+            Some("count only as far as the model asks, or reset it where its value no longer matters")
+        }
+        Part::Channel => Some("less room, or messages with fewer fields and values"),
+        Part::Places => Some("`atomic` or `d_step` around steps that no other process sees, or fewer processes"),
+        Part::Variable => None,
+    }
+}
+
+fn shown(document: &Document<'_>) -> String {
+    let states = counted(document.states, "state");
+    let mut text = match &document.limit {
+        None => format!("{states}, exhaustive\n"),
+        Some(limit) => format!("{states} looked at, the nearest ones: {limit}\n"),
+    };
+    if document.costs.is_empty() {
+        let _ = writeln!(text, "no variable, channel or place makes states different by itself");
+        return text;
+    }
+    let what = |row: &Row| match row.part {
+        Part::Variable => row.name.clone(),
+        Part::Channel => format!("messages in {}", row.name),
+        Part::Places => format!("places of {}", row.name),
+    };
+    let rows = &document.costs[..document.costs.len().min(ROWS_MAX)];
+    let width = rows.iter().map(|row| what(row).chars().count()).max().unwrap_or(0).max(17);
+    let _ =
+        writeln!(text, "{}", paint(STRONG, format!("{:>12}  {:>5}  {:<width$}  values", "states less", "", "without")));
+    for row in rows {
+        let less = count(document.states - row.states_without);
+        let percent = format!("{:.0} %", (row.share * 100.0).floor());
+        let _ = writeln!(text, "{less:>12}  {percent:>5}  {:<width$}  {}", what(row), count(row.values));
+    }
+    if let Some(more) = document.costs.len().checked_sub(ROWS_MAX).filter(|more| 0 < *more) {
+        let _ = writeln!(text, "{}", paint(FAINT, format!("… and {more} more; --json lists them all")));
+    }
+    // The same advice is given once, where it saves most.
+    let mut given: Vec<&str> = Vec::new();
+    for (row, advice) in rows.iter().filter_map(|row| Some((row, row.advice?))) {
+        if given.contains(&advice) {
+            continue;
+        }
+        given.push(advice);
+        let line = row.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let _ = writeln!(text, "{} {}{line}: {advice}", paint(STRONG, "try:"), what(row));
+    }
+    text
+}
