@@ -114,19 +114,21 @@ impl<P> Past<P> {
         })
     }
 
-    /// At which positions of a run of `length` positions the pattern is true, as the operators are defined above. `is_true` tells a
-    /// proposition at a position. Slow and obvious: a [`crate::Monitor`] is compared with it, and what one found is confirmed by it.
+    /// At which positions of a run of `length` positions the pattern is true, in time linear in the length. `is_true` tells a proposition at a
+    /// position. It looks at the whole run at once, as the definitions above do: what a [`crate::Monitor`] found is confirmed by it.
     pub fn positions(&self, length: usize, is_true: &mut impl FnMut(&P, usize) -> bool) -> Vec<bool> {
         let each = |at: &dyn Fn(usize) -> bool| (0..length).map(at).collect();
         match self {
             Self::Proposition(p) => (0..length).map(|now| is_true(p, now)).collect(),
             Self::Unary(operator, a) => {
                 let a = a.positions(length, is_true);
+                let first = |value: bool| a.iter().position(|now| *now == value).unwrap_or(length);
+                let (first_true, first_false) = (first(true), first(false));
                 let at = |now: usize| match operator {
                     Unary::Not => !a[now],
                     Unary::Previously => 0 < now && a[now - 1],
-                    Unary::Once => (0..=now).any(|then| a[then]),
-                    Unary::Historically => (0..=now).all(|then| a[then]),
+                    Unary::Once => first_true <= now,
+                    Unary::Historically => now < first_false,
                     Unary::Start => 0 < now && a[now] && !a[now - 1],
                     Unary::End => 0 < now && !a[now] && a[now - 1],
                 };
@@ -134,15 +136,28 @@ impl<P> Past<P> {
             }
             Self::And(a, b) | Self::Or(a, b) | Self::Implies(a, b) | Self::Since(a, b) | Self::After(a, b) => {
                 let (a, b) = (a.positions(length, is_true), b.positions(length, is_true));
+                let first_b = b.iter().position(|now| *now).unwrap_or(length);
+                let (last_b, last_not_a) = (last(&b, true), last(&a, false));
                 let at = |now: usize| match self {
                     Self::And(..) => a[now] && b[now],
                     Self::Or(..) => a[now] || b[now],
                     Self::Implies(..) => !a[now] || b[now],
-                    Self::Since(..) => (0..=now).any(|then| b[then] && (then + 1..=now).all(|later| a[later])),
-                    _ => a[now] && (0..now).any(|then| b[then]),
+                    // If any position of the second will do, the last one does.
+                    Self::Since(..) => last_b[now].is_some() && last_not_a[now] <= last_b[now],
+                    _ => a[now] && first_b < now,
                 };
                 each(&at)
             }
         }
     }
+}
+
+/// Of each position, the last one up to it that has a value.
+fn last(values: &[bool], value: bool) -> Vec<Option<usize>> {
+    let mut last = None;
+    let at = |(now, here): (usize, &bool)| {
+        last = if *here == value { Some(now) } else { last };
+        last
+    };
+    values.iter().enumerate().map(at).collect()
 }
