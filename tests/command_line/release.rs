@@ -145,18 +145,52 @@ fn versions_agree() {
     assert!(paths.clone().all(|line| line.contains(&format!("version = \"{version}\""))), "{manifest}");
 }
 
+/// A small stand-in in a folder of its own, since the program of a test is huge: it passes everything on.
+#[cfg(unix)]
+fn stand_in(scratch: &Scratch) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let program = scratch.file("fabius", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_fabius")));
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it can be executed");
+    scratch.path().to_owned()
+}
+
+/// A package that can be unpacked has the program where it can be called, and says what it is.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_package_for_debian_can_be_unpacked_and_runs() {
+    if !fabius_needs::Need::Dpkg.met() {
+        return;
+    }
+    let scratch = Scratch::new().expect("a folder can be made");
+    let built = stand_in(&scratch);
+    let out = built.join("dist");
+    let mut command = Command::new(root().join("integrations/release/deb.sh"));
+    assert!(command.arg("amd64").arg(&built).arg(&out).status().expect("the script starts").success());
+    let package = out.join(format!("fabius_{}_amd64.deb", env!("CARGO_PKG_VERSION")));
+    let dpkg = |args: &[&str], more: &[&Path]| {
+        let output = Command::new("dpkg-deb").args(args).arg(&package).args(more).output().expect("dpkg-deb starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let field = |name: &str| dpkg(&["--field"], &[Path::new(name)]).trim().to_owned();
+    assert_eq!((field("Package"), field("Version")), ("fabius".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
+    let unpacked = scratch.path().join("unpacked");
+    dpkg(&["--extract"], &[&unpacked]);
+    let version = Command::new(unpacked.join("usr/bin/fabius")).arg("--version").output().expect("it runs");
+    assert!(String::from_utf8_lossy(&version.stdout).contains(env!("CARGO_PKG_VERSION")));
+    for file in ["man/man1/fabius.1.gz", "bash-completion/completions/fabius", "doc/fabius/copyright"] {
+        assert!(unpacked.join("usr/share").join(file).is_file(), "{file}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_archive_has_completions_and_the_manual() {
-    use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new().expect("a folder can be made");
-    // A small stand-in, since the program of a test is huge: it passes everything on.
-    let program = scratch.file("fabius", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_fabius")));
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it can be executed");
-    let built = Path::new(&program).parent().expect("it is in a folder");
+    let built = stand_in(&scratch);
     let out = built.join("dist");
     let mut command = Command::new(root().join("integrations/release/archive.sh"));
-    let status = command.arg("x86_64-unknown-linux-gnu").arg(built).arg(&out).status().expect("the script starts");
+    let status = command.arg("x86_64-unknown-linux-gnu").arg(&built).arg(&out).status().expect("the script starts");
     assert!(status.success());
     let archive = out.join("fabius-x86_64-unknown-linux-gnu.tgz");
     let listed = Command::new("tar").arg("--list").arg("--file").arg(&archive).output().expect("tar starts");

@@ -30,6 +30,8 @@ pub enum Need {
     Neovim,
     /// To ask for the files of the project.
     Git,
+    /// To make packages for Debian.
+    Dpkg,
 }
 
 impl Need {
@@ -42,6 +44,7 @@ impl Need {
             Self::Corpus => "corpus",
             Self::Neovim => "nvim",
             Self::Git => "git",
+            Self::Dpkg => "dpkg-deb",
         }
     }
 
@@ -54,6 +57,7 @@ impl Need {
             Self::Corpus => corpus_folder().join("manifest.jsonl").is_file(),
             Self::Neovim => answers("nvim", "--version"),
             Self::Git => answers("git", "--version"),
+            Self::Dpkg => answers("dpkg-deb", "--version"),
         }
     }
 
