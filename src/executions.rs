@@ -158,11 +158,15 @@ fn method(args: &Args) -> Result<(By, Relation), String> {
         Some(Independence::Learned) if by != By::Graph => {
             return Err(format!("--independence learned needs --by graph: --by {} compares footprints", by.word()));
         }
+        Some(Independence::Recorded) if by == By::Graph => {
+            return Err("--independence recorded needs --by sleep, source or optimal".to_owned());
+        }
+        Some(Independence::Recorded) => Relation::Recorded,
         Some(Independence::Learned) => Relation::Learned,
         Some(Independence::Footprints) => Relation::Footprints,
         Some(Independence::Accords) => Relation::Accords,
         None if by == By::Graph => Relation::Accords,
-        None => Relation::Footprints,
+        None => Relation::Recorded,
     };
     Ok((by, relation))
 }

@@ -84,7 +84,7 @@ pub struct Executions {
     #[arg(long, value_enum, value_name = "METHOD", default_value_t = CountBy::Graph, help_heading = "How to count")]
     pub by: CountBy,
 
-    /// Which steps are independent (default: `accords` with --by graph, else `footprints`).
+    /// Which steps are independent (default: `accords` with --by graph, else `recorded`).
     #[arg(long, value_enum, value_name = "RELATION", help_heading = "How to count")]
     pub independence: Option<Independence>,
 
@@ -134,6 +134,9 @@ pub enum Independence {
     Accords,
     /// If neither writes what the other reads or writes.
     Footprints,
+    /// If neither writes what the other reads or writes where it is taken, such as the element that an index names there; not with
+    /// --by graph
+    Recorded,
     /// If both orders lead to the same state in every reachable state in which both are possible: learnt from the whole
     /// state space, which is explored first.
     Learned,

@@ -88,12 +88,27 @@ fn the_classes_of_the_docs_are_counted_by_footprints_with_and_without_a_table() 
             continue;
         }
         for by in ["sleep", "source", "optimal"] {
-            let report = json(&on(text, &["--json", "--by", by]));
-            assert_eq!((&report["executions"], &report["by"]), (&classes.into(), &by.into()), "{text}");
-            assert_eq!(report["independence"], "footprints");
-            assert!(by != "optimal" || report["redundant_runs"] == 0, "{text}");
+            // No index changes: what is touched is what the text allows.
+            for (flags, independence) in [(&["--independence", "footprints"][..], "footprints"), (&[], "recorded")] {
+                let report = json(&on(text, &[&["--json", "--by", by], flags].concat()));
+                assert_eq!((&report["executions"], &report["by"]), (&classes.into(), &by.into()), "{text}");
+                assert_eq!(report["independence"], independence);
+                assert!(by != "optimal" || report["redundant_runs"] == 0, "{text}");
+            }
         }
     }
+}
+
+/// Forks are elements of an array, and variables say which ones a philosopher takes.
+#[test]
+fn recorded_footprints_tell_elements_of_arrays_apart() {
+    let slots =
+        "byte a[2], i; active proctype P() { byte k; k = i; a[k] = 1 } active proctype Q() { byte k; k = 1 - i; a[k] = 2 }";
+    let count = |flags: &[&str]| json(&on(slots, &[&["--json"], flags].concat()))["executions"].clone();
+    assert_eq!(count(&["--by", "optimal", "--independence", "footprints"]), "2");
+    assert_eq!([count(&["--by", "optimal"]), count(&["--by", "source"]), count(&["--by", "sleep"])], ["1", "1", "1"]);
+    let refused = on(slots, &["--independence", "recorded"]).expect(3);
+    assert!(refused.err.contains("needs --by sleep, source or optimal"), "{}", refused.err);
 }
 
 /// The rows about actors: a macro, executions, those that fail, those that get stuck, interleavings, final states, classes.

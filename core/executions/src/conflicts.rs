@@ -49,6 +49,9 @@ pub enum Relation {
     Accords,
     /// Neither writes what the other reads or writes.
     Footprints,
+    /// The same, of what they really touch in the state in which they are taken: the element that an index names, the channel that an
+    /// expression names, the statements of an atomic sequence that are executed. Only without a table.
+    Recorded,
     /// In every reachable state in which both are possible, each stays possible after the other, and both orders do the same
     /// and lead to the same state.
     Learned,
@@ -67,6 +70,8 @@ pub(super) struct Tables {
     relation: Relation,
     /// What events may change for others, by type, edge and whether it starts a sequence.
     influences: HashMap<(ProcessId, usize, bool), Influence>,
+    /// By the number of a process: for each of its edges, whether what it touches may differ from state to state.
+    varying: Vec<Vec<bool>>,
     configurations: Configurations<Configuration>,
 }
 
@@ -204,6 +209,7 @@ impl Tables {
             pairs: Vec::new(),
             relation,
             influences: HashMap::new(),
+            varying: Vec::new(),
             configurations: Configurations::default(),
         }
     }
@@ -215,6 +221,15 @@ impl Tables {
     /// What is known of a process, by its number.
     pub(super) fn instance_at(&self, number: usize) -> &Instance {
         &self.known[number]
+    }
+
+    pub(super) fn relation(&self) -> Relation {
+        self.relation
+    }
+
+    /// Whether what an edge touches may differ from state to state; known if footprints are recorded.
+    pub(super) fn varies(&self, number: usize, edge: usize) -> bool {
+        self.varying.get(number).is_some_and(|edges| edges[edge])
     }
 
     /// The parts of a step of a state.
@@ -338,6 +353,12 @@ impl Tables {
             return *id;
         }
         self.known.push(Arc::new(self.facts.instance(key.clone())));
+        if self.relation == Relation::Recorded {
+            let instance = &self.known[self.known.len() - 1];
+            let first = self.first_edge(key.process);
+            let edges = 0..instance.steps.len() as u32;
+            self.varying.push(edges.map(|edge| self.facts.varies(instance, EdgeId(first + edge))).collect());
+        }
         self.instances.insert(key, self.known.len() - 1);
         self.known.len() - 1
     }
@@ -354,7 +375,7 @@ impl Tables {
         row[other].get_or_insert_with(|| {
             Arc::new(match relation {
                 Relation::Accords | Relation::Learned => facts.conflicts_next(&known[of], &known[other]),
-                Relation::Footprints => facts.footprints_meet(&known[of], &known[other]),
+                Relation::Footprints | Relation::Recorded => facts.footprints_meet(&known[of], &known[other]),
             })
         })
     }

@@ -1,10 +1,10 @@
 //! What steps of a machine touch, for searches that reverse races.
 
-use super::conflicts::{EventFacts, Part, Tables};
+use super::conflicts::{Configuration, EventFacts, Part, Relation, Tables};
 use super::model::Interleaved;
-use fabius_machine::Machine;
-use fabius_program::Move;
-use fabius_program::facts::Traffic as FactsTraffic;
+use fabius_machine::{Machine, Step as MachineStep};
+use fabius_program::facts::{Now, Step, Traffic as FactsTraffic};
+use fabius_program::{Move, Slot};
 use fabius_search::executions::{Dependence, Footprint, Message, Traffic};
 use std::rc::Rc;
 
@@ -14,6 +14,25 @@ pub(super) struct Touched {
     /// Processes that take part, or are created.
     pids: Vec<u8>,
     parts: Vec<TouchedPart>,
+    /// What it really touched, if that is recorded.
+    recorded: Option<Vec<Exact>>,
+}
+
+/// What an edge touched that was taken.
+#[derive(Debug)]
+enum Exact {
+    /// The same as in all other states.
+    Always(Known),
+    Now(Box<Step>),
+}
+
+impl Exact {
+    fn step<'t>(&'t self, tables: &'t Tables) -> &'t Step {
+        match self {
+            Self::Always(known) => &tables.instance_at(known.instance).steps[known.part.edge],
+            Self::Now(step) => step,
+        }
+    }
 }
 
 /// A part of a step.
@@ -40,7 +59,13 @@ impl TouchedPart {
 }
 
 impl Tables {
-    fn touched(&mut self, machine: &mut Machine, state: &[u32], path: &[Move], pids: Vec<u8>) -> Option<Rc<Touched>> {
+    fn touched(
+        &mut self,
+        machine: &mut Machine,
+        state: &[u32],
+        (path, after): (&[Move], Option<&[u32]>),
+        pids: Vec<u8>,
+    ) -> Option<Rc<Touched>> {
         let configuration = self.of(machine, state)?;
         let parts = self.parts_of(&configuration, state, path.first()?)?;
         let mut found = Vec::new();
@@ -50,13 +75,70 @@ impl Tables {
             let joined = event.joined.iter().map(|part| known(*part)).collect();
             found.push(TouchedPart { known: known(part), event, joined });
         }
-        Some(Rc::new(Touched { pids, parts: found }))
+        let recorded = match self.relation() {
+            Relation::Recorded => self.record(machine, (state, path, after), (&configuration, &found)),
+            _ => None,
+        };
+        Some(Rc::new(Touched { pids, parts: found, recorded }))
     }
 
-    fn meet(&mut self, mine: &TouchedPart, theirs: &TouchedPart) -> bool {
+    /// What a step really touched; `None` if it may have to do with a rendezvous: then all counts that it might have touched.
+    fn record(
+        &self,
+        machine: &mut Machine,
+        (state, path, after): (&[u32], &[Move], Option<&[u32]>),
+        (configuration, parts): (&Configuration, &[TouchedPart]),
+    ) -> Option<Vec<Exact>> {
+        let [TouchedPart { joined, .. }] = parts else { return None };
+        let (pid, last) = (path.first()?.pid, path.last()?);
+        let number = configuration.instance_of(usize::from(pid));
+        let instance = self.instance_at(number);
+        let facts = self.facts();
+        let alone = |step: &Move| {
+            step.pid == pid && step.partner.is_none() && instance.steps[facts.index_of(step.edge)].is_alone()
+        };
+        if !joined.is_empty() || !path.iter().all(alone) {
+            return None;
+        }
+        let mut found = Vec::with_capacity(path.len());
+        let mut here = state.to_vec();
+        for (at, step) in path.iter().enumerate() {
+            let edge = facts.index_of(step.edge);
+            if self.varies(number, edge) {
+                let step = with_values(machine, &here, pid, |now| facts.recorded(instance, step.edge, now))?;
+                found.push(Exact::Now(Box::new(step)));
+            } else {
+                let part = Part { pid: usize::from(pid), edge, starts: false };
+                found.push(Exact::Always(Known { part, instance: number }));
+            }
+            if path[at + 1..].iter().any(|step| self.varies(number, facts.index_of(step.edge))) {
+                here = successor(machine, &here, step)?;
+            }
+        }
+        // An atomic sequence that does not go on looked at what it could go on with.
+        let last = &facts.program().edges[last.edge.0 as usize];
+        if let Some(after) = after.filter(|_| last.atomic) {
+            let looked = with_values(machine, after, pid, |now| facts.broken_off(instance, last.target, now))??;
+            found.push(Exact::Now(Box::new(looked)));
+        }
+        Some(found)
+    }
+
+    fn exact_meet(&mut self, mine: &Exact, theirs: &Exact) -> bool {
+        match (mine, theirs) {
+            (Exact::Always(a), Exact::Always(b)) => self.conflict_between((a.instance, a.part), (b.instance, b.part)),
+            _ => self.facts().steps_meet(mine.step(self), theirs.step(self)),
+        }
+    }
+
+    /// Whether two events meet, `exact` tells more of what they touched than the edges that they begin with.
+    fn meet(&mut self, mine: &TouchedPart, theirs: &TouchedPart, exact: Option<(&Vec<Exact>, &Vec<Exact>)>) -> bool {
         let (m, t) = (&mine.event.meetings, &theirs.event.meetings);
         if mine.event.ends || theirs.event.ends || m.absence.meets(t.readiness) || t.absence.meets(m.readiness) {
             return true;
+        }
+        if let Some((mine, theirs)) = exact {
+            return mine.iter().any(|a| theirs.iter().any(|b| self.exact_meet(a, b)));
         }
         let edges = |part: &TouchedPart| 0..=part.joined.len();
         edges(mine).any(|a| {
@@ -67,10 +149,19 @@ impl Tables {
     }
 
     /// The message that a step begins with. Inside an atomic sequence it matters as well whether there is one.
-    fn message(&mut self, machine: &mut Machine, state: &[u32], first: &Move) -> Option<Message> {
+    fn message(
+        &mut self,
+        machine: &mut Machine,
+        state: &[u32],
+        first: &Move,
+        recorded: Option<&Vec<Exact>>,
+    ) -> Option<Message> {
         let configuration = self.of(machine, state).filter(|_| first.partner.is_none())?;
         let instance = self.instance_at(configuration.instance_of(usize::from(first.pid)));
-        let (channel, capacity, traffic) = self.facts().traffic(instance, first.edge)?;
+        let (channel, capacity, traffic) = match recorded.and_then(|all| all.first()) {
+            Some(exact) => self.facts().traffic_of(exact.step(self))?,
+            None => self.facts().traffic(instance, first.edge)?,
+        };
         let traffic = match traffic {
             FactsTraffic::Send => Traffic::Send,
             FactsTraffic::Receive => Traffic::Receive,
@@ -94,6 +185,31 @@ impl Tables {
     }
 }
 
+/// Calls a function with the values of a state, as a process sees them.
+fn with_values<T>(machine: &mut Machine, state: &[u32], pid: u8, call: impl FnOnce(Now<'_>) -> T) -> Option<T> {
+    let shape = machine.shape_number(state)?;
+    let load = |slot: Slot, element: u32| {
+        let reader = match slot {
+            Slot::Global(variable) => machine.global_reader(shape, variable, element),
+            Slot::Local(variable) => machine.local_reader(shape, usize::from(pid), variable, element),
+        };
+        reader.map(|reader| reader.read(state))
+    };
+    Some(call(Now { pid, load: &load }))
+}
+
+/// The state after a step.
+fn successor(machine: &mut Machine, state: &[u32], step: &Move) -> Option<Vec<u32>> {
+    let (mut cursor, mut successor) = (machine.begin(state), Vec::new());
+    loop {
+        match machine.next(state, &mut cursor, &mut successor) {
+            MachineStep::Successor { label, .. } if label == Some(*step) => return Some(successor),
+            MachineStep::Done(_) => return None,
+            _ => {}
+        }
+    }
+}
+
 impl Dependence for Interleaved {
     type Touched = Rc<Touched>;
 
@@ -109,8 +225,8 @@ impl Dependence for Interleaved {
         }
         pids.sort_unstable();
         pids.dedup();
-        let touched = tables.touched(machine, state, path, pids)?;
-        let message = tables.message(machine, state, path.first()?);
+        let touched = tables.touched(machine, state, (path, after), pids)?;
+        let message = tables.message(machine, state, path.first()?, touched.recorded.as_ref());
         let (may_enable, may_disable) = tables.influence_of(path, &touched);
         Some(Footprint { touched, message, may_enable, may_disable })
     }
@@ -120,7 +236,12 @@ impl Dependence for Interleaved {
             return true;
         }
         let (_, tables) = self.machine_and_tables();
-        a.parts.iter().any(|mine| b.parts.iter().any(|theirs| tables.meet(mine, theirs)))
+        let exact = a.recorded.as_ref().zip(b.recorded.as_ref());
+        a.parts.iter().any(|mine| b.parts.iter().any(|theirs| tables.meet(mine, theirs, exact)))
+    }
+
+    fn varies(&self) -> bool {
+        self.some_vary()
     }
 
     fn share_process(&self, a: &Rc<Touched>, b: &Rc<Touched>) -> bool {

@@ -25,6 +25,8 @@ mod compare;
 mod conflicts;
 mod counted;
 mod footprints;
+#[cfg(test)]
+mod footprints_tests;
 mod learned;
 #[cfg(test)]
 mod learned_tests;
@@ -80,7 +82,8 @@ pub enum By {
     /// On the graph of states and sleep sets.
     #[default]
     Graph,
-    /// One by one, without a table: which steps are independent is always told by [`Relation::Footprints`].
+    /// One by one, without a table: which steps are independent is told by [`Relation::Footprints`] if that is asked for, else by
+    /// [`Relation::Recorded`].
     Stateless(Method),
 }
 
@@ -395,7 +398,9 @@ impl<'a> Question<'a> {
     /// Which steps are independent. Where nothing could be learnt, the text tells.
     fn relation(&self) -> Relation {
         match (self.request.by, self.request.relation) {
-            (By::Stateless(_), _) => Relation::Footprints,
+            (By::Stateless(_), Relation::Footprints) => Relation::Footprints,
+            (By::Stateless(_), _) => Relation::Recorded,
+            (By::Graph, Relation::Recorded) => Relation::Footprints,
             (By::Graph, Relation::Learned) if self.commuting.is_none() => Relation::Accords,
             (By::Graph, relation) => relation,
         }

@@ -44,6 +44,7 @@ pub(super) struct Interleaved {
     hidden_matter: bool,
     /// Processes stand in the order of their births.
     order: Option<InOrder>,
+    some_vary: bool,
     /// A process could not be created, because there were too many.
     full: bool,
     /// A state has no tables: what is known of it is not true.
@@ -75,6 +76,7 @@ impl Interleaved {
             Some(plan) => Lister::Reduced(Box::new(Reduced::of(machine, plan))),
             None => Lister::Whole(Box::new(machine)),
         };
+        let some_vary = relation == Relation::Recorded && facts.some_vary();
         let tables = Tables::new(Arc::clone(&facts), ending.clone(), relation);
         let (idle, quiet, closing) = (idle_edges(&facts), quiet_ends(&facts), closing_edges(&facts));
         let ends_quietly = quiet.iter().flatten().any(|ends| *ends);
@@ -93,6 +95,7 @@ impl Interleaved {
             commuting,
             hidden_matter,
             order,
+            some_vary,
             full,
             lost,
         }
@@ -133,6 +136,11 @@ impl Interleaved {
             Lister::Reduced(reduced) => reduced.whole().machine_mut(),
         };
         (machine, tables)
+    }
+
+    /// Whether what a step touches may differ from state to state, as far as that is looked at.
+    pub(super) fn some_vary(&self) -> bool {
+        self.some_vary
     }
 
     /// Whether the youngest process ends now, and it is all the same to everybody when.

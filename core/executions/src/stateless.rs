@@ -95,6 +95,7 @@ impl Relation {
         match self {
             Self::Accords => "accords",
             Self::Footprints => "footprints",
+            Self::Recorded => "recorded",
             Self::Learned => "learned",
         }
     }

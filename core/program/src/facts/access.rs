@@ -22,9 +22,9 @@ impl Context<'_> {
         self.facts.cells.of_slot(process, place.slot, self.element_of(place), variable.element_count())
     }
 
-    /// The element that a place names, if its indices are constant.
+    /// The element that a place names, if its indices are constant or their values are known now.
     pub(super) fn element_of(&self, place: &Place) -> Option<u32> {
-        let indices: Option<Vec<i32>> = place.indices.iter().map(|e| self.constant(e, 0)).collect();
+        let indices: Option<Vec<i32>> = place.indices.iter().map(|e| self.value(e)).collect();
         element(self.variable(place.slot)?, &indices?)
     }
 
@@ -99,6 +99,7 @@ impl Context<'_> {
                         process: Some((*process, kind)),
                         key: None,
                         constants: Vec::new(),
+                        now: None,
                     };
                     let values = kind.locals.iter().flat_map(|local| initial_values(&local.initial));
                     values.filter(|e| !has_run(e)).for_each(|e| context.read(e, step));

@@ -4,6 +4,7 @@ use super::bits::{Bits, Channels};
 use super::cells::Cells;
 use super::channels::ChannelFlow;
 use super::guard::{otherwise, vague};
+use super::recorded::Now;
 use super::step::{Condition, Step, UseKind, Write};
 use super::value::{always_ends, has_run};
 use super::walk::{operands, parts};
@@ -142,13 +143,13 @@ impl Facts {
         for (variable, value) in constant_locals.iter().zip(&key.constants) {
             constants[variable.0 as usize] = value.or(constants[variable.0 as usize]);
         }
-        Context { facts: self, process: Some((key.process, process)), key: Some(key), constants }
+        Context { facts: self, process: Some((key.process, process)), key: Some(key), constants, now: None }
     }
 
     /// A step that looks at what these expressions look at, and changes nothing: those that do not accord with
     /// it may change what the expressions say.
     pub fn observer(&self, expressions: &[&Expr]) -> Step {
-        let context = Context { facts: self, process: None, key: None, constants: Vec::new() };
+        let context = Context { facts: self, process: None, key: None, constants: Vec::new(), now: None };
         let mut step = Step::default();
         expressions.iter().for_each(|e| context.read(e, &mut step));
         step
@@ -162,6 +163,8 @@ pub(super) struct Context<'f> {
     pub(super) key: Option<&'f InstanceKey>,
     /// Values of locals that never change, as far as they are known.
     pub(super) constants: Vec<Option<i32>>,
+    /// The state in which it is evaluated, if it is one.
+    pub(super) now: Option<Now<'f>>,
 }
 
 impl Context<'_> {
@@ -170,7 +173,7 @@ impl Context<'_> {
     }
 
     /// The steps of the edges of one location.
-    fn location(&self, location: &Location, middle: bool) -> Vec<Step> {
+    pub(super) fn location(&self, location: &Location, middle: bool) -> Vec<Step> {
         let edges: Vec<&Edge> = self.program().edges_of(location).map(|(_, edge)| edge).collect();
         let mut steps: Vec<Step> = edges.iter().map(|edge| self.edge(edge)).collect();
         let guards: Vec<Vec<Condition>> = steps.iter().map(|step| step.guard.clone()).collect();
@@ -186,6 +189,7 @@ impl Context<'_> {
                 step.depends_on_absence = depends_on_absence;
             } else if self.is_else(edges[at]) {
                 step.guard.extend(guards[..at].iter().flat_map(|guard| otherwise(guard)));
+                self.find_for(&reads, step);
                 step.depends_on_absence = offers[..at].iter().fold(Channels::NONE, |all, offers| all.with(*offers));
             }
             if middle {
@@ -219,7 +223,10 @@ impl Context<'_> {
     fn edge(&self, edge: &Edge) -> Step {
         let mut step = Step::default();
         if let Some(action) = self.action_of(edge) {
-            self.action(action, &mut step);
+            match self.of_action(action) {
+                Some(context) => context.action(action, &mut step),
+                None => self.action(action, &mut step),
+            }
         }
         if let Some((process, _)) = self.process {
             let cells = &self.facts.cells;
@@ -250,6 +257,7 @@ impl Context<'_> {
         match action {
             Action::Guard(e) if !has_run(e) => {
                 self.conditions(e, &mut step.guard);
+                self.find(e, step);
                 step.breaks |= self.may_fault(e);
             }
             Action::Send(send) => self.send(send, step, true),

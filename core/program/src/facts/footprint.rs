@@ -58,7 +58,7 @@ impl Facts {
     }
 
     /// Channels whose identities belong to the same channel for ever.
-    fn channels_stay(&self) -> usize {
+    pub(super) fn channels_stay(&self) -> usize {
         self.global_channels()
     }
 
@@ -75,14 +75,26 @@ impl Facts {
             let wide = step.ends || !step.is_alone();
             influence.enables |= wide || !step.spawns.is_empty() || all().any(|part| step.may_enable(part));
             influence.disables |= wide || all().any(|part| step.may_disable(part));
+            let leads = self.leads_sequences(step);
+            influence = Influence { enables: influence.enables || leads, disables: influence.disables || leads };
         }
         influence
+    }
+
+    /// Whether a step may change in which way an atomic sequence goes on: what it computes decides which of its later guards
+    /// hold.
+    fn leads_sequences(&self, step: &Step) -> bool {
+        let is_old = self.channels_stay();
+        self.unknown.iter().any(|of| {
+            let mut runs = (0..of.steps.len()).map(|edge| self.run(of.key.process, edge));
+            runs.any(|run| run.iter().count() > 1 && run.iter().any(|edge| step.meets(&of.steps[edge], is_old)))
+        })
     }
 }
 
 impl Step {
     /// Whether one may change what the other needs or does. Channels up to `oldest` are never given up.
-    fn meets(&self, other: &Self, oldest: usize) -> bool {
+    pub(super) fn meets(&self, other: &Self, oldest: usize) -> bool {
         let ordered = match (self.traffic(oldest), other.traffic(oldest)) {
             (Some((a, mine)), Some((b, theirs))) => a == b && (mine == Traffic::Send) != (theirs == Traffic::Send),
             _ => false,
@@ -107,7 +119,7 @@ impl Step {
     }
 
     /// The only channel that it has to do with, if that is at most `oldest`, and what happens to its message.
-    fn traffic(&self, oldest: usize) -> Option<(usize, Traffic)> {
+    pub(super) fn traffic(&self, oldest: usize) -> Option<(usize, Traffic)> {
         let [used] = self.uses.as_slice() else { return None };
         let traffic = match used.kind {
             UseKind::Append(_) => Traffic::Send,

@@ -121,7 +121,7 @@ impl Context<'_> {
             );
             return Target { channels, buffered: capacity > 0, rendezvous: capacity == 0, ty: Some(ty), exists: true };
         }
-        if let Some(identity) = self.constant(e, 0) {
+        if let Some(identity) = self.value(e) {
             return flow.target(self.program(), Channels::one(identity), identity > 0);
         }
         let channels = flow.named(self.program(), at, e);

@@ -33,6 +33,7 @@ mod known;
 mod message;
 mod participants;
 mod potential;
+mod recorded;
 mod step;
 mod stuck;
 mod value;
@@ -45,6 +46,7 @@ pub use footprint::{Influence, Traffic};
 pub use future::{Leads, Rendezvous};
 pub use participants::{Participant, WhyNotTold};
 pub use potential::StartValues;
+pub use recorded::Now;
 pub use step::{Check, Condition, Relation, Step, Subject};
 pub use stuck::{Candidates, Whereabouts};
 

@@ -2,6 +2,7 @@
 
 use super::cells::element;
 use super::extract::Context;
+use super::recorded::Now;
 use super::step::Relation;
 use super::walk::any_within;
 use crate::{Action, BinaryOp, Block, BlockExit, Expr, Place, Slot, Type, UnaryOp, Variable};
@@ -12,22 +13,33 @@ const DEPTH_MAX: u32 = 12;
 impl Context<'_> {
     /// The value of an expression that is the same in all states, as far as this is easy to see.
     pub(super) fn constant(&self, e: &Expr, depth: u32) -> Option<i32> {
+        self.evaluate(e, depth, None)
+    }
+
+    /// The value of an expression that is the same in all states, or its value in the state in which it is evaluated.
+    pub(super) fn value(&self, e: &Expr) -> Option<i32> {
+        self.evaluate(e, 0, self.now)
+    }
+
+    fn evaluate(&self, e: &Expr, depth: u32, now: Option<Now<'_>>) -> Option<i32> {
         if DEPTH_MAX < depth {
             return None;
         }
-        let value = |e: &Expr| self.constant(e, depth + 1);
+        let value = |e: &Expr| self.evaluate(e, depth + 1, now);
         match e {
             Expr::Constant(k) => Some(*k),
-            Expr::Pid => self.key?.pid.map(i32::from),
+            Expr::Pid => self.key?.pid.or(now.map(|now| now.pid)).map(i32::from),
             Expr::Load(place) => {
                 let indices: Option<Vec<i32>> = place.indices.iter().map(value).collect();
                 let element = element(self.variable(place.slot)?, &indices?)?;
-                match place.slot {
+                let constant = match place.slot {
                     Slot::Global(v) => {
-                        self.facts.constant_globals.get(v.0 as usize)?.as_ref()?.get(element as usize).copied()
+                        let constants = self.facts.constant_globals.get(v.0 as usize)?.as_ref();
+                        constants.and_then(|values| values.get(element as usize).copied())
                     }
                     Slot::Local(v) => self.constants.get(v.0 as usize).copied()?,
-                }
+                };
+                constant.or_else(|| (now?.load)(place.slot, element))
             }
             Expr::Unary(op, a) => {
                 let a = value(a)?;

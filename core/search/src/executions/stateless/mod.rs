@@ -39,7 +39,15 @@
 //! explored. Everything asleep there before `p` depends on something before `x`, so that behind `E'·p` an execution was
 //! explored that contains all of `w` before `x`. There `x` is a conflicting extension, and `v` contains all of `w` up to `x`, so no
 //! weak initial of `v` is asleep at `E'`, and a branch for `v` is inserted. Whatever is explored in its place at `E` is a first step of
-//! `w` or independent of `w` up to `x`, which contradicts the choice of `p`. With source sets the argument is simpler, as
+//! `w` or independent of `w` up to `x`, which contradicts the choice of `p`.
+//!
+//! That `x` is met among the steps after parts of a run needs more care where the footprint of a step depends on the state: after more
+//! than `w` up to `x`, the step may touch something else, and not depend on `p`. Then every event of a part is left out in turn on
+//! which some step depends that is possible after it. Let `D` contain `w` up to `x`, and more events, of which some prevent
+//! `x` or depend on it. If none of those more events prevents anything, or depends on a step that is possible after `D`, then
+//! leaving them out from the last one on changes neither what is possible nor footprints: `x` is possible after `D` with the
+//! footprint that it has in `w`, and depends on none of them, a contradiction. So an event that is not needed can be left
+//! out, until all that `x` depends on is. With source sets the argument is simpler, as
 //! `v` is a part of `w`; but there the branch that is added need not keep steps asleep from coming back, so runs
 //! may be redundant. With wakeup trees none is: what is asleep depends on an event of `v`, and is awake once `v` was taken.
 
@@ -76,9 +84,11 @@ pub trait Dependence: Independence {
     /// What a step touches.
     type Touched: Clone;
 
-    /// The footprint of a step that was possible in an ordinary state, which is the same wherever the step is possible but for
-    /// the level of its message. `path` is
-    /// what it took, `after` the state that it led to, unless it cannot be computed.
+    /// The footprint of a step that was possible in an ordinary state. `path` is what it took, `after` the state that it led to,
+    /// unless it cannot be computed.
+    ///
+    /// It is the same wherever the step is possible but for the level of its message; if footprints vary
+    /// ([`Dependence::varies`]), it is the same after another step that does not depend on it.
     fn footprint(
         &mut self,
         state: &[u32],
@@ -91,6 +101,11 @@ pub trait Dependence: Independence {
 
     /// Whether some process takes part in both.
     fn share_process(&self, a: &Self::Touched, b: &Self::Touched) -> bool;
+
+    /// Whether the footprint of a step may depend on the state in which it is possible.
+    fn varies(&self) -> bool {
+        false
+    }
 
     /// Whether the only successor of an ordinary state is listed, which is taken at once and is part of the step that led
     /// there, as nobody can tell when it is taken.

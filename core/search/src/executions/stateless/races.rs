@@ -109,7 +109,7 @@ impl<M: Dependence> Explorer<'_, M> {
                 return;
             }
             let race = Race { run: &run, at };
-            let possible = match race.event().footprint.may_disable {
+            let possible = match race.event().footprint.may_disable || self.model.varies() {
                 true => self.cuts(&race),
                 false => self.neighbours(&race),
             };
@@ -147,7 +147,8 @@ impl<M: Dependence> Explorer<'_, M> {
     }
 
     /// Steps that are possible after parts of what does not happen after an event which may prevent something. What may have kept
-    /// a step from being possible, or comes before it though it need not, is left out in every way.
+    /// a step from being possible, or comes before it though it need not, is left out in every way; so is, where footprints vary,
+    /// what may have changed that of a step.
     fn cuts(&mut self, race: &Race<'_, M>) -> Option<()> {
         let mut open = vec![(race.concurrent(), Vec::new())];
         let mut seen: HashSet<Vec<usize>> = open.iter().map(|(cut, _)| cut.clone()).collect();
@@ -167,8 +168,10 @@ impl<M: Dependence> Explorer<'_, M> {
             }
             for at in &cut {
                 let event = &race.run[*at].0;
-                let matters =
-                    event.footprint.may_disable || found.iter().any(|step| depend(&mut *self.model, event, step));
+                let matters = event.footprint.may_disable
+                    || found.iter().any(|step| depend(&mut *self.model, event, step))
+                    || self.model.varies()
+                        && listed.steps.iter().any(|step| depend(&mut *self.model, event, &step.event));
                 let left = |k: &usize| k != at && !race.happens_before(*at, *k);
                 let smaller: Vec<usize> = cut.iter().copied().filter(left).collect();
                 if matters && seen.insert(smaller.clone()) {
