@@ -18,15 +18,17 @@ const FORECAST_SAMPLES_MIN: usize = 8;
 pub struct Indicator {
     /// Its name.
     pub name: String,
-    /// Only the report of a check sets it; what a search from a state finds is no verdict.
+    /// Only a check sets it: a confirmed violation at once, else its report. What a search from a state finds is no verdict.
     verdict: Option<Verdict>,
+    /// A confirmed violation, until the report of the check is there.
+    violation: Option<String>,
     /// What the verdict rests on, or what is done.
     pub reason: String,
 }
 
 impl Indicator {
     fn new(name: &str, reason: &str) -> Self {
-        Self { name: name.to_owned(), verdict: None, reason: reason.to_owned() }
+        Self { name: name.to_owned(), verdict: None, violation: None, reason: reason.to_owned() }
     }
 
     /// What a check found out; `None` while the property is searched or waits.
@@ -36,6 +38,7 @@ impl Indicator {
 
     fn judge(&mut self, report: &PropertyReport) {
         self.verdict = Some(report.verdict);
+        self.violation = None;
         let schedule = report.schedule.as_ref().map(|schedule| schedule.verdict.words());
         self.reason = schedule.map_or_else(|| report.reason.clone(), |words| format!("{}; {words}", report.reason));
     }
@@ -129,6 +132,12 @@ impl Watch {
         for indicator in indicators.iter_mut().filter(|indicator| indicator.verdict.is_none()) {
             "not checked to the end".clone_into(&mut indicator.reason);
         }
+        for indicator in &mut indicators {
+            // Nothing more is found out about it.
+            if let Some(violation) = indicator.violation.take() {
+                indicator.reason = violation;
+            }
+        }
         let memory_max = settings.limits.memory_bytes_max;
         *self = Self { running: true, indicators, memory_max, local: Some(from), ..Self::default() };
     }
@@ -178,7 +187,9 @@ impl Watch {
             Event::Round { bound, states, frontier, .. } => self.round(Round { bound, states, frontier }),
             Event::Schedule { property, verdict, .. } => {
                 let known = if verdict == ScheduleVerdict::Unknown { "" } else { ": there is one" };
-                self.indicator(&property).reason = format!("looks for a schedule that avoids every error{known}");
+                let indicator = self.indicator(&property);
+                let violation = indicator.violation.as_ref().map_or(String::new(), |what| format!("{what}; "));
+                indicator.reason = format!("{violation}looking for a schedule that avoids every error{known}");
             }
             Event::Look { look, .. } => self.looked(look),
             Event::Rejected { cycle, .. } => self.rejected(cycle.reason),
@@ -195,6 +206,13 @@ impl Watch {
                 self.judge(&property);
             }
             Event::Done { .. } => self.running = false,
+            Event::Violation { property, violation, .. } if self.local.is_none() => {
+                let indicator = self.indicator(&property);
+                indicator.verdict = Some(Verdict::Violated);
+                // The first one stands for all.
+                let what = indicator.violation.get_or_insert(violation.message);
+                indicator.reason.clone_from(what);
+            }
             Event::Started { .. } | Event::Finding { .. } | Event::Violation { .. } => {}
         }
     }
@@ -338,8 +356,12 @@ mod tests {
             watch.told(event);
             if is_round {
                 looked_for += 1;
-                let line = "looks for a schedule that avoids every error: there is one";
-                assert!(line.starts_with(&watch.indicators[0].reason), "{:?}", watch.indicators);
+                let indicator = &watch.indicators[0];
+                assert_eq!(indicator.verdict(), Some(Verdict::Violated), "it is known before a schedule is");
+                assert!(!watch.is_at(indicator));
+                let (what, rest) = indicator.reason.split_once("; ").expect("what goes wrong, and what is done");
+                assert!(what.contains("assert"), "{what}");
+                assert!("looking for a schedule that avoids every error: there is one".starts_with(rest), "{rest}");
             }
         };
         let (cancel, now) = (fabius_base::Cancel::new(), || std::time::Duration::ZERO);
@@ -350,6 +372,26 @@ mod tests {
         let indicator = &watch.indicators[0];
         assert_eq!(indicator.verdict(), Some(Verdict::Violated));
         assert!(indicator.reason.ends_with("; avoidable"), "{}", indicator.reason);
+    }
+
+    #[test]
+    fn a_violation_stays_known_when_a_search_from_a_state_ends_the_check() {
+        let text = "bool a; active proctype P() { a = 1 } active proctype Q() { assert(!a) }".to_owned();
+        let settings = Settings { schedule: true, properties: vec!["safety".to_owned()], ..Settings::default() };
+        let loaded = fabius_engine::load("m.pml", text, &[], &mut |_, _| None, &settings);
+        let mut events = Vec::new();
+        let (cancel, now) = (fabius_base::Cancel::new(), || std::time::Duration::ZERO);
+        let mut observe = |event: Event| events.push(event);
+        let mut context =
+            fabius_engine::CheckContext { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
+        fabius_engine::check(&loaded, &settings, &mut context);
+        let ended = events.iter().position(|event| matches!(event, Event::PropertyDone { .. })).expect("an end");
+        let mut watch = Watch::default();
+        events.drain(..ended).for_each(|event| watch.told(event));
+        watch.begin_local(&settings, "step 1".to_owned());
+        let indicator = &watch.indicators[0];
+        assert_eq!(indicator.verdict(), Some(Verdict::Violated));
+        assert!(!indicator.reason.contains("looking"), "{}", indicator.reason);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fabius_base::{Cancel, Code};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
-use fabius_engine::settings::DepthBounding;
+use fabius_engine::settings::{DepthBounding, Pauses};
 use fabius_engine::{CheckContext, Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
@@ -217,6 +217,62 @@ fn a_very_long_run_is_reported_by_its_two_ends() {
     assert_eq!((numbers[9_999], numbers[10_000]), (10_000, 10_001 + violation.steps_left_out as usize));
     let short = run_default("byte x; active proctype P() { x = 1; assert(false) }");
     assert_eq!(short.report.properties[0].violations[0].steps_left_out, 0);
+}
+
+/// Checks safety: the report, and the transitions that were listed to find a violation and to find a shorter run.
+fn shortened(text: &str, clarify_transitions_max: u64, search: Order) -> (PropertyReport, [u64; 2]) {
+    let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+    let (properties, mut listed, mut goal) = (vec!["safety".to_owned()], [0; 2], Goal::Violation);
+    // Only the main search: another one would find another run.
+    let pauses = Pauses { first: u64::MAX, growth: 2 };
+    let settings = Settings { clarify_transitions_max, search, properties, pauses, ..Settings::default() };
+    let mut observe = |event| match event {
+        Event::Searching { goal: next, .. } => goal = next,
+        Event::Progress { progress, .. } => listed[usize::from(goal == Goal::ShorterRun)] = progress.transitions,
+        _ => {}
+    };
+    let cancel = Cancel::new();
+    let context = &mut CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+    let mut outcome = check(&loaded, &settings, context);
+    assert_eq!(outcome.failure, None, "{text}");
+    (outcome.report.properties.swap_remove(0), listed)
+}
+
+#[test]
+fn a_shortened_counterexample_is_never_longer_and_the_budget_is_obeyed() {
+    // Depth-first search goes round in A before it lets B move; what it finds is long, and what is near is short.
+    for (limit, near) in [(3, 2), (20, 4), (60, 9), (200, 12)] {
+        let text = format!(
+            "byte a, b, c; active proctype A() {{ end: do :: a < {limit} -> a++ :: a > 0 && c < {limit} -> a--; c++ od }}\n\
+             active proctype B() {{ do :: b < {near} -> b++ :: else -> assert(a == 0); break od }}\n"
+        );
+        let (as_found, _) = shortened(&text, 0, Order::DepthFirst);
+        let (best, _) = shortened(&text, 1_500_000, Order::BreadthFirst);
+        let [long, short] = [&as_found, &best].map(|report| report.violations[0].steps);
+        assert!(short <= long && as_found.verdict == Verdict::Violated, "{text}");
+        for max in [0, 1, 5_000, 1_500_000] {
+            let (report, [_, listed]) = shortened(&text, max, Order::default());
+            let [violation] = report.violations.as_slice() else { panic!("one violation: {text}") };
+            assert!(short <= violation.steps && violation.steps <= long, "{short} {} {long}: {text}", violation.steps);
+            assert!(!violation.shortest || violation.steps == short, "{text}");
+            // A search asks for its limits every 1 024 steps.
+            assert!(listed <= max + 2 * 1_024, "{listed} of {max}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_shorter_run_is_looked_for_with_at_least_300_000_transitions_and_no_more_where_the_search_was_short() {
+    // The run found is the only one, and the states in the way are many.
+    let beside = "active [3] proctype B() { byte b; do :: b < 200 -> b++ :: b > 0 -> b-- od }\n";
+    let text = format!("byte n; active proctype A() {{ do :: n < 60 -> n++ :: else -> assert(false) od }}\n{beside}");
+    let (report, [_, listed]) = shortened(&text, 1_500_000, Order::default());
+    let [violation] = report.violations.as_slice() else { panic!("one violation") };
+    let budget = Settings::default().clarify_transitions(report.transitions);
+    assert_eq!(budget, (20 * report.transitions).max(300_000));
+    assert!(!violation.shortest && budget - 2 * 1_024 <= listed && listed <= budget + 2 * 1_024, "{listed} {budget}");
+    assert_eq!(Settings::default().clarify_transitions(20_000), 400_000);
+    assert_eq!(Settings::default().clarify_transitions(u64::MAX), 1_500_000);
 }
 
 /// The report of safety where a reduction is tried after this many states.
