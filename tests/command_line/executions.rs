@@ -102,8 +102,7 @@ fn the_classes_of_the_docs_are_counted_by_footprints_with_and_without_a_table() 
 /// Forks are elements of an array, and variables say which ones a philosopher takes.
 #[test]
 fn recorded_footprints_tell_elements_of_arrays_apart() {
-    let slots =
-        "byte a[2], i; active proctype P() { byte k; k = i; a[k] = 1 } active proctype Q() { byte k; k = 1 - i; a[k] = 2 }";
+    let slots = "byte a[2], i; active proctype P() { byte k; k = i; a[k] = 1 } active proctype Q() { byte k; k = 1 - i; a[k] = 2 }";
     let count = |flags: &[&str]| json(&on(slots, &[&["--json"], flags].concat()))["executions"].clone();
     assert_eq!(count(&["--by", "optimal", "--independence", "footprints"]), "2");
     assert_eq!([count(&["--by", "optimal"]), count(&["--by", "source"]), count(&["--by", "sleep"])], ["1", "1", "1"]);

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Hashes of so many states and parts are kept at once: 16 bytes each.
+/// At most this many hashes of states and parts are kept at once: 16 bytes each.
 const KEPT_MAX: usize = 8_000_000;
 
 /// What something costs.
