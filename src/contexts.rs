@@ -5,13 +5,13 @@ use crate::render::numbers::counted;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
-use fabius_base::{Cancel, Limits, StopReason};
+use fabius_base::{Cancel, StopReason};
 use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts, init_of};
 use fabius_engine::{Settings, Verdict};
-use fabius_supervise::{Timer, Unfinished, Voice, memory};
+use fabius_supervise::{Timer, Unfinished, Voice};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -138,11 +138,7 @@ fn not_judged(why: NotJudged) -> u8 {
 
 /// Checks contexts until all are checked or somebody asks to stop.
 fn judged(args: &Contexts, cancel: &Cancel) -> Result<ContextsReport, NotJudged> {
-    let limits = Limits {
-        states_max: Some(args.max_states.unwrap_or(STATES_MAX)),
-        depth_max: None,
-        memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
-    };
+    let limits = asked::limits(Some(args.max_states.unwrap_or(STATES_MAX)), args.max_memory);
     let request = ContextsRequest {
         processes_max: usize::from(args.processes),
         types: args.types.clone(),

@@ -4,13 +4,13 @@ use crate::args::{parse_count, parse_duration, parse_size};
 use crate::render::numbers::{count, counted};
 use crate::render::paint::{FAINT, STRONG, paint};
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
 use fabius_analysis::cost::{Cost, Costs, Part, costs};
-use fabius_base::{Cancel, Limits};
+use fabius_base::Cancel;
 use fabius_engine::{Loaded, TOOL, VERSION};
-use fabius_supervise::{Timer, Unfinished, Voice, memory};
+use fabius_supervise::{Timer, Unfinished, memory};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -98,17 +98,9 @@ pub fn run(args: &CostFlags) -> u8 {
         Ok(loaded) => loaded,
         Err(code) => return code,
     };
-    let limits = Limits {
-        states_max: Some(args.max_states.unwrap_or(STATES_MAX)),
-        depth_max: None,
-        memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
-    };
+    let limits = asked::limits(Some(args.max_states.unwrap_or(STATES_MAX)), args.max_memory);
     let _memory = memory::Watch::start(args.max_memory.unwrap_or_else(memory::default_bytes), &cancel);
-    let asked = cancel.clone();
-    let done = fabius_supervise::run(&cancel, &Voice::default(), 1, move |result| {
-        let found = costs(&loaded, limits, &asked);
-        let _ = result.send((loaded, found));
-    });
+    let done = asked::until_stopped(&cancel, loaded, move |loaded, cancel, _| costs(loaded, limits, cancel));
     match done {
         Ok((loaded, Some(found))) => tell(args, &loaded, &found),
         Ok((_, None)) if cancel.requested().is_none() => exit::FAULTY,

@@ -7,20 +7,19 @@ use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::orders;
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
 use crate::stop::Interrupts;
-use crate::{check, diagram, exit, output};
+use crate::{asked, check, diagram, exit, output};
 use anstream::AutoStream;
-use fabius_base::{Cancel, Limits, StopReason};
+use fabius_base::Cancel;
 use fabius_engine::Loaded;
 use fabius_executions::{
     BRANCHES_MAX, By, End, ExecutionOutline, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX,
     ListedExecution, Method, NotCounted, Relation, executions,
 };
-use fabius_supervise::{Timer, Unfinished, Voice, memory as limits};
+use fabius_supervise::{Timer, Unfinished};
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::format::trail;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::time::Instant;
 
 /// Counts the executions of a model, and shows those that were asked for; returns the exit code.
 pub fn run(args: &Args) -> u8 {
@@ -38,7 +37,9 @@ pub fn run(args: &Args) -> u8 {
         Ok(loaded) => loaded,
         Err(code) => return code,
     };
-    let (loaded, found) = match counted_until(&cancel, loaded, request) {
+    let (loaded, found) = match asked::until_stopped(&cancel, loaded, move |loaded, cancel, now| {
+        executions(loaded, &request, cancel, now)
+    }) {
         Ok((loaded, Ok(found))) => (loaded, found),
         Ok((_, Err(NotCounted::Faulty))) => return exit::FAULTY,
         Ok((_, Err(NotCounted::Refused(why)))) => {
@@ -75,20 +76,6 @@ pub fn run(args: &Args) -> u8 {
     exit::worse(code(&found.report), printed)
 }
 
-/// Counts executions on a thread of its own, which is left alone if it does not stop soon after it was asked to.
-fn counted_until(
-    cancel: &Cancel,
-    loaded: Loaded,
-    request: ExecutionsRequest,
-) -> Result<(Loaded, Result<Executions, NotCounted>), StopReason> {
-    let asked = cancel.clone();
-    fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
-        let started = Instant::now();
-        let found = executions(&loaded, &request, &asked, &|| started.elapsed());
-        let _ = result.send((loaded, found));
-    })
-}
-
 fn print(text: &str) -> u8 {
     let mut out = AutoStream::auto(std::io::stdout());
     output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
@@ -114,11 +101,7 @@ fn request(args: &Args) -> Result<ExecutionsRequest, String> {
     }
     check_format(args)?;
     let (by, relation) = method(args)?;
-    let limits = Limits {
-        states_max: args.max_states,
-        depth_max: None,
-        memory_bytes_max: Some(args.max_memory.unwrap_or_else(limits::default_bytes)),
-    };
+    let limits = asked::limits(args.max_states, args.max_memory);
     let (first, count) = match args.show {
         Some(number) => (number - 1, 1),
         None => (args.from - 1, args.list.unwrap_or(0)),

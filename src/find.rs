@@ -5,18 +5,18 @@ use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
-use fabius_base::{Cancel, Limits, StopReason};
+use fabius_base::Cancel;
 use fabius_engine::Loaded;
 use fabius_find::{FindReport, FindRequest, FindVerdict, Found, NotAsked, find};
-use fabius_supervise::{Timer, Unfinished, Voice, memory as limits};
+use fabius_supervise::{Timer, Unfinished};
 use fabius_witness::format::trail::trail;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const HELP: &str = "\
 A pattern is an expression as in a formula of the model (x > 3, len(q) == 2, P[1]@label, P:local), or P[1]@line 20 (the process is
@@ -91,20 +91,22 @@ pub fn run(args: &Find) -> u8 {
         Ok(loaded) => loaded,
         Err(code) => return code,
     };
-    let (loaded, found) = match found_until(&cancel, loaded, request(args)) {
-        Ok((loaded, Ok(found))) => (loaded, found),
-        Ok((_, Err(NotAsked::Faulty))) => return exit::FAULTY,
-        Ok((_, Err(NotAsked::Refused(why)))) => {
-            output::complain(&format!("error: {why}"));
-            return exit::FAULTY;
-        }
-        Err(why) if cancel.requested().is_some() => {
-            output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
-            return exit::UNDECIDED;
-        }
-        // It panicked, which was told.
-        Err(_) => return exit::INTERNAL,
-    };
+    let request = request(args);
+    let (loaded, found) =
+        match asked::until_stopped(&cancel, loaded, move |loaded, cancel, now| find(loaded, &request, cancel, now)) {
+            Ok((loaded, Ok(found))) => (loaded, found),
+            Ok((_, Err(NotAsked::Faulty))) => return exit::FAULTY,
+            Ok((_, Err(NotAsked::Refused(why)))) => {
+                output::complain(&format!("error: {why}"));
+                return exit::FAULTY;
+            }
+            Err(why) if cancel.requested().is_some() => {
+                output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
+                return exit::UNDECIDED;
+            }
+            // It panicked, which was told.
+            Err(_) => return exit::INTERNAL,
+        };
     if let Some(failure) = &found.report.internal_error {
         output::complain(failure);
         return exit::INTERNAL;
@@ -122,26 +124,8 @@ pub fn run(args: &Find) -> u8 {
 }
 
 fn request(args: &Find) -> FindRequest {
-    let limits = Limits {
-        states_max: args.max_states,
-        depth_max: None,
-        memory_bytes_max: Some(args.max_memory.unwrap_or_else(limits::default_bytes)),
-    };
+    let limits = asked::limits(args.max_states, args.max_memory);
     FindRequest { pattern: args.pattern.clone(), limits, audit: args.audit.into() }
-}
-
-/// Asks on a thread of its own, which is left alone if it does not stop soon after it was asked to.
-fn found_until(
-    cancel: &Cancel,
-    loaded: Loaded,
-    request: FindRequest,
-) -> Result<(Loaded, Result<Found, NotAsked>), StopReason> {
-    let asked = cancel.clone();
-    fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
-        let started = Instant::now();
-        let found = find(&loaded, &request, &asked, &|| started.elapsed());
-        let _ = result.send((loaded, found));
-    })
 }
 
 fn code(verdict: FindVerdict) -> u8 {

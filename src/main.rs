@@ -3,6 +3,7 @@
 //! Nothing in here computes a verdict; the engine does, and this shows what it says.
 
 mod args;
+mod asked;
 mod check;
 mod checkpoint;
 mod contexts;

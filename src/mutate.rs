@@ -4,14 +4,14 @@ use crate::args::{parse_count, parse_duration, parse_size};
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
-use fabius_base::{Cancel, Limits, StopReason};
+use fabius_base::{Cancel, StopReason};
 use fabius_engine::{Loaded, Settings, plan, strategy};
 use fabius_mutation::report::{MutantOutcome, MutantReport, MutationReport, MutationStop};
 use fabius_mutation::{MutationContext, MutationRequest, mutation};
-use fabius_supervise::{Timer, Unfinished, Voice, memory};
+use fabius_supervise::{Timer, Unfinished, Voice};
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -131,11 +131,7 @@ pub fn run(args: &Mutate) -> u8 {
 }
 
 fn settings(args: &Mutate) -> Settings {
-    let limits = Limits {
-        states_max: args.max_states,
-        depth_max: None,
-        memory_bytes_max: Some(args.max_memory.unwrap_or_else(memory::default_bytes)),
-    };
+    let limits = asked::limits(args.max_states, args.max_memory);
     Settings { properties: args.property.clone(), formulas: args.ltl.clone(), limits, ..Settings::default() }
 }
 

@@ -5,7 +5,7 @@ use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
-use crate::{check, exit, output};
+use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
 use fabius_analysis::Line;
@@ -13,13 +13,13 @@ use fabius_analysis::stuck::{
     Being, CandidateReport, CandidateVerdict, NotAsked, PlaceReport, Proof, Stuck as Found, StuckReport, StuckRequest,
     StuckVerdict, stuck,
 };
-use fabius_base::{Cancel, Limits, StopReason};
+use fabius_base::Cancel;
 use fabius_engine::Loaded;
-use fabius_supervise::{Timer, Unfinished, Voice, memory as limits};
+use fabius_supervise::{Timer, Unfinished};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const HELP: &str = "\
 First the text is asked: in which combinations of places could all processes be blocked at once? If there is none, the model has
@@ -93,20 +93,21 @@ pub fn run(args: &Stuck) -> u8 {
         Err(code) => return code,
     };
     let request = request(args, &loaded.name);
-    let (loaded, found) = match found_until(&cancel, loaded, request) {
-        Ok((loaded, Ok(found))) => (loaded, found),
-        Ok((_, Err(NotAsked::Faulty))) => return exit::FAULTY,
-        Ok((_, Err(NotAsked::Refused(why)))) => {
-            output::complain(&format!("error: {why}"));
-            return exit::FAULTY;
-        }
-        Err(why) if cancel.requested().is_some() => {
-            output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
-            return exit::UNDECIDED;
-        }
-        // It panicked, which was told.
-        Err(_) => return exit::INTERNAL,
-    };
+    let (loaded, found) =
+        match asked::until_stopped(&cancel, loaded, move |loaded, cancel, now| stuck(loaded, &request, cancel, now)) {
+            Ok((loaded, Ok(found))) => (loaded, found),
+            Ok((_, Err(NotAsked::Faulty))) => return exit::FAULTY,
+            Ok((_, Err(NotAsked::Refused(why)))) => {
+                output::complain(&format!("error: {why}"));
+                return exit::FAULTY;
+            }
+            Err(why) if cancel.requested().is_some() => {
+                output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
+                return exit::UNDECIDED;
+            }
+            // It panicked, which was told.
+            Err(_) => return exit::INTERNAL,
+        };
     if let Some(failure) = &found.report.internal_error {
         output::complain(failure);
         return exit::INTERNAL;
@@ -123,27 +124,9 @@ pub fn run(args: &Stuck) -> u8 {
 }
 
 fn request(args: &Stuck, file: &str) -> StuckRequest {
-    let limits = Limits {
-        states_max: args.max_states,
-        depth_max: None,
-        memory_bytes_max: Some(args.max_memory.unwrap_or_else(limits::default_bytes)),
-    };
+    let limits = asked::limits(args.max_states, args.max_memory);
     let line = args.line.map(|line| Line { file: file.to_owned(), line });
     StuckRequest { every: args.every, no_reduction: args.no_reduction, line, limits }
-}
-
-/// Asks on a thread of its own, which is left alone if it does not stop soon after it was asked to.
-fn found_until(
-    cancel: &Cancel,
-    loaded: Loaded,
-    request: StuckRequest,
-) -> Result<(Loaded, Result<Found, NotAsked>), StopReason> {
-    let asked = cancel.clone();
-    fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
-        let started = Instant::now();
-        let found = stuck(&loaded, &request, &asked, &|| started.elapsed());
-        let _ = result.send((loaded, found));
-    })
 }
 
 fn code(verdict: StuckVerdict) -> u8 {
