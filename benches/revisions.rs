@@ -1,7 +1,7 @@
 //! Two revisions of Fabius side by side: `cargo bench --bench revisions -- --before BINARY`.
 //!
 //! Big models of the corpus are searched by both in turn, all reachable states, by one thread and by two: the ratio of their
-//! CPU times, each the least of some runs. Then every model of the corpus, up to a limit on states: whether states,
+//! CPU times, each the least of some runs, without what comes after a search. Then every model of the corpus, up to a limit on states: whether states,
 //! transitions and counterexamples are the same. Machines are shared; read ratios, not seconds.
 //!
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs, `-- --states N` the limit; other words
@@ -166,11 +166,19 @@ fn after() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_fabius"))
 }
 
+/// The flags of a revision that leave out what comes after the search, as far as it has such.
+fn search_only(binary: &Path) -> Vec<&'static str> {
+    let help = Command::new(binary).args(["check", "--help"]).output();
+    let help = help.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let known = [vec!["--audit", "off"], vec!["--no-schedule"]];
+    known.into_iter().filter(|flags| help.contains(flags[0])).flatten().collect()
+}
+
 /// Searches for violations of safety, without optimisation and reduction, depth-first: CPU seconds and what was found.
 fn search(binary: &Path, model: &Path, flags: &[&str]) -> Option<(f64, Searched)> {
     let mut command = Command::new(binary);
     command.env("FABIUS_CACHE", "off").args(["check", "--json", "--keep-going", "--no-optimize", "--no-cache"]);
-    command.args(["--property", "safety", "--search", "dfs"]).args(flags).arg(model);
+    command.args(["--property", "safety", "--search", "dfs"]).args(search_only(binary)).args(flags).arg(model);
     let Timed { cpu, text, .. } = timed(&mut command)?;
     let report: Value = serde_json::from_str(&text).ok()?;
     let property = report["properties"].as_array()?.iter().find(|property| property["kind"] == "safety")?;
