@@ -10,7 +10,7 @@ use clap::Args;
 use fabius_analysis::cost::{Cost, Costs, Part, costs};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, TOOL, VERSION};
-use fabius_supervise::{Timer, Unfinished, memory};
+use fabius_supervise::{Timer, memory};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -104,15 +104,11 @@ pub fn run(args: &CostFlags) -> u8 {
     match done {
         Ok((loaded, Some(found))) => tell(args, &loaded, &found),
         Ok((_, None)) if cancel.requested().is_none() => exit::FAULTY,
-        Err(_) if cancel.requested().is_none() => exit::INTERNAL,
         Ok((_, None)) => {
             output::complain("error: not known: it was stopped before the states were compared");
             exit::UNDECIDED
         }
-        Err(why) => {
-            output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
-            exit::UNDECIDED
-        }
+        Err(code) => code,
     }
 }
 

@@ -15,7 +15,7 @@ use fabius_executions::{
     BRANCHES_MAX, By, End, ExecutionOutline, Executions, ExecutionsReport, ExecutionsRequest, Kind, LISTED_MAX,
     ListedExecution, Method, NotCounted, Relation, executions,
 };
-use fabius_supervise::{Timer, Unfinished};
+use fabius_supervise::Timer;
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::format::trail;
 use std::fmt::Write as _;
@@ -46,11 +46,7 @@ pub fn run(args: &Args) -> u8 {
             output::complain(&format!("error: {why}"));
             return exit::FAULTY;
         }
-        Err(why) if cancel.requested().is_some() => {
-            output::complain(&format!("error: nothing was counted: {}", Unfinished::Abandoned(why).sentence()));
-            return exit::UNDECIDED;
-        }
-        Err(_) => return exit::INTERNAL,
+        Err(code) => return code,
     };
     if let Some(failure) = &found.failure {
         output::complain(failure);

@@ -11,7 +11,7 @@ use clap::Args;
 use fabius_base::Cancel;
 use fabius_engine::Loaded;
 use fabius_find::{FindReport, FindRequest, FindVerdict, Found, NotAsked, find};
-use fabius_supervise::{Timer, Unfinished};
+use fabius_supervise::Timer;
 use fabius_witness::format::trail::trail;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -100,12 +100,7 @@ pub fn run(args: &Find) -> u8 {
                 output::complain(&format!("error: {why}"));
                 return exit::FAULTY;
             }
-            Err(why) if cancel.requested().is_some() => {
-                output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
-                return exit::UNDECIDED;
-            }
-            // It panicked, which was told.
-            Err(_) => return exit::INTERNAL,
+            Err(code) => return code,
         };
     if let Some(failure) = &found.report.internal_error {
         output::complain(failure);

@@ -15,7 +15,7 @@ use fabius_analysis::stuck::{
 };
 use fabius_base::Cancel;
 use fabius_engine::Loaded;
-use fabius_supervise::{Timer, Unfinished};
+use fabius_supervise::Timer;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -101,12 +101,7 @@ pub fn run(args: &Stuck) -> u8 {
                 output::complain(&format!("error: {why}"));
                 return exit::FAULTY;
             }
-            Err(why) if cancel.requested().is_some() => {
-                output::complain(&format!("error: not known: {}", Unfinished::Abandoned(why).sentence()));
-                return exit::UNDECIDED;
-            }
-            // It panicked, which was told.
-            Err(_) => return exit::INTERNAL,
+            Err(code) => return code,
         };
     if let Some(failure) = &found.report.internal_error {
         output::complain(failure);
