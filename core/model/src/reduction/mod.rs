@@ -22,6 +22,7 @@
 
 mod extent;
 mod tables;
+mod trials;
 
 use crate::SearchedMachine;
 pub use extent::{Extent, Measured};
@@ -34,6 +35,7 @@ use fabius_search::{Ending, Model, Next, ProcessSet, Processes, Reducible};
 use std::fmt;
 use std::sync::Arc;
 use tables::{Configuration, Here, Set, Tables};
+pub use trials::{Trials, Trying};
 
 /// Tables with more entries are not made: this many take about half a second and a hundred megabytes.
 const TABLE_ENTRIES_MAX: u64 = 1 << 25;
