@@ -1,7 +1,8 @@
 //! Two revisions of Fabius side by side: `cargo bench --bench revisions -- --before BINARY`.
 //!
 //! Big models of the corpus are searched by both in turn, all reachable states, by one thread and by two: the ratio of their
-//! CPU times, each the least of some runs, without what comes after a search. Then every model of the corpus, up to a limit on states: whether states,
+//! CPU times, each the least of some runs, without what comes after a search; models with few states tell how long a process takes to
+//! begin, and are left out. Then every model of the corpus, up to a limit on states: whether states,
 //! transitions and counterexamples are the same. Machines are shared; read ratios, not seconds.
 //!
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs, `-- --states N` the limit; other words
@@ -21,6 +22,9 @@ struct Options {
     states: u64,
     only: Vec<String>,
 }
+
+/// A model with fewer states takes too short a time to be measured in whole processes.
+const STATES_MIN: u64 = 500_000;
 
 /// What a search reported.
 #[derive(Clone, PartialEq)]
@@ -81,7 +85,7 @@ fn options() -> Option<Options> {
     Some(Options { before: before?, write, runs, states, only })
 }
 
-/// One model searched by both revisions, with one thread and with two; nothing if one of them does not accept it.
+/// One model searched by both revisions, with one thread and with two; nothing if one of them does not accept it, or if it is small.
 fn speed(name: &str, path: &Path, options: &Options, ratios: &mut [Vec<f64>; 2]) -> Option<String> {
     let mut row = String::new();
     let mut states = 0;
@@ -99,6 +103,9 @@ fn speed(name: &str, path: &Path, options: &Options, ratios: &mut [Vec<f64>; 2])
         let counts = |found: &Option<Searched>| found.as_ref().map(|found| (found.states, found.transitions));
         let differ = if counts(before) == counts(now) { "" } else { " (counts differ)" };
         states = now.as_ref()?.states;
+        if states < STATES_MIN {
+            return None;
+        }
         let ratio = seconds[0] / seconds[1];
         ratios.push(ratio);
         let _ = write!(row, " {:.2} | {:.2}{differ} | {ratio:.2} |", seconds[0], seconds[1]);

@@ -58,8 +58,16 @@ impl Lookup for SharedSet<'_, '_> {
     }
 }
 
-/// What there is instead of a successor, if anything.
-type Otherwise<M> = Option<Event<<M as Model>::Label, <M as Model>::Fault>>;
+/// What listing led to.
+enum Listing<M: Model> {
+    /// A successor, which is the current one.
+    Successor,
+    /// Nothing that the algorithm must know of.
+    Nothing,
+    /// Something that it must know of first.
+    Event(Event<M::Label, M::Fault>),
+}
+
 /// The labels on the way to a state, and those of the way back to it.
 type Lasso<M> = (Vec<<M as Model>::Label>, Vec<<M as Model>::Label>);
 
@@ -74,10 +82,10 @@ pub(super) struct Explorer<'a, M: Model, T, E> {
     pub(super) beside_bytes: u64,
     stack: DfsStack<M, FrameData, Key>,
     deferred: Vec<Deferred<M::Cursor>>,
-    /// A successor with a fault, which was told already.
-    pending: Option<Listed<M::Cursor, M::Label>>,
-    /// The successor last told of.
+    /// The successor listed last.
     current: Option<Listed<M::Cursor, M::Label>>,
+    /// It has a fault, which was told, and was not looked up yet.
+    told_fault: bool,
     how: Exploration,
     /// Labels from the initial state to the bottom of the stack.
     depth_below: u64,
@@ -184,8 +192,8 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
             stack,
             model,
             deferred: Vec::new(),
-            pending: None,
             current: None,
+            told_fault: false,
             how,
             depth_below: 0,
             visits: 0,
@@ -250,89 +258,86 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
                 Some(left) => self.steps_left = left,
                 None => self.look()?,
             }
-            let listed = match self.pending.take() {
-                Some(listed) => listed,
-                None => match self.list() {
-                    Ok(listed) => listed,
-                    Err(Some(step)) => return ControlFlow::Continue(step),
-                    Err(None) => continue,
-                },
-            };
-            if let Some(arrival) = self.arrive(listed) {
+            if !std::mem::take(&mut self.told_fault) {
+                match self.list() {
+                    Listing::Successor => {}
+                    Listing::Nothing => continue,
+                    Listing::Event(event) => return ControlFlow::Continue(event),
+                }
+            }
+            if let Some(arrival) = self.arrive() {
                 return ControlFlow::Continue(Event::Arrival(arrival));
             }
         }
     }
 
-    /// The next successor of the state on top of the stack, or what else the algorithm must know.
+    /// Lists the next successor of the state on top of the stack, or finds what else the algorithm must know.
     #[inline]
-    fn list(&mut self) -> Result<Listed<M::Cursor, M::Label>, Otherwise<M>> {
-        let Some(frame) = self.stack.top() else { return Err(Some(Event::Over)) };
+    fn list(&mut self) -> Listing<M> {
+        let Some(frame) = self.stack.top() else { return Listing::Event(Event::Over) };
         let again = frame.data.exhausted;
         if again {
             let Some(deferred) = (frame.data.deferred != 0).then(|| self.deferred.pop()).flatten() else {
                 if frame.data.stored {
-                    return Err(Some(Event::Done));
+                    return Listing::Event(Event::Done);
                 }
                 self.leave();
-                return Err(None);
+                return Listing::Nothing;
             };
             frame.data.deferred -= 1;
             (frame.cursor, frame.data.listed) = (deferred.cursor, deferred.listed);
         }
-        let Some(cursor) = self.stack.cursor() else { return Err(Some(Event::Over)) };
-        let Some(found) = self.stack.next(self.model) else { return Err(Some(Event::Over)) };
-        let Some(frame) = self.stack.top() else { return Err(Some(Event::Over)) };
+        let Some(cursor) = self.stack.cursor() else { return Listing::Event(Event::Over) };
+        let Some(found) = self.stack.next(self.model) else { return Listing::Event(Event::Over) };
+        let Some(frame) = self.stack.top() else { return Listing::Event(Event::Over) };
         frame.data.listed += 1;
         match found {
             Next::Successor { label, transient, fault, marks } => {
                 let first = frame.data.listed == 1 && !again && self.thread != 0;
-                let listed = Listed { cursor, label, transient, marks, again };
                 if first && self.random.next_u64() & 1 != 0 {
-                    self.remember(listed.cursor);
-                    return Err(None);
+                    self.remember(cursor);
+                    return Listing::Nothing;
                 }
+                self.current = Some(Listed { cursor, label, transient, marks, again });
                 match fault {
-                    None => Ok(listed),
+                    None => Listing::Successor,
                     Some(fault) => {
-                        self.pending = Some(listed);
-                        Err(Some(Event::Faulty { label, fault }))
+                        self.told_fault = true;
+                        Listing::Event(Event::Faulty { label, fault })
                     }
                 }
             }
-            Next::Broken { label, fault } => Err(Some(Event::Faulty { label: Some(label), fault })),
+            Next::Broken { label, fault } => Listing::Event(Event::Faulty { label: Some(label), fault }),
             Next::Done(ending) => {
                 frame.data.exhausted = true;
-                Err((ending == Ending::InvalidEnd).then_some(Event::InvalidEnd))
+                if ending == Ending::InvalidEnd { Listing::Event(Event::InvalidEnd) } else { Listing::Nothing }
             }
         }
     }
 
     /// Looks up the successor, or descends to it if it needs no lookup. `None` if there is nothing to tell.
     #[inline]
-    fn arrive(&mut self, listed: Listed<M::Cursor, M::Label>) -> Option<Arrival> {
-        let (counted, cut) = (self.is_counted(), self.is_cut(listed.label));
-        let statistics = &mut self.share.statistics;
-        statistics.transient += u64::from(listed.transient && counted);
-        if cut {
-            statistics.cut += 1;
-            statistics.matched += u64::from(counted);
+    fn arrive(&mut self) -> Option<Arrival> {
+        let &Listed { label, transient, marks, again, .. } = self.current.as_ref()?;
+        if transient {
+            self.share.statistics.transient += u64::from(self.is_counted());
+        }
+        if self.is_cut(label) {
+            self.share.statistics.cut += 1;
+            self.count_match();
             self.stack.cut();
             return None;
         }
         self.stack.propose();
-        if listed.transient && self.descend(&listed) {
+        if transient && self.descend(label, marks) {
             return None;
         }
         let set = &mut SharedSet(&mut self.access, self.how.apart);
-        let key = self.stack.probe(set, class_of(listed.transient), listed.marks);
-        let marks = self.stack.marks_with(listed.marks);
-        let arrival = Arrival { key, marks, transient: listed.transient, again: listed.again };
-        if !listed.transient && !listed.again {
+        let key = self.stack.probe(set, class_of(transient), marks);
+        if !transient && !again {
             self.stack.look_ahead(self.model, set);
         }
-        self.current = Some(listed);
-        Some(arrival)
+        Some(Arrival { key, marks: self.stack.marks_with(marks), transient, again })
     }
 
     /// Whether a successor reached with this label lies too deep.
@@ -343,7 +348,7 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     }
 
     /// Descends to the transient successor, or prunes it; false if it is to be treated as a stored one.
-    fn descend(&mut self, listed: &Listed<M::Cursor, M::Label>) -> bool {
+    fn descend(&mut self, label: Option<M::Label>, marks: Marks) -> bool {
         let visits = self.stack.count_transient_visit();
         let Some(below) = self.stack.top().map(|frame| frame.data) else { return false };
         let (run, policy) = (below.run + 1, self.how.transient);
@@ -353,14 +358,14 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         }
         let data = FrameData { run, stored: false, visit: below.visit, ..self.frame_data(below.key, below.note) };
         if !many {
-            self.stack.descend(self.model, listed.label, listed.marks, data);
+            self.stack.descend(self.model, label, marks, data);
         } else {
             let key = self.access.key(&mut self.stack.position, Class::Transient, false);
-            if !self.met.insert((below.visit, key, self.stack.marks_with(listed.marks), run)) {
+            if !self.met.insert((below.visit, key, self.stack.marks_with(marks), run)) {
                 self.stack.position.reject();
                 return true;
             }
-            self.stack.descend_after_lookup(self.model, listed.label, listed.marks, FrameData { key, ..data });
+            self.stack.descend_after_lookup(self.model, label, marks, FrameData { key, ..data });
         }
         self.deepen();
         true
@@ -369,12 +374,12 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     /// Goes to the state arrived at.
     #[inline]
     pub(super) fn enter(&mut self, key: Key, note: u8) {
-        let Some(listed) = self.current.take() else { return };
+        let Some(label) = self.current.as_ref().map(|listed| listed.label) else { return };
         self.visits += 1;
         let data = self.frame_data(key, note);
         let set = &mut SharedSet(&mut self.access, self.how.apart);
         // Whatever was looked up counts as ordinary here: it is a node of the graph.
-        self.stack.enter(self.model, set, listed.label, false, data);
+        self.stack.enter(self.model, set, label, false, data);
         self.deepen();
     }
 
@@ -398,15 +403,14 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     /// Stays here: there is nothing to do where it arrived.
     #[inline]
     pub(super) fn prune(&mut self) {
-        self.current = None;
         self.stack.reject();
     }
 
     /// Stays here, and comes back to the state arrived at when the other successors were visited.
     pub(super) fn defer(&mut self) {
         self.stack.reject();
-        if let Some(listed) = self.current.take() {
-            self.remember(listed.cursor);
+        if let Some(cursor) = self.current.as_ref().map(|listed| listed.cursor) {
+            self.remember(cursor);
         }
     }
 
@@ -421,9 +425,10 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     /// Returns to the frame below.
     #[inline]
     pub(super) fn leave(&mut self) {
-        let Some(frame) = self.stack.pop() else { return };
-        if frame.data.stored && !self.met.is_empty() {
-            self.met.retain(|met| met.0 != frame.data.visit);
+        let Some(&mut FrameData { stored, visit, .. }) = self.stack.top().map(|frame| &mut frame.data) else { return };
+        self.stack.pop();
+        if stored && !self.met.is_empty() {
+            self.met.retain(|met| met.0 != visit);
         }
     }
 
