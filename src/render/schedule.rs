@@ -16,7 +16,17 @@ const HELD_BACK_MAX: usize = 6;
 /// What there is to say of the properties of a report.
 pub fn of_report(report: &Report) -> String {
     let schedules = report.properties.iter().filter_map(|property| property.schedule.as_deref());
-    schedules.map(paragraph).collect()
+    let mut text: String = schedules.clone().map(paragraph).collect();
+    if schedules.clone().any(may_have_more) {
+        let _ = writeln!(text, "{}", paint(FAINT, "`fabius schedule` looks longer for one"));
+    }
+    text
+}
+
+/// Whether there may be more to say than what was found beside a check: a schedule, or one in fewer words.
+fn may_have_more(schedule: &ScheduleReport) -> bool {
+    let words = !schedule.waits.is_empty() || !schedule.priorities.is_empty();
+    schedule.verdict != ScheduleVerdict::Unavoidable && 0 < schedule.explored.states && !words
 }
 
 /// The answer, in a sentence.

@@ -40,7 +40,7 @@ use fabius_schedulers::{ChosenScheduler, plain_scheduler};
 use fabius_search::Completeness;
 use fabius_search::restrict::{
     Alone, Explorer, Graph, Limits, Refusal, Region, Round, Stop, Stopped, alone, can_move_again, fixed_order,
-    movers_in_model, region, region_at_most,
+    movers_in_model, region_or_lost,
 };
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
@@ -138,7 +138,9 @@ pub fn schedule(
     let named = Chosen { kind: request.scheduler.clone(), why: None };
     let warning = unknown_types(&program, &named).map(|finding| finding.headline);
     let scheduler = plain_scheduler(machine.machine(), &kind, 0);
-    let mut question = Question { loaded, program, machine, request, stops, scheduler: kind.name(), export: None };
+    let (scheduler_name, work_left) = (kind.name(), request.work_max);
+    let mut question =
+        Question { loaded, program, machine, request, stops, scheduler: scheduler_name, work_left, export: None };
     Scheduled { warning, ..question.answer(&scheduler, observe) }
 }
 
@@ -153,11 +155,6 @@ pub(crate) fn unsupported(program: &Program) -> Option<&'static str> {
     }
 }
 
-/// What the region could be at most, if the initial state is not in it.
-fn lost_in(graph: &Graph) -> Option<Region> {
-    Some(region_at_most(graph)).filter(|region| !region.contains(0))
-}
-
 struct Question<'a> {
     loaded: &'a Loaded,
     program: Arc<Program>,
@@ -165,6 +162,8 @@ struct Question<'a> {
     request: &'a ScheduleRequest,
     stops: &'a Stops,
     scheduler: String,
+    /// States that may still be looked at to find waits, and to check more of them than the best.
+    work_left: u64,
     /// The model that waits by itself.
     export: Option<Result<Export, String>>,
 }
@@ -179,8 +178,10 @@ struct Explored {
     delays: Option<u32>,
     /// Why not everything.
     stopped: Option<Unexplored>,
-    /// Transitions were listed up to this number.
+    /// Transitions were listed up to this number, …
     transitions_max: u64,
+    /// … and this many were.
+    transitions: u64,
     /// Where it is known that errors can follow under every schedule: a region without the initial state, whatever is explored later.
     lost: Option<Region>,
     movers: OnceCell<MoversAhead>,
@@ -286,7 +287,7 @@ impl Question<'_> {
     ) -> Result<Explored, Refusal> {
         let limits = self.limits();
         let mut explorer = Explorer::new(&mut self.machine, scheduler, limits, &self.stops.exploration)?;
-        let (mut delays, mut looked_at, mut lost) = (None, 0, None);
+        let (mut delays, mut looked_at) = (None, 0);
         let mut transitions_max = limits.transitions_max;
         let stopped = loop {
             let round = match explorer.round(STATES_PER_LOOK.max(2 * looked_at)) {
@@ -300,19 +301,18 @@ impl Question<'_> {
                 Round::Finished(done) => delays = Some(done),
                 Round::Paused | Round::Complete => {}
             }
-            // The region takes little beside the exploration that it follows.
-            if graph.expanded() <= looked_at + looked_at / 2 {
+            // The regions of graphs each twice as large as the one before take little beside the exploration.
+            if graph.expanded() < 2 * looked_at {
                 continue;
             }
             looked_at = graph.expanded();
-            let region = region(graph);
+            let (region, lost_here) = region_or_lost(graph);
             let schedulable = region.contains(0);
             if let Round::Finished(delays) = round {
                 let (states, safe) = (graph.len() as u64, region.len() as u64);
                 observe(ScheduleRound { delays, states, safe, schedulable });
             }
-            lost = if schedulable { None } else { lost_in(graph) };
-            if lost.is_some() {
+            if lost_here.is_some() {
                 break Some(Unexplored::NotNeeded);
             }
             if schedulable {
@@ -320,12 +320,12 @@ impl Question<'_> {
                 explorer.allow_transitions(transitions_max);
             }
         };
+        let transitions = explorer.transitions();
         let graph = explorer.into_graph();
-        let region = region(&graph);
-        let schedulable = region.contains(0);
-        let lost = if schedulable { None } else { lost.or_else(|| lost_in(&graph)) };
-        let whereabouts = schedulable.then(|| Whereabouts::new(&graph, self.machine.machine())).flatten();
-        Ok(Explored { region, whereabouts, graph, delays, stopped, transitions_max, lost, movers: OnceCell::new() })
+        let (region, lost_at_last) = region_or_lost(&graph);
+        let whereabouts = region.contains(0).then(|| Whereabouts::new(&graph, self.machine.machine())).flatten();
+        let (lost, movers) = (lost_at_last, OnceCell::new());
+        Ok(Explored { region, whereabouts, graph, delays, stopped, transitions_max, transitions, lost, movers })
     }
 
     fn limits(&self) -> Limits {
@@ -393,8 +393,10 @@ impl Question<'_> {
             Some(_) => ScheduleVerdict::SafeIfScheduled,
         };
         let report = ScheduleReport { verdict, ..report };
-        for (by, values) in self.vocabularies(explored) {
-            if let Some(found) = self.with_waits(explored, &report, by, values)? {
+        self.work_left = self.request.work_after(explored.transitions);
+        let vocabularies = self.vocabularies(explored);
+        for (&(by, values), more) in vocabularies.iter().zip((1..=vocabularies.len() as u64).rev()) {
+            if let Some(found) = self.with_waits(explored, &report, (by, values), more)? {
                 return Ok(found);
             }
         }

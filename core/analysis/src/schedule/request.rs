@@ -6,13 +6,19 @@ use fabius_task::settings::SchedulerChoice;
 
 /// After a check, this many states are explored, …
 const STATES_MAX: u64 = 200_000;
-/// … as many transitions are listed as the check listed, at least …
-const TRANSITIONS_MIN: u64 = 100_000;
+/// … this part of the transitions are listed that the check listed, …
+const TRANSITIONS_SHARE: u64 = 2;
+/// … at least this many …
+const TRANSITIONS_MIN: u64 = 50_000;
 /// … and at most this many, …
 const TRANSITIONS_MAX: u64 = 200_000;
-/// … and this many once it is known that there is a schedule, …
-const TRANSITIONS_ENOUGH: u64 = 150_000;
-/// … and this many states are looked at to find waits.
+/// … and this many once it is known that there is a schedule.
+const TRANSITIONS_ENOUGH: u64 = 100_000;
+/// For each of them this many states are looked at to find waits, which takes a part of the time that they took, …
+const WORK_PER_TRANSITION: u64 = 2;
+/// … at least this many …
+const WORK_MIN: u64 = 100_000;
+/// … and at most this many.
 const WORK_MAX: u64 = 1_000_000;
 /// This many sets of waits are tried.
 const CHECKS_MAX: u64 = 20_000;
@@ -23,8 +29,8 @@ const WAITS_MAX: usize = 2;
 pub const WAITS: u8 = 3;
 /// … this many sets of waits, …
 const LONG_CHECKS_MAX: u64 = 10_000_000;
-/// … and this many states are looked at to find waits: some ten seconds.
-const LONG_WORK_MAX: u64 = 300_000_000;
+/// … and this many states are looked at to find waits: some half a minute.
+const LONG_WORK_MAX: u64 = 900_000_000;
 /// Tenths of the time allowed that the exploration may take.
 pub const EXPLORATION_TENTHS: u32 = 5;
 /// Tenths of the time allowed that the exploration and the search for waits may take together.
@@ -71,8 +77,10 @@ pub struct ScheduleRequest {
     pub unroll: usize,
     /// Sets of waits tried, for each vocabulary.
     pub checks_max: u64,
-    /// States looked at to find waits, for each vocabulary.
+    /// States looked at to find waits, in all vocabularies together, and to check more of them than the best.
     pub work_max: u64,
+    /// The same, for each transition listed by the exploration, if that is less.
+    pub work_per_transition: u64,
 }
 
 impl Default for ScheduleRequest {
@@ -92,6 +100,7 @@ impl Default for ScheduleRequest {
             unroll: 1,
             checks_max: CHECKS_MAX,
             work_max: WORK_MAX,
+            work_per_transition: WORK_PER_TRANSITION,
         }
     }
 }
@@ -99,7 +108,8 @@ impl Default for ScheduleRequest {
 impl ScheduleRequest {
     /// After a check that listed this many transitions.
     pub fn after_check(transitions: u64) -> Self {
-        Self { transitions_max: transitions.clamp(TRANSITIONS_MIN, TRANSITIONS_MAX), ..Self::default() }
+        let share = transitions / TRANSITIONS_SHARE;
+        Self { transitions_max: share.clamp(TRANSITIONS_MIN, TRANSITIONS_MAX), ..Self::default() }
     }
 
     /// For somebody who asks for a schedule and waits for it: time and memory are the only limits of the exploration.
@@ -111,8 +121,14 @@ impl ScheduleRequest {
             transitions_enough: u64::MAX,
             checks_max: LONG_CHECKS_MAX,
             work_max: LONG_WORK_MAX,
+            work_per_transition: u64::MAX,
             ..Self::default()
         }
+    }
+
+    /// States that may be looked at to find waits after an exploration that listed this many transitions.
+    pub(super) fn work_after(&self, transitions: u64) -> u64 {
+        transitions.saturating_mul(self.work_per_transition).max(WORK_MIN).min(self.work_max)
     }
 }
 

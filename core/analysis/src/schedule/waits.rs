@@ -14,6 +14,8 @@ use fabius_task::words::counted;
 
 /// Of the solutions found, this many are checked, …
 const VERIFIED_MAX: usize = 12;
+/// … each transition under one as if this many states were looked at, …
+const WORK_PER_CHECKED_TRANSITION: u64 = 16;
 /// … and this many are shown.
 const SHOWN_MAX: usize = 3;
 
@@ -36,13 +38,14 @@ impl Question<'_> {
         Some(places.vocabulary(seen, &explored.graph, self.machine.machine()))
     }
 
-    /// The schedule that needs the fewest waits, if a few suffice.
+    /// The schedule that needs the fewest waits, if a few suffice. Looking for them takes at most one of `shares` equal shares of the work
+    /// that is left.
     pub(super) fn with_waits(
         &mut self,
         explored: &mut Explored,
         report: &ScheduleReport,
-        by: By,
-        values: bool,
+        (by, values): (By, bool),
+        shares: u64,
     ) -> Result<Option<ScheduleReport>, String> {
         let Some(mut places) = self.places(explored, by) else { return Ok(None) };
         if values {
@@ -56,20 +59,25 @@ impl Question<'_> {
         let effort = Effort {
             waits_max: self.request.waits_max,
             checks_max: self.request.checks_max,
-            work_max: self.request.work_max,
+            work_max: self.work_left / shares,
             cancel: &self.stops.waits,
         };
         let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
         let Explored { graph, region, .. } = &*explored;
         let solutions = Problem::new(graph, region, &vocabulary, &movers.safely, effort).least();
+        self.work_left = self.work_left.saturating_sub(solutions.work);
         let mut shown: Vec<(Solution, u64, Vec<String>)> = Vec::new();
+        let listed_per_state = explored.transitions.div_ceil(explored.graph.expanded().max(1) as u64);
         for solution in solutions.ranked.into_iter().take(VERIFIED_MAX) {
+            let solution_work = solution.kept as u64 * listed_per_state * WORK_PER_CHECKED_TRANSITION;
             let verified = verify::waits(&self.machine, &places, &solution, explored, &self.stops.all)?;
             if let Verified::Holds { states, shut_out } = verified {
                 let shut_out = self.told_shut_out(&shut_out, explored);
                 shown.push((solution, states, shut_out));
             }
-            if shown.len() == SHOWN_MAX {
+            // The best is checked in any case.
+            self.work_left = self.work_left.saturating_sub(solution_work);
+            if shown.len() == SHOWN_MAX || !shown.is_empty() && self.work_left == 0 {
                 break;
             }
         }

@@ -271,3 +271,14 @@ active [2] proctype P() {
     assert_eq!(told, [(3, 2, 6)]);
     assert!(answer(text).held_back.is_empty(), "a wait says it better");
 }
+
+#[test]
+fn after_a_check_as_much_is_explored_as_goes_with_what_the_check_did() {
+    let open = "byte a, b, c, d;\nactive [2] proctype P() {\n\
+        do :: a++ :: b++ :: c++ :: d++ :: a == 200 && b == 200 && c == 200 && d == 200 -> break od;\nassert(false) }";
+    for (listed, at_most) in [(0, "50 000"), (300_000, "150 000"), (1_000_000, "200 000")] {
+        let report = answer_within(open, &ScheduleRequest::after_check(listed));
+        assert_eq!(report.verdict, ScheduleVerdict::Unknown);
+        assert!(report.reason.ends_with(&format!("the limit of {at_most} transitions was reached")), "{report:?}");
+    }
+}

@@ -34,7 +34,7 @@ use std::rc::Rc;
 
 /// A refutation that needs more macro steps to be forbidden is not remembered.
 const FORBIDDEN_MAX: usize = 64;
-/// To compare a set with the known refutations takes this part of the time that a state takes.
+/// To compare a set with what is known, or a wait with a macro step of it, takes this part of the time that a state takes.
 const TESTS_PER_STATE: u64 = 4;
 /// No arrangement is known.
 const UNKNOWN: u32 = u32::MAX;
@@ -72,6 +72,8 @@ pub struct Solutions {
     pub exhaustive: bool,
     /// Sets of waits that were checked.
     pub checks: u64,
+    /// States looked at, as [`Effort::work_max`] counts them.
+    pub work: u64,
 }
 
 /// The effort is used up.
@@ -113,7 +115,7 @@ pub struct Problem<'g> {
     checks: u64,
     /// States looked at, …
     states: u64,
-    /// … and sets of waits compared with what is known.
+    /// … and sets of waits, and waits of these, compared with what is known.
     tests: u64,
     walk: Walk,
 }
@@ -220,7 +222,7 @@ impl<'g> Problem<'g> {
             let values = solution.waits.iter().filter(|wait| self.vocabulary.is_value(wait.other)).count();
             (solution.gives_up.len(), Reverse(solution.kept), values, kinds.len(), places, solution.waits.clone())
         });
-        found.checks = self.checks;
+        (found.checks, found.work) = (self.checks, self.work());
         found
     }
 
@@ -258,13 +260,18 @@ impl<'g> Problem<'g> {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.effort.work_max < self.states + self.tests / TESTS_PER_STATE
+        self.effort.work_max < self.work()
+    }
+
+    fn work(&self) -> u64 {
+        self.states + self.tests / TESTS_PER_STATE
     }
 
     /// A known refutation of a set of waits: any, or the one with the fewest ways out.
-    fn refutation(&self, chosen: &[u32], best: bool) -> Option<usize> {
+    fn refutation(&mut self, chosen: &[u32], best: bool) -> Option<usize> {
         let Known { hits, refutations, .. } = &self.known;
         let mut found: Option<usize> = None;
+        let mut tests = 0;
         for word in (0..refutations.len().div_ceil(64)).rev() {
             let of = |wait: &u32| hits[*wait as usize].get(word).copied().unwrap_or(0);
             let mut open = !chosen.iter().fold(0, |hit, wait| hit | of(wait));
@@ -273,24 +280,36 @@ impl<'g> Problem<'g> {
                 open &= open - 1;
                 let Some(refutation) = refutations.get(at) else { break };
                 let ways = |at: usize| refutations[at].ways_out.len();
-                if found.is_some_and(|found| ways(found) <= ways(at)) || !self.forbids_all(chosen, refutation) {
+                if found.is_some_and(|found| ways(found) <= ways(at)) {
+                    continue;
+                }
+                let (forbids_all, compared) = self.forbids_all(chosen, refutation);
+                tests += compared;
+                if !forbids_all {
                     continue;
                 }
                 found = Some(at);
                 if !best {
+                    self.tests += tests;
                     return found;
                 }
             }
         }
+        self.tests += tests;
         found
     }
 
-    /// Whether waits forbid all macro steps that have to be forbidden for a refutation.
-    fn forbids_all(&self, chosen: &[u32], refutation: &Refutation) -> bool {
-        refutation.forbidden.iter().all(|&(arrangement, movers)| {
+    /// Whether waits forbid all macro steps that have to be forbidden for a refutation, and how many waits were compared with one.
+    fn forbids_all(&self, chosen: &[u32], refutation: &Refutation) -> (bool, u64) {
+        let mut compared = 0;
+        let all = refutation.forbidden.iter().all(|&(arrangement, movers)| {
             let sites = self.vocabulary.sites(self.arrangements.examples[arrangement as usize]);
-            chosen.iter().any(|&wait| held(&[self.known.waits[wait as usize]], sites) & movers != 0)
-        })
+            chosen.iter().any(|&wait| {
+                compared += 1;
+                held(&[self.known.waits[wait as usize]], sites) & movers != 0
+            })
+        });
+        (all, compared)
     }
 
     /// A refutation of a set of waits, from the graph: its ways out.

@@ -34,6 +34,6 @@ pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Round, Stop};
 pub use order::{FixedOrder, fixed_order, rank_of};
 pub use region::{
     Region, Stopped, can_move_again, movers_ahead, movers_in_model, movers_within, possible_movers, region,
-    region_at_most,
+    region_at_most, region_or_lost,
 };
 pub use waits::{PROCESSES_MAX, Site, Values, Vocabulary, Wait, held};

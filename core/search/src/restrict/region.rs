@@ -87,17 +87,26 @@ impl Region {
 
 /// Computes the region of what was explored.
 pub fn region(graph: &Graph) -> Region {
-    largest_region(graph, true)
+    largest_region(graph, &Leading::of(graph), true)
+}
+
+/// The region of what was explored; if the initial state is not in it, also what it could be at most, if the initial state is not in
+/// that, either: then errors can follow under every schedule, whatever is explored later.
+pub fn region_or_lost(graph: &Graph) -> (Region, Option<Region>) {
+    let leading = Leading::of(graph);
+    let region = largest_region(graph, &leading, true);
+    let at_most = (!region.contains(0)).then(|| largest_region(graph, &leading, false));
+    (region, at_most.filter(|at_most| !at_most.contains(0)))
 }
 
 /// What the region could be at most, whatever is explored later: as if no error followed what was not explored. From a state
 /// outside, an error or a dead end can follow under every schedule.
 pub fn region_at_most(graph: &Graph) -> Region {
-    largest_region(graph, false)
+    largest_region(graph, &Leading::of(graph), false)
 }
 
 /// The largest set of states that a scheduler need not leave; what was not explored is bad, or not.
-fn largest_region(graph: &Graph, unknown_is_bad: bool) -> Region {
+fn largest_region(graph: &Graph, leading: &Leading, unknown_is_bad: bool) -> Region {
     let states = graph.len() as u32;
     let mut usable: Vec<bool> = (0..graph.group_count()).map(|group| !graph.group(group).fails).collect();
     let mut left: Vec<u32> =
@@ -112,7 +121,6 @@ fn largest_region(graph: &Graph, unknown_is_bad: bool) -> Region {
         })
         .collect();
     worklist.iter().zip(0..).for_each(|(&state, at)| rank[state as usize] = at);
-    let leading = Leading::of(graph);
     let mut next = 0;
     while let Some(&bad) = worklist.get(next) {
         next += 1;

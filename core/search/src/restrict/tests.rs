@@ -459,6 +459,36 @@ fn the_fewest_waits_of_processes_of_one_kind_are_those_that_trying_all_sets_find
 }
 
 #[test]
+fn looking_for_waits_ends_with_its_work_and_finds_no_others() {
+    let (mut ended, mut found_early) = (0, 0);
+    for seed in 0..systems() {
+        let system = System::random(seed);
+        let graph = explore(&mut system.clone(), EVERYTHING);
+        let (region, vocabulary) = (region(&graph), system.vocabulary(&graph, &system.kinds(false)));
+        let cancel = Cancel::new();
+        let free = can_move_again(&graph, &region, &cancel).expect("nobody stops it");
+        let within = |work_max: u64| {
+            let effort = Effort { waits_max: 2, checks_max: u64::MAX, work_max, cancel: &cancel };
+            Problem::new(&graph, &region, &vocabulary, &free, effort).least()
+        };
+        let all = within(u64::MAX);
+        for work_max in [0, 1, 10, 100, 1_000] {
+            let some = within(work_max);
+            // The last set of waits is compared with the graph as a whole.
+            let refutations = some.checks;
+            let at_most = work_max + 4 * graph.len() as u64 * (1 + graph.len() as u64) + refutations;
+            assert!(some.work <= at_most && some.work <= all.work, "{seed}: {some:?}");
+            assert!(some.ranked.iter().all(|solution| all.ranked.contains(solution)), "{seed}: {some:?}");
+            assert!(some.exhaustive == (some == all) || some.ranked == all.ranked, "{seed}: {some:?}");
+            ended += u32::from(!some.exhaustive);
+            found_early += u32::from(!some.exhaustive && !some.ranked.is_empty());
+        }
+        assert!(all.exhaustive, "{seed}");
+    }
+    assert!(0 < ended && 0 < found_early, "{ended} {found_early}");
+}
+
+#[test]
 fn a_scheduler_that_is_safe_alone_is_a_schedule() {
     let mut safe = 0;
     for seed in 0..systems() {
