@@ -6,9 +6,9 @@
 //! depend on how fast the machine is.
 //!
 //! The turns of a search begin anew each time, with the budget that the later pause gives, and throw away what they stored; since
-//! pauses become ever rarer and the turns ever smaller beside them, all turns of a property together take about half of the work of
-//! its main search at most, and a fifth once this is large. A main search that ends before its first pause is the whole check of
-//! its property.
+//! pauses become ever rarer and the turns ever smaller beside them, all turns of a property together take a sixth to a third of the
+//! work of its main search, and three quarters at the first pause of one that only went deeper. A main search that ends before its first
+//! pause is the whole check of its property.
 
 use crate::run::search;
 use crate::schedule;
@@ -32,6 +32,8 @@ struct SideSearch {
     ask: fn(Settings) -> Settings,
     /// Its work in the first pause, in per cent of what the main search has done: generous, since that is little.
     first_percent: u64,
+    /// Whether it has a turn in the first pause, by where the main search is then.
+    is_first: fn(&Progress) -> bool,
     /// Its work in the pause after that, and divided by the number of the pause in later ones: what many states did not show is
     /// ever less likely to lie near the start.
     later_percent: u64,
@@ -39,10 +41,18 @@ struct SideSearch {
 
 /// The searches that have a turn, in their order: long runs with few delays, short runs beside unbounded ones, shortest runs.
 const SIDE_SEARCHES: [SideSearch; 3] = [
-    SideSearch { ask: by_delays, first_percent: 15, later_percent: 5 },
-    SideSearch { ask: by_depth, first_percent: 60, later_percent: 15 },
-    SideSearch { ask: breadth_first, first_percent: 0, later_percent: 10 },
+    SideSearch { ask: by_delays, first_percent: 15, is_first: |_| true, later_percent: 5 },
+    SideSearch { ask: by_depth, first_percent: 60, is_first: is_deep, later_percent: 15 },
+    SideSearch { ask: breadth_first, first_percent: 0, is_first: |_| false, later_percent: 10 },
 ];
+
+/// Whether much of what was stored is one path: then what lies near the start may never be looked at.
+fn is_deep(progress: &Progress) -> bool {
+    progress.states <= DEEP_SHARE * progress.depth
+}
+
+/// A search is deep if its path has one in this many of its states.
+const DEEP_SHARE: u64 = 4;
 
 fn by_delays(settings: Settings) -> Settings {
     Settings { delaying: Some(Delaying { shows_shortest: true, ..Delaying::default() }), ..settings }
@@ -63,6 +73,8 @@ pub(crate) struct Open<'a> {
     choice: Choice,
     /// Turns were had in this many of the pauses.
     pauses_had: u32,
+    /// The work of the last turn of each of the side searches.
+    budgets: [Option<u64>; SIDE_SEARCHES.len()],
     /// What its main search did where it got furthest.
     main: Option<SearchReport>,
     /// What the searches did that had turns.
@@ -76,7 +88,8 @@ pub(crate) struct Open<'a> {
 impl<'a> Open<'a> {
     /// Nothing is known yet.
     pub(crate) fn new(planned: &'a Planned, choice: Choice) -> Self {
-        Self { planned, choice, pauses_had: 0, main: None, turns: Vec::new(), furthest: None, over: None }
+        let budgets = [None; SIDE_SEARCHES.len()];
+        Self { planned, choice, pauses_had: 0, budgets, main: None, turns: Vec::new(), furthest: None, over: None }
     }
 
     /// States that were stored in turns: a search that had several counts once.
@@ -315,16 +328,26 @@ impl<'a> Portfolio<'a> {
 
     /// Lets the searches that fail differently have their turns; what they decided.
     fn turns(&mut self, pause: u32, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
-        let work = |pause: u32| self.settings.pauses.work(pause);
-        let budget = |side: &SideSearch, pause: u32| match pause {
-            0 => work(0).saturating_mul(side.first_percent) / 100,
-            _ => work(pause).saturating_mul(side.later_percent) / (100 * u64::from(pause)),
-        };
-        // With hardly more work than before, it would hardly see more.
-        let pays = |side: &SideSearch| (0..pause).all(|before| 2 * budget(side, before) <= budget(side, pause));
-        let due = SIDE_SEARCHES.iter().filter(|side| 0 < side.first_percent + u64::from(pause) && pays(side));
-        let due: Vec<(&SideSearch, u64)> = due.map(|side| (side, budget(side, pause))).collect();
-        due.into_iter().find_map(|(side, budget)| self.turn(side, budget, run, outer))
+        let work = self.settings.pauses.work(pause);
+        for (index, side) in SIDE_SEARCHES.iter().enumerate() {
+            if pause == 0 && !(side.is_first)(&run.meter.last) {
+                continue;
+            }
+            let budget = match pause {
+                0 => work.saturating_mul(side.first_percent) / 100,
+                _ => work.saturating_mul(side.later_percent) / (100 * u64::from(pause)),
+            };
+            let last = &mut self.properties[run.index].budgets[index];
+            // With hardly more work than before, it would hardly see more.
+            if last.is_none_or(|last| last.saturating_mul(2) <= budget) {
+                *last = Some(budget);
+                let decided = self.turn(side, budget, run, outer);
+                if decided.is_some() {
+                    return decided;
+                }
+            }
+        }
+        None
     }
 
     /// Runs a search within a budget; what it decided.

@@ -63,6 +63,20 @@ fn an_error_near_the_start_is_found_beside_a_counter() {
 }
 
 #[test]
+fn runs_of_bounded_depth_are_searched_early_only_beside_a_path_that_grows() {
+    let tried = |text: &str, transitions_max: u64| {
+        let settings = Settings { pauses: Pauses { first: 2_000, growth: 4 }, ..often() };
+        let property = run(text, &settings).0.report.properties.swap_remove(0);
+        assert!(property.transitions < transitions_max, "it is over before its second pause: {property:?}");
+        property.tried.into_iter().map(|search| search.strategy).collect::<Vec<String>>()
+    };
+    let wide = "active [3] proctype P() { byte b; do :: b < 11 -> b++ :: else -> break od }";
+    assert_eq!(tried(wide, 8_000), ["dfs", "delays"], "many states, and short paths to them");
+    let deep = "int n; active [2] proctype P() { do :: n < 700 -> n++ :: else -> break od }";
+    assert_eq!(tried(deep, 8_000), ["dfs", "delays", "depth-bounded"]);
+}
+
+#[test]
 fn whoever_chooses_a_search_gets_that_one_only() {
     let limits = Limits { states_max: Some(20_000), ..Limits::default() };
     let chosen = Settings { search: Order::DepthFirst, limits, ..often() };
