@@ -4,7 +4,7 @@ use crate::run::audited;
 use crate::safety::{self, Explored, How};
 use fabius_base::Limits;
 use fabius_model::SearchedMachine;
-use fabius_model::reduction::{Reduced, Trials, Trying, WhyNot};
+use fabius_model::reduction::{Proviso, Reduced, Trials, Trying, WhyNot};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, StopAt, TreeStore};
@@ -14,6 +14,8 @@ use fabius_task::settings::{Order, Storage};
 
 /// Explores a model, with a reduction if that pays and no more than a verdict was asked for. What the report says of the reduction
 /// comes with it, and how many states were stored before the search began anew.
+///
+/// Several threads have no stack that all of them know, so they take a reduction that needs none.
 pub(crate) fn explore(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
@@ -22,41 +24,76 @@ pub(crate) fn explore(
     context: &mut CheckContext<'_>,
 ) -> (Explored, (String, u64)) {
     let settings = task.settings;
-    let plain = how.order == Order::DepthFirstThenShorten && how.store == Storage::Tree && how.threads == 1;
+    let plain = how.order == Order::DepthFirstThenShorten && how.store == Storage::Tree;
     if !(settings.reduction && settings.optimize && plain && stop_at == StopAt::First) {
         return (safety::explore(task, machine, how, stop_at, context), (OFF.to_owned(), 0));
     }
     let has_trace = event_trace(task.program).map(|_| WhyNot::Trace);
     let (until, now) = (settings.until, context.now);
     let is_late = || until.is_some_and(|until| until <= now());
-    let mut trials = Trials::new(machine, has_trace, settings.whole_states_max, &is_late, context.cancel.clone());
+    let proviso = if how.threads == 1 { Proviso::Stack } else { Proviso::Loops };
+    let (first, cancel) = (settings.whole_states_max, context.cancel.clone());
+    let mut trials = Trials::new(machine, proviso, has_trace, first, &is_late, cancel);
     let mut states_before = 0;
     if 0 < settings.whole_states_max {
-        let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-        let searching = search_settings(settings.limits, &observer);
-        let mut observer = Trying::new(observer, &mut trials, settings.limits);
-        let mut store = TreeStore::new();
-        let outcome = search::depth_first(machine, &mut store, &mut observer, &searching);
-        let keys = observer.observer.keys;
+        let explored = beside_trials(task, machine, how, &mut trials, context);
         if !trials.pays() {
-            let audited = audited(machine, &mut store, &outcome, settings, context);
-            let explored = Explored { store_bytes: search::Store::memory_bytes(&store), outcome, keys, audited };
             return (explored, (trials.why_not().map_or_else(|| OFF.to_owned(), |why| why.to_string()), 0));
         }
-        states_before = outcome.statistics.states;
+        states_before = explored.outcome.statistics.states;
     }
     match trials.plan() {
         Ok(plan) => {
-            let mut reduced = OffStack::new(Reduced::of(machine.clone(), plan));
-            let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-            let searching = search_settings(settings.limits, &observer);
-            let mut store = TreeStore::new();
-            let explored = safety::run(&mut reduced, &mut store, observer, &searching, false);
-            let audited = audited(&mut reduced.into_model(), &mut store, &explored.outcome, settings, context);
-            (Explored { audited, ..explored }, (ON.to_owned(), states_before))
+            let reduced = Reduced::of(machine.clone(), plan);
+            (explore_reduced(task, machine, reduced, how, context), (ON.to_owned(), states_before))
         }
         Err(why) => (safety::explore(task, machine, how, stop_at, context), (why.to_string(), 0)),
     }
+}
+
+/// Searches a model as it is until a trial finds that a reduction pays.
+fn beside_trials(
+    task: &Task<'_>,
+    machine: &mut SearchedMachine,
+    how: How,
+    trials: &mut Trials<'_>,
+    context: &mut CheckContext<'_>,
+) -> Explored {
+    let limits = task.settings.limits;
+    let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let searching = search_settings(limits, &observer);
+    let mut observer = Trying::new(observer, trials, limits);
+    if 1 < how.threads {
+        let outcome = safety::together(machine, how.threads, &mut observer, &searching);
+        return Explored::by_threads(outcome, observer.observer.keys);
+    }
+    let mut store = TreeStore::new();
+    let outcome = search::depth_first(machine, &mut store, &mut observer, &searching);
+    let (keys, is_over) = (observer.observer.keys, !trials.pays());
+    let audited = if is_over { audited(machine, &mut store, &outcome, task.settings, context) } else { None };
+    Explored { store_bytes: search::Store::memory_bytes(&store), outcome, keys, audited }
+}
+
+/// Searches a reduced model.
+fn explore_reduced(
+    task: &Task<'_>,
+    machine: &SearchedMachine,
+    reduced: Reduced,
+    how: How,
+    context: &mut CheckContext<'_>,
+) -> Explored {
+    let mut observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let searching = search_settings(task.settings.limits, &observer);
+    if 1 < how.threads {
+        let mut models = vec![reduced; how.threads];
+        let outcome = search::parallel::reach(&mut models, &mut observer, &searching, safety::SEED);
+        return Explored::by_threads(outcome, observer.keys);
+    }
+    let mut reduced = OffStack::new(reduced);
+    let mut store = TreeStore::new();
+    let explored = safety::run(&mut reduced, &mut store, observer, &searching, false);
+    let audited = audited(&mut reduced.into_model(), &mut store, &explored.outcome, task.settings, context);
+    Explored { audited, ..explored }
 }
 
 fn search_settings(limits: Limits, observer: &EngineObserver<'_, '_>) -> search::Settings {

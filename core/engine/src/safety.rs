@@ -21,7 +21,7 @@ use fabius_verdict as verdict;
 use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this; the same for every run, so that a run can be repeated.
-const SEED: u64 = 0;
+pub(crate) const SEED: u64 = 0;
 /// Bits that a bitstate store sets for each state.
 const BITS_PER_STATE: u32 = 3;
 /// A bitstate store takes at most this share of the memory allowed.
@@ -41,6 +41,14 @@ pub(crate) struct Explored {
     /// The keys of the violations, in their order.
     pub keys: Vec<u64>,
     pub audited: Audited,
+}
+
+impl Explored {
+    /// What several threads found.
+    pub(crate) fn by_threads(outcome: SearchOutcome, keys: Vec<u64>) -> Self {
+        let store_bytes = outcome.statistics.memory_bytes;
+        Self { outcome, store_bytes, keys, audited: None }
+    }
 }
 
 /// How the reachable states are searched.
@@ -111,11 +119,12 @@ pub(crate) fn explore(
     context: &mut CheckContext<'_>,
 ) -> Explored {
     let limits = task.settings.limits;
-    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let mut engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let breadth = how.order == Order::BreadthFirst;
     if 1 < how.threads {
-        return together(machine, how.threads, engine_observer, &settings);
+        let outcome = together(machine, how.threads, &mut engine_observer, &settings);
+        return Explored::by_threads(outcome, engine_observer.keys);
     }
     match how.store {
         Storage::Tree => {
@@ -148,17 +157,16 @@ pub(crate) fn run<M: Model<Label = Move, Fault = Fault>, S: search::Store>(
 }
 
 /// Searches with several threads.
-fn together(
+pub(crate) fn together(
     machine: &mut SearchedMachine,
     threads: usize,
-    mut engine_observer: EngineObserver<'_, '_>,
+    observer: &mut impl search::Observer<Move, Fault>,
     settings: &search::Settings,
-) -> Explored {
+) -> SearchOutcome {
     let mut machines = machine.clones(threads);
-    let outcome = search::parallel::reach(&mut machines, &mut engine_observer, settings, SEED);
+    let outcome = search::parallel::reach(&mut machines, observer, settings, SEED);
     machines.iter().for_each(|clone| machine.learn(clone));
-    let store_bytes = outcome.statistics.memory_bytes;
-    Explored { outcome, store_bytes, keys: engine_observer.keys, audited: None }
+    outcome
 }
 
 /// Looks for the shortest run to a violation, as far as a budget goes that depends on `work`, the transitions of the search that

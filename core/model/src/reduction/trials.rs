@@ -3,7 +3,8 @@
 //! A small model is best explored as it is: that tells what is never executed, too. If the states become many, the search pauses, and
 //! a short search of the reduced model tries whether much can be left out. If so, the search ends, to begin anew with the reduction.
 //! If not, it goes on, since a step costs two to three times as much with a reduction, even with one that leaves out nothing; it tries
-//! again later, with the same share of its work.
+//! again later, with the same share of its work. How large a trial is depends on the model alone, so it comes to the same whoever
+//! searches beside it.
 
 use super::{Measured, Plan, Preserve, Proviso, Reduced, WhyNot, prepare};
 use crate::SearchedMachine;
@@ -26,6 +27,7 @@ const LEFT_OUT_MIN_PERCENT: u64 = 25;
 /// A reduction that is tried from time to time.
 pub struct Trials<'a> {
     machine: SearchedMachine,
+    proviso: Proviso,
     /// How to reduce, once that was asked.
     plan: Option<Result<Plan, WhyNot>>,
     /// The next trial comes when the search has stored this many states.
@@ -36,21 +38,22 @@ pub struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Trials of what preserves all faults, unless it is known why there is none. The first comes when the search has stored `first`
-    /// states; each ends early when `is_late` says so or somebody cancels.
+    /// Trials of what preserves all faults with this proviso, unless it is known why there is none. The first comes when the search
+    /// has stored `first` states; each ends early when `is_late` says so or somebody cancels.
     pub fn new(
         machine: &SearchedMachine,
+        proviso: Proviso,
         why_not: Option<WhyNot>,
         first: u64,
         is_late: &'a dyn Fn() -> bool,
         cancel: Cancel,
     ) -> Self {
-        Self { machine: machine.clone(), plan: why_not.map(Err), next: first, is_late, cancel, pays: false }
+        Self { machine: machine.clone(), proviso, plan: why_not.map(Err), next: first, is_late, cancel, pays: false }
     }
 
     /// How to reduce, or why that cannot be.
     pub fn plan(&mut self) -> Result<Plan, WhyNot> {
-        let prepared = || prepare(self.machine.shared_program(), Preserve::Faults(Proviso::Stack));
+        let prepared = || prepare(self.machine.shared_program(), Preserve::Faults(self.proviso));
         self.plan.get_or_insert_with(prepared).clone()
     }
 
@@ -70,21 +73,28 @@ impl<'a> Trials<'a> {
             self.next = u64::MAX;
             return false;
         };
-        let most = statistics.states / STATES_PER_TRIED;
-        self.next = statistics.states.saturating_mul(NEXT_TRIAL);
+        let most = self.next / STATES_PER_TRIED;
+        self.next = self.next.saturating_mul(NEXT_TRIAL);
         if limits.states_max.is_some_and(|max| max < statistics.states + most) {
             return false;
         }
         let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(statistics.memory_bytes));
         let limits = Limits { states_max: Some(most), memory_bytes_max, ..limits };
         let settings = Settings { limits, stop_at: StopAt::First, cancel: self.cancel.clone() };
-        let mut reduced = OffStack::new(Measured::new(Reduced::of(self.machine.clone(), plan)));
-        let outcome = depth_first(&mut reduced, &mut TreeStore::new(), &mut Clock(self.is_late), &settings);
-        match outcome.completeness {
-            Completeness::Exhaustive | Completeness::FirstViolation => true,
-            Completeness::Stopped(StopReason::States) => {
-                LEFT_OUT_MIN_PERCENT <= reduced.model().extent().left_out_percent()
+        let mut measured = Measured::new(Reduced::of(self.machine.clone(), plan));
+        let (mut store, mut clock) = (TreeStore::new(), Clock(self.is_late));
+        let completeness = match self.proviso {
+            Proviso::Loops => depth_first(&mut measured, &mut store, &mut clock, &settings).completeness,
+            Proviso::Stack => {
+                let mut off_stack = OffStack::new(measured);
+                let outcome = depth_first(&mut off_stack, &mut store, &mut clock, &settings);
+                measured = off_stack.into_model();
+                outcome.completeness
             }
+        };
+        match completeness {
+            Completeness::Exhaustive | Completeness::FirstViolation => true,
+            Completeness::Stopped(StopReason::States) => LEFT_OUT_MIN_PERCENT <= measured.extent().left_out_percent(),
             Completeness::Stopped(_) => false,
         }
     }

@@ -7,10 +7,11 @@ mod graph;
 mod plain;
 
 use fabius_model::reduction::{Preserve, Proviso, Reduced, prepare};
-use fabius_program::{Action, Expr, ProcessId, Program, ProgressOn, Watch};
+use fabius_program::meaning::Fault;
+use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn, Watch};
 use fabius_promela::Options;
 use fabius_search::reduce::OffStack;
-use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first};
+use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first, parallel};
 use fabius_testkit::generate::{self, small};
 use graph::Graph;
 use plain::{Plain, program};
@@ -105,15 +106,25 @@ fn faults_are_preserved_by_loops() {
     assert!(tally.reduced < tally.states, "{tally:?}");
 }
 
+/// A search for all violations in few states.
+fn for_all() -> Settings {
+    let mut settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
+    settings.limits.states_max = Some(STATES_MAX as u64);
+    settings
+}
+
 /// What a depth-first search finds.
 fn violations<M>(model: &mut M, states: &mut u64) -> Option<BTreeSet<String>>
 where
-    M: fabius_search::Model<Label = fabius_program::Move, Fault = fabius_program::meaning::Fault>,
+    M: fabius_search::Model<Label = Move, Fault = Fault>,
 {
-    let mut settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
-    settings.limits.states_max = Some(STATES_MAX as u64);
-    let outcome = depth_first(model, &mut TreeStore::new(), &mut Quiet, &settings);
+    let outcome = depth_first(model, &mut TreeStore::new(), &mut Quiet, &for_all());
     *states += outcome.statistics.states;
+    listed(&outcome)
+}
+
+/// The violations that a search found, if it looked at everything.
+fn listed(outcome: &fabius_search::Outcome<Move, Fault>) -> Option<BTreeSet<String>> {
     (outcome.completeness == fabius_search::Completeness::Exhaustive).then(|| {
         let mut ends = 0;
         let mut found: BTreeSet<String> = BTreeSet::new();
@@ -147,6 +158,32 @@ fn faults_are_preserved_by_the_stack() {
     });
     println!("faults, stack: {tally:?}");
     assert!(tally.reduced < tally.states, "{tally:?}");
+}
+
+#[test]
+fn faults_are_preserved_where_several_threads_search_the_reduced_model() {
+    let tally = check_all(seeds(400), |program, tally| {
+        let Ok(plan) = prepare(program, Preserve::Faults(Proviso::Loops)) else { return Ok(()) };
+        let Ok(mut plain) = Plain::new(Arc::clone(program), Watch::NOTHING) else { return Ok(()) };
+        let mut states = 0;
+        let Some(whole) = violations(&mut plain, &mut states) else { return Ok(()) };
+        let Ok(mut reduced) = Reduced::new(Arc::clone(program), Watch::NOTHING, plan) else { return Ok(()) };
+        for threads in [2, 4] {
+            let mut models = vec![reduced.clone(); threads];
+            let outcome = parallel::reach(&mut models, &mut Quiet, &for_all(), 7);
+            let Some(part) = listed(&outcome) else { return Err("more states than before".into()) };
+            same("violations", &whole, &part)?;
+            let mut alone = 0;
+            violations(&mut reduced, &mut alone);
+            same("states", &alone, &outcome.statistics.states)?;
+            tally.reduced += alone;
+            tally.states += states;
+        }
+        tally.compared += 1;
+        Ok(())
+    });
+    println!("faults, threads: {tally:?}");
+    assert!(tally.reduced < tally.states && 100 < tally.compared, "{tally:?}");
 }
 
 fn livelocks_are_preserved(progress: ProgressOn) {
