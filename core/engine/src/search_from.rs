@@ -111,7 +111,7 @@ fn infinite(
     let (outcome, ..) = crate::liveness::explore(task, &query, task.settings.threads, &mut machine, engine_observer);
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
-    let budget = task.settings.clarify_transitions(statistics.transitions());
+    let budget = task.settings.clarify_infinite_transitions(statistics.transitions());
     let found = outcome.into_first().map(|found| {
         let (shorter, _) = shortest(task, query.goal, &mut machine, (&found, budget), context);
         let mut found = Found::of_cycle(&query, shorter.unwrap_or(found), None);

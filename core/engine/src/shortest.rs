@@ -45,7 +45,7 @@ pub(crate) fn add_shortest(
         checked.confirm(task.loaded, &query.program, planned, found, context);
         return false;
     }
-    let budget = task.settings.clarify_transitions(checked.report.transitions);
+    let budget = task.settings.clarify_infinite_transitions(checked.report.transitions);
     let fair_runs = fair_runs(task, query, machine, budget / FAIR_SHARE, context).unwrap_or_else(|failure| {
         checked.failure.get_or_insert(failure);
         FairRuns::NotAsked

@@ -262,16 +262,17 @@ fn a_shortened_counterexample_is_never_longer_and_the_budget_is_obeyed() {
 }
 
 #[test]
-fn a_shorter_run_is_looked_for_with_at_least_300_000_transitions_and_no_more_where_the_search_was_short() {
+fn a_shorter_run_is_looked_for_in_proportion_to_the_search_that_found_one() {
     // The run found is the only one, and the states in the way are many.
     let beside = "active [3] proctype B() { byte b; do :: b < 200 -> b++ :: b > 0 -> b-- od }\n";
     let text = format!("byte n; active proctype A() {{ do :: n < 60 -> n++ :: else -> assert(false) od }}\n{beside}");
     let (report, [_, listed]) = shortened(&text, 1_500_000, Order::default());
     let [violation] = report.violations.as_slice() else { panic!("one violation") };
     let budget = Settings::default().clarify_transitions(report.transitions);
-    assert_eq!(budget, (20 * report.transitions).max(300_000));
+    assert_eq!(budget, 15 * report.transitions + 100_000);
     assert!(!violation.shortest && budget - 2 * 1_024 <= listed && listed <= budget + 2 * 1_024, "{listed} {budget}");
     assert_eq!(Settings::default().clarify_transitions(20_000), 400_000);
+    assert_eq!(Settings::default().clarify_infinite_transitions(20_000), 600_000);
     assert_eq!(Settings::default().clarify_transitions(u64::MAX), 1_500_000);
 }
 
@@ -305,6 +306,30 @@ fn a_search_goes_on_without_a_reduction_that_leaves_out_nothing() {
     }
     assert_eq!((whole.states, whole.transitions, whole.depth), (tried.states, tried.transitions, tried.depth));
     assert_eq!((at_once.reduction.as_str(), at_once.verdict), ("on", Verdict::Holds));
+}
+
+#[test]
+fn several_threads_search_with_a_reduction_and_store_the_same_states() {
+    let text = "byte a, b, c;\nactive proctype A() { do :: a < 99 -> a++ :: else -> break od }\n\
+                active proctype B() { do :: b < 99 -> b++ :: else -> break od }\n\
+                active proctype C() { c = 1; assert(c == 1) }\n";
+    let of = |threads, whole_states_max, text: &str| {
+        let settings = Settings { threads, whole_states_max, ..Settings::default() };
+        run(text, &settings).report.properties.swap_remove(0)
+    };
+    let whole = of(2, u64::MAX, text);
+    for threads in [2, 3, 4] {
+        for whole_states_max in [0, 4_000] {
+            let reduced = of(threads, whole_states_max, text);
+            assert_eq!((reduced.reduction.as_str(), reduced.verdict), ("on", Verdict::Holds), "{threads}");
+            assert_eq!((reduced.states, reduced.exhaustive), (of(2, 0, text).states, true), "{threads}");
+            assert_eq!(0 < reduced.states_before, 0 < whole_states_max);
+            assert!(2 * reduced.states < whole.states, "{} {}", reduced.states, whole.states);
+        }
+        let failing = text.replace("c == 1", "c == 2");
+        assert_eq!(of(threads, 0, &failing).verdict, Verdict::Violated);
+    }
+    assert_eq!((whole.reduction.as_str(), whole.verdict), ("off", Verdict::Holds));
 }
 
 #[test]
