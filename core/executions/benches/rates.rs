@@ -4,7 +4,8 @@
 //! interpreter), runs per second without a table. Every figure is the best of some runs, in wall-clock time of one thread;
 //! machines are shared, so the load average stands beside them. Numbers of nodes and executions are exact.
 //!
-//! `-- --write` writes the table of `docs/experiments/executions.md`.
+//! `-- --write` writes the table of `docs/experiments/executions.md`. `-- --count NUMBER` only counts the executions of one model,
+//! once, for a profiler that counts instructions; models have numbers from 0.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a benchmark may read and print")]
 
@@ -13,7 +14,7 @@ use fabius_engine::{Loaded, SAFETY, Settings, load};
 use fabius_executions::{By, Executions, ExecutionsRequest, Method, Relation, executions};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Each figure is the best of this many.
 const RUNS: usize = 3;
@@ -76,7 +77,21 @@ fn ask(loaded: &Loaded, request: &ExecutionsRequest) -> Run {
     best.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("some runs")
 }
 
+/// Counts the executions of a model once; says how many nodes that took.
+fn count_once(model: &Model) {
+    let settings = Settings { properties: vec![SAFETY.to_owned()], ..Settings::default() };
+    let loaded = load("model.pml", model.text.clone(), &model.defines, &mut |_, _| None, &settings);
+    let request = ExecutionsRequest { reduction: model.reduction, ..ExecutionsRequest::default() };
+    let found = executions(&loaded, &request, &Cancel::new(), &|| Duration::ZERO).expect("it can be counted");
+    let report = &found.report;
+    println!("{}: {} nodes, {} bytes", model.name, report.nodes, report.memory_bytes);
+}
+
 fn main() {
+    let mut words = std::env::args().skip_while(|word| word != "--count").skip(1);
+    if let Some(number) = words.next().and_then(|word| word.parse::<usize>().ok()) {
+        return count_once(&models()[number]);
+    }
     let write = std::env::args().any(|word| word == "--write");
     let load_average = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load_average = load_average.split(' ').next().unwrap_or("?").to_owned();

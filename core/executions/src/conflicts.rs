@@ -10,8 +10,9 @@ use super::learned::Commuting;
 use fabius_machine::{Machine, Reader};
 use fabius_model::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Influence, Instance, InstanceKey, Meetings};
-use fabius_program::{EdgeId, Move, ProcessId};
+use fabius_program::{EdgeId, Location, Move, ProcessId};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Stands for no partner in the name of a step.
@@ -65,8 +66,10 @@ pub(super) struct Tables {
     ending: Vec<bool>,
     instances: HashMap<InstanceKey, usize>,
     known: Vec<Arc<Instance>>,
+    /// By the number of a process: for each location, the first of its edges, and how many there are.
+    places: Vec<Arc<[(usize, u32)]>>,
     /// By the numbers of two processes of which something is known, once they are asked for.
-    pairs: Vec<Vec<Option<Arc<Conflicts>>>>,
+    pairs: Vec<Vec<Option<Arc<Pair>>>>,
     relation: Relation,
     /// What events may change for others, by type, edge and whether it starts a sequence.
     influences: HashMap<(ProcessId, usize, bool), Influence>,
@@ -80,8 +83,24 @@ pub(super) struct Tables {
 pub(super) struct Configuration {
     processes: Vec<Agent>,
     /// By the numbers of two processes, once they are asked for; empty if there are too many processes for that.
-    pairs: Vec<OnceLock<Arc<Conflicts>>>,
+    pairs: Vec<OnceLock<Arc<Pair>>>,
 }
+
+/// What is known of two processes of which each is known to be of some kind.
+#[derive(Debug)]
+struct Pair {
+    conflicts: Conflicts,
+    /// For an edge of each that starts a step without partner, whether these are independent: 0, 1 or [`UNKNOWN`]; as far as others
+    /// play no part in that. Empty if that would be too many.
+    independent: Vec<AtomicU8>,
+    /// Edges of the second process.
+    columns: usize,
+}
+
+/// Nobody asked yet.
+const UNKNOWN: u8 = 2;
+/// At most this many answers about two processes are kept.
+const ANSWERS_MAX: usize = 1 << 16;
 
 /// Up to this many processes, a configuration keeps what is known of each pair of them.
 const PAIRED_MAX: usize = 32;
@@ -92,6 +111,8 @@ struct Agent {
     /// The number of what is known of it.
     id: usize,
     location: Option<Reader>,
+    /// For each location, the first of its edges, and how many there are.
+    places: Arc<[(usize, u32)]>,
     /// What each edge means taken alone, and as the start of an atomic sequence, once that is asked for.
     events: [Vec<OnceLock<EventFacts>>; 2],
 }
@@ -102,6 +123,8 @@ pub(super) struct EventFacts {
     pub meetings: Meetings,
     /// Edges of other processes that may receive control in it.
     pub joined: Vec<Part>,
+    /// Others may receive control in it, if there are any that can.
+    hands_over: bool,
     /// It may end the execution.
     pub ends: bool,
 }
@@ -119,14 +142,9 @@ type Parts = (Part, Option<Part>);
 impl Here<'_> {
     /// The parts of the step with a name.
     fn parts(&self, name: u32) -> Option<Parts> {
-        let facts = &self.tables.facts;
         let part = |pid: u32, position: u32, starts: bool| {
-            let agent = self.configuration.processes.get(pid as usize)?;
-            let location = agent.location.map_or(0, |reader| reader.read(self.state) as u32);
-            let process = self.tables.known[agent.id].key.process;
-            let edges = &facts.program().process(process).locations.get(location as usize)?.edges;
-            let edge = EdgeId(edges.start + position);
-            edges.contains(&edge.0).then(|| Part { pid: pid as usize, edge: facts.index_of(edge), starts })
+            let (first, count) = self.configuration.processes.get(pid as usize)?.place(self.state)?;
+            (position < count).then_some(Part { pid: pid as usize, edge: first + position as usize, starts })
         };
         let byte = |at: u32| name >> at & 0xFF;
         Some(match byte(16) {
@@ -152,18 +170,42 @@ impl Here<'_> {
         cell.get_or_init(|| self.tables.event(self.configuration, part))
     }
 
-    fn conflict(&mut self, a: Part, b: Part) -> bool {
-        let processes = &self.configuration.processes;
+    fn pair(&mut self, a: Part, b: Part) -> &Pair {
+        let configuration = self.configuration;
+        let processes = &configuration.processes;
         let (of, other) = (processes[a.pid].id, processes[b.pid].id);
-        let pair = match self.configuration.pairs.get(a.pid * processes.len() + b.pid) {
-            Some(cell) => Arc::clone(cell.get_or_init(|| self.tables.pair(of, other))),
-            None => self.tables.pair(of, other),
-        };
-        pair.between(a.edge, a.starts, b.edge, b.starts)
+        match configuration.pairs.get(a.pid * processes.len() + b.pid) {
+            Some(cell) => cell.get_or_init(|| Arc::clone(self.tables.pair_of(of, other))),
+            None => self.tables.pair_of(of, other),
+        }
+    }
+
+    fn conflict(&mut self, a: Part, b: Part) -> bool {
+        self.pair(a, b).conflicts.between(a.edge, a.starts, b.edge, b.starts)
     }
 
     /// Whether two steps are independent.
     fn independent(&mut self, a: Parts, b: Parts) -> bool {
+        let ((mine, None), (theirs, None)) = (a, b) else { return self.all_independent(a, b) };
+        if mine.pid == theirs.pid {
+            return false;
+        }
+        if let Some(cell) = self.pair(mine, theirs).answer(mine, theirs)
+            && cell.load(Ordering::Relaxed) != UNKNOWN
+        {
+            return cell.load(Ordering::Relaxed) == 1;
+        }
+        let found = self.parts_independent(mine, theirs);
+        if !self.event(mine).hands_over
+            && !self.event(theirs).hands_over
+            && let Some(cell) = self.pair(mine, theirs).answer(mine, theirs)
+        {
+            cell.store(u8::from(found), Ordering::Relaxed);
+        }
+        found
+    }
+
+    fn all_independent(&mut self, a: Parts, b: Parts) -> bool {
         let each = |step: Parts| [Some(step.0), step.1].into_iter().flatten();
         each(a).all(|mine| each(b).all(|theirs| self.parts_independent(mine, theirs)))
     }
@@ -191,6 +233,26 @@ impl Here<'_> {
     }
 }
 
+impl Pair {
+    fn new(conflicts: Conflicts, (rows, columns): (usize, usize)) -> Self {
+        let count = if rows * columns <= ANSWERS_MAX { rows * columns } else { 0 };
+        Self { conflicts, independent: (0..count).map(|_| AtomicU8::new(UNKNOWN)).collect(), columns }
+    }
+
+    #[inline]
+    fn answer(&self, mine: Part, theirs: Part) -> Option<&AtomicU8> {
+        self.independent.get(mine.edge * self.columns + theirs.edge)
+    }
+}
+
+impl Agent {
+    /// The first edge that the process can take in a state as far as its location tells, and how many there are.
+    #[inline]
+    fn place(&self, state: &[u32]) -> Option<(usize, u32)> {
+        self.places.get(self.location.map_or(0, |reader| reader.read(state) as usize)).copied()
+    }
+}
+
 impl Configuration {
     /// The number of what is known of a process.
     pub(super) fn instance_of(&self, pid: usize) -> usize {
@@ -206,6 +268,7 @@ impl Tables {
             ending,
             instances: HashMap::new(),
             known: Vec::new(),
+            places: Vec::new(),
             pairs: Vec::new(),
             relation,
             influences: HashMap::new(),
@@ -251,7 +314,7 @@ impl Tables {
 
     /// Whether two edges of processes with these numbers conflict.
     pub(super) fn conflict_between(&mut self, (of, a): (usize, Part), (other, b): (usize, Part)) -> bool {
-        self.pair_of(of, other).between(a.edge, a.starts, b.edge, b.starts)
+        self.pair_of(of, other).conflicts.between(a.edge, a.starts, b.edge, b.starts)
     }
 
     /// What an event may change for others.
@@ -269,6 +332,19 @@ impl Tables {
         let edge = &program.edges[self.first_edge(process) as usize + part.edge];
         let edges = &program.process(process).locations[edge.source.0 as usize].edges;
         edges.len() > 1 || part.starts && edge.atomic
+    }
+
+    /// Processes of a state all of whose steps are among these, as bits by their numbers, as far as that is seen at a glance:
+    /// they are among the first 64, and have a single edge to take, with nobody else.
+    pub(super) fn with_no_other_step(&mut self, machine: &mut Machine, state: &[u32], names: &[u32]) -> Option<u64> {
+        let configuration = self.of(machine, state)?;
+        let single = |name: u32| {
+            let [pid, _, partner, _] = name.to_le_bytes();
+            let (_, edges) = configuration.processes.get(usize::from(pid))?.place(state)?;
+            let alone = u32::from(partner) == NOBODY && edges == 1;
+            (alone && u32::from(pid) < u64::BITS).then(|| 1 << pid)
+        };
+        Some(names.iter().filter_map(|name| single(*name)).fold(0, |all, one: u64| all | one))
     }
 
     /// Removes from a list of steps those that are not independent of `step`; all are possible in a state.
@@ -343,7 +419,8 @@ impl Tables {
         let pairs = if count <= PAIRED_MAX { vec![OnceLock::new(); count * count] } else { Vec::new() };
         let agent = |(pid, id): (usize, usize)| {
             let edges = || vec![OnceLock::new(); self.known[id].steps.len()];
-            Agent { id, location: machine.location_reader(new.shape(), pid), events: [edges(), edges()] }
+            let (location, places) = (machine.location_reader(new.shape(), pid), Arc::clone(&self.places[id]));
+            Agent { id, location, places, events: [edges(), edges()] }
         };
         Configuration { processes: ids.into_iter().enumerate().map(agent).collect(), pairs }
     }
@@ -353,6 +430,11 @@ impl Tables {
             return *id;
         }
         self.known.push(Arc::new(self.facts.instance(key.clone())));
+        let locations = &self.facts.program().process(key.process).locations;
+        let place =
+            |location: &Location| (self.facts.index_of(EdgeId(location.edges.start)), location.edges.len() as u32);
+        let no_place = |location: &Location| location.edges.is_empty();
+        self.places.push(locations.iter().map(|at| if no_place(at) { (0, 0) } else { place(at) }).collect());
         if self.relation == Relation::Recorded {
             let instance = &self.known[self.known.len() - 1];
             let first = self.first_edge(key.process);
@@ -363,20 +445,17 @@ impl Tables {
         self.known.len() - 1
     }
 
-    fn pair(&mut self, of: usize, other: usize) -> Arc<Conflicts> {
-        Arc::clone(self.pair_of(of, other))
-    }
-
-    fn pair_of(&mut self, of: usize, other: usize) -> &Arc<Conflicts> {
+    fn pair_of(&mut self, of: usize, other: usize) -> &Arc<Pair> {
         let Self { facts, known, pairs, relation, .. } = self;
         pairs.resize_with(pairs.len().max(of + 1), Vec::new);
         let row = &mut pairs[of];
         row.resize(row.len().max(other + 1), None);
         row[other].get_or_insert_with(|| {
-            Arc::new(match relation {
+            let conflicts = match relation {
                 Relation::Accords | Relation::Learned => facts.conflicts_next(&known[of], &known[other]),
                 Relation::Footprints | Relation::Recorded => facts.footprints_meet(&known[of], &known[other]),
-            })
+            };
+            Arc::new(Pair::new(conflicts, (known[of].steps.len(), known[other].steps.len())))
         })
     }
 
@@ -397,6 +476,7 @@ impl Tables {
             event.meetings.absence = event.meetings.absence.with(found.absence);
             event.meetings.readiness = event.meetings.readiness.with(found.readiness);
             event.ends |= self.may_end(instance, part);
+            event.hands_over |= !found.later_offers.is_empty();
             self.receivers(configuration, part.pid, found.later_offers, &mut parts);
         }
         event.joined = parts.split_off(1);

@@ -55,6 +55,10 @@ pub(super) struct Interleaved {
 #[derive(Clone, Copy)]
 pub(super) enum ListCursor {
     Whole(Cursor),
+    /// Some processes, one after the other: the present one, and those after it, as bits by their numbers.
+    Some(Cursor, u64),
+    /// The end of a process that it is all the same to everybody when.
+    QuietEnd(Cursor),
     Reduced {
         cursor: ReducedCursor,
         /// A step was listed that is not waiting.
@@ -201,6 +205,18 @@ impl Interleaved {
     }
 }
 
+/// Goes on with the youngest of some processes, and removes it from them; with nobody if there is none.
+#[inline]
+fn turn_to_youngest(cursor: &mut Cursor, processes: &mut u64) {
+    match processes.checked_ilog2() {
+        Some(pid) => {
+            *processes &= !(1 << pid);
+            cursor.turn_to(pid as u8);
+        }
+        None => cursor.turn_to_nobody(),
+    }
+}
+
 /// For each edge of a program, whether it leads back to the same state without anything that another process could see.
 fn idle_edges(facts: &Facts) -> Vec<bool> {
     let mut idle = vec![false; facts.program().edges.len()];
@@ -281,7 +297,7 @@ impl Model for Interleaved {
         if self.ends_quietly
             && let Some(cursor) = self.begin_quiet_end(words)
         {
-            return ListCursor::Whole(cursor);
+            return ListCursor::QuietEnd(cursor);
         }
         match &mut self.lister {
             Lister::Whole(machine) => ListCursor::Whole(machine.begin(words)),
@@ -325,7 +341,16 @@ impl Interleaved {
                 (ListCursor::Reduced { cursor, listed }, Lister::Reduced(reduced)) => {
                     (reduced.next(state, cursor, successor), listed)
                 }
-                (ListCursor::Whole(cursor), _) => return self.next_whole(state, cursor, successor),
+                (ListCursor::Whole(cursor) | ListCursor::QuietEnd(cursor), _) => {
+                    return self.next_whole(state, cursor, successor);
+                }
+                (ListCursor::Some(cursor, rest), _) => match self.next_whole(state, cursor, successor) {
+                    Next::Done(_) if *rest != 0 => {
+                        turn_to_youngest(cursor, rest);
+                        continue;
+                    }
+                    found => return found,
+                },
                 // A cursor of another model.
                 (ListCursor::Reduced { .. }, Lister::Whole(_)) => return Next::Done(Ending::Moves),
             };
@@ -363,6 +388,29 @@ impl Independence for Interleaved {
         }
     }
 
+    #[inline]
+    fn leave_out(&mut self, state: &[u32], cursor: &mut ListCursor, asleep: &[u32]) {
+        let state = self.words(state);
+        let (machine, tables) = self.machine_and_tables();
+        let Some(left_out) = tables.with_no_other_step(machine, state, asleep) else { return };
+        let count = machine.process_count(state) as u32;
+        if left_out == 0 || u64::BITS <= count {
+            return;
+        }
+        match (&mut *cursor, &mut self.lister) {
+            (ListCursor::Whole(whole), _) => {
+                let (mut listed, mut rest) = (*whole, ((1 << count) - 1) & !left_out);
+                turn_to_youngest(&mut listed, &mut rest);
+                *cursor = ListCursor::Some(listed, rest);
+            }
+            (ListCursor::Reduced { cursor, listed }, Lister::Reduced(reduced)) => {
+                reduced.leave_out(state, cursor, left_out);
+                *listed = true;
+            }
+            _ => {}
+        }
+    }
+
     fn carry(&mut self, names: &mut [u32], laps: &mut Vec<u32>) {
         if let Some(order) = &self.order {
             order.carry(names, laps);
@@ -378,7 +426,9 @@ impl Independence for Interleaved {
 
     fn is_last_resort(&self, cursor: &ListCursor) -> bool {
         match cursor {
-            ListCursor::Whole(cursor) => cursor.is_second_trial(),
+            ListCursor::Whole(cursor) | ListCursor::Some(cursor, _) | ListCursor::QuietEnd(cursor) => {
+                cursor.is_second_trial()
+            }
             ListCursor::Reduced { cursor, .. } => cursor.is_second_trial(),
         }
     }

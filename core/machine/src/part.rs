@@ -23,6 +23,23 @@ impl Reader {
     }
 }
 
+impl Cursor {
+    /// Lists the steps of one process only, from the first on, as a cursor of [`Machine::begin_process`] for the same state. The
+    /// process exists, and the state is neither one with a holder nor the claim's turn.
+    #[inline]
+    pub fn turn_to(&mut self, pid: u8) {
+        self.go_to_process(pid);
+        // What ends the listing as if there was nobody else, and nothing more to be said of the state.
+        self.flags = Self::HELD | Self::MOVED;
+    }
+
+    /// Lists no step more, and then ends as in a state that has steps.
+    #[inline]
+    pub fn turn_to_nobody(&mut self) {
+        self.flags |= Self::FINISHED | Self::MOVED;
+    }
+}
+
 impl Machine {
     /// A cursor that lists the steps of one process only, and then ends as in a state that has steps. Not for
     /// states with a holder, nor for the claim's turn.
@@ -30,9 +47,7 @@ impl Machine {
     pub fn begin_process(&mut self, state: &[u32], pid: u8) -> Cursor {
         let mut cursor = self.begin(state);
         if !cursor.has(Cursor::FINISHED) && u32::from(pid) < state[0] & COUNT_MASK {
-            cursor.go_to_process(pid);
-            // What ends the listing as if there was nobody else, and nothing more to be said of the state.
-            cursor.flags |= Cursor::HELD | Cursor::MOVED;
+            cursor.turn_to(pid);
         }
         cursor
     }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 pub struct Configurations<T> {
     numbers: HashMap<(u32, Vec<i32>), usize>,
     list: Vec<(Signature, Arc<T>)>,
-    /// That of the state before: most steps stay in their configuration.
-    likely: usize,
+    /// By the machine's number for the sequence of types, that of the state before with these: values that never change most often
+    /// stay the same while processes come and go.
+    likely: Vec<usize>,
 }
 
 /// What tells a configuration from others.
@@ -49,21 +50,21 @@ impl NewConfiguration {
 /// The tables are shared, so they need not be clonable.
 impl<T> Clone for Configurations<T> {
     fn clone(&self) -> Self {
-        Self { numbers: self.numbers.clone(), list: self.list.clone(), likely: self.likely }
+        Self { numbers: self.numbers.clone(), list: self.list.clone(), likely: self.likely.clone() }
     }
 }
 
 impl<T> Default for Configurations<T> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), list: Vec::new(), likely: 0 }
+        Self { numbers: HashMap::new(), list: Vec::new(), likely: Vec::new() }
     }
 }
 
 impl<T> Configurations<T> {
-    /// The tables of a state, if its configuration is that of the state before.
+    /// The tables of a state, if its configuration is that of the state before with the same types.
     #[inline]
     pub fn likely(&self, shape: u32, state: &[u32]) -> Option<Arc<T>> {
-        let (signature, tables) = self.list.get(self.likely)?;
+        let (signature, tables) = self.list.get(*self.likely.get(shape as usize)?)?;
         let is_it = |(reader, value): &(Reader, i32)| reader.read(state) == *value;
         (signature.shape == shape && signature.locals.iter().all(is_it)).then(|| Arc::clone(tables))
     }
@@ -89,7 +90,7 @@ impl<T> Configurations<T> {
         let key = (shape, values);
         Some(match self.numbers.get(&key) {
             Some(number) => {
-                self.likely = *number;
+                note(&mut self.likely, shape, *number);
                 Lookup::Known(Arc::clone(&self.list[*number].1))
             }
             None => Lookup::New(NewConfiguration { key, signature: Signature { shape, locals }, processes }),
@@ -99,9 +100,16 @@ impl<T> Configurations<T> {
     /// Keeps the tables of a configuration.
     pub fn insert(&mut self, new: NewConfiguration, tables: T) -> Arc<T> {
         let tables = Arc::new(tables);
-        self.likely = self.list.len();
+        note(&mut self.likely, new.shape(), self.list.len());
         self.numbers.insert(new.key, self.list.len());
         self.list.push((new.signature, Arc::clone(&tables)));
         tables
     }
+}
+
+/// Notes which configuration was met last among those of a shape.
+fn note(likely: &mut Vec<usize>, shape: u32, number: usize) {
+    let shape = shape as usize;
+    likely.resize(likely.len().max(shape + 1), usize::MAX);
+    likely[shape] = number;
 }

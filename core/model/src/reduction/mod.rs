@@ -339,16 +339,29 @@ impl Reduced {
         }
     }
 
-    /// Goes on with the youngest of the processes still to be listed; false if there is none.
-    fn go_on(&mut self, state: &[u32], cursor: &mut ReducedCursor) -> bool {
-        if cursor.rest == 0 {
-            return false;
+    /// Leaves out processes whose steps are all known to be possible, and not to be listed. Nothing was listed yet, and nobody
+    /// holds control.
+    pub fn leave_out(&mut self, state: &[u32], cursor: &mut ReducedCursor, processes: u64) {
+        let count = self.inner.machine().process_count(state) as u32;
+        if processes == 0 || Set::BITS <= count {
+            return;
         }
-        let pid = Set::BITS - 1 - cursor.rest.leading_zeros();
-        cursor.rest &= !(1 << pid);
-        cursor.inner = self.inner.machine_mut().begin_process(state, pid as u8);
-        true
+        cursor.chosen &= (1 << count) - 1;
+        cursor.rest = cursor.chosen & !processes;
+        cursor.moved = true;
+        if !go_on(cursor) {
+            cursor.inner.turn_to_nobody();
+        }
     }
+}
+
+/// Goes on with the youngest of the processes still to be listed; false if there is none.
+#[inline]
+fn go_on(cursor: &mut ReducedCursor) -> bool {
+    let Some(pid) = cursor.rest.checked_ilog2() else { return false };
+    cursor.rest &= !(1 << pid);
+    cursor.inner.turn_to(pid as u8);
+    true
 }
 
 /// The processes that can take a step of a set.
@@ -511,7 +524,7 @@ impl Model for Reduced {
                 Next::Done(ending) if cursor.chosen == EVERYBODY => return Next::Done(ending),
                 Next::Done(_) => {
                     // Where all chosen steps are faults the run ends, but those of the others do not.
-                    if !self.go_on(state, cursor) && (cursor.moved || !self.fully_expand(state, cursor)) {
+                    if !go_on(cursor) && (cursor.moved || !self.fully_expand(state, cursor)) {
                         return Next::Done(Ending::Moves);
                     }
                 }
@@ -537,7 +550,7 @@ impl Reducible for Reduced {
         let wanted = self.wanted(state, cursor.chosen);
         cursor.rest = wanted & !cursor.chosen;
         cursor.chosen |= wanted;
-        self.go_on(state, cursor)
+        go_on(cursor)
     }
 }
 

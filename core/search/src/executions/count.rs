@@ -1,7 +1,7 @@
 //! Depth-first through the graph: the numbers of a node are the sums of those behind its ways, known once it is left.
 
 use super::expand::{End, Walker, Way};
-use super::{Graph, Independence, KNOWN, Numbers, Settings, Table};
+use super::{Graph, Independence, KNOWN, Numbers, Settings, SleepSets, Table};
 use crate::store::Payloads;
 use fabius_base::StopReason;
 use std::collections::HashSet;
@@ -65,8 +65,9 @@ pub fn explore<M: Independence, S: Payloads<u32>>(
     mut store: S,
     settings: &Settings,
 ) -> Explored<M::Label, S> {
+    let mut sets = SleepSets::default();
     let mut statistics = Statistics { outcomes: 1, ..Statistics::default() };
-    let (table, root, ended) = match Walker::new(model, &mut store, settings.rules()) {
+    let (table, root, ended) = match Walker::new(model, (&mut store, &mut sets), settings.rules()) {
         Err(_) => (Table::default(), Numbers::one(End::Broken), Ended::Complete),
         Ok(walker) => {
             let mut counter = Counter::new(walker, settings);
@@ -76,7 +77,7 @@ pub fn explore<M: Independence, S: Payloads<u32>>(
             (counter.table, root, ended)
         }
     };
-    Explored { graph: Graph { store, table, root, rules: settings.rules() }, ended, statistics }
+    Explored { graph: Graph { store, sets, table, root, rules: settings.rules() }, ended, statistics }
 }
 
 /// What is known of a node on the stack.
@@ -152,6 +153,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
                     }
                 }
                 Way::Nameless => return Ended::Nameless,
+                Way::Full => return Ended::Stopped(StopReason::Full),
             }
         }
         Ended::Complete

@@ -1,21 +1,15 @@
 //! The nodes of the graph and the ways from one to the next, in an order that is the same whenever they are listed.
 //!
-//! A node is written as a row of words: how many steps are asleep and how many keys of loops have a count, how many
-//! steps an execution may still take, the names of the steps asleep in ascending order, the keys with how often each
-//! was met, then the state. What comes before the state is padded, so that few
-//! different lengths occur: a store compares rows of the same length best.
+//! A node is written as a row of words: the number of its sleep set ([`SleepSets`]), then the state.
 
+use super::sleep_sets::{Row, SleepSets};
 use super::{Independence, Rules};
 use crate::model::{Ending, Next};
 use crate::position::Position;
 use crate::store::{Class, Payloads};
 
-/// Words before the names of the steps asleep.
-const HEAD: usize = 2;
-/// Bits of the first word for how many steps are asleep; the others are for the keys of loops.
-const LAPS_SHIFT: u32 = 17;
-/// What comes before the state takes a multiple of so many words.
-const BLOCK: usize = 4;
+/// Words before the state.
+const HEAD: usize = 1;
 
 /// A way from a node.
 #[derive(Debug)]
@@ -30,6 +24,8 @@ pub(super) enum Way<L, F> {
     End(End),
     /// A step has no name.
     Nameless,
+    /// There are too many different sleep sets.
+    Full,
 }
 
 /// How an execution ends.
@@ -74,6 +70,7 @@ pub(super) struct Frame<C, L> {
 pub(super) struct Walker<'a, M: Independence, S> {
     pub model: &'a mut M,
     pub store: &'a mut S,
+    pub sets: &'a mut SleepSets,
     pub position: Position,
     pub frames: Vec<Frame<M::Cursor, M::Label>>,
     /// Steps asleep, frame by frame.
@@ -94,11 +91,16 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
     ///
     /// # Errors
     /// A fault if there is no initial state.
-    pub(super) fn new(model: &'a mut M, store: &'a mut S, rules: Rules) -> Result<Self, M::Fault> {
+    pub(super) fn new(
+        model: &'a mut M,
+        (store, sets): (&'a mut S, &'a mut SleepSets),
+        rules: Rules,
+    ) -> Result<Self, M::Fault> {
         let position = Position::new(S::MEMO_PER_WORD, model.hidden_words());
         let mut walker = Self {
             model,
             store,
+            sets,
             position,
             frames: Vec::new(),
             asleep: Vec::new(),
@@ -111,6 +113,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             laps_max: rules.laps_max,
         };
         walker.model.initial(&mut walker.room)?;
+        // There is room for the first one.
         walker.compose();
         walker.position.propose();
         Ok(walker)
@@ -118,13 +121,13 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
 
     /// The state of the present node.
     pub(super) fn state(&self) -> &[u32] {
-        &self.position.state()[state_start(self.position.state())..]
+        &self.position.state()[HEAD..]
     }
 
     /// What distinguishes the present state as one in which executions end; see [`Independence::write_outcome`].
     pub(super) fn write_outcome(&mut self, outcome: &mut Vec<u32>) -> bool {
         let words = self.position.state();
-        self.model.write_outcome(&words[state_start(words)..], outcome)
+        self.model.write_outcome(&words[HEAD..], outcome)
     }
 
     /// Goes to the node that is proposed, at which the store has looked.
@@ -134,9 +137,16 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         self.position.memo_is_right_until(self.position.log_len());
         let words = self.position.state();
         let start = self.asleep.len();
-        self.asleep.extend_from_slice(&words[HEAD..HEAD + asleep_count(words)]);
-        let left = words[1];
-        let cursor = self.model.begin(&words[state_start(words)..]);
+        let row = self.sets.row(words[0]);
+        self.asleep.extend_from_slice(row.asleep);
+        let left = row.left;
+        let state = &words[HEAD..];
+        let mut cursor = self.model.begin(state);
+        // Where an execution is cut off, it counts, whatever is asleep.
+        let sleeps = start < self.asleep.len() && !transient && !(self.bounded && left == 0);
+        if sleeps {
+            self.model.leave_out(state, &mut cursor, &self.asleep[start..]);
+        }
         self.frames.push(Frame {
             label,
             cursor,
@@ -145,7 +155,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             inherited: self.asleep.len(),
             left,
             transient,
-            moved: false,
+            moved: sleeps,
             waits: false,
             rests: false,
             pending: None,
@@ -182,7 +192,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             let Some(frame) = self.frames.last_mut() else { return Way::Done };
             self.asleep.extend(frame.pending.take());
             let words = self.position.state();
-            let state = &words[state_start(words)..];
+            let state = &words[HEAD..];
             match self.model.next(state, &mut frame.cursor, &mut self.room) {
                 Next::Successor { label, transient, fault, .. } => {
                     if !frame.transient
@@ -204,10 +214,12 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                         self.kept.extend_from_slice(&self.asleep[frame.start..frame.inherited]);
                         self.left_next = frame.left;
                         self.laps.clear();
-                        self.laps.extend_from_slice(laps(words));
+                        self.laps.extend_from_slice(self.sets.row(words[0]).laps);
                     }
                     self.carry();
-                    self.compose();
+                    if !self.compose() {
+                        return Way::Full;
+                    }
                     return Way::Next { label, fails: fault.is_some(), transient };
                 }
                 Next::Broken { label, fault } => {
@@ -249,7 +261,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             return Judged::Goes;
         }
         let words = self.position.state();
-        let state = &words[state_start(words)..];
+        let state = &words[HEAD..];
         let Some(name) = self.model.name_of(state, &label) else { return Judged::Nameless };
         if self.asleep[frame.start..frame.inherited].contains(&name) {
             return Judged::Sleeps;
@@ -261,8 +273,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             self.kept.dedup();
         }
         frame.pending = Some(name);
-        let fits = self.kept.len() < 1 << LAPS_SHIFT && self.laps.len() / 2 < 1 << (u32::BITS - LAPS_SHIFT);
-        if fits { Judged::Goes } else { Judged::Nameless }
+        Judged::Goes
     }
 
     /// Counts a step of an ordinary state that may close loops; false if a process may not take it once more.
@@ -272,8 +283,8 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         let Some(frame) = self.frames.last_mut() else { return false };
         let words = self.position.state();
         self.laps.clear();
-        self.laps.extend_from_slice(laps(words));
-        for key in self.model.laps_of(&words[state_start(words)..], label).into_iter().flatten() {
+        self.laps.extend_from_slice(self.sets.row(words[0]).laps);
+        for key in self.model.laps_of(&words[HEAD..], label).into_iter().flatten() {
             let at = self.laps.chunks_exact(2).position(|lap| key <= lap[0]).map_or(self.laps.len(), |at| 2 * at);
             if self.laps.get(at) != Some(&key) {
                 self.laps.splice(at..at, [key, 0]);
@@ -295,23 +306,23 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         }
     }
 
-    /// Writes the successor: what is asleep, how often loops were closed, then the state.
+    /// Writes the successor: the number of its sleep set, then the state; false if there is no number left.
     #[inline]
-    fn compose(&mut self) {
+    fn compose(&mut self) -> bool {
+        let row = Row { left: self.left_next, asleep: &self.kept, laps: &self.laps };
+        let Some(number) = self.sets.number_of(&row) else { return false };
         let (_, successor) = self.position.state_and_successor();
         successor.clear();
-        successor.extend([self.kept.len() as u32 | (self.laps.len() as u32 / 2) << LAPS_SHIFT, self.left_next]);
-        successor.extend_from_slice(&self.kept);
-        successor.extend_from_slice(&self.laps);
-        successor.resize(padded(self.kept.len() + self.laps.len()), 0);
+        successor.push(number);
         successor.extend_from_slice(&self.room);
+        true
     }
 
     /// Memory in use but for the store's, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         let frames = self.frames.capacity() * size_of::<Frame<M::Cursor, M::Label>>();
         let words = self.asleep.capacity() + self.room.capacity() + self.kept.capacity();
-        self.position.memory_bytes() + (frames + words * size_of::<u32>()) as u64
+        self.position.memory_bytes() + self.sets.memory_bytes() + (frames + words * size_of::<u32>()) as u64
     }
 }
 
@@ -326,34 +337,4 @@ enum Judged {
 
 fn class_of(transient: bool) -> Class {
     if transient { Class::Transient } else { Class::Ordinary }
-}
-
-/// Words before the state of a node with this many words for the steps asleep and for loops.
-#[inline]
-fn padded(words: usize) -> usize {
-    (HEAD + words).next_multiple_of(BLOCK)
-}
-
-/// How many steps are asleep at a node.
-#[inline]
-fn asleep_count(words: &[u32]) -> usize {
-    (words[0] & ((1 << LAPS_SHIFT) - 1)) as usize
-}
-
-/// How many words there are for loops.
-#[inline]
-fn laps_len(words: &[u32]) -> usize {
-    2 * (words[0] >> LAPS_SHIFT) as usize
-}
-
-/// Keys of loops, and how often each was met.
-#[inline]
-fn laps(words: &[u32]) -> &[u32] {
-    let start = HEAD + asleep_count(words);
-    &words[start..start + laps_len(words)]
-}
-
-#[inline]
-fn state_start(words: &[u32]) -> usize {
-    if words.is_empty() { 0 } else { padded(asleep_count(words) + laps_len(words)) }
 }

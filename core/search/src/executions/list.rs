@@ -47,7 +47,7 @@ impl<S: Payloads<u32>> Graph<S> {
         kind: Kind,
         first: u128,
     ) -> Executions<'a, M, S> {
-        let walker = Walker::new(model, &mut self.store, self.rules);
+        let walker = Walker::new(model, (&mut self.store, &mut self.sets), self.rules);
         let (walker, stillborn) = match walker {
             Ok(walker) => (Some(walker), None),
             Err(fault) => (None, Some(fault)),
@@ -162,7 +162,7 @@ impl<M: Independence, S: Payloads<u32>> Iterator for Executions<'_, M, S> {
                         return Some(execution);
                     }
                 }
-                Way::Done | Way::Nameless => self.leave(),
+                Way::Done | Way::Nameless | Way::Full => self.leave(),
                 Way::End(end) => {
                     let execution = self.ending(end, None, None);
                     self.leave();

@@ -23,6 +23,7 @@ mod count;
 mod expand;
 mod list;
 mod numbers;
+mod sleep_sets;
 mod stateless;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,7 @@ pub use tree::{Branch, Then};
 use crate::model::Model;
 use fabius_base::{Cancel, Limits};
 use numbers::Table;
+use sleep_sets::SleepSets;
 
 /// What a store keeps with a node whose numbers have index 0.
 const KNOWN: u32 = 2;
@@ -59,6 +61,10 @@ pub trait Independence: Model {
 
     /// Removes the steps that are not independent of `step` from a list of names. All are possible in `state`.
     fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>);
+
+    /// Lets a cursor that has listed nothing yet leave out steps that are asleep, as many as it is cheap to leave out. All that
+    /// are asleep are possible in the state, which is an ordinary one; what is listed is listed in the same order.
+    fn leave_out(&mut self, _state: &[u32], _cursor: &mut Self::Cursor, _asleep: &[u32]) {}
 
     /// Changes names of steps, all of them possible in a state, and keys of loops ([`Independence::laps_of`]; each is followed by
     /// how often it was met) to those that they have after the transition that was listed last. The order of neither changes;
@@ -107,6 +113,7 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Graph<S> {
     store: S,
+    sets: SleepSets,
     table: Table,
     root: Numbers,
     rules: Rules,

@@ -407,8 +407,8 @@ fn named(name: u32) -> Event {
 impl Model for Toy {
     type Label = Event;
     type Fault = u32;
-    /// The number of the next step, and whether the last one was possible only because no other was.
-    type Cursor = (usize, bool);
+    /// The number of the next step, whether the last one was possible only because no other was, and which steps are left out.
+    type Cursor = (usize, bool, u64);
 
     fn hidden_words(&self) -> usize {
         0
@@ -419,12 +419,13 @@ impl Model for Toy {
         Ok(())
     }
 
-    fn begin(&mut self, _: &[u32]) -> (usize, bool) {
-        (0, false)
+    fn begin(&mut self, _: &[u32]) -> (usize, bool, u64) {
+        (0, false, 0)
     }
 
-    fn next(&mut self, state: &[u32], cursor: &mut (usize, bool), successor: &mut Vec<u32>) -> Next<Event, u32> {
+    fn next(&mut self, state: &[u32], cursor: &mut Self::Cursor, successor: &mut Vec<u32>) -> Next<Event, u32> {
         let (events, last_resort) = self.events(state);
+        cursor.0 += (cursor.2 >> cursor.0).trailing_ones() as usize;
         let Some(event) = events.get(cursor.0).copied() else {
             return Next::Done(match events.is_empty() {
                 false => Ending::Moves,
@@ -432,7 +433,7 @@ impl Model for Toy {
                 true => Ending::InvalidEnd,
             });
         };
-        *cursor = (cursor.0 + 1, last_resort);
+        *cursor = (cursor.0 + 1, last_resort, cursor.2);
         let Some(next) = self.after(state, event) else { return Next::Broken { label: event, fault: 2 } };
         let fails = self.processes[event.process][state[event.process] as usize][event.choice]
             .acts
@@ -452,8 +453,15 @@ impl Independence for Toy {
         names.retain(|other| self.independent(state, named(step), named(*other)));
     }
 
-    fn is_last_resort(&self, cursor: &(usize, bool)) -> bool {
+    fn is_last_resort(&self, cursor: &Self::Cursor) -> bool {
         cursor.1
+    }
+
+    /// Leaves out every other step.
+    fn leave_out(&mut self, state: &[u32], cursor: &mut Self::Cursor, asleep: &[u32]) {
+        let (events, _) = self.events(state);
+        let left_out = |at: &usize| at.is_multiple_of(2) && asleep.contains(&name(events[*at]));
+        cursor.2 = (0..events.len().min(64)).filter(left_out).fold(0, |all, at| all | 1 << at);
     }
 
     fn is_waiting(&mut self, _: &Event) -> bool {

@@ -82,7 +82,7 @@ impl<S: Payloads<u32>> Graph<S> {
         }
         let root =
             Branch { parent: None, depth: 0, path: Vec::new(), numbers: self.root, first: 0, then: Then::Choice };
-        let walker = match Walker::new(model, &mut self.store, self.rules) {
+        let walker = match Walker::new(model, (&mut self.store, &mut self.sets), self.rules) {
             Ok(walker) => walker,
             Err(fault) => return Some(vec![Branch { then: Then::End(End::Broken, true, Some(fault)), ..root }]),
         };
@@ -159,7 +159,7 @@ impl<M: Independence, S: Payloads<u32>> Growing<'_, M, S> {
                     let branch = self.branch_for(&one, one.of(self.kind), Some(label));
                     self.end(branch, one.of(self.kind), Then::End(End::Broken, true, Some(fault)));
                 }
-                Way::Done | Way::Nameless => self.leave(),
+                Way::Done | Way::Nameless | Way::Full => self.leave(),
                 Way::End(end) => {
                     let top = self.frames.last().map(|place| (place.branch, place.failed));
                     if let Some((branch, failed)) = top {
