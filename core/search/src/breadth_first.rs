@@ -13,6 +13,7 @@
 //!
 //! How transient states are listed is told in [`crate::expansion`], how a path is found in [`crate::origins`].
 
+use crate::arrivals::Arrivals;
 use crate::expansion::Expansion;
 use crate::model::{Ending, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
@@ -21,7 +22,7 @@ use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::state_log::StateLog;
-use crate::store::{Class, Inserted, Store};
+use crate::store::{Inserted, Store};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
@@ -43,6 +44,7 @@ pub fn breadth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
         layer: StateLog::new(hidden),
         expanded: 0,
         next_layer: StateLog::new(hidden),
+        arrivals: Arrivals::new(),
         origins: Origins::default(),
         statistics: Statistics::default(),
         violations: Violations::new(settings.stop_at),
@@ -52,7 +54,7 @@ pub fn breadth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
     search.violations.conclude(run, search.store.exactness(), search.statistics)
 }
 
-struct BreadthFirst<'a, M: Model, S, O> {
+struct BreadthFirst<'a, M: Model, S: Store, O> {
     model: &'a mut M,
     store: &'a mut S,
     observer: &'a mut O,
@@ -64,6 +66,8 @@ struct BreadthFirst<'a, M: Model, S, O> {
     /// States of this layer that were expanded.
     expanded: usize,
     next_layer: StateLog,
+    /// Successors that will be in the next layer if they are new.
+    arrivals: Arrivals<S::Probe, Origin>,
     origins: Origins,
     statistics: Statistics,
     violations: Violations<M::Label, M::Fault>,
@@ -75,6 +79,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
             return self.report(ViolationKind::Fault(fault), None, 0);
         }
         self.arrive(Origin::INITIAL)?;
+        self.settle()?;
         let mut number = 0;
         let mut state = Vec::new();
         for depth in 0.. {
@@ -95,6 +100,7 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
                 self.expand(&state, number)?;
                 number += 1;
             }
+            self.settle()?;
         }
         ControlFlow::Continue(())
     }
@@ -132,14 +138,31 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
         ControlFlow::Continue(())
     }
 
-    /// Stores and queues the successor, unless it was stored before.
+    /// Looks up the successor. It is stored and queued in its turn, unless it was stored before.
+    #[inline]
     fn arrive(&mut self, origin: Origin) -> ControlFlow<Halt> {
+        if self.arrivals.is_full() {
+            self.store_oldest()?;
+        }
         self.position.advance(&self.expansion.successor);
-        let inserted = self.store.insert(&mut self.position, Class::Ordinary);
+        self.arrivals.look_up(self.store, &mut self.position, origin);
         self.position.forget();
+        ControlFlow::Continue(())
+    }
+
+    /// Stores and queues all that were looked up.
+    fn settle(&mut self) -> ControlFlow<Halt> {
+        while self.store_oldest()? {}
+        ControlFlow::Continue(())
+    }
+
+    /// Stores and queues the state that was looked up first; false if there is none.
+    #[inline]
+    fn store_oldest(&mut self) -> ControlFlow<Halt, bool> {
+        let Some((inserted, arrival)) = self.arrivals.commit(self.store) else { return ControlFlow::Continue(false) };
         if inserted == Inserted::Old {
             self.statistics.matched += 1;
-            return ControlFlow::Continue(());
+            return ControlFlow::Continue(true);
         }
         if self.budget.states_exhausted(self.statistics.states) {
             return ControlFlow::Break(Halt::Stopped(StopReason::States));
@@ -148,15 +171,16 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> BreadthFirst<'_, M, S,
             return ControlFlow::Break(Halt::Stopped(StopReason::Full));
         }
         self.statistics.states += 1;
-        self.origins.push(origin);
-        self.next_layer.push(self.store, &self.position, Class::Ordinary);
-        ControlFlow::Continue(())
+        self.origins.push(arrival.tag);
+        self.next_layer.push_words(&arrival.words);
+        ControlFlow::Continue(true)
     }
 
     /// Reports a violation: of the transition `label` from the current state of the expansion, or of
     /// that state. The expansion is that of the state with this number.
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, label: Option<M::Label>, number: u32) -> ControlFlow<Halt> {
+        self.settle()?;
         self.statistics.violations += 1;
         let key = self.observer.key(&kind, label.as_ref(), self.expansion.state());
         let (model, expansion, origins) = (&mut *self.model, &self.expansion, &self.origins);

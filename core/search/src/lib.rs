@@ -14,6 +14,7 @@
 //! This crate reads no clock, file or environment and prints nothing. Its only `unsafe` code is the
 //! wrapper around the memory of big tables, in [`store`].
 
+mod arrivals;
 pub mod best_first;
 pub mod breadth_first;
 pub mod checkpoint;

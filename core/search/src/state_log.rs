@@ -54,6 +54,13 @@ impl StateLog {
         self.ends.push((self.words.len() as u64) << 1 | u64::from(class == Class::Transient));
     }
 
+    /// Adds an ordinary state, whose note and hidden words these are.
+    #[inline]
+    pub(crate) fn push_words(&mut self, words: &[u32]) {
+        self.words.extend_from_slice(words);
+        self.ends.push((self.words.len() as u64) << 1);
+    }
+
     /// Adds a state of another log.
     pub(crate) fn push_from(&mut self, other: &Self, number: usize) {
         let (start, end) = (other.start(number), other.start(number + 1));

@@ -1,33 +1,28 @@
 //! Successors on their way to their owner, as bytes: each differs in a few words from the one before, and several have the same
-//! parent.
+//! parent. The numbers of the parents grow.
 //!
 //! ```text
-//! successor := flags, [key of the parent (8 bytes), number of the parent], ordinal, words
-//! words     := count, word…                                     if the number of words is another one than before
-//!            | count, (words skipped, old word xor new word)…    if not
+//! successor := flags, [how much greater the number of the parent is], ordinal, words
+//! words     := count, word…                                        if the number of words is another one than before
+//!            | (1 + words skipped, old word xor new word)…, 0       if not
 //! ```
 //!
-//! Numbers without a size take as many bytes as they need, seven bits in each.
+//! A number takes as many bytes as it needs, seven bits in each.
 
 use super::exchange::ExchangeError;
 
 const NEW_PARENT: u8 = 1;
 const NEW_LENGTH: u8 = 2;
 
-/// The parent of a successor.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Parent {
-    /// Its key.
-    pub key: u64,
-    /// Its number in its partition.
-    pub number: u64,
-}
+/// This many words are compared at once.
+const CHUNK: usize = 16;
 
 /// Writes a batch.
 #[derive(Default)]
 pub(super) struct BatchWriter {
     bytes: Vec<u8>,
-    parent: Option<Parent>,
+    /// The number of the parent.
+    parent: Option<u64>,
     words: Vec<u32>,
 }
 
@@ -45,42 +40,47 @@ impl BatchWriter {
         std::mem::replace(&mut self.bytes, room)
     }
 
-    /// Adds a successor.
-    pub(super) fn push(&mut self, parent: Parent, ordinal: u32, words: &[u32]) {
+    /// Adds a successor of the state with this number.
+    pub(super) fn push(&mut self, parent: u64, ordinal: u32, words: &[u32]) {
         let is_new_parent = self.parent != Some(parent);
         let is_new_length = self.words.len() != words.len() || self.parent.is_none();
         let flags = if is_new_parent { NEW_PARENT } else { 0 } | if is_new_length { NEW_LENGTH } else { 0 };
         self.bytes.push(flags);
         if is_new_parent {
-            self.bytes.extend_from_slice(&parent.key.to_le_bytes());
-            self.number(parent.number);
+            self.number(parent.wrapping_sub(self.parent.unwrap_or(0)));
             self.parent = Some(parent);
         }
         self.number(u64::from(ordinal));
         if is_new_length {
             self.number(words.len() as u64);
             words.iter().for_each(|word| self.number(u64::from(*word)));
+            self.words.clear();
+            self.words.extend_from_slice(words);
         } else {
             self.differences(words);
         }
-        self.words.clear();
-        self.words.extend_from_slice(words);
     }
 
     fn differences(&mut self, words: &[u32]) {
-        let count = self.words.iter().zip(words).filter(|(old, new)| old != new).count();
-        self.number(count as u64);
         let mut next = 0;
-        for (index, new) in words.iter().enumerate() {
-            let old = self.words[index];
-            if old != *new {
-                self.number((index - next) as u64);
-                self.number(u64::from(old ^ new));
-                next = index + 1;
+        for (chunk, new) in words.chunks(CHUNK).enumerate() {
+            let first = chunk * CHUNK;
+            if self.words[first..first + new.len()] == *new {
+                continue;
+            }
+            for (index, new) in (first..).zip(new) {
+                let difference = std::mem::replace(&mut self.words[index], *new) ^ new;
+                if difference != 0 {
+                    self.number((index - next) as u64 + 1);
+                    self.number(u64::from(difference));
+                    next = index + 1;
+                }
             }
         }
+        self.bytes.push(0);
     }
 
+    #[inline]
     fn number(&mut self, mut number: u64) {
         while 0x80 <= number {
             self.bytes.push(number as u8 | 0x80);
@@ -95,8 +95,10 @@ pub(super) struct BatchReader {
     batches: std::vec::IntoIter<Vec<u8>>,
     bytes: Vec<u8>,
     at: usize,
-    /// The parent of the successor; `None` before the first one and after the last.
-    pub parent: Option<Parent>,
+    /// The number of the parent of the successor; `None` before the first one and after the last.
+    pub parent: Option<u64>,
+    /// The same; begins anew in each batch.
+    number: u64,
     /// Which of the parent's ordinary successors it is, from 1.
     pub ordinal: u32,
     /// Its words.
@@ -107,7 +109,7 @@ impl BatchReader {
     /// At the first successor.
     pub(super) fn new(batches: Vec<Vec<u8>>) -> Result<Self, ExchangeError> {
         let (batches, words) = (batches.into_iter(), Vec::new());
-        let mut reader = Self { batches, bytes: Vec::new(), at: 0, parent: None, ordinal: 0, words };
+        let mut reader = Self { batches, bytes: Vec::new(), at: 0, parent: None, number: 0, ordinal: 0, words };
         reader.advance()?;
         Ok(reader)
     }
@@ -117,7 +119,7 @@ impl BatchReader {
         while self.bytes.len() <= self.at {
             self.parent = None;
             let Some(bytes) = self.batches.next() else { return Ok(()) };
-            (self.bytes, self.at) = (bytes, 0);
+            (self.bytes, self.at, self.number) = (bytes, 0, 0);
         }
         self.read().ok_or(ExchangeError::Damaged)
     }
@@ -125,28 +127,26 @@ impl BatchReader {
     fn read(&mut self) -> Option<()> {
         let flags = self.byte()?;
         if flags & NEW_PARENT != 0 {
-            let key = self.bytes.get(self.at..self.at + 8)?;
-            let key = u64::from_le_bytes(key.try_into().ok()?);
-            self.at += 8;
-            self.parent = Some(Parent { key, number: self.number()? });
+            self.number = self.number.checked_add(self.read_number()?)?;
+            self.parent = Some(self.number);
         }
         self.parent?;
-        self.ordinal = self.number()?.try_into().ok()?;
-        let count = usize::try_from(self.number()?).ok()?;
+        self.ordinal = self.read_number()?.try_into().ok()?;
         if flags & NEW_LENGTH != 0 {
+            let count = usize::try_from(self.read_number()?).ok()?;
             // Each word takes a byte at least.
             (count <= self.bytes.len() - self.at).then_some(())?;
             self.words.clear();
             for _ in 0..count {
-                let word = self.number()?.try_into().ok()?;
+                let word = self.read_number()?.try_into().ok()?;
                 self.words.push(word);
             }
             return Some(());
         }
         let mut next = 0_usize;
-        for _ in 0..count {
-            next = next.checked_add(self.number()?.try_into().ok()?)?;
-            let difference: u32 = self.number()?.try_into().ok()?;
+        while let Some(skipped) = self.read_number()?.checked_sub(1) {
+            next = next.checked_add(skipped.try_into().ok()?)?;
+            let difference: u32 = self.read_number()?.try_into().ok()?;
             *self.words.get_mut(next)? ^= difference;
             next += 1;
         }
@@ -161,7 +161,7 @@ impl BatchReader {
     }
 
     #[inline]
-    fn number(&mut self) -> Option<u64> {
+    fn read_number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -186,7 +186,7 @@ mod tests {
         let (mut written, mut batches) = (Vec::new(), Vec::new());
         let mut words = vec![1, 2, 3];
         for number in 0..2_000 {
-            let parent = Parent { key: random.next_u64(), number: number << 20 };
+            let parent = number << 20;
             for ordinal in 1..=random.below(4) as u32 {
                 match random.below(10) {
                     0 => words = (0..random.below(9)).map(|_| random.next_u64() as u32).collect(),

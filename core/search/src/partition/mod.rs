@@ -1,24 +1,28 @@
 //! Breadth-first search for violations of safety by several partitions, each with its own part of the visited set.
 //!
 //! A state belongs to the partition that its hash names. The partitions go through the state space layer by layer, in rounds: in a
-//! round, each expands some of its states and sends the successors to their owners; when all have arrived, they are inserted.
+//! round, each expands some of its states, inserts the successors that are its own, and sends the others to their owners, who insert
+//! them when all have arrived.
 //!
 //! ```text
 //! layer := {initial}
 //! while some partition's layer is not empty:
 //!   for each round of the layer:
-//!     for each s of my layer whose key lies in the range of the round, least key first:
-//!       for each ordinary t reached from s through transient states only: send t, with (key of s, ordinal of t), to its owner
+//!     for each s in the part of my layer that is due, in order:
+//!       for each ordinary t reached from s through transient states only:
+//!         if t is mine: insert(t, (me, s, ordinal of t)), else send t, with (number of s, ordinal of t), to its owner
 //!     wait until everybody has sent everything
-//!     for each t that arrived, least (key of its parent, ordinal) first:
-//!       if t ∉ stored: stored := stored ∪ {t};  next layer := next layer ∪ {t};  note where t came from
+//!     for each partition p, for each t that p sent, in order: insert(t, (p, number of its parent, ordinal of t))
 //!   if a violation was seen: it is over
 //!   layer := next layer
+//!
+//! insert(t, origin): if t ∉ stored: stored := stored ∪ {t};  append t to the next layer;  note its origin
 //! ```
 //!
-//! The key of a state is a permutation of its hash, so states are inserted in an order that depends neither on the number of
-//! partitions nor on which is faster; nor does anything that is reported, the path to a violation included. A layer is finished
-//! before a violation ends the search: it is the least one of its layer, by the key of its state.
+//! States are inserted in an order that depends on the number of partitions, but not on which is faster: a search can be repeated
+//! exactly. A layer is finished before a violation ends the search, and the least one of its layer is told, by the hash of the
+//! state that was expanded: which violation is told does not depend on the number of partitions, nor does its depth; of several
+//! equally short paths to it, the number of partitions decides.
 //!
 //! Nobody begins a round before everybody has inserted what the round before brought, so what is under way at any time is what
 //! some ten thousand states lead to. Where states came from is written to [`Ways`], eight bytes for each; a path is executed anew
@@ -30,6 +34,7 @@ mod batch;
 mod counted;
 mod ended;
 mod exchange;
+mod owners;
 mod search;
 #[cfg(test)]
 mod tests;

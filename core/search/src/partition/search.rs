@@ -1,17 +1,18 @@
 //! The search of one partition; see the head of [`super`].
 
-use super::batch::{BatchReader, BatchWriter, Parent};
+use super::batch::{BatchReader, BatchWriter};
 use super::exchange::{Exchange, ExchangeError};
+use super::owners::Owners;
 use super::way::{Origin, Way, Ways, violation_at};
 use super::{PartitionStatistics, Reached};
+use crate::arrivals::Arrivals;
 use crate::expansion::Expansion;
 use crate::model::{Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Completeness, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
 use crate::state_log::StateLog;
-use crate::store::hash::{hash_words, scale};
-use crate::store::{Class, Inserted, Store};
+use crate::store::{Inserted, Store};
 use fabius_base::StopReason;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -22,8 +23,6 @@ const ROUND_STATES: u64 = 32_768;
 const ROUND_STATES_MIN: u64 = 64;
 /// A batch is sent once it is this long.
 const BATCH_BYTES: usize = 32 << 10;
-/// Hashes of states start from this.
-const SEED: u64 = 0;
 
 /// The reasons that a partition can tell the others; each is told as its place in this list, from 1.
 pub(super) const REASONS: [StopReason; 6] = [
@@ -50,6 +49,7 @@ pub fn reach<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::
     settings: &Settings,
 ) -> Result<Reached, ExchangeError> {
     let hidden = model.hidden_words();
+    let owners = Owners::new(model, exchange.partitions());
     let outboxes = (0..exchange.partitions()).map(|_| BatchWriter::default()).collect();
     let mut partition = Partition {
         model,
@@ -63,6 +63,8 @@ pub fn reach<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::
         expansion: Expansion::new(hidden),
         layer: Layer::new(hidden),
         next_layer: Layer::new(hidden),
+        arrivals: Arrivals::new(),
+        owners,
         outboxes,
         stop: None,
         statistics: Statistics::default(),
@@ -72,34 +74,21 @@ pub fn reach<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::
     partition.conclude(completeness)
 }
 
-/// States that wait, in the order in which they were inserted, with their keys.
+/// States that wait, in the order in which they were inserted.
 struct Layer {
     states: StateLog,
-    keys: Vec<u64>,
     /// The number of the first of them.
     first: u64,
 }
 
 impl Layer {
     fn new(hidden: usize) -> Self {
-        Self { states: StateLog::new(hidden), keys: Vec::new(), first: 0 }
+        Self { states: StateLog::new(hidden), first: 0 }
     }
 
     /// The number of the state that comes after the last one.
     fn end(&self) -> u64 {
-        self.first + self.keys.len() as u64
-    }
-
-    /// Keys and indices, least key first; states with the same key in the order in which they were inserted.
-    fn sorted(&self) -> Vec<(u64, u32)> {
-        let mut sorted: Vec<(u64, u32)> = self.keys.iter().copied().zip(0..).collect();
-        sorted.sort_unstable();
-        sorted
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        // The sorted keys take twice as much as the keys.
-        self.states.memory_bytes() + 3 * size_of_val::<[u64]>(&self.keys) as u64
+        self.first + self.states.len() as u64
     }
 }
 
@@ -107,7 +96,7 @@ impl Layer {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen {
     layer: u64,
-    /// The key of the state that was expanded.
+    /// The hash of the state that was expanded: so it does not depend on the number of partitions which violation is the least one.
     key: u64,
     /// Which violation of that state it is, from 1.
     event: u32,
@@ -125,7 +114,7 @@ struct Agreed {
     memory_bytes: u64,
 }
 
-struct Partition<'a, M: Model, S, W, X, O> {
+struct Partition<'a, M: Model, S: Store, W, X, O> {
     model: &'a mut M,
     store: &'a mut S,
     ways: &'a mut W,
@@ -138,6 +127,9 @@ struct Partition<'a, M: Model, S, W, X, O> {
     expansion: Expansion<M::Cursor, M::Label>,
     layer: Layer,
     next_layer: Layer,
+    /// States that will be in the next layer if they are new.
+    arrivals: Arrivals<S::Probe, Origin>,
+    owners: Owners,
     /// By owner: successors that are not on their way yet.
     outboxes: Vec<BatchWriter>,
     /// Why this partition wants to stop.
@@ -161,8 +153,9 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
             });
         }
         let initial = std::mem::take(&mut self.expansion.successor);
-        if self.owner(&initial).0 == self.exchange.me() {
-            self.arrive(Origin::INITIAL, &initial);
+        if self.owners.owner(&initial) == self.exchange.me() {
+            self.position.advance(&initial);
+            self.arrive(Origin::INITIAL);
         }
         let mut agreed = self.end_round()?;
         let mut cut = false;
@@ -172,12 +165,11 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
             }
             std::mem::swap(&mut self.layer, &mut self.next_layer);
             self.next_layer.states.clear();
-            self.next_layer.keys.clear();
             self.next_layer.first = self.layer.end();
             self.statistics.depth = depth;
             cut = self.budget.too_deep(depth);
             if cut {
-                self.statistics.cut += self.layer.keys.len() as u64;
+                self.statistics.cut += self.layer.states.len() as u64;
             } else if let Some(stopped) = self.expand_layer(depth, &agreed)? {
                 agreed = stopped;
                 continue;
@@ -203,14 +195,14 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         let states_left = self.settings.limits.states_max.map(|max| max.saturating_sub(agreed.states) / 4);
         let each = states_left.unwrap_or(ROUND_STATES).clamp(ROUND_STATES_MIN, ROUND_STATES);
         let rounds = agreed.waiting.div_ceil(each * self.exchange.partitions() as u64).max(1) as usize;
-        let sorted = self.layer.sorted();
-        let mut waiting = sorted.iter().peekable();
         let mut state = Vec::new();
+        let end_of = |round: usize, len: usize| (len as u128 * round as u128 / rounds as u128) as usize;
         for round in 0..rounds {
-            while let Some(&(key, index)) = waiting.next_if(|(key, _)| scale(*key, rounds) == round) {
-                self.layer.states.recall(self.store, index as usize, &mut state);
-                let parent = Parent { key, number: self.layer.first + u64::from(index) };
-                if self.stop.is_some() || self.expand(&state, parent, depth)?.is_break() {
+            let len = self.layer.states.len();
+            for index in end_of(round, len)..end_of(round + 1, len) {
+                self.layer.states.recall(self.store, index, &mut state);
+                let number = self.layer.first + index as u64;
+                if self.stop.is_some() || self.expand(&state, number, depth)?.is_break() {
                     break;
                 }
             }
@@ -222,8 +214,8 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         Ok(None)
     }
 
-    /// Sends every ordinary successor of a state to its owner.
-    fn expand(&mut self, state: &[u32], parent: Parent, depth: u64) -> Result<ControlFlow<()>, ExchangeError> {
+    /// Brings every ordinary successor of the state with this number to its owner.
+    fn expand(&mut self, state: &[u32], number: u64, depth: u64) -> Result<ControlFlow<()>, ExchangeError> {
         self.expansion.begin(self.model, state);
         let (mut ordinal, mut events) = (0, 0);
         while let Some(found) = self.expansion.next(self.model) {
@@ -232,8 +224,8 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
             }
             if let Some((kind, last)) = violation_at(&found) {
                 events += 1;
-                let (partition, number) = (self.exchange.me(), parent.number);
-                self.record(&kind, last, Seen { layer: depth, key: parent.key, event: events, partition, number });
+                let (partition, key) = (self.exchange.me(), self.owners.hash(state));
+                self.record(&kind, last, Seen { layer: depth, key, event: events, partition, number });
             }
             match found {
                 Next::Successor { label, transient: true, .. } => {
@@ -242,7 +234,7 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
                 }
                 Next::Successor { transient: false, .. } => {
                     ordinal += 1;
-                    self.send(parent, ordinal)?;
+                    self.bring(number, ordinal)?;
                 }
                 Next::Broken { .. } => {}
                 Next::Done(_) => self.expansion.turn(self.model),
@@ -251,22 +243,21 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Sends the successor found last to its owner.
-    fn send(&mut self, parent: Parent, ordinal: u32) -> Result<(), ExchangeError> {
-        let (owner, _) = self.owner(&self.expansion.successor);
+    /// Inserts the successor found last, or sends it to its owner.
+    #[inline]
+    fn bring(&mut self, number: u64, ordinal: u32) -> Result<(), ExchangeError> {
+        let owner = self.owners.owner(&self.expansion.successor);
+        if owner == self.exchange.me() {
+            self.position.advance(&self.expansion.successor);
+            self.arrive(Origin { partition: owner, number, ordinal });
+            return Ok(());
+        }
         let outbox = &mut self.outboxes[owner];
-        outbox.push(parent, ordinal, &self.expansion.successor);
-        if BATCH_BYTES <= outbox.len() && owner != self.exchange.me() {
+        outbox.push(number, ordinal, &self.expansion.successor);
+        if BATCH_BYTES <= outbox.len() {
             return self.exchange.send(owner, outbox.take());
         }
         Ok(())
-    }
-
-    /// The partition to which a state belongs, and the key of the state.
-    fn owner(&self, state: &[u32]) -> (usize, u64) {
-        let visible = state.len().saturating_sub(self.model.hidden_words());
-        let hash = hash_words(&state[..visible], SEED);
-        (scale(hash, self.exchange.partitions()), hash.rotate_left(32))
     }
 
     /// Counts a violation.
@@ -274,26 +265,25 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
     fn record(&mut self, kind: &ViolationKind<M::Fault>, label: Option<M::Label>, seen: Seen) {
         self.statistics.violations += 1;
         let key = self.observer.key(kind, label.as_ref(), self.expansion.state());
-        self.seen.entry(key).or_insert((seen, 0)).1 += 1;
+        let known = self.seen.entry(key).or_insert((seen, 0));
+        *known = (known.0.min(seen), known.1 + 1);
     }
 
     /// Ends a round: what the others sent in it is inserted.
     fn end_round(&mut self) -> Result<Agreed, ExchangeError> {
-        let me = self.exchange.me();
+        while self.insert_oldest() {}
         for (owner, outbox) in self.outboxes.iter_mut().enumerate() {
-            if owner != me && 0 < outbox.len() {
+            if 0 < outbox.len() {
                 self.exchange.send(owner, outbox.take())?;
             }
         }
         let reason = self.stop.and_then(|stop| REASONS.iter().position(|reason| *reason == stop));
         let stop = reason.map_or(0, |place| place as u64 + 1);
-        let waiting = self.next_layer.keys.len() as u64;
+        let waiting = self.next_layer.states.len() as u64;
         let memory_bytes = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory_bytes);
         let summary = [stop, self.statistics.states, waiting, self.statistics.violations, memory_bytes];
-        let mut round = self.exchange.end_round(&summary)?;
-        let own = round.batches.get_mut(me).ok_or(ExchangeError::Damaged)?;
-        own.push(self.outboxes[me].take());
+        let round = self.exchange.end_round(&summary)?;
         self.insert(round.batches)?;
         let mut agreed = Agreed { stop: None, states: 0, waiting: 0, violations: 0, memory_bytes: 0 };
         for summary in &round.summaries {
@@ -317,45 +307,43 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         Ok(agreed)
     }
 
-    /// Inserts what arrived, least parent first.
+    /// Inserts what arrived, one sender after the other, in the order in which it was sent.
     fn insert(&mut self, batches: Vec<Vec<Vec<u8>>>) -> Result<(), ExchangeError> {
-        let readers: Result<Vec<BatchReader>, ExchangeError> = batches.into_iter().map(BatchReader::new).collect();
-        let mut readers = readers?;
-        let least = |readers: &[BatchReader]| {
-            let parents = readers.iter().enumerate().filter_map(|(sender, reader)| Some((sender, reader.parent?)));
-            parents.min_by_key(|(_, parent)| parent.key)
-        };
-        while let Some((sender, parent)) = least(&readers) {
-            let reader = &mut readers[sender];
-            while reader.parent == Some(parent) {
-                let origin = Origin { partition: sender, number: parent.number, ordinal: reader.ordinal };
-                self.arrive(origin, &reader.words);
+        for (partition, batches) in batches.into_iter().enumerate() {
+            let mut reader = BatchReader::new(batches)?;
+            while let Some(number) = reader.parent {
+                self.position.advance(&reader.words);
+                self.arrive(Origin { partition, number, ordinal: reader.ordinal });
                 reader.advance()?;
             }
         }
+        while self.insert_oldest() {}
         Ok(())
     }
 
-    /// Inserts a state, unless it was inserted before.
-    fn arrive(&mut self, origin: Origin, state: &[u32]) {
-        if self.stop == Some(StopReason::Full) {
-            return;
+    /// Looks up the state that the position was moved to. It is inserted in its turn, unless it was inserted before.
+    #[inline]
+    fn arrive(&mut self, origin: Origin) {
+        if self.arrivals.is_full() {
+            self.insert_oldest();
         }
-        self.position.advance(state);
-        let inserted = self.store.insert(&mut self.position, Class::Ordinary);
+        self.arrivals.look_up(self.store, &mut self.position, origin);
         self.position.forget();
+    }
+
+    /// Inserts the state that was looked up first; false if there is none.
+    #[inline]
+    fn insert_oldest(&mut self) -> bool {
+        let Some((inserted, arrival)) = self.arrivals.commit(self.store) else { return false };
         if inserted == Inserted::Old {
             self.statistics.matched += 1;
-            return;
-        }
-        let has_room = self.next_layer.keys.len() < u32::MAX as usize;
-        if !has_room || !origin.pack().is_some_and(|packed| self.ways.push(packed)) {
+        } else if arrival.tag.pack().is_some_and(|packed| self.ways.push(packed)) {
+            self.statistics.states += 1;
+            self.next_layer.states.push_words(&arrival.words);
+        } else {
             self.stop = Some(StopReason::Full);
-            return;
         }
-        self.statistics.states += 1;
-        self.next_layer.states.push(self.store, &self.position, Class::Ordinary);
-        self.next_layer.keys.push(hash_words(self.position.visible(), SEED).rotate_left(32));
+        true
     }
 
     #[cold]
@@ -369,7 +357,7 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
     }
 
     fn memory_bytes(&self) -> u64 {
-        let layers = self.layer.memory_bytes() + self.next_layer.memory_bytes();
+        let layers = self.layer.states.memory_bytes() + self.next_layer.states.memory_bytes();
         let outboxes: usize = self.outboxes.iter().map(BatchWriter::len).sum();
         let local = (outboxes + self.expansion.memory_bytes()) as u64 + self.ways.memory_bytes();
         self.store.memory_bytes() + self.position.memory_bytes() + layers + local

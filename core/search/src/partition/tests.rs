@@ -77,13 +77,34 @@ fn any_number_of_partitions_finds_what_one_thread_finds() {
                 assert_eq!(counters(reached.statistics), counters(one.statistics), "{seed}, {partitions}");
                 assert_eq!(kinds(&found), kinds(&one.violations), "{seed}, {partitions}");
             }
-            let told = (found, reached.ways.clone(), Statistics { memory_bytes: 0, ..reached.statistics });
+            assert_eq!(together(&toy, partitions, &settings)[0].ways, reached.ways, "{seed}: it cannot be repeated");
+            let violations: Vec<_> = found.iter().map(|found| (found.kind, last(found), found.count)).collect();
+            let lengths: Vec<_> = reached.ways.iter().map(|way| (way.ordinals.len(), way.event)).collect();
+            let told = (violations, lengths, Statistics { memory_bytes: 0, ..reached.statistics });
             assert_eq!(
                 *before.get_or_insert_with(|| told.clone()),
                 told,
                 "{seed}: {partitions} partitions tell another story"
             );
         }
+    }
+}
+
+#[test]
+fn states_that_few_bytes_spread_are_counted_as_by_one_thread() {
+    const NODES: usize = 20_000;
+    // Hubs lead everywhere, so that nearly all nodes are reached.
+    let to = |node: usize, i: usize| (node * 31 + i * 7_919 + 1) % NODES;
+    let successors: Vec<Vec<usize>> = (0..NODES).map(|node| (0..3).map(|i| to(node, i)).collect()).collect();
+    let toy = Toy::plain(&successors.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let settings = Settings { stop_at: StopAt::Never, ..Settings::default() };
+    let one = crate::breadth_first(&mut toy.clone(), &mut TreeStore::new(), &mut Quiet, &settings);
+    assert!(8_192 < one.statistics.states, "{}", one.statistics.states);
+    for partitions in [2, 3, 5] {
+        let all = together(&toy, partitions, &settings);
+        let counters = |statistics: Statistics| Statistics { memory_bytes: 0, ..statistics };
+        assert_eq!(counters(all[0].statistics), counters(one.statistics), "{partitions}");
+        assert!(all[0].partitions.iter().all(|part| 100 < part.states), "{:?}", all[0].partitions);
     }
 }
 
