@@ -75,6 +75,10 @@ pub struct Schedule {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..), requires = "sections", help_heading = "What to look for")]
     pub unroll: u8,
 
+    /// Let the sections do without the shared variables that serve nothing but waiting, such as locks: the orders do what they did.
+    #[arg(long, requires = "sections", help_heading = "What to look for")]
+    pub without_locks: bool,
+
     /// Stop after this many states, such as 1_000_000, 500k or 2M.
     #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
     pub max_states: Option<u64>,
@@ -172,6 +176,8 @@ pub fn run(args: &Schedule) -> u8 {
     };
     if let Some(why) = &scheduled.no_sections {
         output::complain(&format!("no sections: {why}"));
+    } else if args.without_locks && report.without.is_empty() {
+        output::complain("nothing is left out of the sections: no shared variable serves nothing but waiting");
     }
     let written = args.export.as_ref().map_or(0, |path| write(path, args, &scheduled));
     exit::worse(exit::worse(code(report), printed), written)
@@ -258,6 +264,7 @@ fn request(args: &Schedule, scheduler: SchedulerChoice) -> ScheduleRequest {
         export: args.export.is_some(),
         sections: args.sections,
         unroll: usize::from(args.unroll),
+        without_locks: args.without_locks,
         ..unhurried
     }
 }

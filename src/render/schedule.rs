@@ -76,14 +76,20 @@ pub fn fair(schedule: &ScheduleReport) -> String {
 /// A schedule as sections.
 pub fn sections(schedule: &ScheduleReport) -> String {
     let mut text = String::new();
+    if !schedule.without.is_empty() {
+        let [verb, they] = if schedule.without.len() == 1 { ["serves", "it does"] } else { ["serve", "they do"] };
+        let names = schedule.without.join(", ");
+        let _ = writeln!(text, "\nwithout {names}, which {verb} nothing but waiting: the orders below do what {they}");
+    }
     for section in &schedule.sections {
-        let SectionReport { number, laps, events, orders, longest_chain, then } = section;
+        let SectionReport { number, laps, events, left_out, orders, longest_chain, then } = section;
         let size = format!("{}, {} to keep", counted(events.len() as u64, "step"), counted(*orders, "order"));
         let _ = writeln!(
             text,
-            "\n{}{}: {size}; at least {longest_chain} one after the other",
+            "\n{}{}: {size}; at least {longest_chain} one after the other{}",
             paint(STRONG, format!("section {number}")),
-            if *laps == 1 { String::new() } else { format!(", {laps} times") }
+            if *laps == 1 { String::new() } else { format!(", {laps} times") },
+            if *left_out == 0 { String::new() } else { format!("; {} left out", counted(*left_out, "step")) }
         );
         let who = |event: &SectionEventReport| match &event.partner {
             Some(partner) => format!("{} and {partner}", event.process),

@@ -124,6 +124,12 @@ fn a_fair_schedule_is_told_or_who_would_be_held_back() {
     let (locks, held) = (scratch.file("locks.pml", locks.as_bytes()), scratch.file("held.pml", held.as_bytes()));
     let fair = "fair: there is a safe schedule under which every process moves again and again as long as it can";
     run(&["schedule", &locks, "--for", "fair", "--sections"]).expect(0).says(fair).says("section 1: 2 steps");
+    let bare = run(&["schedule", &locks, "--sections", "--without-locks"]).expect(0);
+    bare.says("without a, b, which serve nothing but waiting: the orders below do what they do")
+        .says("section 1: 0 steps, 0 orders to keep; at least 0 one after the other; 8 steps left out");
+    let whole = run(&["schedule", &held, "--sections", "--without-locks"]).expect(0);
+    assert!(whole.err.contains("nothing is left out of the sections"), "{}", whole.err);
+    run(&["schedule", &locks, "--without-locks"]).expect(3);
     let neglected = "no fair schedule: under every safe schedule, P[0] may have to be held back for ever although";
     run(&["schedule", &held, "--for", "fair"]).expect(1).says(neglected);
     run(&["schedule", &held, "--for", "progress"])
@@ -132,8 +138,10 @@ fn a_fair_schedule_is_told_or_who_would_be_held_back() {
     run(&["schedule", &held]).expect(0);
     let schemas = Schemas::read();
     for file in [&locks, &held] {
-        let document = run(&["schedule", "--json", "--for", "fair", file]).json();
-        assert_eq!(schemas.errors("schedule.schema.json", &document), Vec::<String>::new(), "{file}");
+        for more in [&["--for", "fair"][..], &["--sections", "--without-locks"]] {
+            let document = run(&[&["schedule", "--json", file][..], more].concat()).json();
+            assert_eq!(schemas.errors("schedule.schema.json", &document), Vec::<String>::new(), "{file}");
+        }
     }
 }
 

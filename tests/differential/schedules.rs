@@ -232,3 +232,30 @@ fn the_experiments_come_out_as_they_are_told() {
         assert_eq!(export.states, kept.states, "{text}");
     }
 }
+
+#[test]
+fn the_sections_of_the_experiments_come_out_as_they_are_told() {
+    let text = include_str!("../../docs/experiments/schedules.md");
+    let models =
+        text.split("~~~promela\n").skip(1).map(|rest| rest.split_once("~~~\n<!-- sections: ").expect("a remark"));
+    let mut count = 0;
+    for (model, rest) in models {
+        count += 1;
+        let loaded = load("m.pml", model.to_owned(), &[], &mut |_, _| None, &Settings::default());
+        let size = |unroll: usize, without_locks: bool| {
+            let request = ScheduleRequest { sections: true, unroll, without_locks, ..ScheduleRequest::default() };
+            let scheduled = schedule(&loaded, &request, &Stops::all(&Cancel::new()), &mut |_| {});
+            assert_eq!(scheduled.failure, None);
+            let section = scheduled.report.sections.last().expect("a section");
+            format!("{} of {}", section.longest_chain, section.events.len())
+        };
+        let found = [false, true].map(|without| [1, 8].map(|unroll| size(unroll, without)).join(", ")).join("; ");
+        assert_eq!(Some(found.as_str()), rest.split(" -->").next(), "{model}");
+        for size in found.split([',', ';']).map(str::trim) {
+            let (chain, steps) = size.split_once(" of ").expect("two numbers");
+            let fits = |line: &str| line.contains(&format!(" {steps} |")) && line.ends_with(&format!(" {chain} |"));
+            assert!(text.lines().any(fits), "no row for {size}");
+        }
+    }
+    assert_eq!(count, 2);
+}

@@ -33,8 +33,12 @@ impl Footprint {
 
     /// Whether the order of two steps may matter.
     pub fn depends_on(&self, other: &Self) -> bool {
-        let shared = |pid: &u8| other.processes.contains(pid);
-        self.beyond || other.beyond || self.processes.iter().any(shared) || self.conflict(other).is_some()
+        self.beyond || other.beyond || self.shares_a_process(other) || self.conflict(other).is_some()
+    }
+
+    /// Whether a process takes part in both.
+    pub fn shares_a_process(&self, other: &Self) -> bool {
+        self.processes.iter().any(|pid| other.processes.contains(pid))
     }
 
     /// A variable or channel that both touch and one of them changes.

@@ -49,7 +49,7 @@ use fabius_task::scheduler::{Chosen, scheduler_of, unknown_types};
 use fabius_task::settings::SchedulerChoice;
 use fabius_task::words::{counted, limit_reached};
 use places::{Places, Whereabouts};
-use sections::{NoSections, Rule};
+use sections::{NoSections, Rule, Telling};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -263,15 +263,11 @@ impl Question<'_> {
         }
         let Explored { graph, region, .. } = explored;
         let rule = plan.map_or(Rule::Laps(region), Rule::Plan);
-        match sections::sections(
-            &mut self.machine,
-            &self.loaded.map,
-            graph,
-            (rule, self.request.unroll),
-            &self.stops.all,
-        ) {
-            Ok(sections) => {
-                report.sections = sections;
+        let ScheduleRequest { unroll, without_locks, .. } = *self.request;
+        let telling = Telling { rule, unroll, without_locks };
+        match sections::sections(&mut self.machine, &self.loaded.map, graph, telling, &self.stops.all) {
+            Ok(told) => {
+                (report.sections, report.without) = (told.sections, told.without);
                 Ok((report, None))
             }
             Err(NoSections::TooLarge(why)) => Ok((report, Some(why))),

@@ -75,6 +75,8 @@ pub struct ScheduleRequest {
     pub sections: bool,
     /// A section that follows itself is told this many times in a row.
     pub unroll: usize,
+    /// Sections do without the shared variables that nothing but waiting needs.
+    pub without_locks: bool,
     /// Sets of waits tried, for each vocabulary.
     pub checks_max: u64,
     /// States looked at to find waits, in all vocabularies together, and to check more of them than the best.
@@ -98,6 +100,7 @@ impl Default for ScheduleRequest {
             export: false,
             sections: false,
             unroll: 1,
+            without_locks: false,
             checks_max: CHECKS_MAX,
             work_max: WORK_MAX,
             work_per_transition: WORK_PER_TRANSITION,

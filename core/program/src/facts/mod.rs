@@ -37,6 +37,7 @@ mod recorded;
 mod step;
 mod stuck;
 mod value;
+pub mod waiting;
 mod walk;
 
 pub use bits::{Bits, Channels};

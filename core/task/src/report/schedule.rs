@@ -73,6 +73,9 @@ pub struct ScheduleReport {
     /// A schedule that stays among safe states, as sections, where they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SectionReport>,
+    /// Shared variables that the sections do without, since nothing but waiting needs them: locks, say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
     /// What the answer rests on.
     pub explored: ExploredReport,
 }
@@ -118,6 +121,9 @@ pub struct SectionReport {
     pub laps: u64,
     /// Its steps, in the order of one run.
     pub events: Vec<SectionEventReport>,
+    /// Steps that are left out because they would do nothing without the variables of [`ScheduleReport::without`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
     /// How many orders between steps of different processes have to be kept.
     pub orders: u64,
     /// The number of steps that have to come one after the other.
@@ -307,7 +313,13 @@ impl ScheduleReport {
             forced: Vec::new(),
             fair: None,
             sections: Vec::new(),
+            without: Vec::new(),
             explored: ExploredReport::default(),
         }
     }
+}
+
+/// Whether there is nothing to say.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
