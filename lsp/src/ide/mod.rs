@@ -17,6 +17,7 @@ pub mod orders;
 pub mod place;
 mod questions;
 pub mod schedules;
+pub mod types;
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -7,7 +7,7 @@ use super::service::error;
 use crate::ide::completion;
 use crate::ide::diagnostics::diagnostics;
 use crate::ide::inline_values::{self, InlineValue};
-use crate::ide::{Place, View, actions as fixes, hints as inlays, hover as hovers, lenses as lines, names};
+use crate::ide::{Place, View, actions as fixes, hints as inlays, hover as hovers, lenses as lines, names, types};
 use fabius_promela::format as formatter;
 use fabius_promela::query::semantic::{Color, Colored};
 use fabius_promela::query::{SymbolId, SymbolKind, calls, complete, outline, semantic, shape, signature as signatures};
@@ -60,6 +60,12 @@ fn locations(context: &Context<'_>, places: &[Place]) -> Vec<lsp::Location> {
 pub fn definition(server: &mut MainLoop, params: &lsp::GotoDefinitionParams) -> Option<Vec<lsp::Location>> {
     at(server, &params.text_document_position_params, |context, view, at| {
         locations(context, &names::definition(view, at))
+    })
+}
+
+pub fn type_definition(server: &mut MainLoop, params: &lsp::GotoDefinitionParams) -> Option<Vec<lsp::Location>> {
+    at(server, &params.text_document_position_params, |context, view, at| {
+        locations(context, &types::type_definition(view, at))
     })
 }
 
@@ -416,7 +422,7 @@ fn hierarchy_item(context: &Context<'_>, id: SymbolId) -> Option<Value> {
 pub fn hierarchy(server: &mut MainLoop, params: &lsp::CallHierarchyPrepareParams) -> Option<Vec<Value>> {
     at(server, &params.text_document_position_params, |context, view, at| {
         let index = view.index();
-        let callable = |id: &SymbolId| calls::is_callable(index.symbol(*id).kind);
+        let callable = |id: &SymbolId| calls::is_callable(index.symbol(*id));
         let mut found: Vec<SymbolId> = index.meanings(view.file, at).into_iter().filter(callable).collect();
         if found.is_empty() {
             found.extend(index.container_at(view.file, at).filter(callable));
@@ -437,7 +443,7 @@ fn hierarchy_calls(
     let at = context.offset(item.selection_range.start);
     let callable = |id: &SymbolId| {
         let symbol = view.index().symbol(*id);
-        calls::is_callable(symbol.kind) && symbol.definition.file == view.file && symbol.definition.start as usize == at
+        calls::is_callable(symbol) && symbol.definition.file == view.file && symbol.definition.start as usize == at
     };
     let id = view.index().ids().find(callable)?;
     let converter = context.converter();

@@ -292,6 +292,47 @@ fn calls_go_both_ways() {
     assert_eq!(incoming[0]["from"]["name"], "init", "{incoming}");
     let outgoing = editor.request("callHierarchy/outgoingCalls", json!({ "item": item }));
     assert_eq!(outgoing[0]["to"]["name"], "twice", "{outgoing}");
+    assert_eq!(outgoing[1]["to"]["name"], "line", "{outgoing}");
+    assert_eq!(outgoing.as_array().map(Vec::len), Some(2), "{outgoing}");
+}
+
+#[test]
+fn a_channel_says_who_sends_and_who_receives() {
+    let (editor, uri) = opened("channels");
+    for (word, nth) in [("line =", 0), ("line!", 0), ("line?", 0)] {
+        let item = editor.request("textDocument/prepareCallHierarchy", place(&uri, word, nth))[0].clone();
+        assert_eq!(item["name"], "line", "{word}");
+        assert_eq!(item["selectionRange"]["start"], position("line =", 0, 0), "{word}");
+        let senders = editor.request("callHierarchy/incomingCalls", json!({ "item": item }));
+        assert_eq!(senders.as_array().map(Vec::len), Some(1), "{senders}");
+        assert_eq!(senders[0]["from"]["name"], "Asker");
+        assert_eq!(senders[0]["fromRanges"][0]["start"], position("line!", 0, 0));
+        let receivers = editor.request("callHierarchy/outgoingCalls", json!({ "item": item }));
+        assert_eq!(receivers.as_array().map(Vec::len), Some(1), "{receivers}");
+        assert_eq!(receivers[0]["to"]["name"], "init");
+        assert_eq!(receivers[0]["fromRanges"][0]["start"], position("line?", 0, 0));
+    }
+}
+
+#[test]
+fn a_variable_leads_to_its_type() {
+    let (editor, uri) = opened("types");
+    let start = |word, nth| {
+        let found = editor.request("textDocument/typeDefinition", place(&uri, word, nth));
+        found.as_array().unwrap().iter().map(|place| place["range"]["start"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(start("point.", 0), [position("Point {", 0, 0)]);
+    assert_eq!(start("line!", 0), [position("ask,", 0, 0)]);
+    assert_eq!(start("tell,", 0), [position("ask,", 0, 0)]);
+    assert_eq!(start("total", 0), Vec::<Value>::new());
+    // In the middle of typing there may be no answer, but no error.
+    for cut in (0..MODEL.len()).step_by(37) {
+        let uri = super::uri(&format!("types{cut}"));
+        editor.open(&uri, &MODEL[..cut]);
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } });
+        let found = editor.request("textDocument/typeDefinition", params);
+        assert!(found.is_array(), "{found}");
+    }
 }
 
 #[test]
