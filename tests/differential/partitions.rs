@@ -1,4 +1,5 @@
-//! A search in partitions finds what one thread finds breadth-first, and says the same for any number of them.
+//! A search in partitions finds what one thread finds breadth-first, and says the same for any number of them, but for
+//! which of several violations of a kind is found first, and by which of the paths of fewest transitions.
 //!
 //! `FABIUS_MODELS=n` says how many models of the corpus, and how many random ones.
 
@@ -28,6 +29,12 @@ fn settings(keep_going: bool) -> Settings {
 fn told(outcome: &Outcome) -> Option<PropertyReport> {
     let report = outcome.report.properties.first()?.clone();
     Some(PropertyReport { memory_bytes: 0, bytes_per_state: 0.0, strategy: None, audited: None, ..report })
+}
+
+/// What is told beside the violations: which of several ways to a violation is found first, and with which values
+/// of the variables, depends on the number of partitions.
+fn without_violations(report: &PropertyReport) -> PropertyReport {
+    PropertyReport { violations: Vec::new(), ..report.clone() }
 }
 
 /// Kinds, places and counts of the violations, in some order.
@@ -63,7 +70,7 @@ fn compare(name: &str, loaded: &Loaded) -> Result<bool, String> {
                 return Err(format!("{name}: one thread and {count} partitions:\n{expected:#?}\n{report:#?}"));
             }
             let known = first.get_or_insert_with(|| report.clone());
-            if *known != report {
+            if without_violations(known) != without_violations(&report) || violations(known) != violations(&report) {
                 return Err(format!("{name}: 2 and {count} partitions:\n{known:#?}\n{report:#?}"));
             }
         }
