@@ -3,7 +3,7 @@
 //! A reader that has gone away is no error: the exit code still says what was found. Anything else, such as a full disk, is.
 
 use crate::exit;
-use fabius_engine::Report;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
@@ -38,8 +38,8 @@ pub fn code(written: io::Result<()>) -> u8 {
 ///
 /// # Errors
 /// If that is not possible.
-pub fn document<'a>(reports: impl Iterator<Item = &'a Report>, alone: bool) -> io::Result<String> {
-    let reports: Vec<&Report> = reports.collect();
+pub fn document<'a, R: Serialize + 'a>(reports: impl Iterator<Item = &'a R>, alone: bool) -> io::Result<String> {
+    let reports: Vec<&R> = reports.collect();
     let text = match reports.as_slice() {
         [report] if alone => serde_json::to_string_pretty(report),
         reports => serde_json::to_string_pretty(reports),

@@ -18,6 +18,7 @@ use fabius_base::Code;
 use fabius_engine::report::{FindingReport, PropertyClass, PropertyReport, ViolationClass, ViolationReport};
 use fabius_engine::{Loaded, Outcome, Report, Verdict};
 use identity::{Identity, KnownReport};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -170,6 +171,19 @@ impl Checked {
         })
     }
 
+    /// The report as JSON; each violation says whether the baseline has it, where that is known.
+    fn marked(&self) -> serde_json::Result<Value> {
+        let mut report = serde_json::to_value(&self.report)?;
+        let properties = report["properties"].as_array_mut().into_iter().flatten();
+        let told = properties.flat_map(|property| property["violations"].as_array_mut().into_iter().flatten());
+        for (told, violation) in told.zip(self.violations()) {
+            if let Some(is_known) = violation.is_known() {
+                told["baseline"] = json!(if is_known { "known" } else { "new" });
+            }
+        }
+        Ok(report)
+    }
+
     /// The exit code of a model: as without a baseline, but only what is new fails.
     pub fn code(&self) -> u8 {
         match exit::of_report(&self.report) {
@@ -229,6 +243,10 @@ fn document(args: &Check, checked: &[Checked]) -> io::Result<String> {
     let missing = args.files.len().saturating_sub(checked.len());
     match args.formats.format() {
         Format::Text => Ok(String::new()),
+        Format::Json if checked.iter().any(|model| model.accepted.is_some()) => {
+            let reports: Vec<Value> = checked.iter().map(Checked::marked).collect::<Result<_, _>>()?;
+            output::document(reports.iter(), args.files.len() == 1)
+        }
         Format::Json => output::document(checked.iter().map(|checked| &checked.report), args.files.len() == 1),
         Format::Sarif => sarif::document(checked, missing),
         Format::Junit => junit::document(checked),
@@ -238,6 +256,12 @@ fn document(args: &Check, checked: &[Checked]) -> io::Result<String> {
 }
 
 impl Violation<'_> {
+    /// Whether it is known from the baseline; `None` without one, and for what is expected, which baselines leave out.
+    fn is_known(&self) -> Option<bool> {
+        let expected = self.property.is_as_expected() == Some(true);
+        self.is_accepted.filter(|accepted| *accepted || !expected)
+    }
+
     /// What goes wrong, as a sentence.
     fn headline(&self) -> &str {
         self.example.map_or(&self.report.message, |example| &example.finding.message)

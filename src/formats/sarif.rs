@@ -121,6 +121,9 @@ fn from_violation(violation: &Violation<'_>, report: &Report) -> Value {
     if let Some(flow) = flow {
         put("codeFlows", json!([flow]));
     }
+    if let Some(is_known) = violation.is_known() {
+        put("baselineState", json!(if is_known { "unchanged" } else { "new" }));
+    }
     if let Some(suppression) = suppression {
         put("suppressions", json!([suppression]));
     }

@@ -1,8 +1,10 @@
 //! `fabius check --baseline`: only what is new fails.
 
 use super::check;
+use crate::schema::Schemas;
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
+use serde_json::Value;
 
 /// Two assertions of which the first can fail.
 const OLD: &str =
@@ -96,6 +98,31 @@ fn formats_show_what_is_known() {
     let github = known.check(OLD, &["--format", "github"]).expect(0);
     assert!(github.out.starts_with("::notice ") && !github.out.contains("::error"), "{}", github.out);
     github.says("1 property: 0 hold or are as expected, 1 known from the baseline");
+}
+
+/// The marks of all violations, in the order of the document; `None` where there is none.
+fn marks(violations: &Value, key: &str) -> Vec<Option<String>> {
+    let all = violations.as_array().expect("a list").iter();
+    all.map(|violation| violation.get(key).map(|mark| mark.as_str().expect("a word").to_owned())).collect()
+}
+
+#[test]
+fn documents_mark_each_violation_as_known_or_new() {
+    let known = Known::of(OLD, &[]);
+    let sarif = known.check(NEW, &["--format", "sarif"]).expect(1).json();
+    let states = marks(&sarif["runs"][0]["results"], "baselineState");
+    assert_eq!(states, ["unchanged", "new"].map(|state| Some(state.to_owned())));
+    let report = known.check(NEW, &["--json"]).expect(1).json();
+    assert_eq!(Schemas::read().errors("report.schema.json", &report), [""; 0]);
+    let told = marks(&report["properties"][0]["violations"], "baseline");
+    assert_eq!(told, ["known", "new"].map(|mark| Some(mark.to_owned())));
+    // What is expected is in no baseline, so neither word would be true of it.
+    let expected = format!("/*@ expect safety: violated */\n{NEW}");
+    let report = known.check(&expected, &["--json"]).json();
+    assert_eq!(report["properties"][0]["expected"], "violated");
+    assert_eq!(marks(&report["properties"][0]["violations"], "baseline"), [Some("known".to_owned()), None]);
+    let without = check(&[&known.model, "--json", "--keep-going"]).json();
+    assert_eq!(marks(&without["properties"][0]["violations"], "baseline"), [None, None]);
 }
 
 #[test]
