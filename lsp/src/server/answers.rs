@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// The modifiers of coloured words, in the order of their bits.
 pub const MODIFIERS: [&str; 4] = ["declaration", "modification", "static", "readonly"];
@@ -30,7 +31,12 @@ pub fn diagnostic(server: &mut MainLoop, params: &lsp::DocumentDiagnosticParams)
         let own = all.iter().filter(|diagnostic| !diagnostic.of_check && diagnostic.place.file == context.name);
         Some(own.map(|diagnostic| converter.diagnostic(diagnostic, true)).collect::<Vec<_>>())
     });
-    json!({ "kind": "full", "items": items.unwrap_or_default() })
+    let items = json!(items.unwrap_or_default());
+    let id = format!("{:032x}", xxh3_128(items.to_string().as_bytes()));
+    if params.previous_result_id.as_ref() == Some(&id) {
+        return json!({ "kind": "unchanged", "resultId": id });
+    }
+    json!({ "kind": "full", "resultId": id, "items": items })
 }
 
 /// Asks about the place of a request.
@@ -266,13 +272,24 @@ pub fn selections(server: &mut MainLoop, params: &lsp::SelectionRangeParams) -> 
 
 pub fn format(server: &mut MainLoop, params: &lsp::DocumentFormattingParams) -> Option<Vec<Value>> {
     let context = Context::of(server, &params.text_document.uri)?;
-    Some(formatted(&context, &params.options, &(0..usize::MAX)))
+    let all = 0..usize::MAX;
+    Some(formatted(&context, &params.options, &[all]))
 }
 
 pub fn format_range(server: &mut MainLoop, params: &lsp::DocumentRangeFormattingParams) -> Option<Vec<Value>> {
     let context = Context::of(server, &params.text_document.uri)?;
     let range = context.bytes(params.range);
-    Some(formatted(&context, &params.options, &range))
+    Some(formatted(&context, &params.options, &[range]))
+}
+
+pub fn format_ranges(
+    server: &mut MainLoop,
+    params: &lsp::DocumentFormattingParams,
+    ranges: &[lsp::Range],
+) -> Option<Vec<Value>> {
+    let context = Context::of(server, &params.text_document.uri)?;
+    let ranges: Vec<Range<usize>> = ranges.iter().map(|range| context.bytes(*range)).collect();
+    Some(formatted(&context, &params.options, &ranges))
 }
 
 pub fn format_typed(server: &mut MainLoop, params: &lsp::DocumentOnTypeFormattingParams) -> Option<Vec<Value>> {
@@ -282,9 +299,10 @@ pub fn format_typed(server: &mut MainLoop, params: &lsp::DocumentOnTypeFormattin
     Some(edit.iter().map(|edit| replacement(&context, edit)).collect())
 }
 
-fn formatted(context: &Context<'_>, options: &lsp::FormattingOptions, within: &Range<usize>) -> Vec<Value> {
+fn formatted(context: &Context<'_>, options: &lsp::FormattingOptions, within: &[Range<usize>]) -> Vec<Value> {
     let found = formatter::format(context.view().text(), style(options));
-    let wanted = found.iter().filter(|edit| within.start <= edit.range.start && edit.range.end <= within.end);
+    let is_wanted = |edit: &Range<usize>| within.iter().any(|one| one.start <= edit.start && edit.end <= one.end);
+    let wanted = found.iter().filter(|edit| is_wanted(&edit.range));
     wanted.map(|edit| replacement(context, edit)).collect()
 }
 

@@ -45,7 +45,7 @@ pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
             "foldingRangeProvider": true,
             "selectionRangeProvider": true,
             "documentFormattingProvider": true,
-            "documentRangeFormattingProvider": true,
+            "documentRangeFormattingProvider": { "rangesSupport": true },
             "documentOnTypeFormattingProvider": { "firstTriggerCharacter": ":", "moreTriggerCharacter": ["d", "i", "}"] },
             "semanticTokensProvider": {
                 "legend": { "tokenTypes": Color::ALL.map(answers::token_type), "tokenModifiers": answers::MODIFIERS },
@@ -89,6 +89,10 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
         "textDocument/selectionRange" => json(answers::selections(server, &read(params)?)),
         "textDocument/formatting" => json(answers::format(server, &read(params)?)),
         "textDocument/rangeFormatting" => json(answers::format_range(server, &read(params)?)),
+        "textDocument/rangesFormatting" => {
+            let ranges: Vec<lsp::Range> = read(params["ranges"].clone())?;
+            json(answers::format_ranges(server, &read(params)?, &ranges))
+        }
         "textDocument/onTypeFormatting" => json(answers::format_typed(server, &read(params)?)),
         "textDocument/semanticTokens/full" => json(answers::tokens(server, &read(params)?)),
         "textDocument/semanticTokens/full/delta" => json(answers::tokens_delta(server, &read(params)?)),

@@ -265,6 +265,47 @@ fn formatting_is_done_once() {
 }
 
 #[test]
+fn several_ranges_are_formatted_at_once() {
+    let editor = Editor::new();
+    let uri = uri("ranges");
+    editor.open(&uri, "init {\nbyte x;\nbyte y;\nbyte z;\nx = y + z\n}\n");
+    let line =
+        |line: u32| json!({ "start": { "line": line, "character": 0 }, "end": { "line": line, "character": 7 } });
+    let touched = |ranges: Value| -> Vec<u64> {
+        let params = json!({
+            "textDocument": { "uri": uri }, "ranges": ranges, "options": { "tabSize": 2, "insertSpaces": true },
+        });
+        let edits = editor.request("textDocument/rangesFormatting", params);
+        let lines = edits.as_array().unwrap().iter();
+        lines.map(|edit| edit["range"]["start"]["line"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(touched(json!([line(1), line(3)])), [1, 3]);
+    assert_eq!(touched(json!([line(1), line(1)])), [1], "no edit comes twice");
+    assert_eq!(touched(json!([])), [0; 0]);
+}
+
+#[test]
+fn diagnostics_that_did_not_change_are_not_sent_again() {
+    let editor = Editor::new();
+    let uri = uri("unchanged");
+    editor.open(&uri, "init { x = 1 }\n");
+    let ask = |previous: &Value| {
+        let params = json!({ "textDocument": { "uri": uri }, "previousResultId": previous });
+        editor.request("textDocument/diagnostic", params)
+    };
+    let first = ask(&Value::Null);
+    assert_eq!((&first["kind"], first["items"].as_array().unwrap().len()), (&json!("full"), 1), "{first}");
+    let same = ask(&first["resultId"]);
+    assert_eq!(same, json!({ "kind": "unchanged", "resultId": first["resultId"] }));
+    editor.replace(&uri, 2, "\ninit { x = 1 }\n");
+    let moved = ask(&first["resultId"]);
+    assert_eq!(moved["kind"], "full", "the finding stands on another line: {moved}");
+    assert_ne!(moved["resultId"], first["resultId"]);
+    editor.replace(&uri, 3, "init { x = 1 }\n");
+    assert_eq!(ask(&first["resultId"])["kind"], "unchanged", "undone");
+}
+
+#[test]
 fn an_option_is_put_below_the_one_before_it() {
     let editor = Editor::new();
     let uri = uri("typed");
