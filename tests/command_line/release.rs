@@ -1,5 +1,6 @@
 //! What a release needs: packages that can be published, in some order, with all their files; versions that agree; the archive.
 
+use fabius_project::files::MODEL_ENDINGS;
 use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -126,6 +127,17 @@ fn plain(path: &Path) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+#[test]
+fn grammar_and_settings_of_editors_know_all_endings_of_models() {
+    let grammar: Value = serde_json::from_str(&read("tree-sitter-promela/tree-sitter.json")).expect("JSON");
+    assert_eq!(grammar["grammars"][0]["file-types"], serde_json::json!(MODEL_ENDINGS));
+    let page = read("docs/editors.md");
+    for ending in MODEL_ENDINGS {
+        assert!(page.contains(&format!(" {ending} = \"promela\"")), "Neovim: {ending}");
+    }
+    assert!(page.contains(&format!("path_suffixes = {MODEL_ENDINGS:?}")), "Zed");
 }
 
 #[test]
