@@ -213,13 +213,15 @@ fn a_known_loop_is_tried_after_an_edit() {
     });
 }
 
-/// Ten processes that count apart and together: few states with few delays, and ever more with more of them.
+/// Ten processes that count apart and together: few states with few delays, and ever more with more of them. A step takes
+/// long, so that a short look sees few states however fast the machine is.
 const COUNTERS: &str = "\
 short all;
 byte a[10];
+hidden byte i;
 active [10] proctype P() {
     do
-    :: atomic { a[_pid] < 4 -> a[_pid]++; all++ }
+    :: atomic { a[_pid] < 4 -> a[_pid]++; all++; d_step { i = 0; do :: i < 100 -> i++ :: else -> break od; i = 0 } }
     :: else -> break
     od;
     assert(all <= 40)
