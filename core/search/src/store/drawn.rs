@@ -62,7 +62,7 @@ impl<P: Copy + Default> TreeStore<P> {
     pub fn insert_words(&mut self, words: &[u32]) -> Inserted {
         let key = if words.len() <= Shape::<P>::RAW_MAX { raw_key(words) } else { self.key_of(words) };
         let layout = self.shape_mut(words.len()).layout;
-        self.commit(TreeProbe { key, length: words.len() as u32, layout, class: Class::Ordinary })
+        self.commit(TreeProbe::new(key, words.len(), layout, Class::Ordinary))
     }
 }
 

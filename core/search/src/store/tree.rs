@@ -25,13 +25,39 @@ pub struct TreeStore<P = ()> {
     layouts: Vec<Layout>,
 }
 
-/// A state, to a [`TreeStore`].
+/// A state, to a [`TreeStore`]: two machine words, so that it is handed over in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeProbe {
-    pub(super) key: u64,
-    pub(super) length: u32,
-    pub(super) layout: u32,
-    pub(super) class: Class,
+    key: u64,
+    /// From the top bit down: 31 bits for the number of words, 32 for the number of the layout, one for the class.
+    place: u64,
+}
+
+impl TreeProbe {
+    /// States have fewer words than 2 to the power of this.
+    const LENGTH_BITS: u32 = 31;
+
+    #[inline]
+    pub(super) fn new(key: u64, length: usize, layout: u32, class: Class) -> Self {
+        debug_assert!(length >> Self::LENGTH_BITS == 0, "states are short");
+        Self { key, place: (length as u64) << 33 | u64::from(layout) << 1 | class as u64 }
+    }
+
+    #[inline]
+    fn length(self) -> usize {
+        (self.place >> 33) as usize
+    }
+
+    #[inline]
+    fn layout(self) -> u32 {
+        (self.place >> 1) as u32
+    }
+
+    /// The number of the class.
+    #[inline]
+    fn class(self) -> usize {
+        self.place as usize & 1
+    }
 }
 
 impl<P: Copy + Default> Default for TreeStore<P> {
@@ -58,13 +84,13 @@ impl<P: Copy + Default> TreeStore<P> {
     /// As [`Store::commit`], and gives the payload of the state.
     #[inline]
     pub fn commit_entry(&mut self, probe: TreeProbe) -> (Inserted, &mut P) {
-        let class = probe.class as usize;
+        let class = probe.class();
         let mut key = probe.key;
-        let is_settled = |shape: &Shape<P>| shape.layout == probe.layout && !shape.keys[class].is_outgrown();
-        if !self.shape(probe.length as usize).is_some_and(is_settled) {
+        let is_settled = |shape: &Shape<P>| shape.layout == probe.layout() && !shape.keys[class].is_outgrown();
+        if !self.shape(probe.length()).is_some_and(is_settled) {
             key = self.settle(probe);
         }
-        let (old, payload) = self.shape_mut(probe.length as usize).keys[class].entry(key);
+        let (old, payload) = self.shape_mut(probe.length()).keys[class].entry(key);
         (if old { Inserted::Old } else { Inserted::New }, payload)
     }
 
@@ -72,16 +98,16 @@ impl<P: Copy + Default> TreeStore<P> {
     #[cold]
     fn settle(&mut self, probe: TreeProbe) -> u64 {
         let Self { shapes, layouts } = self;
-        let shape = shape_of(shapes, layouts, probe.length as usize);
-        if shape.keys[probe.class as usize].is_outgrown() {
-            shape.make_compact(probe.class as usize, layouts);
+        let shape = shape_of(shapes, layouts, probe.length());
+        if shape.keys[probe.class()].is_outgrown() {
+            shape.make_compact(probe.class(), layouts);
         }
-        let mut key = (shape.layout == probe.layout).then_some(probe.key);
+        let mut key = (shape.layout == probe.layout()).then_some(probe.key);
         loop {
             if let Some(key) = key {
                 return key;
             }
-            key = shape.translate(&layouts[probe.layout as usize], probe.key);
+            key = shape.translate(&layouts[probe.layout() as usize], probe.key);
             if key.is_none() {
                 shape.arrange(layouts);
             }
@@ -204,7 +230,7 @@ impl<P: Copy + Default> Store for TreeStore<P> {
         };
         let shape = self.shape_mut(length);
         shape.keys[class as usize].prefetch(key);
-        TreeProbe { key, length: length as u32, layout: shape.layout, class }
+        TreeProbe::new(key, length, shape.layout, class)
     }
 
     #[inline]
@@ -268,7 +294,7 @@ impl<P: Copy + Default> Store for TreeStore<P> {
             position.forget();
             let length = shape.length;
             debug_assert_eq!(self.key_of(position.visible_before()), key, "the memo is that of the state");
-            return TreeProbe { key, length: length as u32, layout, class };
+            return TreeProbe::new(key, length, layout, class);
         }
         walk_to(self, (note, hidden), class, position, room)
     }
@@ -293,14 +319,14 @@ impl<P: Copy + Default> Payloads<P> for TreeStore<P> {
             self.key_of(words)
         };
         let layout = self.shape_mut(words.len()).layout;
-        TreeProbe { key, length: words.len() as u32, layout, class }
+        TreeProbe::new(key, words.len(), layout, class)
     }
 
     #[inline]
     fn expect(&self, probe: TreeProbe) {
-        let shape = self.shape(probe.length as usize).filter(|shape| shape.layout == probe.layout);
+        let shape = self.shape(probe.length()).filter(|shape| shape.layout == probe.layout());
         if let Some(shape) = shape {
-            shape.keys[probe.class as usize].prefetch(probe.key);
+            shape.keys[probe.class()].prefetch(probe.key);
         }
     }
 }
