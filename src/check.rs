@@ -354,6 +354,7 @@ pub(crate) fn settings(args: &Check) -> Settings {
         }),
         keep_going: args.keep_going,
         optimize: !args.no_optimize && args.prune.is_none(),
+        cut_ranges: args.cut_ranges,
         reduction: !args.no_reduction && args.prune.is_none(),
         prune: args.prune.clone(),
         audit: args.audit.into(),

@@ -293,6 +293,11 @@ pub struct Check {
     #[arg(long, help_heading = "How to check")]
     pub no_optimize: bool,
 
+    /// Where a process chooses a value that the model only copies and compares with constants, explore one of those that no comparison
+    /// tells apart. Each value explored is one of the model's; notes say which are left.
+    #[arg(long, conflicts_with_all = ["delay", "depth_bound", "prune"], help_heading = "How to check")]
+    pub cut_ranges: bool,
+
     /// Disable partial-order reduction: explore every order of independent steps.
     #[arg(long, help_heading = "How to check")]
     pub no_reduction: bool,

@@ -583,6 +583,7 @@ fn states_that_are_left_out_are_named_in_the_verdict_and_nothing_is_proved() {
         (&["--prune", "nobody"], "`nobody` is not declared"),
         (&["--prune", "stored == 1", "--delay", "auto"], "cannot be combined"),
         (&["--prune", "stored == 1", "--processes", "2"], "cannot be combined"),
+        (&["--prune", "stored == 1", "--cut-ranges"], "cannot be"),
     ] {
         let refused = run(&[&["models/bounded_buffer.pml"], args].concat()).expect(3);
         assert!(refused.err.contains(why) || refused.out.contains(why), "{why}: {} {}", refused.out, refused.err);

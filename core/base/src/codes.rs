@@ -92,6 +92,7 @@ codes! {
     ChoicesFree = "F0506", Note, "branches without cost in a search for infinite runs";
     WithoutEffect = "F0507", Note, "setting without effect";
     Contradiction = "F0508", Error, "contradictory search settings";
+    RangeCut = "F0509", Note, "range of values cut";
     AssertionViolated = "F0601", Error, "assertion can fail";
     InvalidEndState = "F0602", Error, "deadlock";
     EvaluationFailed = "F0603", Error, "runtime error";

@@ -57,7 +57,9 @@ pub(crate) fn check(
                 Some(outcome) => {
                     let mut checked = Checked::of(describe(planned, &outcome, seconds), verdict::exhaustive(&outcome));
                     if outcome.completeness == Completeness::Exhaustive {
-                        checked.findings = dead_code(program, &loaded.map, &|edge| machine.reached(edge));
+                        checked.findings = dead_code(program, &loaded.map, &|edge| {
+                            machine.reached(edge) || loaded.is_passed_over(edge)
+                        });
                     }
                     confirm_all(&mut checked, (loaded, program, planned), outcome, watch, context);
                     return checked;

@@ -91,7 +91,8 @@ pub(crate) fn check(
     // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
     if all_seen && checked.report.reduction != ON && settings.prune.is_none() {
-        checked.findings = dead_code(program, &loaded.map, &|edge| machine.reached(edge));
+        checked.findings =
+            dead_code(program, &loaded.map, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
         checked.marks = Some(marks(program, &|edge| machine.reached(edge)));
     }
     // A store that is not exact may have left out what is nearer.

@@ -3,14 +3,16 @@
 use crate::plan::{SAFETY, plan};
 use crate::report::{ProjectReport, Verdict};
 use crate::settings::Settings;
+use crate::words::grouped;
 use fabius_base::{Cancel, Code, Finding, SourceMap, Span, StopReason};
-use fabius_program::Program;
+use fabius_program::facts::ranges::{CutRange, cut_ranges};
+use fabius_program::{EdgeId, Program};
 use fabius_promela::ast::Model;
 use fabius_promela::{
     Expectation, Loader, Options, OutsideFormula, Parsed, SealedStretch, expectation_complaint, expectations, lower,
     lower_with, parse_with, sealed_stretches,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,6 +31,8 @@ pub struct Loaded {
     pub program: Option<Arc<Program>>,
     /// Whether the program is not what is written, step for step.
     optimized: bool,
+    /// Edges that are never taken, since another one does what they do.
+    passed_over: BTreeSet<EdgeId>,
     /// What there is to say about the text.
     pub findings: Vec<Finding>,
     /// Where a delaying scheduler may not interrupt.
@@ -83,6 +87,11 @@ impl Loaded {
         let Some(tree) = tree else { return Ok(self.clone()) };
         let program = lower_with(tree, &self.map, &self.name, Options::ALL, cancel).program.map(Arc::new);
         cancel.requested().map_or(Ok(Self { program, optimized: true, ..self.clone() }), Err)
+    }
+
+    /// Whether an edge is never taken only because another one does what it does.
+    pub fn is_passed_over(&self, edge: EdgeId) -> bool {
+        self.passed_over.contains(&edge)
     }
 
     /// Whether the program is not what is written, step for step.
@@ -178,6 +187,13 @@ fn read(
         program = lowered.program.map(Arc::new);
         findings.extend(lowered.findings);
     }
+    let cut = program.as_ref().filter(|_| settings.cut_ranges).and_then(|program| cut_ranges(program));
+    let is_cut = cut.is_some();
+    let mut passed_over = BTreeSet::new();
+    if let Some(cut) = cut {
+        findings.extend(cut.ranges.iter().map(range_finding));
+        (program, passed_over) = (Some(Arc::new(cut.program)), cut.passed_over);
+    }
     let tree = Some(Arc::new(model));
     let (seals, complaints) = sealed_stretches(&map, &inactive);
     findings.extend(complaints);
@@ -187,7 +203,8 @@ fn read(
         name: name.to_owned(),
         map,
         program,
-        optimized: settings.optimize,
+        optimized: settings.optimize || is_cut,
+        passed_over,
         findings,
         seals,
         expectations,
@@ -219,6 +236,25 @@ fn expected_verdicts(
     (expected, complaints)
 }
 
+/// What was left out of a range of values, and why.
+fn range_finding(range: &CutRange) -> Finding {
+    /// No more values than this are listed.
+    const SHOWN_MAX: usize = 12;
+    let CutRange { variable, process, span, values, kept } = range;
+    let shown: Vec<String> = kept.iter().take(SHOWN_MAX).map(i32::to_string).collect();
+    let more = if SHOWN_MAX < kept.len() { ", …" } else { "" };
+    let headline = format!(
+        "{} of {} values of `{variable}` are explored: {}{more}",
+        kept.len(),
+        grouped(*values),
+        shown.join(", ")
+    );
+    let reason = format!("`{process}` chooses here");
+    Finding::new(Code::RangeCut, headline)
+        .at(*span, reason)
+        .note("each value left out has the same outcome as one of these in every comparison of the model")
+}
+
 /// The name of a formula that is not written in the model, by its place among them.
 fn formula_name(index: usize) -> String {
     if index == 0 { "formula".to_owned() } else { format!("formula_{}", index + 1) }
@@ -248,6 +284,7 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
         map: SourceMap::new(),
         program: None,
         optimized: false,
+        passed_over: BTreeSet::new(),
         findings: vec![finding],
         seals: Vec::new(),
         expectations: Vec::new(),

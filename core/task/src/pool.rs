@@ -92,6 +92,7 @@ pub struct Part {
     included: Vec<Included>,
     formulas: Vec<String>,
     optimize: bool,
+    cut_ranges: bool,
     /// What the program means that is searched.
     digest: u128,
     keep_going: bool,
@@ -112,6 +113,7 @@ impl Part {
             included: loaded.source.included.clone(),
             formulas: settings.formulas.clone(),
             optimize: settings.optimize,
+            cut_ranges: settings.cut_ranges,
             digest: meaning(loaded.program.as_ref()?).0,
             keep_going: settings.keep_going,
             states_max: limits.states_max,
@@ -129,7 +131,12 @@ impl Part {
             let is_asked = |known: &&Included| known.0.0 == including && known.0.1 == included;
             self.included.iter().find(is_asked).map(|(_, found)| found.clone())
         };
-        let settings = Settings { formulas: self.formulas.clone(), optimize: self.optimize, ..Settings::default() };
+        let settings = Settings {
+            formulas: self.formulas.clone(),
+            optimize: self.optimize,
+            cut_ranges: self.cut_ranges,
+            ..Settings::default()
+        };
         let text = (self.name.as_str(), self.text.clone());
         let loaded = load_until(cancel, text, &self.defines, &mut include, &settings).map_err(PartError::Stopped)?;
         match &loaded.program {

@@ -39,6 +39,8 @@ pub struct Settings {
     pub keep_going: bool,
     /// Reset dead variables and merge statements before the search.
     pub optimize: bool,
+    /// Leave out values between which no comparison of the model tells a difference, where a process chooses one.
+    pub cut_ranges: bool,
     /// Leave out orders of independent steps that show nothing new.
     pub reduction: bool,
     /// Leave out the states in which this holds. Needs a model that is not optimised.
@@ -108,6 +110,7 @@ impl Default for Settings {
             store: None,
             keep_going: false,
             optimize: true,
+            cut_ranges: false,
             reduction: true,
             prune: None,
             whole_states_max: WHOLE_STATES_MAX,

@@ -173,7 +173,7 @@ fn never_executed(task: &Task<'_>, machine: &SearchedMachine, explored: &Explore
     if !all_seen || task.loaded.is_sealed() {
         return Vec::new();
     }
-    dead_code(task.program, &task.loaded.map, &|edge| machine.reached(edge))
+    dead_code(task.program, &task.loaded.map, &|edge| machine.reached(edge) || task.loaded.is_passed_over(edge))
 }
 
 /// Searches, or draws runs; and says what it means if nothing was found.

@@ -9,6 +9,7 @@ mod look;
 mod notes;
 mod portfolio;
 mod prune;
+mod ranges;
 mod ribbon;
 mod schedule;
 mod vacuity;

@@ -33,6 +33,7 @@ mod known;
 mod message;
 mod participants;
 mod potential;
+pub mod ranges;
 mod recorded;
 mod step;
 mod stuck;

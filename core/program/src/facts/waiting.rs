@@ -89,7 +89,7 @@ fn outside_of_steps(program: &Program) -> Vec<&Expr> {
 }
 
 /// All expressions of a program that are evaluated.
-fn expressions(program: &Program) -> Vec<&Expr> {
+pub(super) fn expressions(program: &Program) -> Vec<&Expr> {
     let mut found = outside_of_steps(program);
     let statements = program.processes.iter().flat_map(|process| &process.statements);
     for part in statements.flat_map(|statement| parts(&statement.action)) {
