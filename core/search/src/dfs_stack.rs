@@ -218,15 +218,6 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         Some(model.next(state, &mut frame.cursor, successor))
     }
 
-    /// How far the successors of the state on top are listed, not counting what was listed ahead.
-    #[inline]
-    pub(crate) fn cursor(&self) -> Option<M::Cursor> {
-        match &self.ahead {
-            Some(ahead) => Some(ahead.cursor),
-            None => self.frames.last().map(|frame| frame.cursor),
-        }
-    }
-
     /// The state on top and how far its successors are listed.
     pub(crate) fn state_and_cursor(&mut self) -> Option<(&[u32], &mut M::Cursor)> {
         let frame = self.frames.last_mut()?;

@@ -229,31 +229,6 @@ impl Position {
         self.stale_from = index;
     }
 
-    /// Sets the bit of the parent of each cell that changed since the memo was last right. False if all
-    /// must be taken as changed.
-    pub(crate) fn mark_stale_parents(&self, parents: &[u32], dirty: &mut [u64]) -> bool {
-        let end = self.memo + self.visible;
-        for change in &self.log[self.stale_from..] {
-            if change.cell == RESIZED {
-                return false;
-            }
-            if (change.cell as usize) < end {
-                let parent = parents[change.cell as usize];
-                dirty[parent as usize >> 6] |= 1 << (parent & 63);
-            }
-        }
-        true
-    }
-
-    /// A cell of the memo, or beyond it a word of the successor.
-    #[inline]
-    pub(crate) fn cell(&self, index: usize) -> u32 {
-        match index.checked_sub(self.memo) {
-            None => self.cells[index],
-            Some(word) => self.successor[word],
-        }
-    }
-
     /// Changes a cell of the memo.
     pub(crate) fn set_memo(&mut self, index: usize, value: u32) {
         let old = std::mem::replace(&mut self.cells[index], value);

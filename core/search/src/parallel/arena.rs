@@ -43,12 +43,6 @@ impl Arena {
         index as u32
     }
 
-    /// Gives back the index taken last.
-    #[inline]
-    pub(super) fn give_back(portion: &mut Portion) {
-        portion.0.start -= 1;
-    }
-
     /// Writes a number. Other threads see it once they were told its index.
     #[inline]
     pub(super) fn set(&self, index: u32, number: u64) {

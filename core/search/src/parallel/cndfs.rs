@@ -33,14 +33,13 @@
 //!   threads, and all that they wait for comes ([`Exploration::SAME_FOR_ALL`]).
 
 use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
-use super::store::{BITS, Key};
+use super::store::{BITS, Key, MarkedKeys, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Statistics};
 use fabius_base::Limits;
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -95,7 +94,7 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let how = Exploration { apart: Some(Marks::ACCEPTING), ..how };
-    let workers = WorkerPool::<(), Why<M>>::new(models.len(), 0, seed, settings);
+    let workers = WorkerPool::<(), Why<M>, MarkedKeys>::new(models.len(), 0, seed, settings);
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
     };
@@ -103,8 +102,8 @@ where
         let mut search = Cndfs {
             explorer: Explorer::new(thread, &workers, model, how, watch),
             mine: CYAN_FIRST << (thread % CYAN_BITS),
-            cyan: (CYAN_BITS < workers.threads).then(HashSet::new),
-            r: HashSet::new(),
+            cyan: (CYAN_BITS < workers.threads).then(StateSet::default),
+            r: StateSet::default(),
         };
         let run = search.search();
         search.explorer.publish();
@@ -115,13 +114,13 @@ where
 
 /// One of the threads.
 struct Cndfs<'a, M: Model> {
-    explorer: Explorer<'a, M, (), Why<M>>,
+    explorer: Explorer<'a, M, (), Why<M>, MarkedKeys>,
     /// The thread's bit for cyan, …
     mine: u32,
     /// … and its cyan states, if there are more threads than bits.
-    cyan: Option<HashSet<Key>>,
+    cyan: Option<StateSet>,
     /// Rᵢ.
-    r: HashSet<Key>,
+    r: StateSet,
 }
 
 impl<M: Model> Cndfs<'_, M> {
@@ -130,11 +129,10 @@ impl<M: Model> Cndfs<'_, M> {
             Ok(start) => start,
             Err(fault) => return found(Found::Fault { path: Vec::new(), fault }),
         };
-        let (place, old) = self.explorer.access.entry(start.key, 0);
-        let before = place.set(self.mine);
-        if old.is_none() {
+        if self.explorer.access.insert(start.key, 0).is_none() {
             self.explorer.count(false)?;
         }
+        let before = self.explorer.access.set(start.key, self.mine);
         self.explorer.begin(&start, note(before));
         self.turn_cyan(start.key);
         loop {
@@ -155,13 +153,12 @@ impl<M: Model> Cndfs<'_, M> {
 
     #[inline]
     fn arrive_in_blue(&mut self, t: Arrival) -> Run<Why<M>> {
-        let (place, old) = self.explorer.access.entry(t.key, self.mine);
-        let Some(bits) = old else {
+        let Some(bits) = self.explorer.access.insert(t.key, self.mine) else {
             self.explorer.count(t.transient)?;
             self.enter_in_blue(t.key, 0);
             return ControlFlow::Continue(());
         };
-        if is_cyan(bits, self.mine, &self.cyan, t.key) {
+        if self.is_cyan(bits, t.key) {
             let accepting = |s: Option<Key>| s.is_some_and(Key::is_reached_otherwise);
             if accepting(Some(t.key)) || accepting(self.explorer.stored().next_back()) {
                 return self.cycle(t.key);
@@ -172,7 +169,7 @@ impl<M: Model> Cndfs<'_, M> {
         } else if bits & CYAN != 0 && !t.again {
             self.explorer.defer();
         } else {
-            let note = note(place.set(self.mine));
+            let note = note(self.explorer.access.set(t.key, self.mine));
             self.explorer.count_match();
             self.enter_in_blue(t.key, note);
         }
@@ -187,9 +184,9 @@ impl<M: Model> Cndfs<'_, M> {
     }
 
     fn arrive_in_red(&mut self, t: Arrival) -> Run<Why<M>> {
-        let (_, old) = self.explorer.access.entry(t.key, 0);
+        let old = self.explorer.access.insert(t.key, 0);
         let bits = old.unwrap_or(0);
-        if is_cyan(bits, self.mine, &self.cyan, t.key) {
+        if self.is_cyan(bits, t.key) {
             return self.cycle(t.key);
         }
         if old.is_none() {
@@ -197,7 +194,7 @@ impl<M: Model> Cndfs<'_, M> {
         } else {
             self.explorer.count_match();
         }
-        if bits & RED == 0 && self.r.insert(t.key) {
+        if bits & RED == 0 && self.r.insert(&mut self.explorer.access, t.key, ()) {
             self.explorer.enter(t.key, IN_RED | UNCOUNTED);
         } else {
             self.explorer.prune();
@@ -213,18 +210,18 @@ impl<M: Model> Cndfs<'_, M> {
             return ControlFlow::Continue(());
         }
         if note & SEED == 0 {
-            self.explorer.access.entry(s, 0).0.set(BLUE);
+            self.explorer.access.set(s, BLUE);
             if s.is_reached_otherwise() {
-                self.r.insert(s);
+                self.r.insert(&mut self.explorer.access, s, ());
                 self.explorer.list_again(note | SEED);
                 return ControlFlow::Continue(());
             }
         } else {
             self.turn_red(s)?;
         }
-        self.explorer.access.entry(s, 0).0.clear(self.mine);
+        self.explorer.access.clear(s, self.mine);
         if let Some(cyan) = &mut self.cyan {
-            cyan.remove(&s);
+            cyan.remove(&mut self.explorer.access, s, ());
         }
         self.explorer.leave();
         ControlFlow::Continue(())
@@ -232,10 +229,11 @@ impl<M: Model> Cndfs<'_, M> {
 
     /// Waits until the accepting states of Rᵢ are red, apart from the seed; then all of Rᵢ are.
     fn turn_red(&mut self, seed: Key) -> Run<Why<M>> {
-        let r = std::mem::take(&mut self.r);
-        for &s in r.iter().filter(|&&s| s.is_reached_otherwise() && s != seed) {
+        let mut r = std::mem::take(&mut self.r);
+        r.remove(&mut self.explorer.access, seed, ());
+        for s in r.iter().filter(|s| s.is_reached_otherwise()) {
             let mut yields = 0;
-            while self.explorer.access.entry(s, 0).0.bits() & RED == 0 {
+            while self.explorer.access.bits(s) & RED == 0 {
                 self.explorer.look()?;
                 yields += 1;
                 if yields < YIELDS_MAX {
@@ -245,12 +243,22 @@ impl<M: Model> Cndfs<'_, M> {
                 }
             }
         }
-        for &s in &r {
-            self.explorer.access.entry(s, 0).0.set(RED);
+        for s in r.iter().chain([seed]) {
+            self.explorer.access.set(s, RED);
         }
         self.r = r;
         self.r.clear();
         ControlFlow::Continue(())
+    }
+
+    /// Whether a state with these bits is on the thread's own stack.
+    #[inline]
+    fn is_cyan(&mut self, bits: u32, s: Key) -> bool {
+        match &mut self.cyan {
+            // Those who share a bit take it back from each other.
+            Some(cyan) => cyan.contains(&mut self.explorer.access, s, ()),
+            None => bits & self.mine != 0,
+        }
     }
 
     #[inline]
@@ -262,7 +270,7 @@ impl<M: Model> Cndfs<'_, M> {
     #[inline]
     fn turn_cyan(&mut self, s: Key) {
         if let Some(cyan) = &mut self.cyan {
-            cyan.insert(s);
+            cyan.insert(&mut self.explorer.access, s, ());
         }
     }
 
@@ -284,14 +292,4 @@ fn found<L, F>(found: Found<L, F>) -> Run<Halt<Found<L, F>>> {
 #[inline]
 fn note(before: u32) -> u8 {
     if before & (CYAN | BLUE) == 0 { 0 } else { UNCOUNTED }
-}
-
-/// Whether a state with these bits is on the thread's own stack.
-#[inline]
-fn is_cyan(bits: u32, mine: u32, cyan: &Option<HashSet<Key>>, s: Key) -> bool {
-    match cyan {
-        // Those who share a bit take it back from each other.
-        Some(cyan) => cyan.contains(&s),
-        None => bits & mine != 0,
-    }
 }

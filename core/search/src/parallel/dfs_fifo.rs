@@ -33,14 +33,13 @@
 use super::explorer::{Arrival, Event, Exploration, Explorer, Start, UNCOUNTED};
 use super::pool::NextWork;
 use super::queue::Queue;
-use super::store::{BITS, Key};
+use super::store::{BITS, Key, MarkedKeys, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Statistics};
 use fabius_base::Limits;
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -111,7 +110,7 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    let workers = WorkerPool::<Work, Reason<M>>::new(models.len(), 0, seed, settings);
+    let workers = WorkerPool::<Work, Reason<M>, MarkedKeys>::new(models.len(), 0, seed, settings);
     let has_promoted = AtomicBool::new(false);
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
@@ -124,7 +123,7 @@ where
             levels,
             level: 0,
             mine: STACKED_FIRST << (thread % STACKED_BITS),
-            stacked: (STACKED_BITS < workers.threads).then(HashSet::new),
+            stacked: (STACKED_BITS < workers.threads).then(StateSet::default),
             begun: None,
             given: 0,
             has_promoted: &has_promoted,
@@ -143,7 +142,7 @@ where
 
 /// One of the threads.
 struct DfsFifo<'a, M: Model> {
-    explorer: Explorer<'a, M, Work, Reason<M>>,
+    explorer: Explorer<'a, M, Work, Reason<M>, MarkedKeys>,
     /// The thread's part of F, as a queue.
     frontier: Queue,
     /// If the order is strict: that for the next level.
@@ -153,7 +152,7 @@ struct DfsFifo<'a, M: Model> {
     /// The thread's bit for Sᵢ, …
     mine: u32,
     /// … and Sᵢ itself, if there are more threads than bits.
-    stacked: Option<HashSet<Key>>,
+    stacked: Option<StateSet>,
     /// What the thread searches from, and the states entered when it began.
     begun: Option<(Start, u64)>,
     /// How often it gave away a part of its queue since then.
@@ -167,7 +166,7 @@ impl<M: Model> DfsFifo<'_, M> {
         match self.explorer.reset_to_initial() {
             Err(fault) if self.explorer.thread == 0 => return self.found(Found::Fault { path: Vec::new(), fault }),
             Ok(start) if self.explorer.thread == 0 => {
-                self.explorer.access.entry(start.key, FRONTIER);
+                self.explorer.access.insert(start.key, FRONTIER);
                 self.explorer.count(false)?;
                 self.frontier.put(&start);
             }
@@ -191,11 +190,10 @@ impl<M: Model> DfsFifo<'_, M> {
 
     /// Searches from a state, unless it was visited.
     fn dfs(&mut self, start: Start) -> Run<Reason<M>> {
-        let (place, _) = self.explorer.access.entry(start.key, self.mine);
-        if place.bits() & VISITED != 0 {
+        if self.explorer.access.bits(start.key) & VISITED != 0 {
             return ControlFlow::Continue(());
         }
-        let note = note(place.set(self.mine));
+        let note = note(self.explorer.access.set(start.key, self.mine));
         self.explorer.reset_to(&start);
         self.explorer.begin(&start, note);
         self.stack(start.key);
@@ -226,8 +224,7 @@ impl<M: Model> DfsFifo<'_, M> {
     fn arrive(&mut self, t: Arrival) -> Run<Reason<M>> {
         let has_progress = t.marks.has(Marks::PROGRESS);
         let fresh = if has_progress { FRONTIER } else { self.mine };
-        let (place, old) = self.explorer.access.entry(t.key, fresh);
-        let Some(bits) = old else {
+        let Some(bits) = self.explorer.access.insert(t.key, fresh) else {
             if t.transient {
                 self.has_promoted.store(true, Ordering::Relaxed);
             }
@@ -242,23 +239,30 @@ impl<M: Model> DfsFifo<'_, M> {
         if bits & VISITED != 0 {
             self.prune();
         } else if has_progress {
-            let before = place.set(FRONTIER);
-            if before & (FRONTIER | VISITED) == 0 && !is_stacked(before, self.mine, &self.stacked, t.key) {
+            let before = self.explorer.access.set(t.key, FRONTIER);
+            if before & (FRONTIER | VISITED) == 0 && !self.is_stacked(before, t.key) {
                 self.explorer.count_match();
                 self.queue(t.key);
             } else {
                 self.prune();
             }
-        } else if is_stacked(bits, self.mine, &self.stacked, t.key) {
+        } else if self.is_stacked(bits, t.key) {
             return self.cycle(t.key);
         } else if bits & STACKED != 0 && !t.again {
             self.explorer.defer();
         } else {
-            let note = note(place.set(self.mine));
+            let note = note(self.explorer.access.set(t.key, self.mine));
             self.explorer.count_match();
             self.enter(t.key, note);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether a state with these bits, which is not in V, is in Sᵢ.
+    #[inline]
+    fn is_stacked(&mut self, bits: u32, t: Key) -> bool {
+        let Self { stacked, explorer, .. } = self;
+        bits & self.mine != 0 && stacked.as_mut().is_none_or(|stacked| stacked.contains(&mut explorer.access, t, ()))
     }
 
     #[inline]
@@ -291,9 +295,9 @@ impl<M: Model> DfsFifo<'_, M> {
         let Some(s) = self.explorer.top() else { return };
         #[cfg(debug_assertions)]
         self.successors_are_known();
-        self.explorer.access.entry(s, 0).0.set(VISITED);
+        self.explorer.access.set(s, VISITED);
         if let Some(stacked) = &mut self.stacked {
-            stacked.remove(&s);
+            stacked.remove(&mut self.explorer.access, s, ());
         }
         self.explorer.leave();
     }
@@ -301,7 +305,7 @@ impl<M: Model> DfsFifo<'_, M> {
     #[inline]
     fn stack(&mut self, s: Key) {
         if let Some(stacked) = &mut self.stacked {
-            stacked.insert(s);
+            stacked.insert(&mut self.explorer.access, s, ());
         }
     }
 
@@ -336,7 +340,7 @@ impl<M: Model> DfsFifo<'_, M> {
             return;
         }
         self.given = 0;
-        if self.explorer.access.entry(start.key, 0).0.bits() & VISITED == 0 {
+        if self.explorer.access.bits(start.key) & VISITED == 0 {
             self.explorer.workers.pool.offer(Work::Join(start.clone()));
         }
     }
@@ -346,7 +350,7 @@ impl<M: Model> DfsFifo<'_, M> {
     fn successors_are_known(&mut self) {
         if self.explorer.workers.settings.limits.depth_max.is_none() {
             self.explorer.each_successor(|access, t, marks| {
-                let bits = access.entry(t, 0).0.bits();
+                let bits = access.bits(t);
                 let wanted = if marks.has(Marks::PROGRESS) { VISITED | FRONTIER } else { VISITED };
                 assert_ne!(bits & wanted, 0, "a successor of a visited state is neither visited nor in the frontier");
             });
@@ -357,7 +361,7 @@ impl<M: Model> DfsFifo<'_, M> {
     fn cycle_is_unvisited(&mut self, t: Key) {
         let stored: Vec<Key> = self.explorer.stored().collect();
         for &s in stored.iter().rev().take_while(|&&s| s != t).chain([&t]) {
-            let bits = self.explorer.access.entry(s, 0).0.bits();
+            let bits = self.explorer.access.bits(s);
             assert_eq!(bits & VISITED, 0, "a visited state lies on a cycle without progress");
         }
     }
@@ -367,10 +371,4 @@ impl<M: Model> DfsFifo<'_, M> {
 #[inline]
 fn note(before: u32) -> u8 {
     if before & (STACKED | VISITED) == 0 { 0 } else { UNCOUNTED }
-}
-
-/// Whether a state with these bits, which is not in V, is in Sᵢ.
-#[inline]
-fn is_stacked(bits: u32, mine: u32, stacked: &Option<HashSet<Key>>, t: Key) -> bool {
-    bits & mine != 0 && stacked.as_ref().is_none_or(|stacked| stacked.contains(&t))
 }

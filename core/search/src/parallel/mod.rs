@@ -13,19 +13,19 @@
 //! [`pool`] for how they share it. Which of several cycles or paths is found depends on the threads' pace. Whether
 //! there is one does not, nor does the number of states where everything was looked at.
 
+mod apart;
 mod arena;
 mod cndfs;
 mod dfs_fifo;
 mod explorer;
-mod fold;
 mod pool;
 mod queue;
 mod reach;
-mod slots;
 mod store;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod watch;
 mod worker_pool;
 
 pub use cndfs::cndfs;

@@ -6,7 +6,7 @@
 //! Only a thread that works makes work. So when every thread waits and the list is empty, there is nothing left:
 //! in a search by levels, of this level. All this is known under the lock.
 
-use super::slots::Apart;
+use super::apart::Apart;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

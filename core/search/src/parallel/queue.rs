@@ -7,7 +7,7 @@ use super::trace::Trace;
 /// The queue.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Per state: three words of the key, trace, depth, number of hidden words, those.
+    /// Per state: four words of the key, trace, depth, number of hidden words, those.
     words: Vec<u32>,
     /// Words of states that were taken.
     taken: usize,
@@ -15,7 +15,7 @@ pub(super) struct Queue {
 }
 
 /// Words of a state without those that are hidden.
-const FIXED: usize = 6;
+const FIXED: usize = 7;
 /// This many words of states that were taken are kept in any case.
 const TAKEN_MIN: usize = 1 << 12;
 
@@ -41,7 +41,7 @@ impl Queue {
     /// Takes the first state.
     pub(super) fn take(&mut self) -> Option<Start> {
         let fixed = self.words.get(self.taken..self.taken + FIXED)?;
-        let &[table, left, right, trace, depth, hidden] = fixed else { return None };
+        let &[low, high, layout, set, trace, depth, hidden] = fixed else { return None };
         let start = self.taken + FIXED;
         self.taken = start + hidden as usize;
         let hidden = self.words[start..self.taken].to_vec();
@@ -50,7 +50,7 @@ impl Queue {
             self.words.drain(..self.taken);
             self.taken = 0;
         }
-        let key = Key::from_words([table, left, right]);
+        let key = Key::from_words([low, high, layout, set]);
         Some(Start { key, hidden, trace: Trace(trace), depth: u64::from(depth) })
     }
 
@@ -77,7 +77,7 @@ mod tests {
         let mut expected = VecDeque::new();
         for i in 0..5000_u32 {
             let hidden = vec![i; i as usize % 3];
-            let key = Key::from_words([i, i + 1, i + 2]);
+            let key = Key::from_words([i, i + 1, i + 2, i + 3]);
             let start = Start { key, hidden, trace: Trace(i * 7), depth: u64::from(i) * 3 };
             queue.put(&start);
             expected.push_back(start);

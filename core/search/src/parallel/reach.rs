@@ -14,14 +14,20 @@
 //! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one gives new states away as long as there are
 //! few in stock, which costs nothing while everybody is busy.
 
-use super::explorer::{Event, Exploration, Explorer, Start};
+use super::arena::Portion;
+use super::explorer::Start;
 use super::pool::NextWork;
-use super::trace::Trace;
-use super::worker_pool::{Run, Show, WorkerPool};
-use crate::model::Model;
+use super::store::{Access, Key, PlainKeys};
+use super::trace::{KnownTrace, Trace, Traced};
+use super::watch::{self, STEPS_PER_LOOK, look_around};
+use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
+use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy};
+use crate::model::{Ending, Marks, Model, Next};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
-use fabius_base::Limits;
+use crate::position::Position;
+use crate::store::{Class, Store, TreeStore};
+use fabius_base::{Limits, StopReason};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -55,7 +61,7 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    search(models, observer, settings, seed, Exploration::FREE)
+    search(models, observer, settings, seed, TransientPolicy::SKIP_LOOKUP)
 }
 
 pub(super) fn search<M, O>(
@@ -63,14 +69,14 @@ pub(super) fn search<M, O>(
     observer: &mut O,
     settings: &Settings,
     seed: u64,
-    how: Exploration,
+    policy: TransientPolicy,
 ) -> Outcome<M::Label, M::Fault>
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
     let stock = STOCK_PER_THREAD * models.len().saturating_sub(1);
-    let workers = WorkerPool::<Start, Halt>::new(models.len(), stock, seed, settings);
+    let workers = WorkerPool::<Start, Halt, PlainKeys>::new(models.len(), stock, seed, settings);
     let reports = Reports::<M>::default();
     let mut listed = Listed { violations: Vec::new(), by_key: HashMap::new() };
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
@@ -78,10 +84,23 @@ where
         tell_together(observer, statistics, limits, show)
     };
     let why = workers.work(models, &mut watch, |thread, model, watch| {
-        let explorer = Explorer::new(thread, &workers, model, how, watch);
-        let mut search = Reach { explorer, reports: &reports };
+        let mut search = Reach {
+            thread,
+            workers: &workers,
+            access: workers.store.access(),
+            stack: DfsStack::new(model, <TreeStore as Store>::MEMO_PER_WORD),
+            model,
+            bottom: Trace::START,
+            depth_below: 0,
+            share: WorkerStatistics::default(),
+            portion: Portion::default(),
+            steps_left: 0,
+            watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
+            reports: &reports,
+        };
+        search.stack.policy = policy;
         let run = search.work();
-        search.explorer.publish();
+        search.publish();
         run
     });
     listed.add(&reports, observer);
@@ -123,77 +142,228 @@ impl<M: Model> Listed<M> {
 
 /// One of the threads.
 struct Reach<'a, M: Model> {
-    explorer: Explorer<'a, M, Start, Halt>,
+    thread: usize,
+    workers: &'a Workers<'a>,
+    model: &'a mut M,
+    access: Access<'a, PlainKeys>,
+    stack: DfsStack<M, Way, Key>,
+    /// How the bottom of the stack was reached, …
+    bottom: Trace,
+    /// … with how many labels.
+    depth_below: u64,
+    share: WorkerStatistics,
+    portion: Portion,
+    steps_left: u32,
+    watch: Option<Watch<'a, 'a, M::Label>>,
     reports: &'a Reports<M>,
+}
+
+type Workers<'a> = WorkerPool<'a, Start, Halt, PlainKeys>;
+
+/// What a thread keeps with a state on the stack.
+#[derive(Clone, Copy)]
+struct Way {
+    /// What was listed: successors, and transitions without one.
+    listed: u32,
+    /// How it was reached, if somebody had to know.
+    trace: KnownTrace,
+}
+
+impl Way {
+    /// Nothing is known yet.
+    const NEW: Self = Self { listed: 0, trace: KnownTrace::NONE };
+}
+
+impl Traced for Way {
+    fn listed(&self) -> u32 {
+        self.listed
+    }
+
+    fn trace(&mut self) -> &mut KnownTrace {
+        &mut self.trace
+    }
+}
+
+impl Lookup for Access<'_, PlainKeys> {
+    type Probe = Key;
+
+    #[inline]
+    fn probe(&mut self, position: &mut Position, class: Class, _: Marks) -> Key {
+        self.key(position, class, false)
+    }
 }
 
 impl<M: Model> Reach<'_, M> {
     fn work(&mut self) -> Run<Halt> {
-        match self.explorer.reset_to_initial() {
-            Err(fault) if self.explorer.thread == 0 => return self.report(ViolationKind::Fault(fault), None),
-            Ok(start) if self.explorer.thread == 0 => {
-                self.explorer.access.entry(start.key, 0);
-                self.explorer.count(false)?;
-                self.explorer.begin(&start, 0);
+        if self.thread == 0 {
+            let mut initial = Vec::new();
+            if let Err(fault) = self.model.initial(&mut initial) {
+                return self.report(ViolationKind::Fault(fault), None);
             }
-            _ => {}
+            let key = self.reset(&initial);
+            self.access.insert(key);
+            self.count_state()?;
+            self.begin(Trace::START, 0);
         }
         loop {
             self.visit()?;
-            match self.explorer.wait(0) {
+            match self.wait() {
                 NextWork::Work(start) => {
-                    self.explorer.reset_to(&start);
-                    self.explorer.begin(&start, 0);
+                    let mut state = Vec::new();
+                    self.access.unfold(start.key, &mut state);
+                    state.extend_from_slice(&start.hidden);
+                    self.reset(&state);
+                    self.begin(start.trace, start.depth);
                 }
                 NextWork::Level | NextWork::Nothing => return ControlFlow::Continue(()),
             }
         }
     }
 
+    /// Moves to a state, with nothing below.
+    fn reset(&mut self, state: &[u32]) -> Key {
+        self.stack.reset(state);
+        self.access.key(&mut self.stack.position, Class::Ordinary, false)
+    }
+
+    /// Puts the state moved to at the bottom of the stack.
+    fn begin(&mut self, trace: Trace, depth: u64) {
+        self.share.pieces += 1;
+        (self.bottom, self.depth_below) = (trace, depth);
+        self.stack.start(self.model, false, Way { trace: trace.into(), ..Way::NEW });
+    }
+
+    /// Visits the state on the stack and all that can be reached from it, as far as nobody else does.
     fn visit(&mut self) -> Run<Halt> {
-        loop {
-            match self.explorer.next()? {
-                Event::Arrival(t) => {
-                    if self.explorer.access.entry(t.key, 0).1.is_some() {
-                        self.explorer.count_match();
-                        self.explorer.prune();
-                        continue;
+        while let Some(found) = self.stack.next(self.model) {
+            match self.steps_left.checked_sub(1) {
+                Some(left) => self.steps_left = left,
+                None => self.look()?,
+            }
+            if let Some(top) = self.stack.top() {
+                top.data.listed += 1;
+            }
+            match found {
+                Next::Successor { label, transient, fault, .. } => {
+                    if let Some(fault) = fault {
+                        self.report(ViolationKind::Fault(fault), label)?;
                     }
-                    self.explorer.count(t.transient)?;
-                    if self.explorer.workers.pool.lacks_stock() {
-                        let start = self.explorer.start(t.key);
-                        self.explorer.prune();
-                        self.explorer.workers.pool.offer(start);
-                    } else {
-                        self.explorer.enter(t.key, 0);
-                    }
+                    self.arrive(label, transient)?;
                 }
-                Event::Done => self.explorer.leave(),
-                Event::Over => return ControlFlow::Continue(()),
-                Event::Faulty { label, fault } => self.report(ViolationKind::Fault(fault), label)?,
-                Event::InvalidEnd => self.report(ViolationKind::InvalidEnd, None)?,
+                Next::Broken { label, fault } => self.report(ViolationKind::Fault(fault), Some(label))?,
+                Next::Done(ending) => {
+                    if ending == Ending::InvalidEnd {
+                        self.report(ViolationKind::InvalidEnd, None)?;
+                    }
+                    self.stack.pop();
+                }
             }
         }
+        ControlFlow::Continue(())
+    }
+
+    /// Goes to the successor, unless it was visited before, lies too deep, or is given away.
+    #[inline]
+    fn arrive(&mut self, label: Option<M::Label>, transient: bool) -> Run<Halt> {
+        let depth = self.depth_below + self.stack.depth() + u64::from(label.is_some());
+        self.share.statistics.transient += u64::from(transient);
+        if self.workers.settings.limits.depth_max.is_some_and(|max| max <= depth) {
+            self.stack.cut();
+            self.share.statistics.cut += 1;
+            self.share.statistics.matched += 1;
+            return ControlFlow::Continue(());
+        }
+        match self.stack.look_up(self.model, &mut self.access, transient, Marks::NONE) {
+            None => self.stack.descend(self.model, label, Marks::NONE, Way::NEW),
+            Some((class, key)) => {
+                if !self.access.insert(key) {
+                    self.share.statistics.matched += u64::from(class == Class::Ordinary);
+                    self.stack.reject();
+                    return ControlFlow::Continue(());
+                }
+                if class == Class::Ordinary {
+                    self.count_state()?;
+                }
+                if class == Class::Ordinary && self.workers.pool.lacks_stock() {
+                    self.give_away(key, depth);
+                } else {
+                    self.stack.enter(self.model, &mut self.access, label, transient, Way::NEW);
+                }
+            }
+        }
+        self.share.statistics.depth = self.share.statistics.depth.max(depth);
+        ControlFlow::Continue(())
+    }
+
+    /// Leaves the successor, a new state, to whoever has nothing to do.
+    #[cold]
+    fn give_away(&mut self, key: Key, depth: u64) {
+        self.stack.recover(&mut self.access);
+        let above = self.trace();
+        let listed = self.stack.top().map_or(0, |top| top.data.listed);
+        let trace = self.workers.traces.extend(above, listed, &mut self.portion);
+        let hidden = self.stack.position.hidden().to_vec();
+        self.stack.reject();
+        self.workers.pool.offer(Start { key, hidden, trace, depth });
+    }
+
+    /// How the state on top of the stack was reached.
+    fn trace(&mut self) -> Trace {
+        self.workers.traces.of_top(self.stack.frames_mut(), &mut self.portion)
+    }
+
+    #[inline]
+    fn count_state(&mut self) -> Run<Halt> {
+        if !self.workers.may_store() {
+            return ControlFlow::Break(Some(Halt::Stopped(StopReason::States)));
+        }
+        self.share.statistics.states += 1;
+        ControlFlow::Continue(())
     }
 
     /// Reports a violation: of the transition `label` from here, or of this state.
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, label: Option<M::Label>) -> Run<Halt> {
-        self.explorer.share.statistics.violations += 1;
-        let (state, trace) = (self.explorer.state().to_vec(), self.explorer.trace());
+        self.share.statistics.violations += 1;
+        let (state, trace) = (self.stack.position.state().to_vec(), self.trace());
         let mut waiting = {
             let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
             reports.push(Report { kind, label, state, trace });
             reports.len()
         };
-        if self.explorer.workers.settings.stop_at == StopAt::First {
+        if self.workers.settings.stop_at == StopAt::First {
             return ControlFlow::Break(Some(Halt::Found(())));
         }
         while REPORTS_MAX < waiting {
-            self.explorer.look()?;
+            self.look()?;
             std::thread::yield_now();
             waiting = self.reports.lock().unwrap_or_else(PoisonError::into_inner).len();
         }
         ControlFlow::Continue(())
+    }
+
+    /// Tells the others what this thread did, and whether there is a reason to stop.
+    #[cold]
+    fn look(&mut self) -> Run<Halt> {
+        self.steps_left = STEPS_PER_LOOK;
+        self.access.leave_if_asked();
+        self.publish();
+        let begun = (self.bottom, self.depth_below + self.stack.depth());
+        let Self { workers, model, stack, watch, .. } = self;
+        look_around(workers, watch, &mut |wanted| watch::snapshot(workers, (*model, stack), begun, wanted))
+    }
+
+    /// Waits for work.
+    fn wait(&mut self) -> NextWork<Start> {
+        self.access.leave();
+        self.publish();
+        watch::wait(self.workers, &mut self.watch, 0)
+    }
+
+    /// Says what this thread did up to now.
+    fn publish(&mut self) {
+        let statistics = &mut self.share.statistics;
+        statistics.memory_bytes = statistics.memory_bytes.max(self.stack.memory_bytes());
+        self.workers.publish(self.thread, &self.share);
     }
 }

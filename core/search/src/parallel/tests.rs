@@ -83,6 +83,12 @@ fn models(toy: &Toy, threads: usize, seed: u64) -> Vec<Halting> {
     (0..threads as u64).map(model).collect()
 }
 
+/// As [`models`], of which only the first is asked for the initial state.
+fn models_of_reach(toy: &Toy, threads: usize, seed: u64) -> Vec<Halting> {
+    let models = models(toy, threads, seed).into_iter();
+    models.map(|model| Halting { together: None, ..model }).collect()
+}
+
 fn threads(seed: u64) -> usize {
     1 + (seed / 2) as usize % 4
 }
@@ -440,7 +446,8 @@ fn many_threads_store_each_state_once() {
         let joint = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), levels, seed, exploration(seed));
         assert!(joint.proves_absence(), "seed {seed}: {:?}", joint.into_first());
         assert_eq!(joint.statistics.states, ordinary(&toy), "seed {seed}");
-        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed));
+        let mut models = models_of_reach(&toy, threads, seed);
+        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed).transient);
         assert_eq!(joint.statistics.states, ordinary(&toy), "seed {seed}");
         assert_eq!(joint.completeness, Completeness::Exhaustive);
     }

@@ -6,6 +6,7 @@
 //! most one for each time it is on a stack.
 
 use super::arena::{Arena, Portion};
+use crate::dfs_stack::Frame;
 use crate::model::{Model, Next};
 
 /// Traces are given out up to here, and then a search is told to stop. What is left is more than can
@@ -25,6 +26,35 @@ impl Trace {
     pub(super) const START: Self = Self(0);
 }
 
+/// How a state was reached, if that is known, in as many bytes as a trace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownTrace(u32);
+
+impl KnownTrace {
+    /// It is not known.
+    pub(super) const NONE: Self = Self(u32::MAX);
+
+    #[inline]
+    fn get(self) -> Option<Trace> {
+        (self.0 != Self::NONE.0).then_some(Trace(self.0))
+    }
+}
+
+impl From<Trace> for KnownTrace {
+    fn from(trace: Trace) -> Self {
+        Self(trace.0)
+    }
+}
+
+/// What a thread keeps with a state on its stack, as far as it says how states were reached.
+pub(super) trait Traced {
+    /// How many successors were listed; the last one is the state above.
+    fn listed(&self) -> u32;
+
+    /// How the state was reached, if that is known.
+    fn trace(&mut self) -> &mut KnownTrace;
+}
+
 impl Traces {
     /// None yet.
     pub(super) fn new() -> Self {
@@ -36,6 +66,25 @@ impl Traces {
         let index = self.0.take(portion);
         self.0.set(index, u64::from(trace.0) | u64::from(ordinal) << 32);
         Trace(index)
+    }
+
+    /// How the state on top of a stack was reached; afterwards that is known of all states below it, too.
+    pub(super) fn of_top<C, L, D: Traced>(&self, frames: &mut [Frame<C, L, D>], portion: &mut Portion) -> Trace {
+        let mut known = frames.len();
+        let mut trace = loop {
+            match known.checked_sub(1) {
+                None => break Trace::START,
+                Some(lower) => known = lower,
+            }
+            if let Some(trace) = frames[known].data.trace().get() {
+                break trace;
+            }
+        };
+        for above in known + 1..frames.len() {
+            trace = self.extend(trace, frames[above - 1].data.listed(), portion);
+            *frames[above].data.trace() = trace.into();
+        }
+        trace
     }
 
     /// Whether there are hardly any left. Then some may be wrong already.

@@ -1,8 +1,8 @@
 //! What the threads of a search have in common, and how they start and end.
 
+use super::apart::Apart;
 use super::pool::WorkPool;
-use super::slots::Apart;
-use super::store::SharedStore;
+use super::store::{SharedKeys, SharedStore};
 use super::trace::Traces;
 use crate::observer::Settings;
 use crate::outcome::{Halt, SearchOutcome, Statistics};
@@ -27,11 +27,11 @@ pub struct WorkerStatistics {
     pub pieces: u64,
 }
 
-/// Everything that the threads share. `T` is a piece of work, `E` says why a search ended.
+/// Everything that the threads share. `T` is a piece of work, `E` says why a search ended, `K` is a set of states.
 #[derive(Debug)]
-pub(super) struct WorkerPool<'a, T, E> {
+pub(super) struct WorkerPool<'a, T, E, K> {
     pub(super) settings: &'a Settings,
-    pub(super) store: SharedStore,
+    pub(super) store: SharedStore<K>,
     pub(super) traces: Traces,
     pub(super) pool: WorkPool<T>,
     pub(super) threads: usize,
@@ -57,7 +57,7 @@ pub(super) type Show<'a, L> = &'a mut dyn FnMut(SnapshotRequest) -> SearchSnapsh
 pub(super) type Watch<'a, 'b, L> =
     &'a mut (dyn FnMut(&Statistics, &mut Limits, Show<'_, L>) -> ControlFlow<StopReason> + 'b);
 
-impl<'a, T, E> WorkerPool<'a, T, E> {
+impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
     pub(super) fn new(threads: usize, stock: usize, seed: u64, settings: &'a Settings) -> Self {
         Self {
             settings,
@@ -154,7 +154,7 @@ impl<'a, T, E> WorkerPool<'a, T, E> {
     }
 }
 
-impl<T: Send, E: Send + From<StopReason>> WorkerPool<'_, T, E> {
+impl<T: Send, E: Send + From<StopReason>, K: SharedKeys> WorkerPool<'_, T, E, K> {
     /// Has each of the models worked on by a thread of its own, the first one by the caller's, which also
     /// watches. Returns why the search ended, if not because all was done.
     pub(super) fn work<M: Send, L>(

@@ -1,37 +1,27 @@
 //! A set of numbers of few bits, at about six bytes a number.
 //!
-//! A number of k bits is mixed by a bijection of the numbers of
-//! that length, so that what a table must hold is the mixed number, and the place where it is held says
-//! a part of it already (Cleary, *Compact Hash Tables Using Bidirectional Linear Probing*, 1984). The table has
-//! so many places that the rest fits into 32 bits. A place is a cache line of sixteen slots, compared as a
+//! A number is held as what its place leaves of it ([`Lines`]). A place is a cache line of sixteen slots, compared as a
 //! whole. The few that find their line full go, in full length, to a map on the side.
 //!
 //! The table is cut into segments by the top bits of the mixed number. They grow one at a time, by half,
 //! so that little memory is needed beyond the table while it grows.
 
 use super::pages::{HalfLine, Pages, prefetch};
+use super::quotient::{LINE, Lines, Mixer, lines_min_log};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Segments of a table; the top bits of a mixed number choose one.
-const SEGMENT_BITS: u32 = 2;
-/// Slots of a line.
-const LINE: usize = 16;
+pub const SEGMENT_BITS: u32 = 2;
 /// Slots in use, out of 32, that make a segment grow: 11 of 16 in a line, so that few are full.
 const LOAD_MAX_OF_32: usize = 23;
 /// Below this many lines a segment doubles; above, it grows by half.
 const SMALL: usize = 1 << 6;
 /// Lines of a huge page; from this many on, a segment grows by a quarter.
 const HUGE: usize = (2 << 20) / 64;
-/// Numbers have at least this many bits, to be mixed well.
-const BITS_MIN: u32 = 16;
-/// This many bits of a mixed number fit into a slot, with 0 left over to mark a free one.
-const REST_BITS_MAX: u32 = 31;
 /// Odd, with bits that look random.
-const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
-/// As above.
-const SECOND: u64 = 0xBB67_AE85_84CA_A73B;
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A set of numbers, each with a payload.
 #[derive(Debug)]
@@ -61,88 +51,30 @@ impl Hasher for MixedAlready {
     }
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = number.wrapping_mul(FIRST);
+        self.0 = number.wrapping_mul(SPREAD);
     }
-}
-
-/// A bijection of the numbers of this many bits.
-#[derive(Clone, Copy, Debug)]
-struct Mixer {
-    bits: u32,
-    half: u32,
 }
 
 #[derive(Debug, Default)]
 struct Segment<P> {
     lines: Pages<HalfLine>,
+    places: Lines,
     payloads: Box<[P]>,
     side: Side<P>,
-    /// Bits of a mixed number without those that chose the segment.
-    bits: u32,
-    /// Binary logarithm of the number of lines, rounded down.
-    lines_log: u32,
-    /// 2⁶⁴ by the number of lines, rounded up; 0 for one line.
-    per_line: u64,
     len: usize,
     len_max: usize,
-}
-
-impl Mixer {
-    fn new(bits: u32) -> Self {
-        let bits = bits.max(BITS_MIN);
-        Self { bits, half: bits.div_ceil(2) }
-    }
-
-    fn mask(self) -> u64 {
-        u64::MAX >> (64 - self.bits)
-    }
-
-    #[inline]
-    fn mix(self, x: u64) -> u64 {
-        let mask = self.mask();
-        let x = (x ^ (x >> self.half)).wrapping_mul(FIRST) & mask;
-        let x = (x ^ (x >> self.half)).wrapping_mul(SECOND) & mask;
-        x ^ (x >> self.half)
-    }
-
-    fn unmix(self, mixed: u64) -> u64 {
-        let mask = self.mask();
-        let x = mixed ^ (mixed >> self.half);
-        let x = x.wrapping_mul(inverse(SECOND)) & mask;
-        let x = x ^ (x >> self.half);
-        let x = x.wrapping_mul(inverse(FIRST)) & mask;
-        x ^ (x >> self.half)
-    }
-}
-
-/// The number whose product with `odd` is 1, modulo any power of two up to 2⁶⁴.
-fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
 impl<P: Copy + Default> CompactTable<P> {
     /// An empty table for numbers below 2 to the power of `bits`, with room for `len` of them.
     pub fn with_room(bits: u32, len: u64) -> Self {
-        let mixer = Mixer::new(bits);
-        let bits = mixer.bits - SEGMENT_BITS;
+        let mixer = Mixer::new(bits, SEGMENT_BITS);
         let lines = (len >> SEGMENT_BITS) as usize * 36 / (LINE * LOAD_MAX_OF_32) + 2;
-        let lines = lines.max(1 << Self::lines_min_log(mixer.bits));
-        let segments: Box<[_]> = (0..1 << SEGMENT_BITS).map(|_| Segment::with_lines(bits, lines)).collect();
+        let lines = lines.max(1 << lines_min_log(bits, SEGMENT_BITS));
+        let with_lines = |_| Segment::with_lines(mixer.rest_bits(), lines);
+        let segments: Box<[_]> = (0..1 << SEGMENT_BITS).map(with_lines).collect();
         let memory_bytes = segments.iter().map(Segment::memory_bytes).sum();
         Self { mixer, segments, len: 0, memory_bytes }
-    }
-
-    /// How many numbers of this many bits there must be for the table to be no larger than for shorter numbers.
-    pub fn len_min(bits: u32) -> u64 {
-        match Self::lines_min_log(bits) {
-            0 => 0,
-            log => (LINE as u64 / 2) << (log + SEGMENT_BITS),
-        }
-    }
-
-    /// With this many lines in a segment, the rest of a number fits.
-    fn lines_min_log(bits: u32) -> u32 {
-        bits.saturating_sub(REST_BITS_MAX + SEGMENT_BITS)
     }
 
     /// Numbers in the table.
@@ -160,9 +92,9 @@ impl<P: Copy + Default> CompactTable<P> {
     /// Tells the processor that the number will be asked for soon.
     #[inline]
     pub fn prefetch(&self, key: u64) {
-        let (index, hash) = self.place(key);
+        let (index, hash) = self.mixer.place(key);
         let segment = &self.segments[index];
-        let home = segment.home(hash).0;
+        let home = segment.places.home(hash).0;
         if let Some(line) = segment.lines.get(home) {
             prefetch(line);
         }
@@ -176,7 +108,7 @@ impl<P: Copy + Default> CompactTable<P> {
     /// Whether the number was there already, and its payload. It is there afterwards.
     #[inline]
     pub fn entry(&mut self, key: u64) -> (bool, &mut P) {
-        let (index, hash) = self.place(key);
+        let (index, hash) = self.mixer.place(key);
         if self.segments[index].len >= self.segments[index].len_max {
             self.grow(index);
         }
@@ -188,7 +120,7 @@ impl<P: Copy + Default> CompactTable<P> {
     /// Puts a number that is not there into the table.
     #[inline]
     pub fn insert_new(&mut self, key: u64, payload: P) {
-        let (index, hash) = self.place(key);
+        let (index, hash) = self.mixer.place(key);
         if self.segments[index].len >= self.segments[index].len_max {
             self.grow(index);
         }
@@ -196,19 +128,10 @@ impl<P: Copy + Default> CompactTable<P> {
         self.len += 1;
     }
 
-    /// Segment, and the mixed number without the bits that chose it.
-    #[inline]
-    fn place(&self, key: u64) -> (usize, u64) {
-        let bits = self.mixer.bits - SEGMENT_BITS;
-        let mixed = self.mixer.mix(key);
-        ((mixed >> bits) as usize & ((1 << SEGMENT_BITS) - 1), mixed & (u64::MAX >> (64 - bits)))
-    }
-
     /// Every number, with its payload.
     pub fn each(&self, mut visit: impl FnMut(u64, P)) {
         for (index, segment) in self.segments.iter().enumerate() {
-            let top = (index as u64) << segment.bits;
-            segment.each(|hash, payload| visit(self.mixer.unmix(top | hash), payload));
+            segment.each(|hash, payload| visit(self.mixer.number(index, hash), payload));
         }
     }
 
@@ -221,7 +144,7 @@ impl<P: Copy + Default> CompactTable<P> {
             many if many < HUGE => many + many / 2,
             many => many + many / 4,
         };
-        let old = std::mem::replace(segment, Segment::with_lines(segment.bits, lines));
+        let old = std::mem::replace(segment, Segment::with_lines(self.mixer.rest_bits(), lines));
         old.each(|hash, payload| segment.insert_new(hash, payload));
         self.memory_bytes += segment.memory_bytes();
         self.memory_bytes -= old.memory_bytes();
@@ -232,18 +155,17 @@ impl<P: Copy + Default> Segment<P> {
     fn with_lines(bits: u32, lines: usize) -> Self {
         let slots = lines * LINE;
         let payloads = vec![P::default(); slots].into_boxed_slice();
-        let (lines_log, len_max) = (lines.ilog2(), slots * LOAD_MAX_OF_32 / 32);
-        let per_line = (u64::MAX / lines as u64).wrapping_add(1);
-        let (lines, side) = (Pages::zeroed(lines), Side::default());
-        Self { lines, payloads, side, bits, lines_log, per_line, len: 0, len_max }
+        let len_max = slots * LOAD_MAX_OF_32 / 32;
+        let (places, side) = (Lines::new(lines, bits), Side::default());
+        Self { lines: Pages::zeroed(lines), places, payloads, side, len: 0, len_max }
     }
 
     /// Whether the number was there already, and its payload. There is room.
     #[inline]
     fn entry(&mut self, hash: u64) -> (bool, &mut P) {
-        let (line, rest) = self.home(hash);
-        if rest >> REST_BITS_MAX == 0
-            && let Some((old, slot)) = self.insert(line, rest as u32 + 1)
+        let (line, rest) = self.places.home(hash);
+        if let Some(entry) = Lines::entry(rest)
+            && let Some((old, slot)) = self.insert(line, entry)
         {
             self.len += usize::from(!old);
             return (old, &mut self.payloads[slot]);
@@ -261,53 +183,18 @@ impl<P: Copy + Default> Segment<P> {
     #[inline]
     fn insert_new(&mut self, hash: u64, payload: P) {
         self.len += 1;
-        let (line, rest) = self.home(hash);
-        if rest >> REST_BITS_MAX == 0 {
+        let (line, rest) = self.places.home(hash);
+        if let Some(entry) = Lines::entry(rest) {
             let slots = &mut self.lines[line].0;
             let free = (0..LINE).fold(0_u32, |free, i| free | u32::from(slots[i] == 0) << i);
             if free != 0 {
                 let slot = free.trailing_zeros() as usize % LINE;
-                slots[slot] = rest as u32 + 1;
+                slots[slot] = entry;
                 self.payloads[line * LINE + slot] = payload;
                 return;
             }
         }
         self.side.insert(hash, payload);
-    }
-
-    /// The line where a number belongs, and what is left of the number once the line is known. Numbers
-    /// with the same line lie `lines` apart in the lower part of the product, so that its last
-    /// `lines_log` bits say nothing new.
-    #[inline]
-    fn home(&self, hash: u64) -> (usize, u64) {
-        let product = u128::from(hash) * self.lines.len() as u128;
-        let lower = product as u64 & (u64::MAX >> (64 - self.bits));
-        ((product >> self.bits) as usize, lower >> self.lines_log)
-    }
-
-    /// The number that belongs into `line` and leaves `rest`: the least one whose product is not below
-    /// what is known of it.
-    fn back(&self, line: usize, rest: u64) -> u64 {
-        let lines = self.lines.len();
-        if self.bits + self.lines_log < 63 {
-            return self.divide((line as u64) << self.bits | rest << self.lines_log);
-        }
-        let product = (line as u128) << self.bits | u128::from(rest) << self.lines_log;
-        product.div_ceil(lines as u128) as u64
-    }
-
-    /// A product below 2⁶³ by the number of lines, rounded up. With n what is divided, rounded down, d the number of lines and
-    /// m = ⌈2⁶⁴/d⌉, n·m/2⁶⁴ is n/d and less than n/2⁶⁴ < 1 more: the quotient is right, or one too great, which the product
-    /// with d shows.
-    #[inline]
-    fn divide(&self, product: u64) -> u64 {
-        let lines = self.lines.len() as u64;
-        let least = product + (lines - 1);
-        if self.per_line == 0 {
-            return least;
-        }
-        let quotient = ((u128::from(least) * u128::from(self.per_line)) >> 64) as u64;
-        quotient - u64::from(least < quotient * lines)
     }
 
     /// Whether the entry was in the line already, and its slot; `None` if it is not and the line is full.
@@ -334,7 +221,7 @@ impl<P: Copy + Default> Segment<P> {
     fn each(&self, mut visit: impl FnMut(u64, P)) {
         for (line, slots) in self.lines.iter().enumerate() {
             for (i, &entry) in slots.0.iter().enumerate().filter(|(_, entry)| **entry != 0) {
-                visit(self.back(line, u64::from(entry - 1)), self.payloads[line * LINE + i]);
+                visit(self.places.back(line, entry), self.payloads[line * LINE + i]);
             }
         }
         self.side.iter().for_each(|(&hash, &payload)| visit(hash, payload));
@@ -354,44 +241,6 @@ mod tests {
     fn random(seed: &mut u64) -> u64 {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         *seed >> 20
-    }
-
-    #[test]
-    fn mixing_can_be_undone() {
-        for bits in BITS_MIN..=64 {
-            let mixer = Mixer::new(bits);
-            for key in [0, 1, 2, 12_345, 1 << (bits - 1), mixer.mask(), mixer.mask() / 3] {
-                assert!(mixer.mix(key) <= mixer.mask());
-                assert_eq!(mixer.unmix(mixer.mix(key)), key, "{bits}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_place_and_what_is_left_say_the_number() {
-        let mut seed = 7;
-        for lines in [1, 2, 3, 7, 64, 1000, 12_345] {
-            let segment = Segment::<()>::with_lines(36, lines);
-            for _ in 0..1000 {
-                let hash = random(&mut seed) & (u64::MAX >> 28);
-                let (line, rest) = segment.home(hash);
-                assert_eq!(segment.back(line, rest), hash, "{lines}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_product_is_divided_by_the_number_of_lines() {
-        let mut seed = 3;
-        let few = (1..300).chain([1 << 16, (1 << 16) + 1, 999_983, (1 << 22) - 1]);
-        for lines in few {
-            let segment = Segment::<()>::with_lines(36, lines);
-            let near = (0..70).map(|i| (random(&mut seed) >> (i % 40)).wrapping_mul(lines as u64).wrapping_add(i % 3));
-            for product in near.chain([0, 1, (1 << 63) - 1, (1 << 63) - 2]) {
-                let product = product & (u64::MAX >> 1);
-                assert_eq!(segment.divide(product), product.div_ceil(lines as u64), "{product} by {lines}");
-            }
-        }
     }
 
     #[test]

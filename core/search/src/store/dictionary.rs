@@ -1,50 +1,86 @@
-//! Numbers, each stored once and named by its place in the order of their arrival.
+//! Numbers, each stored once and named by its place in the order of their arrival; threads may name numbers at the
+//! same time.
+//!
+//! Open addressing: a slot of the index holds one more than a name, or 0, and the content of a name is written
+//! before the name is. A thread that wants a new name takes the next number, writes the content, and then tries
+//! to put the name into the first free slot: whoever names the same number meets it there. If another thread was
+//! faster, the number taken is the name of nothing.
+//!
+//! A dictionary has room for so many names; whoever has it for itself may [grow](Dictionary::grow) it.
+
+use super::pages::Pages;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Odd, with bits that look random.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Slots of the smallest index.
+const SLOTS_MIN: usize = 16;
 /// Below this many slots at most half of them are in use, so that few are looked at; above, three quarters.
 const SMALL: usize = 1 << 12;
 
 /// The different contents of one place, numbered from 0.
 #[derive(Debug, Default)]
 pub struct Dictionary {
-    contents: Vec<u64>,
-    /// Open addressing: one more than a name, or 0. Empty as long as there is but one content.
-    index: Box<[u32]>,
+    /// The only content, as long as there is no index.
+    first: OnceLock<u64>,
+    /// By name; as many as there is room for.
+    contents: Pages<AtomicU64>,
+    /// Names given out.
+    taken: AtomicU32,
+    /// Open addressing: one more than a name, or 0.
+    index: Pages<AtomicU32>,
     /// How far a hash is shifted to become a place in the index.
     shift: u32,
 }
 
 impl Dictionary {
-    /// The name of a content, a new one if it has none yet; `bytes` is told by how much the memory grew.
+    /// The name of a content, a new one if it has none yet. `None` if there is no room for a new one.
     #[inline]
-    pub fn name(&mut self, content: u64, bytes: &mut u64) -> u32 {
-        if !self.index.is_empty() {
+    pub fn name(&self, content: u64) -> Option<u32> {
+        let index = &*self.index;
+        if !index.is_empty() {
             let mut slot = (content.wrapping_mul(SPREAD) >> self.shift) as usize;
             loop {
-                let entry = self.index[slot & (self.index.len() - 1)];
+                let entry = index[slot & (index.len() - 1)].load(Ordering::Acquire);
                 if entry == 0 {
                     break;
                 }
-                if self.contents[entry as usize - 1] == content {
-                    return entry - 1;
+                if self.contents[entry as usize - 1].load(Ordering::Relaxed) == content {
+                    return Some(entry - 1);
                 }
                 slot += 1;
             }
         }
-        self.add(content, bytes)
+        self.add(content)
+    }
+
+    /// As [`Self::name`], with as much room as that takes.
+    pub fn name_with_room(&mut self, content: u64) -> u32 {
+        loop {
+            match self.name(content) {
+                Some(name) => return name,
+                None => self.grow(),
+            }
+        }
     }
 
     /// What a name stands for.
     #[inline]
     pub fn content(&self, name: u32) -> u64 {
-        self.contents.get(name as usize).copied().unwrap_or(0)
+        match self.contents.get(name as usize) {
+            Some(content) => content.load(Ordering::Relaxed),
+            None => self.first.get().copied().unwrap_or(0),
+        }
     }
 
-    /// Different contents.
+    /// Names given out: different contents, and a few numbers that are no names.
     #[inline]
     pub fn len(&self) -> usize {
-        self.contents.len()
+        if self.contents.is_empty() {
+            return usize::from(self.first.get().is_some());
+        }
+        self.taken.load(Ordering::Relaxed) as usize
     }
 
     /// Bits that every name so far fits into.
@@ -52,44 +88,89 @@ impl Dictionary {
         usize::BITS - self.len().saturating_sub(1).leading_zeros()
     }
 
+    /// As [`Self::name`], where the content most likely has no name.
     #[cold]
-    fn add(&mut self, content: u64, bytes: &mut u64) -> u32 {
-        if self.index.is_empty() && self.contents.first() == Some(&content) {
-            return 0;
+    fn add(&self, content: u64) -> Option<u32> {
+        if self.index.is_empty() {
+            return (*self.first.get_or_init(|| content) == content).then_some(0);
         }
-        let before = self.memory_bytes();
-        self.contents.push(content);
-        let name = self.contents.len() as u32 - 1;
-        let slots = self.index.len();
-        let most = if slots < SMALL { slots / 2 } else { slots / 4 * 3 };
-        if self.contents.len() > most.max(1) {
-            self.rebuild((slots * 2).max(8));
-        } else if slots > 0 {
-            self.enter(name);
-        }
-        *bytes += self.memory_bytes() - before;
-        name
-    }
-
-    fn rebuild(&mut self, slots: usize) {
-        self.shift = 64 - slots.ilog2();
-        self.index = vec![0; slots].into_boxed_slice();
-        for name in 0..self.contents.len() as u32 {
-            self.enter(name);
-        }
-    }
-
-    fn enter(&mut self, name: u32) {
         let mask = self.index.len() - 1;
-        let mut slot = (self.contents[name as usize].wrapping_mul(SPREAD) >> self.shift) as usize;
-        while self.index[slot & mask] != 0 {
+        let mut slot = (content.wrapping_mul(SPREAD) >> self.shift) as usize & mask;
+        let mut mine = None;
+        loop {
+            let mut entry = self.index[slot].load(Ordering::Acquire);
+            if entry == 0 {
+                let name = match mine {
+                    Some(name) => name,
+                    None => *mine.insert(self.take(content)?),
+                };
+                match self.index[slot].compare_exchange(0, name + 1, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => return Some(name),
+                    Err(faster) => entry = faster,
+                }
+            }
+            if self.contents[entry as usize - 1].load(Ordering::Relaxed) == content {
+                return Some(entry - 1);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// A number that nobody has, as the name of a content.
+    fn take(&self, content: u64) -> Option<u32> {
+        let room = self.contents.len() as u32;
+        let next = |taken: u32| (taken < room).then_some(taken + 1);
+        let name = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
+        self.contents[name as usize].store(content, Ordering::Relaxed);
+        Some(name)
+    }
+
+    /// Whether one more content can get a name.
+    pub fn has_room(&self) -> bool {
+        self.len() < self.contents.len()
+    }
+
+    /// Whether there will be no room soon.
+    pub fn is_crowded(&self) -> bool {
+        let room = self.contents.len();
+        room != 0 && room - room / 8 <= self.len()
+    }
+
+    /// Makes room: at least one more content gets a name.
+    pub fn grow(&mut self) {
+        let slots = (self.index.len() * 2).max(SLOTS_MIN);
+        let room = if slots < SMALL { slots / 2 } else { slots / 4 * 3 };
+        let taken = self.len();
+        let contents = Pages::<AtomicU64>::zeroed(room);
+        for (name, content) in contents[..taken].iter().enumerate() {
+            content.store(self.content(name as u32), Ordering::Relaxed);
+        }
+        let old = std::mem::replace(&mut self.index, Pages::zeroed(slots));
+        self.shift = 64 - slots.ilog2();
+        self.contents = contents;
+        if old.is_empty() && taken != 0 {
+            self.enter(0);
+        }
+        // Numbers that are no names are not in the index.
+        old.iter()
+            .map(|entry| entry.load(Ordering::Relaxed))
+            .filter(|&entry| entry != 0)
+            .for_each(|entry| self.enter(entry - 1));
+        self.taken = AtomicU32::new(taken as u32);
+    }
+
+    fn enter(&self, name: u32) {
+        let mask = self.index.len() - 1;
+        let mut slot = (self.content(name).wrapping_mul(SPREAD) >> self.shift) as usize;
+        while self.index[slot & mask].load(Ordering::Relaxed) != 0 {
             slot += 1;
         }
-        self.index[slot & mask] = name + 1;
+        self.index[slot & mask].store(name + 1, Ordering::Relaxed);
     }
 
-    fn memory_bytes(&self) -> u64 {
-        (self.contents.capacity() * size_of::<u64>() + self.index.len() * size_of::<u32>()) as u64
+    /// Memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.contents.memory_bytes() + self.index.memory_bytes()
     }
 }
 
@@ -98,21 +179,56 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
+    fn random(seed: &mut u64) -> u64 {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((*seed >> 40) % 500) | (((*seed >> 20) % 300) << 32)
+    }
+
     #[test]
     fn equal_contents_have_one_name_and_different_ones_have_two() {
-        let (mut dictionary, mut bytes) = (Dictionary::default(), 0);
+        let mut dictionary = Dictionary::default();
         let mut known = HashMap::new();
-        let mut random = 1_u64;
+        let mut seed = 1;
         for _ in 0..300_000 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let content = ((random >> 40) % 500) | (((random >> 20) % 300) << 32);
+            let content = random(&mut seed);
             let next = known.len() as u32;
-            let name = dictionary.name(content, &mut bytes);
+            let name = dictionary.name_with_room(content);
             assert_eq!(*known.entry(content).or_insert(next), name);
             assert_eq!(dictionary.content(name), content);
         }
         assert_eq!(dictionary.len(), known.len());
         assert!(1 << dictionary.bits() >= known.len() && 1 << (dictionary.bits() - 1) < known.len());
-        assert_eq!(bytes, dictionary.memory_bytes());
+    }
+
+    /// Threads that name the same contents at the same time agree on every name, before and after growing.
+    #[test]
+    fn threads_agree_on_the_names() {
+        let mut dictionary = Dictionary::default();
+        let mut known: HashMap<u64, u32> = HashMap::new();
+        for round in 0..200_u64 {
+            let named: Vec<Vec<(u64, Option<u32>)>> = std::thread::scope(|scope| {
+                let work = |thread: u64| {
+                    let dictionary = &dictionary;
+                    move || {
+                        let mut seed = round / 3 * 5 + thread % 2;
+                        (0..400).map(|_| random(&mut seed)).map(|content| (content, dictionary.name(content))).collect()
+                    }
+                };
+                let threads: Vec<_> = (0..4).map(|thread| scope.spawn(work(thread))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).collect()
+            });
+            for (content, name) in named.into_iter().flatten() {
+                let Some(name) = name else { continue };
+                assert_eq!(*known.entry(content).or_insert(name), name, "round {round}");
+                assert_eq!(dictionary.content(name), content);
+            }
+            if dictionary.is_crowded() || dictionary.index.is_empty() {
+                dictionary.grow();
+            }
+        }
+        let names: std::collections::HashSet<u32> = known.values().copied().collect();
+        assert_eq!(names.len(), known.len());
+        assert!(known.len() > 10_000);
+        assert!(known.iter().all(|(&content, &name)| dictionary.name(content) == Some(name)));
     }
 }

@@ -1,8 +1,8 @@
 //! States drawn at random from a visited set, for whoever audits a search once it is over.
 
 use super::hash::{mix, scale};
-use super::shape::Shape;
-use super::tree::{TreeProbe, TreeStore, raw_key};
+use super::keys::KeySet;
+use super::tree::{TreeProbe, TreeStore};
 use super::{Class, Inserted, Store};
 
 /// Odd, with bits that look random: steps from one random number to the next.
@@ -32,10 +32,10 @@ impl<P: Copy + Default> TreeStore<P> {
         });
         let mut next = wanted.next();
         let (mut at, mut drawn) = (0, Vec::with_capacity(count as usize));
-        for shape in self.shapes() {
-            shape.keys[Class::Ordinary as usize].each(|key, _| {
+        for of in self.each_length() {
+            of.keys[Class::Ordinary as usize].each(|key, _| {
                 if next == Some(at) {
-                    drawn.push(Drawn { key, length: shape.length as u32, layout: shape.layout });
+                    drawn.push(Drawn { key, length: of.shape.length as u32, layout: of.shape.layout });
                     next = wanted.next();
                 }
                 at += 1;
@@ -50,18 +50,16 @@ impl<P: Copy + Default> TreeStore<P> {
     /// Writes the visible words of a state that was drawn; drops what `words` held.
     pub fn words_of(&self, drawn: Drawn, words: &mut Vec<u32>) {
         words.clear();
-        let length = drawn.length as usize;
-        if length <= Shape::<P>::RAW_MAX {
-            words.extend([drawn.key as u32, (drawn.key >> 32) as u32].iter().take(length));
-        } else if let (Some(shape), Some(layout)) = (self.shape(length), self.layouts().get(drawn.layout as usize)) {
-            shape.unfold(layout, drawn.key, words);
+        let of = self.of_length(drawn.length as usize);
+        if let (Some(of), Some(layout)) = (of, self.layouts().get(drawn.layout as usize)) {
+            of.shape.unfold(layout, drawn.key, words);
         }
     }
 
     /// Whether an ordinary state with these visible words is in the store. It is there afterwards.
     pub fn insert_words(&mut self, words: &[u32]) -> Inserted {
-        let key = if words.len() <= Shape::<P>::RAW_MAX { raw_key(words) } else { self.key_of(words) };
-        let layout = self.shape_mut(words.len()).layout;
+        let key = self.key_of(words);
+        let layout = self.of_length_mut(words.len()).shape.layout;
         self.commit(TreeProbe::new(key, words.len(), layout, Class::Ordinary))
     }
 }

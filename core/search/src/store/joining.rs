@@ -85,8 +85,8 @@ fn fewest_pairs(
 
 impl Column {
     fn new(contents: impl Iterator<Item = u64>, bits: u32) -> Self {
-        let (mut dictionary, mut bytes) = (Dictionary::default(), 0);
-        let values = contents.map(|content| dictionary.name(content, &mut bytes)).collect();
+        let mut dictionary = Dictionary::default();
+        let values = contents.map(|content| dictionary.name_with_room(content)).collect();
         Self { values, different: dictionary.len() as u32, bits }
     }
 

@@ -1,7 +1,8 @@
 //! A set of keys of at most 64 bits: compact once the keys are many for their length.
 
-use super::compact::CompactTable;
+use super::compact::{self, CompactTable};
 use super::hash::{mix, unmix};
+use super::quotient;
 use super::table::HashTable;
 
 /// With this many keys, it is worth while to make them shorter so that they can be compact.
@@ -23,18 +24,47 @@ pub enum Keys<P> {
 /// The place of a key is fetched while so many others are put into the set.
 const AHEAD: usize = 16;
 
-/// A set that takes many new keys, in their order.
-pub struct Filling<'k, P: Copy + Default> {
-    keys: &'k mut Keys<P>,
+/// A set of keys of one layout, in which there may be something with each key.
+pub trait KeySet: Sized {
+    /// What is kept with a key.
+    type Payload: Copy + Default;
+
+    /// An empty set for keys of this many bits, with room for `len` of them.
+    fn with_room(bits: u32, len: u64) -> Self;
+
+    /// This many bits may a key have for a set of `len` keys to take as little memory as it can.
+    fn bits_max(len: u64) -> u32;
+
+    /// Keys in the set.
+    fn len(&self) -> u64;
+
+    /// Every key, with its payload, in an order that has nothing to do with the keys.
+    fn each(&self, visit: impl FnMut(u64, Self::Payload));
+
+    /// Tells the processor that the key will be asked for soon.
+    fn prefetch(&self, key: u64);
+
+    /// Puts a key that is not there into the set.
+    fn insert_new(&mut self, key: u64, payload: Self::Payload);
+}
+
+/// A set that takes many new keys, in their order; each is put into the set when the processor had time to fetch its place.
+pub struct Filling<'k, K: KeySet> {
+    keys: &'k mut K,
     /// The last keys taken, round and round.
-    waiting: [(u64, P); AHEAD],
+    waiting: [(u64, K::Payload); AHEAD],
     taken: usize,
 }
 
-impl<P: Copy + Default> Filling<'_, P> {
+impl<'k, K: KeySet> Filling<'k, K> {
+    /// Nothing is taken yet.
+    pub fn new(keys: &'k mut K) -> Self {
+        Self { keys, waiting: [(0, K::Payload::default()); AHEAD], taken: 0 }
+    }
+
     /// Takes a key that is not in the set, and was not taken before.
     #[inline]
-    pub fn take(&mut self, key: u64, payload: P) {
+    pub fn take(&mut self, key: u64, payload: K::Payload) {
         self.keys.prefetch(key);
         let slot = &mut self.waiting[self.taken % AHEAD];
         let (key, payload) = std::mem::replace(slot, (key, payload));
@@ -45,7 +75,7 @@ impl<P: Copy + Default> Filling<'_, P> {
     }
 }
 
-impl<P: Copy + Default> Drop for Filling<'_, P> {
+impl<K: KeySet> Drop for Filling<'_, K> {
     fn drop(&mut self) {
         for number in self.taken.saturating_sub(AHEAD)..self.taken {
             let (key, payload) = self.waiting[number % AHEAD];
@@ -55,22 +85,6 @@ impl<P: Copy + Default> Drop for Filling<'_, P> {
 }
 
 impl<P: Copy + Default> Keys<P> {
-    /// An empty set for keys of this many bits, with room for `len` of them.
-    pub fn with_room(bits: u32, len: u64) -> Self {
-        match CompactTable::<P>::len_min(bits) {
-            len_min if len_min <= len => Self::Compact(CompactTable::with_room(bits, len)),
-            len_min => {
-                let len_max = if len < MANY { len_min.min(MANY) } else { len_min };
-                Self::Full { table: HashTable::with_room(len), len_max }
-            }
-        }
-    }
-
-    /// This many bits may a key have for a set of `len` keys to be compact.
-    pub fn bits_max(len: u64) -> u32 {
-        (0..=64).rev().find(|&bits| CompactTable::<P>::len_min(bits) <= len).unwrap_or(0)
-    }
-
     /// Whether the set should be put into one with room for more.
     #[inline]
     pub fn is_outgrown(&self) -> bool {
@@ -89,50 +103,59 @@ impl<P: Copy + Default> Keys<P> {
         }
     }
 
-    /// Puts a key that is not there into the set.
-    #[inline]
-    fn insert_new(&mut self, key: u64, payload: P) {
+    /// Memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
         match self {
-            Self::Full { table, .. } => table.insert_new(mix(key), payload),
-            Self::Compact(table) => table.insert_new(key, payload),
+            Self::Full { table, .. } => table.memory_bytes(),
+            Self::Compact(table) => table.memory_bytes(),
+        }
+    }
+}
+
+impl<P: Copy + Default> KeySet for Keys<P> {
+    type Payload = P;
+
+    fn with_room(bits: u32, len: u64) -> Self {
+        match quotient::len_min(bits, compact::SEGMENT_BITS) {
+            len_min if len_min <= len => Self::Compact(CompactTable::with_room(bits, len)),
+            len_min => {
+                let len_max = if len < MANY { len_min.min(MANY) } else { len_min };
+                Self::Full { table: HashTable::with_room(len), len_max }
+            }
         }
     }
 
-    /// Takes many keys, none of which is there: each is put into the set when the processor had time to fetch its place.
-    pub fn fill(&mut self) -> Filling<'_, P> {
-        Filling { keys: self, waiting: [(0, P::default()); AHEAD], taken: 0 }
+    fn bits_max(len: u64) -> u32 {
+        quotient::bits_max(len, compact::SEGMENT_BITS)
     }
 
-    /// Tells the processor that the key will be asked for soon.
-    #[inline]
-    pub fn prefetch(&self, key: u64) {
-        match self {
-            Self::Full { table, .. } => table.prefetch(mix(key)),
-            Self::Compact(table) => table.prefetch(key),
-        }
-    }
-
-    /// Every key, with its payload, in an order that has nothing to do with the keys.
-    pub fn each(&self, mut visit: impl FnMut(u64, P)) {
-        match self {
-            Self::Full { table, .. } => table.each(|hash, payload| visit(unmix(hash), payload)),
-            Self::Compact(table) => table.each(visit),
-        }
-    }
-
-    /// Keys in the set.
-    pub fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         match self {
             Self::Full { table, .. } => table.len(),
             Self::Compact(table) => table.len(),
         }
     }
 
-    /// Memory in use, in bytes.
-    pub fn memory_bytes(&self) -> u64 {
+    fn each(&self, mut visit: impl FnMut(u64, P)) {
         match self {
-            Self::Full { table, .. } => table.memory_bytes(),
-            Self::Compact(table) => table.memory_bytes(),
+            Self::Full { table, .. } => table.each(|hash, payload| visit(unmix(hash), payload)),
+            Self::Compact(table) => table.each(visit),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, key: u64) {
+        match self {
+            Self::Full { table, .. } => table.prefetch(mix(key)),
+            Self::Compact(table) => table.prefetch(key),
+        }
+    }
+
+    #[inline]
+    fn insert_new(&mut self, key: u64, payload: P) {
+        match self {
+            Self::Full { table, .. } => table.insert_new(mix(key), payload),
+            Self::Compact(table) => table.insert_new(key, payload),
         }
     }
 }
@@ -147,7 +170,7 @@ mod tests {
         for (bits, room) in [(20, 1 << 17), (64, 0), (64, 5000)] {
             for count in [0, 1, AHEAD as u64 - 1, AHEAD as u64, 40, 5000] {
                 let mut keys = Keys::<u8>::with_room(bits, room);
-                let mut filling = keys.fill();
+                let mut filling = Filling::new(&mut keys);
                 (0..count).for_each(|i| filling.take(i * 199, i as u8));
                 drop(filling);
                 assert_eq!(keys.len(), count);

@@ -9,6 +9,7 @@
 //! is node `l + w`. The names of nodes 2 and 3 make up the key, which has no name.
 
 use super::dictionary::Dictionary;
+use super::shape::{Unfit, pair};
 use crate::position::{Changed, Position};
 use std::collections::BinaryHeap;
 
@@ -17,25 +18,25 @@ use std::collections::BinaryHeap;
 pub struct LongTree {
     length: usize,
     pairs: Dictionary,
-    /// Nodes to be named anew; empty between states.
-    dirty: BinaryHeap<u32>,
-    bytes: u64,
+    /// Bits of a name.
+    name_bits: u32,
 }
+
+/// Nodes to be named anew; none between states.
+pub type Marked = BinaryHeap<u32>;
 
 impl LongTree {
     /// States of at least this many words are long: 16 KiB.
     pub const WORDS_MIN: usize = 1 << 12;
-    /// With this many names, the dictionary cannot take many more.
-    const NAMES_MAX: usize = u32::MAX as usize - (1 << 24);
 
-    /// A tree over this many words.
-    pub fn new(length: usize) -> Self {
-        Self { length, ..Self::default() }
+    /// A tree over this many words, whose nodes have names of so many bits.
+    pub fn new(length: usize, name_bits: u32) -> Self {
+        Self { length, name_bits, ..Self::default() }
     }
 
     /// Memory in use.
     pub fn memory_bytes(&self) -> u64 {
-        self.bytes
+        self.pairs.memory_bytes()
     }
 
     /// Names of inner nodes.
@@ -45,7 +46,26 @@ impl LongTree {
 
     /// Whether it may run out of names.
     pub fn is_full(&self) -> bool {
-        self.pairs.len() >= Self::NAMES_MAX
+        let names = 1_usize << self.name_bits;
+        names - names / 256 <= self.pairs.len()
+    }
+
+    /// Makes room for names.
+    pub fn make_room(&mut self) {
+        if !self.pairs.has_room() || self.pairs.is_crowded() {
+            self.pairs.grow();
+        }
+    }
+
+    /// The name of a pair of nodes.
+    fn name(&self, content: u64) -> Result<u32, Unfit> {
+        let name = self.pairs.name(content).ok_or(Unfit::Room(0))?;
+        if u64::from(name) >> self.name_bits == 0 { Ok(name) } else { Err(Unfit::Field) }
+    }
+
+    /// The key made of the names of nodes 2 and 3.
+    fn key(&self, left: u32, right: u32) -> u64 {
+        u64::from(left) | u64::from(right) << self.name_bits
     }
 
     /// The cell of a position's memo with the name of an inner node; node 1, the first, has none.
@@ -61,84 +81,81 @@ impl LongTree {
         }
     }
 
-    fn pair(&self, position: &Position, node: usize) -> u64 {
-        pair(self.value(position, 2 * node), self.value(position, 2 * node + 1))
-    }
-
-    /// Brings the memo up to date with the words that changed; returns the key. `None` if the length changed.
-    pub fn fold(&mut self, position: &mut Position) -> Option<u64> {
+    /// Brings the memo up to date with the words that changed; returns the key.
+    pub fn fold(&self, position: &mut Position, marked: &mut Marked) -> Result<u64, Unfit> {
+        marked.clear();
         for entry in position.stale_entries() {
             match position.changed(entry) {
-                Changed::Word(word) => self.dirty.push(((self.length + word) / 2) as u32),
+                Changed::Word(word) => marked.push(((self.length + word) / 2) as u32),
                 Changed::Other => {}
-                Changed::Length => {
-                    self.dirty.clear();
-                    return None;
-                }
+                Changed::Length => return Err(Unfit::Length),
             }
         }
         // A node's number is greater than that of the one it is part of.
-        while let Some(node) = self.dirty.pop() {
-            while self.dirty.peek() == Some(&node) {
-                self.dirty.pop();
+        while let Some(node) = marked.pop() {
+            while marked.peek() == Some(&node) {
+                marked.pop();
             }
-            let content = self.pair(position, node as usize);
+            let node = node as usize;
+            let (left, right) = (self.value(position, 2 * node), self.value(position, 2 * node + 1));
             if node == 1 {
-                position.set_key(content);
+                position.set_key(self.key(left, right));
                 continue;
             }
-            let (cell, name) = (Self::cell(node as usize), self.pairs.name(content, &mut self.bytes));
+            let (cell, name) = (Self::cell(node), self.name(pair(left, right))?);
             if position.memo(cell) != name {
                 position.set_memo(cell as usize, name);
-                self.dirty.push(node / 2);
+                marked.push(node as u32 / 2);
             }
         }
-        Some(position.key())
+        Ok(position.key())
     }
 
     /// Computes the whole memo, for good; returns the key.
-    pub fn fold_all(&mut self, position: &mut Position, of_successor: bool) -> u64 {
-        let names = self.names_of(if of_successor { position.visible() } else { position.visible_before() });
+    pub fn fold_all(&self, position: &mut Position, of_successor: bool) -> Result<u64, Unfit> {
+        let words = if of_successor { position.visible() } else { position.visible_before() };
+        let names = self.names_of(words)?;
+        let key = self.key_of_names(&names, words);
         for (node, &name) in names.iter().enumerate().skip(2) {
             position.set_memo_unlogged(Self::cell(node) as usize, name);
         }
-        let key = self.key(&names, position.visible_before());
         position.set_key_unlogged(key);
-        key
+        Ok(key)
     }
 
     /// The key of a state.
-    pub fn key_of(&mut self, words: &[u32]) -> u64 {
-        let names = self.names_of(words);
-        self.key(&names, words)
+    pub fn key_of(&self, words: &[u32]) -> Result<u64, Unfit> {
+        let names = self.names_of(words)?;
+        Ok(self.key_of_names(&names, words))
     }
 
-    fn key(&self, names: &[u32], words: &[u32]) -> u64 {
+    fn key_of_names(&self, names: &[u32], words: &[u32]) -> u64 {
         let value = |node: usize| names.get(node).copied().unwrap_or_else(|| words[node - self.length]);
-        pair(value(2), value(3))
+        self.key(value(2), value(3))
     }
 
     /// The names of all inner nodes of a state.
-    fn names_of(&mut self, words: &[u32]) -> Vec<u32> {
+    fn names_of(&self, words: &[u32]) -> Result<Vec<u32>, Unfit> {
         let mut names = vec![0; self.length];
         // Most words of a long state are the same as their neighbours.
-        let mut last = (0, self.pairs.name(0, &mut self.bytes));
+        let mut last = (0, self.name(0)?);
         for node in (2..self.length).rev() {
             let value = |node: usize| names.get(node).copied().unwrap_or_else(|| words[node - self.length]);
             let content = pair(value(2 * node), value(2 * node + 1));
             if content != last.0 {
-                last = (content, self.pairs.name(content, &mut self.bytes));
+                last = (content, self.name(content)?);
             }
             names[node] = last.1;
         }
-        names
+        Ok(names)
     }
 
     /// Writes the names of all nodes of the state behind a key, and its words behind them: node `n` at place `n`.
     pub fn unfold(&self, key: u64, values: &mut Vec<u32>) {
         values.clear();
         values.resize(2 * self.length, 0);
-        (values[2], values[3]) = (key as u32, (key >> 32) as u32);
+        let names = (1_u64 << self.name_bits) - 1;
+        (values[2], values[3]) = ((key & names) as u32, (key >> self.name_bits) as u32);
         for node in 2..self.length {
             let content = self.pairs.content(values[node]);
             (values[2 * node], values[2 * node + 1]) = (content as u32, (content >> 32) as u32);
@@ -159,8 +176,4 @@ impl LongTree {
         position.set_key_unlogged(key);
         position.set_hidden_unlogged(hidden);
     }
-}
-
-fn pair(left: u32, right: u32) -> u64 {
-    u64::from(left) | u64::from(right) << 32
 }

@@ -1,5 +1,6 @@
 //! Visited sets: they answer whether a state was seen before, and remember it.
 
+mod arrange;
 mod bitstate;
 mod compact;
 mod dictionary;
@@ -7,10 +8,12 @@ mod drawn;
 mod fingerprint;
 pub(crate) mod hash;
 mod joining;
-mod keys;
+pub(crate) mod keys;
+pub(crate) mod layout;
 mod long;
 pub(crate) mod pages;
-mod shape;
+pub(crate) mod quotient;
+pub(crate) mod shape;
 mod table;
 mod tree;
 

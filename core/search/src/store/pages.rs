@@ -6,7 +6,8 @@
 //! ones, a plain vector does.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::AtomicU64;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Element types for which all bits zero is a value, the default one, and which need no destructor.
 ///
@@ -35,6 +36,8 @@ pub struct HalfLine(pub [u32; 16]);
 
 // SAFETY: any bits are a value of an atomic number; what is shared is changed only through its methods.
 unsafe impl Plain for AtomicU64 {}
+// SAFETY: as above.
+unsafe impl Plain for AtomicU32 {}
 // SAFETY: as for its elements; it has no padding.
 unsafe impl Plain for SharedLine {}
 
@@ -57,23 +60,34 @@ pub fn prefetch<T>(line: &T) {
 
 /// A zeroed array of fixed length.
 #[derive(Debug)]
-pub struct Pages<T: Plain>(Memory<T>);
-
-#[derive(Debug)]
-enum Memory<T: Plain> {
-    Small(Box<[T]>),
-    #[cfg(target_os = "linux")]
-    Mapped(mapped::Mapping<T>),
+pub struct Pages<T: Plain> {
+    /// Owned; found without asking who gave it.
+    slice: NonNull<[T]>,
+    giver: Giver,
 }
+
+/// Who gave the memory, and gets it back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Giver {
+    Allocator,
+    #[cfg(target_os = "linux")]
+    Kernel,
+}
+
+// SAFETY: it owns its memory as a vector does.
+unsafe impl<T: Plain + Send> Send for Pages<T> {}
+// SAFETY: it hands out shared references only from shared references.
+unsafe impl<T: Plain + Sync> Sync for Pages<T> {}
 
 impl<T: Plain> Pages<T> {
     /// An array of `len` zeros.
     pub fn zeroed(len: usize) -> Self {
         #[cfg(target_os = "linux")]
-        if let Some(mapping) = mapped::Mapping::zeroed(len) {
-            return Self(Memory::Mapped(mapping));
+        if let Some(slice) = mapped::zeroed(len) {
+            return Self { slice, giver: Giver::Kernel };
         }
-        Self(Memory::Small(std::iter::repeat_with(T::default).take(len).collect()))
+        let boxed: Box<[T]> = std::iter::repeat_with(T::default).take(len).collect();
+        Self { slice: NonNull::from(Box::leak(boxed)), giver: Giver::Allocator }
     }
 
     /// Its size.
@@ -82,9 +96,21 @@ impl<T: Plain> Pages<T> {
     }
 }
 
+impl<T: Plain> Drop for Pages<T> {
+    fn drop(&mut self) {
+        match self.giver {
+            // SAFETY: the slice was leaked from a box, and nobody else has it.
+            Giver::Allocator => drop(unsafe { Box::from_raw(self.slice.as_ptr()) }),
+            // SAFETY: the slice was mapped, and no reference to it outlives its owner.
+            #[cfg(target_os = "linux")]
+            Giver::Kernel => unsafe { mapped::give_back(self.slice) },
+        }
+    }
+}
+
 impl<T: Plain> Default for Pages<T> {
     fn default() -> Self {
-        Self(Memory::Small(Box::default()))
+        Self::zeroed(0)
     }
 }
 
@@ -93,29 +119,22 @@ impl<T: Plain> Deref for Pages<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        match &self.0 {
-            Memory::Small(slice) => slice,
-            #[cfg(target_os = "linux")]
-            Memory::Mapped(mapping) => mapping,
-        }
+        // SAFETY: the slice is this array's own as long as there is one, all of it is initialised, and any bits are a value.
+        unsafe { self.slice.as_ref() }
     }
 }
 
 impl<T: Plain> DerefMut for Pages<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        match &mut self.0 {
-            Memory::Small(slice) => slice,
-            #[cfg(target_os = "linux")]
-            Memory::Mapped(mapping) => mapping,
-        }
+        // SAFETY: as for `deref`, and the exclusive borrow of the owner excludes others.
+        unsafe { self.slice.as_mut() }
     }
 }
 
 #[cfg(target_os = "linux")]
 mod mapped {
     use super::Plain;
-    use std::ops::{Deref, DerefMut};
     use std::ptr::{self, NonNull};
 
     /// Blocks below this come from the allocator.
@@ -123,81 +142,51 @@ mod mapped {
     /// Size and alignment of a huge page.
     const HUGE: usize = 2 << 20;
 
-    /// Anonymous memory of the kernel's, owned.
-    #[derive(Debug)]
-    pub struct Mapping<T: Plain> {
-        first: NonNull<T>,
-        len: usize,
-    }
-
-    // SAFETY: it owns its memory as a vector does.
-    unsafe impl<T: Plain + Send> Send for Mapping<T> {}
-    // SAFETY: it hands out shared references only from shared references.
-    unsafe impl<T: Plain + Sync> Sync for Mapping<T> {}
-
-    impl<T: Plain> Mapping<T> {
-        /// `len` zeros, or `None` if that is little or the kernel refuses.
-        pub fn zeroed(len: usize) -> Option<Self> {
-            let bytes = len.checked_mul(size_of::<T>())?;
-            if bytes < BYTES_MIN || bytes > isize::MAX as usize / 2 {
-                return None;
+    /// `len` zeros in anonymous memory of the kernel's, or `None` if that is little or the kernel refuses.
+    pub fn zeroed<T: Plain>(len: usize) -> Option<NonNull<[T]>> {
+        let bytes = len.checked_mul(size_of::<T>())?;
+        if bytes < BYTES_MIN || bytes > isize::MAX as usize / 2 {
+            return None;
+        }
+        let slack = if bytes < HUGE { 0 } else { HUGE };
+        let block = page_up(bytes);
+        let mapped = block.checked_add(slack)?;
+        // SAFETY: asks for fresh memory at an address of the kernel's choosing; nothing else is touched.
+        let base = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                mapped,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return None;
+        }
+        let skipped = if slack == 0 { 0 } else { (base as usize).next_multiple_of(HUGE) - base as usize };
+        // SAFETY: `skipped` < `slack`, or both are 0, so all ranges below lie in the fresh mapping,
+        // of which nobody else knows; the pointer stays within it and is not null. Pages before and
+        // after the block are given back; the advice changes no content, and its failure no meaning.
+        unsafe {
+            let first = base.cast::<u8>().add(skipped);
+            if slack != 0 {
+                unmap(base.cast(), skipped);
+                unmap(first.add(block), slack - skipped);
+                libc::madvise(first.cast(), block, libc::MADV_HUGEPAGE);
             }
-            let slack = if bytes < HUGE { 0 } else { HUGE };
-            let block = page_up(bytes);
-            let mapped = block.checked_add(slack)?;
-            // SAFETY: asks for fresh memory at an address of the kernel's choosing; nothing else is touched.
-            let base = unsafe {
-                libc::mmap(
-                    ptr::null_mut(),
-                    mapped,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                    -1,
-                    0,
-                )
-            };
-            if base == libc::MAP_FAILED {
-                return None;
-            }
-            let skipped = if slack == 0 { 0 } else { (base as usize).next_multiple_of(HUGE) - base as usize };
-            // SAFETY: `skipped` < `slack`, or both are 0, so all ranges below lie in the fresh mapping,
-            // of which nobody else knows; the pointer stays within it and is not null. Pages before and
-            // after the block are given back; the advice changes no content, and its failure no meaning.
-            unsafe {
-                let first = base.cast::<u8>().add(skipped);
-                if slack != 0 {
-                    unmap(base.cast(), skipped);
-                    unmap(first.add(block), slack - skipped);
-                    libc::madvise(first.cast(), block, libc::MADV_HUGEPAGE);
-                }
-                Some(Self { first: NonNull::new(first.cast())?, len })
-            }
+            Some(NonNull::slice_from_raw_parts(NonNull::new(first.cast())?, len))
         }
     }
 
-    impl<T: Plain> Drop for Mapping<T> {
-        fn drop(&mut self) {
-            // SAFETY: the block was mapped by `zeroed`, and no reference to it outlives its owner.
-            unsafe { unmap(self.first.as_ptr().cast(), page_up(self.len * size_of::<T>())) }
-        }
-    }
-
-    impl<T: Plain> Deref for Mapping<T> {
-        type Target = [T];
-
-        #[inline]
-        fn deref(&self) -> &[T] {
-            // SAFETY: `len` elements from `first` are mapped and zero or written since, and any bits are a value.
-            unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
-        }
-    }
-
-    impl<T: Plain> DerefMut for Mapping<T> {
-        #[inline]
-        fn deref_mut(&mut self) -> &mut [T] {
-            // SAFETY: as for `deref`, and the exclusive borrow of the owner excludes others.
-            unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
-        }
+    /// Gives a block back.
+    ///
+    /// # Safety
+    /// It came from [`zeroed`], and nobody uses it any more.
+    pub unsafe fn give_back<T: Plain>(slice: NonNull<[T]>) {
+        // SAFETY: promised by the caller; the block was mapped in whole pages.
+        unsafe { unmap(slice.as_ptr().cast(), page_up(slice.len() * size_of::<T>())) }
     }
 
     /// Whole pages, whichever of the sizes in use (4 to 64 KiB) the kernel has.

@@ -9,7 +9,9 @@
 //! joined is learned from the states ([`Shape`]). So the inner nodes are few and near the processor, and all
 //! that is kept for each state is a key of few bits, in one set for each length ([`Keys`](super::keys::Keys)).
 
-use super::shape::{Layout, Shape};
+use super::keys::{KeySet, Keys};
+use super::layout::Layout;
+use super::shape::{Scratch, Shape, Unfit};
 use super::{Class, Exactness, Inserted, Lossless, Payloads, Store, walk_to};
 use crate::position::Position;
 
@@ -20,10 +22,22 @@ const NO_LAYOUT: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct TreeStore<P = ()> {
     /// By the number of words.
-    shapes: Vec<Option<Box<Shape<P>>>>,
+    lengths: Vec<Option<Box<OfLength<P>>>>,
     /// All that were ever in use, of all lengths.
     layouts: Vec<Layout>,
+    scratch: Scratch,
 }
+
+/// The states of one length.
+#[derive(Debug)]
+pub(super) struct OfLength<P> {
+    pub(super) shape: Shape,
+    /// Ordinary states, then transient ones.
+    pub(super) keys: [Keys<P>; 2],
+}
+
+/// Keys have at most this many bits.
+const KEY_BITS: u32 = 64;
 
 /// A state, to a [`TreeStore`]: two machine words, so that it is handed over in registers.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +76,7 @@ impl TreeProbe {
 
 impl<P: Copy + Default> Default for TreeStore<P> {
     fn default() -> Self {
-        Self { shapes: Vec::new(), layouts: Vec::new() }
+        Self { lengths: Vec::new(), layouts: Vec::new(), scratch: Scratch::default() }
     }
 }
 
@@ -86,42 +100,38 @@ impl<P: Copy + Default> TreeStore<P> {
     pub fn commit_entry(&mut self, probe: TreeProbe) -> (Inserted, &mut P) {
         let class = probe.class();
         let mut key = probe.key;
-        let is_settled = |shape: &Shape<P>| shape.layout == probe.layout() && !shape.keys[class].is_outgrown();
-        if !self.shape(probe.length()).is_some_and(is_settled) {
+        let is_settled = |of: &OfLength<P>| of.shape.layout == probe.layout() && !of.keys[class].is_outgrown();
+        if !self.of_length(probe.length()).is_some_and(is_settled) {
             key = self.settle(probe);
         }
-        let (old, payload) = self.shape_mut(probe.length()).keys[class].entry(key);
+        let (old, payload) = self.of_length_mut(probe.length()).keys[class].entry(key);
         (if old { Inserted::Old } else { Inserted::New }, payload)
     }
 
     /// Makes room for a state, and gives its key in the present layout.
     #[cold]
     fn settle(&mut self, probe: TreeProbe) -> u64 {
-        let Self { shapes, layouts } = self;
-        let shape = shape_of(shapes, layouts, probe.length());
-        if shape.keys[probe.class()].is_outgrown() {
-            shape.make_compact(probe.class(), layouts);
+        let Self { lengths, layouts, scratch } = self;
+        let of = of_length(lengths, layouts, probe.length());
+        if of.keys[probe.class()].is_outgrown() {
+            of.shape.make_compact(&mut of.keys, probe.class(), layouts);
         }
-        let mut key = (shape.layout == probe.layout()).then_some(probe.key);
         loop {
-            if let Some(key) = key {
-                return key;
-            }
-            key = shape.translate(&layouts[probe.layout() as usize], probe.key);
-            if key.is_none() {
-                shape.arrange(layouts);
+            match of.shape.translate(&layouts[probe.layout() as usize], probe.key, scratch) {
+                Ok(key) => return key,
+                Err(unfit) => of.make_room(unfit, layouts),
             }
         }
     }
 
     #[inline]
-    pub(super) fn shape(&self, length: usize) -> Option<&Shape<P>> {
-        self.shapes.get(length)?.as_deref()
+    pub(super) fn of_length(&self, length: usize) -> Option<&OfLength<P>> {
+        self.lengths.get(length)?.as_deref()
     }
 
     /// Those that there are.
-    pub(super) fn shapes(&self) -> impl Iterator<Item = &Shape<P>> {
-        self.shapes.iter().flatten().map(|shape| &**shape)
+    pub(super) fn each_length(&self) -> impl Iterator<Item = &OfLength<P>> {
+        self.lengths.iter().flatten().map(|of| &**of)
     }
 
     pub(super) fn layouts(&self) -> &[Layout] {
@@ -129,13 +139,13 @@ impl<P: Copy + Default> TreeStore<P> {
     }
 
     #[inline]
-    pub(super) fn shape_mut(&mut self, length: usize) -> &mut Shape<P> {
-        shape_of(&mut self.shapes, &mut self.layouts, length)
+    pub(super) fn of_length_mut(&mut self, length: usize) -> &mut OfLength<P> {
+        of_length(&mut self.lengths, &mut self.layouts, length)
     }
 
     /// States in the store.
     pub fn len(&self, class: Class) -> u64 {
-        self.shapes.iter().flatten().map(|shape| shape.keys[class as usize].len()).sum()
+        self.each_length().map(|of| of.keys[class as usize].len()).sum()
     }
 
     /// Whether the store is empty.
@@ -145,67 +155,51 @@ impl<P: Copy + Default> TreeStore<P> {
 
     /// Names of inner nodes in the store.
     pub fn inner_nodes(&self) -> usize {
-        self.shapes.iter().flatten().map(|shape| shape.inner_names()).sum()
+        self.each_length().map(|of| of.shape.inner_names()).sum()
     }
 
-    /// The key of a state of more than two words.
+    /// The key of a state.
     #[cold]
     pub(super) fn key_of(&mut self, words: &[u32]) -> u64 {
-        let Self { shapes, layouts } = self;
-        let shape = shape_of(shapes, layouts, words.len());
+        let Self { lengths, layouts, scratch } = self;
+        let of = of_length(lengths, layouts, words.len());
         loop {
-            match shape.key_of(words) {
-                Some(key) => return key,
-                None => shape.arrange(layouts),
-            }
-        }
-    }
-
-    /// Computes the key where the memo is of no use, or a name does not fit.
-    #[cold]
-    fn fold_anew(&mut self, position: &mut Position) -> u64 {
-        let Self { shapes, layouts } = self;
-        let shape = shape_of(shapes, layouts, position.visible().len());
-        loop {
-            position.undo_memo();
-            let epoch = layouts.len() as u32;
-            let resized = position.is_resized();
-            let is_known = !resized && position.memo_epoch() == epoch;
-            let mut key = if is_known { Some(0) } else { shape.fold_all(position, resized) };
-            if key.is_some() {
-                position.trust_memo(epoch, resized);
-                if !resized {
-                    key = shape.fold(position);
-                }
-            }
-            match key {
-                Some(key) => return key,
-                None => shape.arrange(layouts),
+            match of.shape.key_of(words, scratch) {
+                Ok(key) => return key,
+                Err(unfit) => of.make_room(unfit, layouts),
             }
         }
     }
 }
 
-/// The shape of states of this many words; from now on there is one.
+impl<P: Copy + Default> OfLength<P> {
+    /// Makes room, so that what did not fit will.
+    #[cold]
+    fn make_room(&mut self, unfit: Unfit, layouts: &mut Vec<Layout>) {
+        match unfit {
+            Unfit::Room(node) => self.shape.make_room(node),
+            Unfit::Field | Unfit::Length => self.shape.arrange(&mut self.keys, layouts),
+        }
+    }
+}
+
+/// The states of this many words; from now on there is a place for them.
 #[inline]
-fn shape_of<'a, P: Copy + Default>(
-    shapes: &'a mut Vec<Option<Box<Shape<P>>>>,
+fn of_length<'a, P: Copy + Default>(
+    lengths: &'a mut Vec<Option<Box<OfLength<P>>>>,
     layouts: &mut Vec<Layout>,
     length: usize,
-) -> &'a mut Shape<P> {
-    if shapes.len() <= length {
-        shapes.resize_with(length + 1, || None);
+) -> &'a mut OfLength<P> {
+    if lengths.len() <= length {
+        lengths.resize_with(length + 1, || None);
     }
-    shapes[length].get_or_insert_with(|| {
+    lengths[length].get_or_insert_with(|| {
         let number = layouts.len() as u32;
         layouts.push(Layout::empty(length, number));
-        Box::new(Shape::new(length, number))
+        let shape = Shape::new(length, number, KEY_BITS);
+        let keys = [Keys::with_room(shape.key_bits, 0), Keys::with_room(shape.key_bits, 0)];
+        Box::new(OfLength { shape, keys })
     })
-}
-
-/// The key of a state of at most two words.
-pub(super) fn raw_key(words: &[u32]) -> u64 {
-    words.iter().rev().fold(0, |key, &word| key << 32 | u64::from(word))
 }
 
 impl<P: Copy + Default> Store for TreeStore<P> {
@@ -216,21 +210,16 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     #[inline]
     fn prepare(&mut self, position: &mut Position, class: Class) -> TreeProbe {
         let length = position.visible().len();
-        let is_raw = length <= Shape::<P>::RAW_MAX;
-        let Self { shapes, layouts } = self;
-        let shape = shape_of(shapes, layouts, length);
-        let key = if is_raw {
-            raw_key(position.visible())
-        } else if position.memo_epoch() == layouts.len() as u32
-            && let Some(key) = shape.fold(position)
-        {
-            key
-        } else {
-            self.fold_anew(position)
+        let Self { lengths, layouts, scratch } = self;
+        let of = of_length(lengths, layouts, length);
+        let key = loop {
+            match of.shape.key(layouts.len() as u32, position, scratch) {
+                Ok(key) => break key,
+                Err(unfit) => of.make_room(unfit, layouts),
+            }
         };
-        let shape = self.shape_mut(length);
-        shape.keys[class as usize].prefetch(key);
-        TreeProbe::new(key, length, shape.layout, class)
+        of.keys[class as usize].prefetch(key);
+        TreeProbe::new(key, length, of.shape.layout, class)
     }
 
     #[inline]
@@ -239,7 +228,10 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     }
 
     fn memory_bytes(&self) -> u64 {
-        size_of::<Self>() as u64 + self.shapes.iter().flatten().map(|shape| shape.memory_bytes()).sum::<u64>()
+        let layouts: u64 = self.layouts.iter().map(Layout::memory_bytes).sum();
+        let keys = |of: &OfLength<P>| of.keys.iter().map(Keys::memory_bytes).sum::<u64>();
+        let states: u64 = self.each_length().map(|of| of.shape.memory_bytes() + keys(of)).sum();
+        size_of::<Self>() as u64 + layouts + states
     }
 
     fn exactness(&self) -> Exactness {
@@ -247,14 +239,14 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     }
 
     fn is_full(&self) -> bool {
-        self.shapes.iter().flatten().any(|shape| shape.is_full())
+        self.each_length().any(|of| of.shape.is_full())
     }
 
     fn note(&self, position: &Position, note: &mut Vec<u32>) {
         let words = position.visible();
-        match self.shape(words.len()) {
-            Some(shape) if Shape::<P>::RAW_MAX < words.len() && position.memo_epoch() == self.layouts.len() as u32 => {
-                note.extend([shape.layout, position.key() as u32, (position.key() >> 32) as u32]);
+        match self.of_length(words.len()) {
+            Some(of) if !of.shape.is_raw() && position.memo_epoch() == self.layouts.len() as u32 => {
+                note.extend([of.shape.layout, position.key() as u32, (position.key() >> 32) as u32]);
             }
             _ => {
                 note.push(NO_LAYOUT);
@@ -268,8 +260,8 @@ impl<P: Copy + Default> Store for TreeStore<P> {
         let Some((&layout, rest)) = note.split_first() else { return };
         match (self.layouts.get(layout as usize), rest) {
             (Some(layout), &[low, high]) => {
-                if let Some(shape) = self.shape(layout.length as usize) {
-                    shape.unfold(layout, u64::from(low) | u64::from(high) << 32, visible);
+                if let Some(of) = self.of_length(layout.length as usize) {
+                    of.shape.unfold(layout, u64::from(low) | u64::from(high) << 32, visible);
                 }
             }
             _ => visible.extend_from_slice(rest),
@@ -284,7 +276,9 @@ impl<P: Copy + Default> Store for TreeStore<P> {
         room: &mut Vec<u32>,
     ) -> TreeProbe {
         if let &[layout, low, high] = note
-            && let Some(shape) = self.layouts.get(layout as usize).and_then(|layout| self.shape(layout.length as usize))
+            && let Some(of) =
+                self.layouts.get(layout as usize).and_then(|layout| self.of_length(layout.length as usize))
+            && let shape = &of.shape
             && shape.layout == layout
             && position.memo_epoch() == self.layouts.len() as u32
             && position.visible_before().len() == shape.length
@@ -311,22 +305,20 @@ impl<P: Copy + Default> Payloads<P> for TreeStore<P> {
     #[inline]
     fn probe_of_state(&mut self, position: &Position, class: Class) -> TreeProbe {
         let words = position.visible_before();
-        let key = if words.len() <= Shape::<P>::RAW_MAX {
-            raw_key(words)
-        } else if position.memo_epoch() == self.layouts.len() as u32 {
-            position.key()
-        } else {
-            self.key_of(words)
-        };
-        let layout = self.shape_mut(words.len()).layout;
-        TreeProbe::new(key, words.len(), layout, class)
+        let of = self.of_length_mut(words.len());
+        let (is_raw, layout) = (of.shape.is_raw(), of.shape.layout);
+        if !is_raw && position.memo_epoch() == self.layouts.len() as u32 {
+            return TreeProbe::new(position.key(), words.len(), layout, class);
+        }
+        let key = self.key_of(words);
+        TreeProbe::new(key, words.len(), self.of_length_mut(words.len()).shape.layout, class)
     }
 
     #[inline]
     fn expect(&self, probe: TreeProbe) {
-        let shape = self.shape(probe.length()).filter(|shape| shape.layout == probe.layout());
-        if let Some(shape) = shape {
-            shape.keys[probe.class()].prefetch(probe.key);
+        let of = self.of_length(probe.length()).filter(|of| of.shape.layout == probe.layout());
+        if let Some(of) = of {
+            of.keys[probe.class()].prefetch(probe.key);
         }
     }
 }

@@ -12,17 +12,19 @@ mod paths;
 mod watch;
 
 use super::arena::Portion;
-use super::store::{Access, Key};
-use super::trace::Trace;
+use super::store::{Access, Key, SharedKeys, StateSet};
+use super::trace::{KnownTrace, Trace, Traced};
 use super::worker_pool::{Run, Watch, WorkerPool, WorkerStatistics};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy, class_of};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::position::Position;
-use crate::store::Class;
+use crate::store::{Class, Store, TreeStore};
 use crate::toy::Random;
 use fabius_base::StopReason;
-use std::collections::HashSet;
 use std::ops::ControlFlow;
+
+/// Cells of memo with each word, as the sequential store has them.
+const MEMO_PER_WORD: usize = <TreeStore as Store>::MEMO_PER_WORD;
 
 /// In a note: other threads count the transitions of this state.
 pub(super) const UNCOUNTED: u8 = 1 << 7;
@@ -47,9 +49,9 @@ impl Exploration {
 }
 
 /// A thread's access to the visited set, with the marks that tell states apart.
-struct SharedSet<'s, 'a>(&'s mut Access<'a>, Option<Marks>);
+struct SharedSet<'s, 'a, K>(&'s mut Access<'a, K>, Option<Marks>);
 
-impl Lookup for SharedSet<'_, '_> {
+impl<K: SharedKeys> Lookup for SharedSet<'_, '_, K> {
     type Probe = Key;
 
     #[inline]
@@ -72,27 +74,29 @@ enum Listing<M: Model> {
 type Lasso<M> = (Vec<<M as Model>::Label>, Vec<<M as Model>::Label>);
 
 /// The exploration of one thread.
-pub(super) struct Explorer<'a, M: Model, T, E> {
+pub(super) struct Explorer<'a, M: Model, T, E, K> {
     pub(super) thread: usize,
-    pub(super) workers: &'a WorkerPool<'a, T, E>,
+    pub(super) workers: &'a WorkerPool<'a, T, E, K>,
     pub(super) model: &'a mut M,
-    pub(super) access: Access<'a>,
+    pub(super) access: Access<'a, K>,
     pub(super) share: WorkerStatistics,
     /// Memory of what the algorithm keeps beside the stack.
     pub(super) beside_bytes: u64,
     stack: DfsStack<M, FrameData, Key>,
-    deferred: Vec<Deferred<M::Cursor>>,
+    deferred: Vec<Deferred>,
     /// The successor listed last.
-    current: Option<Listed<M::Cursor, M::Label>>,
+    current: Option<Listed<M::Label>>,
     /// It has a fault, which was told, and was not looked up yet.
     told_fault: bool,
     how: Exploration,
-    /// Labels from the initial state to the bottom of the stack.
+    /// How the bottom of the stack was reached, …
+    bottom: Trace,
+    /// … with how many labels.
     depth_below: u64,
     /// Numbers the visits of stored states.
     visits: u64,
-    /// Transient states met on the way from a stored one: visit, state, marks and length of the run.
-    met: HashSet<(u64, Key, Marks, u32)>,
+    /// Transient states met on the way from a stored one, with the visit, marks and length of the run.
+    met: StateSet<(u64, Marks, u32)>,
     portion: Portion,
     random: Random,
     steps_left: u32,
@@ -107,11 +111,9 @@ struct FrameData {
     run: u32,
     /// Successors listed.
     listed: u32,
-    /// Which successor of the frame below it is, from 1.
-    ordinal: u32,
     /// Successors to come back to.
     deferred: u32,
-    trace: Option<Trace>,
+    trace: KnownTrace,
     exhausted: bool,
     /// It is in the visited set.
     stored: bool,
@@ -120,16 +122,21 @@ struct FrameData {
     visit: u64,
 }
 
-/// A successor to come back to: where it is listed.
-struct Deferred<C> {
-    cursor: C,
-    listed: u32,
+impl Traced for FrameData {
+    fn listed(&self) -> u32 {
+        self.listed
+    }
+
+    fn trace(&mut self) -> &mut KnownTrace {
+        &mut self.trace
+    }
 }
 
+/// A successor to come back to: how many are listed before it.
+struct Deferred(u32);
+
 /// A successor that was listed.
-struct Listed<C, L> {
-    /// Before it was listed.
-    cursor: C,
+struct Listed<L> {
     label: Option<L>,
     transient: bool,
     marks: Marks,
@@ -173,15 +180,15 @@ pub(super) struct Start {
     pub(super) depth: u64,
 }
 
-impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
+impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, K> {
     pub(super) fn new(
         thread: usize,
-        workers: &'a WorkerPool<'a, T, E>,
+        workers: &'a WorkerPool<'a, T, E, K>,
         model: &'a mut M,
         how: Exploration,
         watch: Option<Watch<'a, '_, M::Label>>,
     ) -> Self {
-        let mut stack = DfsStack::new(model, 1);
+        let mut stack = DfsStack::new(model, MEMO_PER_WORD);
         stack.policy = how.transient;
         Self {
             thread,
@@ -195,9 +202,10 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
             current: None,
             told_fault: false,
             how,
+            bottom: Trace::START,
             depth_below: 0,
             visits: 0,
-            met: HashSet::new(),
+            met: StateSet::default(),
             portion: Portion::default(),
             random: Random::new(workers.seed ^ (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
             steps_left: 0,
@@ -229,9 +237,9 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     /// Puts the state moved to at the bottom of the stack.
     pub(super) fn begin(&mut self, start: &Start, note: u8) {
         self.share.pieces += 1;
-        self.depth_below = start.depth;
+        (self.bottom, self.depth_below) = (start.trace, start.depth);
         self.visits += 1;
-        let data = FrameData { trace: Some(start.trace), ..self.frame_data(start.key, note) };
+        let data = FrameData { trace: start.trace.into(), ..self.frame_data(start.key, note) };
         self.stack.start(self.model, false, data);
     }
 
@@ -240,9 +248,8 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
             key,
             run: 0,
             listed: 0,
-            ordinal: self.ordinal(),
             deferred: 0,
-            trace: None,
+            trace: KnownTrace::NONE,
             exhausted: false,
             stored: true,
             note,
@@ -277,17 +284,19 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         let Some(frame) = self.stack.top() else { return Listing::Event(Event::Over) };
         let again = frame.data.exhausted;
         if again {
-            let Some(deferred) = (frame.data.deferred != 0).then(|| self.deferred.pop()).flatten() else {
+            let Some(Deferred(before)) = (frame.data.deferred != 0).then(|| self.deferred.pop()).flatten() else {
                 if frame.data.stored {
                     return Listing::Event(Event::Done);
                 }
                 self.leave();
                 return Listing::Nothing;
             };
-            frame.data.deferred -= 1;
-            (frame.cursor, frame.data.listed) = (deferred.cursor, deferred.listed);
+            (frame.data.deferred, frame.data.listed) = (frame.data.deferred - 1, before);
+            self.stack.rewind(self.model);
+            for _ in 0..before {
+                self.stack.next(self.model);
+            }
         }
-        let Some(cursor) = self.stack.cursor() else { return Listing::Event(Event::Over) };
         let Some(found) = self.stack.next(self.model) else { return Listing::Event(Event::Over) };
         let Some(frame) = self.stack.top() else { return Listing::Event(Event::Over) };
         frame.data.listed += 1;
@@ -295,10 +304,10 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
             Next::Successor { label, transient, fault, marks } => {
                 let first = frame.data.listed == 1 && !again && self.thread != 0;
                 if first && self.random.next_u64() & 1 != 0 {
-                    self.remember(cursor);
+                    self.remember();
                     return Listing::Nothing;
                 }
-                self.current = Some(Listed { cursor, label, transient, marks, again });
+                self.current = Some(Listed { label, transient, marks, again });
                 match fault {
                     None => Listing::Successor,
                     Some(fault) => {
@@ -361,7 +370,8 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
             self.stack.descend(self.model, label, marks, data);
         } else {
             let key = self.access.key(&mut self.stack.position, Class::Transient, false);
-            if !self.met.insert((below.visit, key, self.stack.marks_with(marks), run)) {
+            let with = (below.visit, self.stack.marks_with(marks), run);
+            if !self.met.insert(&mut self.access, key, with) {
                 self.stack.position.reject();
                 return true;
             }
@@ -394,12 +404,6 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         self.depth_below + self.stack.depth()
     }
 
-    /// Which successor of the state on top of the stack was listed last.
-    #[inline]
-    fn ordinal(&self) -> u32 {
-        self.stack.frames().last().map_or(0, |frame| frame.data.listed)
-    }
-
     /// Stays here: there is nothing to do where it arrived.
     #[inline]
     pub(super) fn prune(&mut self) {
@@ -409,16 +413,14 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
     /// Stays here, and comes back to the state arrived at when the other successors were visited.
     pub(super) fn defer(&mut self) {
         self.stack.reject();
-        if let Some(cursor) = self.current.as_ref().map(|listed| listed.cursor) {
-            self.remember(cursor);
-        }
+        self.remember();
     }
 
     /// Comes back later to the successor listed last.
-    fn remember(&mut self, cursor: M::Cursor) {
+    fn remember(&mut self) {
         if let Some(frame) = self.stack.top() {
             frame.data.deferred += 1;
-            self.deferred.push(Deferred { cursor, listed: frame.data.listed - 1 });
+            self.deferred.push(Deferred(frame.data.listed - 1));
         }
     }
 
@@ -475,14 +477,9 @@ impl<'a, M: Model, T, E: From<StopReason>> Explorer<'a, M, T, E> {
         self.visits
     }
 
-    /// All words of the state on top of the stack.
-    pub(super) fn state(&self) -> &[u32] {
-        self.stack.position.state()
-    }
-
     /// Lists the ordinary successors of the stored state on top of the stack.
     #[cfg(debug_assertions)]
-    pub(super) fn each_successor(&mut self, mut visit: impl FnMut(&mut Access<'a>, Key, Marks)) {
+    pub(super) fn each_successor(&mut self, mut visit: impl FnMut(&mut Access<'a, K>, Key, Marks)) {
         let mut cursor = self.model.begin(self.stack.position.state());
         loop {
             let (state, successor) = self.stack.position.state_and_successor();

@@ -1,30 +1,24 @@
 //! How states were reached: traces, and the labels of paths and lassos.
 
-use super::{Explorer, Lasso, SharedSet, Start};
+use super::{Explorer, FrameData, Lasso, SharedSet, Start};
 use crate::dfs_stack::Frame;
 use crate::model::Model;
-use crate::parallel::store::Key;
+use crate::parallel::store::{Key, SharedKeys};
 use crate::parallel::trace::Trace;
 use fabius_base::StopReason;
 
-impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
+impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
     /// How the state on top of the stack was reached.
-    pub(in super::super) fn trace(&mut self) -> Trace {
-        let frames = self.stack.frames_mut();
-        let known = frames.iter().rposition(|frame| frame.data.trace.is_some());
-        let mut trace = known.and_then(|i| frames[i].data.trace).unwrap_or(Trace::START);
-        for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
-            trace = self.workers.traces.extend(trace, frame.data.ordinal, &mut self.portion);
-            frame.data.trace = Some(trace);
-        }
-        trace
+    fn trace(&mut self) -> Trace {
+        self.workers.traces.of_top(self.stack.frames_mut(), &mut self.portion)
     }
 
     /// The state arrived at, to be gone on from later or by another thread.
     pub(in super::super) fn start(&mut self, key: Key) -> Start {
         self.stack.recover(&mut SharedSet(&mut self.access, self.how.apart));
         let trace = self.trace();
-        let trace = self.workers.traces.extend(trace, self.ordinal(), &mut self.portion);
+        let listed = self.stack.frames().last().map_or(0, |frame| frame.data.listed);
+        let trace = self.workers.traces.extend(trace, listed, &mut self.portion);
         let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
         let depth = self.depth() + u64::from(label);
         Start { key, hidden: self.stack.position.hidden().to_vec(), trace, depth }
@@ -39,27 +33,24 @@ impl<M: Model, T, E: From<StopReason>> Explorer<'_, M, T, E> {
     /// If it is not there, which cannot be, all of them come before: what was found is not lost, and whoever confirms it
     /// sees that it is no cycle.
     pub(in super::super) fn labels_around(&mut self, key: Key) -> Lasso<M> {
+        let key = self.access.renewed(key);
+        let is_key = |frame: &Frame<_, _, FrameData>| frame.data.stored && self.access.renewed(frame.data.key) == key;
+        let place = self.stack.frames().iter().position(is_key);
         let frames = self.stack.frames();
-        let place = frames.iter().position(|frame| frame.data.stored && frame.data.key == key);
         debug_assert!(place.is_some(), "a cycle is closed by a state that is not on the stack");
         let place = place.unwrap_or(frames.len() - 1);
         let labels =
             |frames: &[Frame<_, M::Label, _>]| frames.iter().filter_map(|frame| frame.label).collect::<Vec<_>>();
         let (below, above) = (labels(&frames[1..=place]), labels(&frames[place + 1..]));
-        let start = self.bottom();
+        let start = self.bottom;
         let mut stem = self.workers.traces.execute(start, self.model);
         stem.extend(below);
         (stem, above)
     }
 
-    /// How the bottom of the stack was reached.
-    pub(super) fn bottom(&self) -> Trace {
-        self.stack.frames().first().and_then(|frame| frame.data.trace).unwrap_or(Trace::START)
-    }
-
     /// The labels from the initial state to the top of the stack.
     pub(in super::super) fn path(&mut self) -> Vec<M::Label> {
-        let start = self.bottom();
+        let start = self.bottom;
         let mut path = self.workers.traces.execute(start, self.model);
         path.extend(self.stack.labels());
         path

@@ -40,8 +40,8 @@ fn found_wrongs(toy: &Toy, outcome: &Outcome<u32, u32>) -> BTreeSet<(bool, u32)>
 fn reach_finds_every_state_and_every_violation() {
     for seed in 0..2 * GRAPHS {
         let toy = Toy::random(seed, 14, seed % 2 == 0);
-        let mut models = models(&toy, threads(seed), seed);
-        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed));
+        let mut models = models_of_reach(&toy, threads(seed), seed);
+        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed).transient);
         let outcome = &joint;
         check_workers(outcome, threads(seed));
         assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");
@@ -56,7 +56,7 @@ fn reach_finds_every_state_and_every_violation() {
 fn the_first_violation_ends_reach_if_it_is_to() {
     for seed in 0..GRAPHS {
         let toy = Toy::random(seed, 14, seed % 2 == 0);
-        let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), seed);
+        let outcome = reach(&mut models_of_reach(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), seed);
         let (found, wrongs) = (found_wrongs(&toy, &outcome), wrongs(&toy));
         assert_eq!(found.len(), wrongs.len().min(1), "seed {seed}");
         assert!(found.is_subset(&wrongs), "seed {seed}");
@@ -193,7 +193,7 @@ fn a_limit_that_is_not_reached_does_not_matter() {
         for states_max in [states, states - 1] {
             let limits = Limits { states_max: Some(states_max), ..Limits::default() };
             let settings = Settings { limits, ..keep_going() };
-            let outcome = reach(&mut models(&toy, threads(seed), seed), &mut Quiet, &settings, seed);
+            let outcome = reach(&mut models_of_reach(&toy, threads(seed), seed), &mut Quiet, &settings, seed);
             let wanted =
                 if states_max == states { Completeness::Exhaustive } else { Completeness::Stopped(StopReason::States) };
             assert_eq!(outcome.completeness, wanted, "seed {seed}");

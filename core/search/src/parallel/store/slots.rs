@@ -13,6 +13,7 @@
 //! back. A segment that is full before there was a chance to grow continues in another one of its size: an
 //! insertion never fails and never waits.
 
+use crate::parallel::apart::Apart;
 use crate::store::hash::scale;
 use crate::store::pages::{Pages, SharedLine, prefetch};
 use std::sync::OnceLock;
@@ -35,20 +36,15 @@ const HUGE: usize = (2 << 20) / 64;
 /// … of which a segment of at least this many has a whole number.
 const HUGE_MIN: usize = 8;
 
-/// The table. By default it is void: it has no room, and cannot be asked for anything.
-#[derive(Debug, Default)]
-pub(super) struct Slots {
+/// The table.
+#[derive(Debug)]
+pub(in crate::parallel) struct Slots {
     segments: Box<[Segment]>,
     /// Bits of a word below the key.
     low_bits: u32,
     len: Apart<AtomicU64>,
     len_max: u64,
 }
-
-/// Alone in its cache line, so that threads that only read what lies beside it are not disturbed.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub(super) struct Apart<T>(pub(super) T);
 
 #[derive(Debug)]
 struct Segment {
@@ -68,9 +64,16 @@ impl Slots {
         slots
     }
 
-    /// Whether it has no room.
-    pub(super) fn is_void(&self) -> bool {
-        self.segments.is_empty()
+    /// An empty table with room for `len` words.
+    pub(super) fn with_room(low_bits: u32, len: u64) -> Self {
+        let mut slots = Self::new(low_bits);
+        slots.reserve(len);
+        slots
+    }
+
+    /// Words in the table, as far as they were counted.
+    pub(super) fn len(&self) -> u64 {
+        self.len.0.load(Ordering::Relaxed)
     }
 
     /// Tells the processor that the key will be asked for soon.
@@ -81,24 +84,16 @@ impl Slots {
     }
 
     /// The slot of `key`, which holds a word with that key afterwards. If it was free, it holds what `fresh`
-    /// returned, and the word before is `None`. `same` tells apart words whose keys agree: equal keys need
-    /// not mean equal things to the caller.
-    ///
-    /// `fresh` may be called although its word is not used in the end.
+    /// returned, and the word before is `None`.
     #[inline]
-    pub(super) fn entry(
-        &self,
-        (segment, key): (usize, u64),
-        same: impl Fn(u64) -> bool,
-        mut fresh: impl FnMut() -> u64,
-    ) -> (&AtomicU64, Option<u64>) {
+    pub(super) fn entry(&self, (segment, key): (usize, u64), fresh: impl Fn() -> u64) -> (&AtomicU64, Option<u64>) {
         let mut segment = &self.segments[segment];
         loop {
             let lines = &*segment.lines;
             let home = self.home(key, lines.len());
             let mut line = home;
             loop {
-                if let Some(found) = self.entry_in_line(&lines[line], key, &same, &mut fresh) {
+                if let Some(found) = self.entry_in_line(&lines[line], key, &fresh) {
                     return found;
                 }
                 line = if line + 1 == lines.len() { 0 } else { line + 1 };
@@ -116,8 +111,7 @@ impl Slots {
         &self,
         line: &'a SharedLine,
         key: u64,
-        same: &impl Fn(u64) -> bool,
-        fresh: &mut impl FnMut() -> u64,
+        fresh: &impl Fn() -> u64,
     ) -> Option<(&'a AtomicU64, Option<u64>)> {
         let mut words = [0; LINE];
         for (word, slot) in words.iter_mut().zip(&line.0) {
@@ -128,18 +122,15 @@ impl Slots {
             equal |= u32::from(word >> self.low_bits == key && word != 0) << i;
             free |= u32::from(word == 0) << i;
         }
-        while equal != 0 {
+        if equal != 0 {
             let i = equal.trailing_zeros() as usize % LINE;
-            if same(words[i]) {
-                return Some((&line.0[i], Some(words[i])));
-            }
-            equal &= equal - 1;
+            return Some((&line.0[i], Some(words[i])));
         }
         while free != 0 {
             let slot = &line.0[free.trailing_zeros() as usize % LINE];
             match slot.compare_exchange(0, fresh(), Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some((slot, None)),
-                Err(word) if word >> self.low_bits == key && same(word) => return Some((slot, Some(word))),
+                Err(word) if word >> self.low_bits == key => return Some((slot, Some(word))),
                 Err(_) => free &= free - 1,
             }
         }
@@ -158,12 +149,25 @@ impl Slots {
 
     /// Whether it is time to grow.
     pub(super) fn is_crowded(&self) -> bool {
-        self.len_max < self.len.0.load(Ordering::Relaxed)
+        self.len_max < self.len()
+    }
+
+    /// Puts a word that is not there into the table.
+    #[inline]
+    pub(super) fn insert_new(&mut self, segment: usize, word: u64) {
+        let segment = &mut self.segments[segment];
+        let home = scale(word >> self.low_bits << self.low_bits, segment.lines.len());
+        segment.put(word, home);
+        *self.len.0.get_mut() += 1;
     }
 
     /// Makes room.
     pub(super) fn grow(&mut self) {
-        let len = self.len.0.load(Ordering::Relaxed);
+        self.reserve(self.len());
+    }
+
+    /// Makes room for so many words.
+    fn reserve(&mut self, len: u64) {
         for (index, segment) in self.segments.iter_mut().enumerate() {
             let soon = if segment.lines.len() < SMALL { len / 4 } else { 0 };
             while segment.len_allowed() < len + soon {
@@ -181,7 +185,6 @@ impl Slots {
     }
 
     /// Every word, with the segment it is in.
-    #[cfg(test)]
     pub(super) fn each(&self, mut visit: impl FnMut(usize, u64)) {
         for (index, segment) in self.segments.iter().enumerate() {
             segment.each(|word| visit(index, word));
@@ -275,7 +278,7 @@ mod tests {
                         for _ in 0..4 * keys {
                             let key = (random.next_u64() % keys) << 39;
                             let place = (key as usize >> 39 & 3, key);
-                            let (slot, old) = slots.entry(place, |_| true, || key << LOW | 1);
+                            let (slot, old) = slots.entry(place, || key << LOW | 1);
                             assert_eq!(slot.load(Ordering::Acquire) >> LOW, key);
                             slot.fetch_or(1 << (1 + seed), Ordering::AcqRel);
                             new += u64::from(old.is_none());
@@ -303,7 +306,7 @@ mod tests {
         let (mut sum, mut samples) = (0.0, 0.0);
         for (i, key) in keys.iter().enumerate() {
             let word = place(*key).1 << LOW | (i as u64 & 511) << 1 | 1;
-            assert_eq!(slots.entry(place(*key), |_| true, || word).1, None);
+            assert_eq!(slots.entry(place(*key), || word).1, None);
             if slots.count(1) {
                 slots.grow();
             }
@@ -313,7 +316,7 @@ mod tests {
             }
         }
         for (i, key) in keys.iter().enumerate() {
-            let (_, word) = slots.entry(place(*key), |_| true, || 0);
+            let (_, word) = slots.entry(place(*key), || 0);
             assert_eq!(word.map(|word| word >> 1 & 511), Some(i as u64 & 511));
         }
         assert!((8.0..14.0).contains(&(sum / samples)), "{}", sum / samples);

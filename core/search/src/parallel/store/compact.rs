@@ -1,0 +1,286 @@
+//! A set of numbers of few bits that threads fill at the same time without locks, at about six bytes a number.
+//!
+//! It is the sequential [`CompactTable`](crate::store::compact::CompactTable), laid out for threads: two slots of a
+//! line are one word, which changes as a whole. Numbers are never removed, and a new one goes into the first free slot
+//! of its line: two threads with the same number meet there. Those whose line is full go to a map on the side, behind a
+//! lock, which is asked for hardly anything else.
+//!
+//! Growing needs the table for itself ([`SharedCompact::grow`]), one segment at a time: sizes of segments differ, so that
+//! they are crowded one after the other, and no pause is long.
+
+use crate::parallel::apart::Apart;
+use crate::store::pages::{Pages, SharedLine, prefetch};
+use crate::store::quotient::{LINE, Lines, Mixer, lines_min_log};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Segments of a table; the top bits of a mixed number choose one.
+pub(super) const SEGMENT_BITS: u32 = 6;
+/// Slots in use, out of 32, that make a segment grow: 11 of 16 in a line, so that few are full.
+const LOAD_MAX_OF_32: u64 = 23;
+/// A segment grows by so much. It has a size of its own, between one and this many times the smallest.
+const GROWTH: f64 = 1.4;
+
+/// The table.
+#[derive(Debug)]
+pub(in crate::parallel) struct SharedCompact {
+    mixer: Mixer,
+    segments: Box<[Segment]>,
+    len: Apart<AtomicU64>,
+    len_max: u64,
+}
+
+#[derive(Debug)]
+struct Segment {
+    lines: Pages<SharedLine>,
+    places: Lines,
+    /// Numbers whose line was full, or of which too much is left.
+    side: Mutex<HashSet<u64>>,
+}
+
+impl SharedCompact {
+    /// An empty table for numbers below 2 to the power of `bits`, with room for `len` of them.
+    pub(super) fn with_room(bits: u32, len: u64) -> Self {
+        let mixer = Mixer::new(bits, SEGMENT_BITS);
+        let least = (len >> SEGMENT_BITS) as usize * 33 / (LINE * LOAD_MAX_OF_32 as usize) + 2;
+        let least = least.max(1 << lines_min_log(bits, SEGMENT_BITS));
+        let size = |index: u32| (least as f64 * GROWTH.powf(f64::from(index) / f64::from(1 << SEGMENT_BITS))) as usize;
+        let segments =
+            (0..1 << SEGMENT_BITS).map(|index| Segment::with_lines(mixer.rest_bits(), size(index))).collect();
+        let mut table = Self { mixer, segments, len: Apart::default(), len_max: 0 };
+        table.len_max = table.len_allowed();
+        table
+    }
+
+    /// Numbers in the table, as far as they were counted.
+    pub(super) fn len(&self) -> u64 {
+        self.len.0.load(Ordering::Relaxed)
+    }
+
+    /// Counts numbers that were put in; whether it is time to grow.
+    pub(super) fn count(&self, new: u64) -> bool {
+        self.len_max < self.len.0.fetch_add(new, Ordering::Relaxed) + new
+    }
+
+    /// Whether it is time to grow.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.len_max < self.len()
+    }
+
+    /// Tells the processor that the number will be asked for soon.
+    #[inline]
+    pub(super) fn prefetch(&self, key: u64) {
+        let (index, hash) = self.mixer.place(key);
+        let segment = &self.segments[index];
+        if let Some(line) = segment.lines.get(segment.places.home(hash).0) {
+            prefetch(line);
+        }
+    }
+
+    /// Puts a number into the table; whether it was not there before.
+    #[inline]
+    pub(super) fn insert(&self, key: u64) -> bool {
+        let (index, hash) = self.mixer.place(key);
+        self.segments[index].insert(hash)
+    }
+
+    /// Makes room in the segments that are crowded.
+    pub(super) fn grow(&mut self) {
+        let len = self.len();
+        for segment in &mut self.segments {
+            while segment.len_allowed() < len {
+                let lines = (segment.lines.len() as f64 * GROWTH) as usize + 1;
+                let old = std::mem::replace(segment, Segment::with_lines(self.mixer.rest_bits(), lines));
+                old.each(|hash| segment.put(hash));
+            }
+        }
+        self.len_max = self.len_allowed();
+    }
+
+    fn len_allowed(&self) -> u64 {
+        self.segments.iter().map(Segment::len_allowed).min().unwrap_or(0)
+    }
+
+    /// Puts a number that is not there into the table.
+    #[inline]
+    pub(super) fn insert_new(&mut self, key: u64) {
+        let (index, hash) = self.mixer.place(key);
+        self.segments[index].put(hash);
+        *self.len.0.get_mut() += 1;
+    }
+
+    /// Every number.
+    pub(super) fn each(&self, mut visit: impl FnMut(u64)) {
+        for (index, segment) in self.segments.iter().enumerate() {
+            segment.each(|hash| visit(self.mixer.number(index, hash)));
+        }
+    }
+
+    /// Memory in use, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let segments = self.segments.iter().map(Segment::memory_bytes).sum::<u64>();
+        segments + size_of_val::<[Segment]>(&self.segments) as u64
+    }
+}
+
+/// Whether one of a word's slots holds `entry`, by bits 0 and 1.
+#[inline]
+fn slots_with(word: u64, entry: u32) -> u32 {
+    u32::from(word as u32 == entry) | u32::from((word >> 32) as u32 == entry) << 1
+}
+
+impl Segment {
+    fn with_lines(bits: u32, lines: usize) -> Self {
+        Self { lines: Pages::zeroed(lines), places: Lines::new(lines, bits), side: Mutex::default() }
+    }
+
+    /// Numbers of the whole table, if they are spread evenly, up to which this segment is not crowded.
+    fn len_allowed(&self) -> u64 {
+        ((self.lines.len() * LINE) as u64 * LOAD_MAX_OF_32 / 32) << SEGMENT_BITS
+    }
+
+    /// Whether the number was not there before.
+    #[inline]
+    fn insert(&self, hash: u64) -> bool {
+        let (line, rest) = self.places.home(hash);
+        match Lines::entry(rest).and_then(|entry| insert_in_line(&self.lines[line], entry)) {
+            Some(new) => new,
+            None => self.insert_beside(hash),
+        }
+    }
+
+    #[cold]
+    fn insert_beside(&self, hash: u64) -> bool {
+        self.side.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
+    }
+
+    /// Puts a number that is not there into the segment.
+    #[inline]
+    fn put(&mut self, hash: u64) {
+        let (line, rest) = self.places.home(hash);
+        if let Some(entry) = Lines::entry(rest) {
+            for word in &mut self.lines[line].0 {
+                let word = word.get_mut();
+                let free = slots_with(*word, 0);
+                if free != 0 {
+                    *word |= u64::from(entry) << (32 * free.trailing_zeros());
+                    return;
+                }
+            }
+        }
+        self.side.get_mut().unwrap_or_else(PoisonError::into_inner).insert(hash);
+    }
+
+    fn each(&self, mut visit: impl FnMut(u64)) {
+        for (line, words) in self.lines.iter().enumerate() {
+            for word in &words.0 {
+                let word = word.load(Ordering::Relaxed);
+                for entry in [word as u32, (word >> 32) as u32] {
+                    if entry != 0 {
+                        visit(self.places.back(line, entry));
+                    }
+                }
+            }
+        }
+        self.side.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|&hash| visit(hash));
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let beside = self.side.lock().unwrap_or_else(PoisonError::into_inner).capacity();
+        self.lines.memory_bytes() + (beside * (size_of::<u64>() + 1)) as u64
+    }
+}
+
+/// Puts an entry into the first free slot of a line; whether it was not there before. `None` if the line is full, and does not hold it.
+#[inline]
+fn insert_in_line(line: &SharedLine, entry: u32) -> Option<bool> {
+    let mut words = [0; LINE / 2];
+    let (mut same, mut free) = (0, 0);
+    for (i, (word, slots)) in words.iter_mut().zip(&line.0).enumerate() {
+        *word = slots.load(Ordering::Relaxed);
+        same |= slots_with(*word, entry) << (2 * i);
+        free |= slots_with(*word, 0) << (2 * i);
+    }
+    if same != 0 {
+        return Some(false);
+    }
+    while free != 0 {
+        let slot = free.trailing_zeros() as usize % LINE;
+        let (i, half) = (slot / 2, slot % 2);
+        let new = words[i] | u64::from(entry) << (32 * half);
+        match line.0[i].compare_exchange(words[i], new, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Some(true),
+            Err(now) if slots_with(now, entry) != 0 => return Some(false),
+            Err(now) => {
+                words[i] = now;
+                free = free & !(3 << (2 * i)) | slots_with(now, 0) << (2 * i);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy::Random;
+
+    /// Numbers that many threads put in at once, and that collide a lot: each is new once, whether the table had a chance to
+    /// grow or not.
+    #[test]
+    fn a_number_that_many_threads_put_in_is_new_once() {
+        for numbers in [10_u64, 1000, 30_000] {
+            for seed in 0..20 {
+                let table = SharedCompact::with_room(30, 0);
+                let new: u64 = std::thread::scope(|scope| {
+                    let work = |thread: u64| {
+                        let table = &table;
+                        move || {
+                            let mut random = Random::new(seed * 4 + thread);
+                            (0..2 * numbers).map(|_| u64::from(table.insert(random.next_u64() % numbers))).sum::<u64>()
+                        }
+                    };
+                    let threads: Vec<_> = (0..4).map(|thread| scope.spawn(work(thread))).collect();
+                    threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).sum()
+                });
+                let mut found = Vec::new();
+                table.each(|number| found.push(number));
+                found.sort_unstable();
+                let all = found.len();
+                found.dedup();
+                assert_eq!((found.len(), found.len() as u64), (all, new));
+                assert!(found.iter().all(|&number| number < numbers) && all as u64 > numbers * 9 / 10);
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_keeps_its_numbers_while_it_grows_at_less_than_nine_bytes_each() {
+        for bits in [30, 40, 47] {
+            let mut table = SharedCompact::with_room(bits, 1 << 17);
+            let mut random = Random::new(1);
+            let numbers: Vec<u64> = (0..600_000).map(|_| random.next_u64() >> (64 - bits)).collect();
+            let mut known = HashSet::new();
+            let (mut sum, mut samples) = (0.0, 0.0);
+            for (i, &number) in numbers.iter().enumerate() {
+                let new = known.insert(number);
+                assert_eq!(table.insert(number), new);
+                if new && table.count(1) {
+                    table.grow();
+                }
+                if i > 200_000 && i % 1000 == 0 {
+                    sum += table.memory_bytes() as f64 / i as f64;
+                    samples += 1.0;
+                }
+            }
+            assert!(numbers.iter().all(|&number| !table.insert(number)));
+            let mut found = HashSet::new();
+            table.each(|number| assert!(found.insert(number)));
+            assert_eq!(found, known);
+            if bits < 47 {
+                assert!((4.0..9.0).contains(&(sum / samples)), "{}", sum / samples);
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Sets of keys that threads fill at the same time: with bits for an algorithm, or as small as can be.
+
+use super::compact::{self, SharedCompact};
+use super::slots::{self, Slots};
+use crate::store::keys::{KeySet, MANY};
+use crate::store::quotient::{self, Mixer};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bits of a state that an algorithm may set.
+pub(in super::super) const BITS: u32 = 9;
+
+/// A set of keys that threads fill at the same time.
+pub(in super::super) trait SharedKeys: KeySet + Debug + Send + Sync {
+    /// Keys have at most this many bits.
+    const KEY_BITS: u32;
+
+    /// Counts keys that were put in; whether it is time to make room.
+    fn count(&self, new: u64) -> bool;
+
+    /// Whether it should grow.
+    fn is_crowded(&self) -> bool;
+
+    /// Makes room.
+    fn grow(&mut self);
+
+    /// Whether it should be put into one with room for more.
+    fn is_outgrown(&self) -> bool;
+
+    /// Memory in use, in bytes.
+    fn memory_bytes(&self) -> u64;
+}
+
+/// A set of keys with [`BITS`] bits each.
+#[derive(Debug)]
+pub(in super::super) struct MarkedKeys {
+    slots: Slots,
+}
+
+impl MarkedKeys {
+    /// Bits of a word below the key: one says that the slot is taken.
+    const LOW_BITS: u32 = BITS + 1;
+
+    #[inline]
+    fn mixer() -> Mixer {
+        Mixer::new(Self::KEY_BITS, slots::SEGMENT_BITS)
+    }
+
+    /// The place of a key, and its bits before; `None` if it is new, then it gets the bits `fresh`.
+    #[inline]
+    pub(super) fn entry(&self, key: u64, fresh: u32) -> (Place<'_>, Option<u32>) {
+        let (segment, rest) = Self::mixer().place(key);
+        let word = || rest << Self::LOW_BITS | u64::from(fresh) << 1 | 1;
+        let (slot, old) = self.slots.entry((segment, rest), word);
+        (Place(slot), old.map(bits_of))
+    }
+}
+
+/// The place of a state in the visited set: its bits can be read and set.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Place<'a>(&'a AtomicU64);
+
+impl Place<'_> {
+    /// Sets bits; returns those that were set before.
+    #[inline]
+    pub(in super::super) fn set(self, bits: u32) -> u32 {
+        bits_of(self.0.fetch_or(u64::from(bits) << 1, Ordering::SeqCst))
+    }
+
+    /// Takes bits back.
+    #[inline]
+    pub(in super::super) fn clear(self, bits: u32) {
+        self.0.fetch_and(!(u64::from(bits) << 1), Ordering::SeqCst);
+    }
+
+    /// The bits that are set.
+    #[inline]
+    pub(in super::super) fn bits(self) -> u32 {
+        bits_of(self.0.load(Ordering::SeqCst))
+    }
+}
+
+#[inline]
+fn bits_of(word: u64) -> u32 {
+    (word >> 1) as u32 & ((1 << BITS) - 1)
+}
+
+impl KeySet for MarkedKeys {
+    type Payload = u16;
+
+    fn with_room(_: u32, len: u64) -> Self {
+        Self { slots: Slots::with_room(Self::LOW_BITS, len) }
+    }
+
+    fn bits_max(_: u64) -> u32 {
+        Self::KEY_BITS
+    }
+
+    fn len(&self) -> u64 {
+        self.slots.len()
+    }
+
+    fn each(&self, mut visit: impl FnMut(u64, u16)) {
+        let key = |segment, word: u64| Self::mixer().number(segment, word >> Self::LOW_BITS);
+        self.slots.each(|segment, word| visit(key(segment, word), bits_of(word) as u16));
+    }
+
+    #[inline]
+    fn prefetch(&self, key: u64) {
+        let (segment, rest) = Self::mixer().place(key);
+        self.slots.prefetch(segment, rest);
+    }
+
+    #[inline]
+    fn insert_new(&mut self, key: u64, bits: u16) {
+        let (segment, rest) = Self::mixer().place(key);
+        self.slots.insert_new(segment, rest << Self::LOW_BITS | u64::from(bits) << 1 | 1);
+    }
+}
+
+impl SharedKeys for MarkedKeys {
+    const KEY_BITS: u32 = u64::BITS - Self::LOW_BITS + slots::SEGMENT_BITS;
+
+    fn count(&self, new: u64) -> bool {
+        self.slots.count(new)
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.slots.is_crowded()
+    }
+
+    fn grow(&mut self) {
+        self.slots.grow();
+    }
+
+    fn is_outgrown(&self) -> bool {
+        false
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.slots.memory_bytes()
+    }
+}
+
+/// A set of keys: compact once they are many for their length.
+#[derive(Debug)]
+pub(in super::super) enum PlainKeys {
+    /// Kept in full length.
+    Full {
+        slots: Slots,
+        /// With this many keys, the set can become compact, or should be made so.
+        len_max: u64,
+    },
+    /// Kept in half.
+    Compact(SharedCompact),
+}
+
+impl PlainKeys {
+    /// Bits of a word below the key, of which one says that the slot is taken.
+    const LOW_BITS: u32 = slots::SEGMENT_BITS;
+
+    #[inline]
+    fn mixer() -> Mixer {
+        Mixer::new(Self::KEY_BITS, slots::SEGMENT_BITS)
+    }
+
+    /// Puts a key into the set; whether it was not there before.
+    #[inline]
+    pub(super) fn insert(&self, key: u64) -> bool {
+        match self {
+            Self::Compact(table) => table.insert(key),
+            Self::Full { slots, .. } => {
+                let (segment, rest) = Self::mixer().place(key);
+                slots.entry((segment, rest), || rest << Self::LOW_BITS | 1).1.is_none()
+            }
+        }
+    }
+}
+
+impl KeySet for PlainKeys {
+    type Payload = ();
+
+    fn with_room(bits: u32, len: u64) -> Self {
+        match quotient::len_min(bits, compact::SEGMENT_BITS) {
+            len_min if len_min <= len => Self::Compact(SharedCompact::with_room(bits, len)),
+            len_min => {
+                let len_max = if len < MANY { len_min.min(MANY) } else { len_min };
+                Self::Full { slots: Slots::with_room(Self::LOW_BITS, len), len_max }
+            }
+        }
+    }
+
+    fn bits_max(len: u64) -> u32 {
+        quotient::bits_max(len, compact::SEGMENT_BITS)
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Full { slots, .. } => slots.len(),
+            Self::Compact(table) => table.len(),
+        }
+    }
+
+    fn each(&self, mut visit: impl FnMut(u64, ())) {
+        match self {
+            Self::Full { slots, .. } => {
+                slots.each(|segment, word| visit(Self::mixer().number(segment, word >> Self::LOW_BITS), ()));
+            }
+            Self::Compact(table) => table.each(|key| visit(key, ())),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, key: u64) {
+        match self {
+            Self::Full { slots, .. } => {
+                let (segment, rest) = Self::mixer().place(key);
+                slots.prefetch(segment, rest);
+            }
+            Self::Compact(table) => table.prefetch(key),
+        }
+    }
+
+    #[inline]
+    fn insert_new(&mut self, key: u64, (): ()) {
+        match self {
+            Self::Full { slots, .. } => {
+                let (segment, rest) = Self::mixer().place(key);
+                slots.insert_new(segment, rest << Self::LOW_BITS | 1);
+            }
+            Self::Compact(table) => table.insert_new(key),
+        }
+    }
+}
+
+impl SharedKeys for PlainKeys {
+    const KEY_BITS: u32 = u64::BITS;
+
+    fn count(&self, new: u64) -> bool {
+        match self {
+            Self::Full { slots, len_max } => slots.count(new) || *len_max <= slots.len(),
+            Self::Compact(table) => table.count(new),
+        }
+    }
+
+    fn is_crowded(&self) -> bool {
+        match self {
+            Self::Full { slots, .. } => slots.is_crowded(),
+            Self::Compact(table) => table.is_crowded(),
+        }
+    }
+
+    fn grow(&mut self) {
+        match self {
+            Self::Full { slots, .. } => slots.grow(),
+            Self::Compact(table) => table.grow(),
+        }
+    }
+
+    fn is_outgrown(&self) -> bool {
+        match self {
+            Self::Full { slots, len_max } => *len_max <= slots.len(),
+            Self::Compact(_) => false,
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        match self {
+            Self::Full { slots, .. } => slots.memory_bytes(),
+            Self::Compact(table) => table.memory_bytes(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a thread of any search tells those who watch, and what it is told: limits, cancellation, the end.
+
+use super::pool::NextWork;
+use super::store::SharedKeys;
+use super::trace::Trace;
+use super::worker_pool::{Run, Show, Watch, WorkerPool};
+use crate::dfs_stack::DfsStack;
+use crate::model::Model;
+use crate::snapshot::{Phase, SearchSnapshot, SnapshotRequest};
+use fabius_base::StopReason;
+use std::ops::ControlFlow;
+
+/// Steps from one look at limits, cancellation and the other threads to the next.
+pub(super) const STEPS_PER_LOOK: u32 = 1024;
+
+/// Whether there is a reason to stop.
+pub(super) fn look_around<T, E: From<StopReason>, K: SharedKeys, L>(
+    workers: &WorkerPool<'_, T, E, K>,
+    watch: &mut Option<Watch<'_, '_, L>>,
+    show: Show<'_, L>,
+) -> Run<E> {
+    let stop = |reason: StopReason| ControlFlow::Break(Some(reason.into()));
+    if workers.pool.is_stopped() {
+        return ControlFlow::Break(None);
+    }
+    if let Some(reason) = workers.settings.cancel.requested() {
+        return stop(reason);
+    }
+    let mut limits = workers.limits();
+    let limit = limits.memory_bytes_max;
+    if workers.is_full() {
+        return stop(StopReason::Full);
+    }
+    if limit.is_none() && watch.is_none() {
+        return ControlFlow::Continue(());
+    }
+    let statistics = workers.statistics();
+    if limit.is_some_and(|max| max < statistics.memory_bytes) {
+        return stop(StopReason::Memory);
+    }
+    match watch {
+        Some(watch) => {
+            let run = watch(&statistics, &mut limits, show);
+            workers.set_limits(&limits);
+            run.map_break(|reason| Some(reason.into()))
+        }
+        None => ControlFlow::Continue(()),
+    }
+}
+
+/// Waits for a turn of the pool, with so much work for the next level.
+pub(super) fn wait<T, E: From<StopReason>, K: SharedKeys, L>(
+    workers: &WorkerPool<'_, T, E, K>,
+    watch: &mut Option<Watch<'_, '_, L>>,
+    next_level: usize,
+) -> NextWork<T> {
+    let mut stop = None;
+    let is_watching = watch.is_some();
+    let look_around = || match look_around(workers, watch, &mut |_| SearchSnapshot::at(Phase::Together)) {
+        ControlFlow::Continue(()) => ControlFlow::Continue(()),
+        ControlFlow::Break(why) => {
+            stop = why;
+            ControlFlow::Break(())
+        }
+    };
+    let turn = workers.pool.take(next_level, is_watching.then_some(look_around));
+    if let Some(why) = stop {
+        workers.end(why);
+    }
+    turn
+}
+
+/// What a thread is at, with this stack, whose bottom was reached as `start` says, on a path of `depth` labels.
+pub(super) fn snapshot<M: Model, D, P: Copy, T, E, K: SharedKeys>(
+    workers: &WorkerPool<'_, T, E, K>,
+    (model, stack): (&mut M, &DfsStack<M, D, P>),
+    (start, depth): (Trace, u64),
+    wanted: SnapshotRequest,
+) -> SearchSnapshot<M::Label> {
+    let labels = stack.labels();
+    let look = SearchSnapshot::at(Phase::Together);
+    let look = if wanted.whole { look.along(wanted, labels) } else { look.along_many(wanted, depth, labels) };
+    let look = SearchSnapshot { stack: stack.len() as u64, from_initial: start == Trace::START, ..look };
+    if look.from_initial || !wanted.whole {
+        return look;
+    }
+    look.led_by(workers.traces.execute(start, model))
+}
