@@ -7,6 +7,10 @@ use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{diagram, exit, output};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
+#[cfg(unix)]
+use fabius_cluster::remote::{HostPool, Key, read_hosts};
+#[cfg(unix)]
+use fabius_cluster::{LocalPool, Program, WORKERS_MAX};
 use fabius_engine::pool::Processes;
 #[cfg(unix)]
 use fabius_engine::pool::WorkerPool;
@@ -37,20 +41,15 @@ pub fn run(args: &Check) -> u8 {
     // A violation that is known must not hide a new one.
     let args = &Check { keep_going: args.keep_going || args.baseline.is_used(), ..args.clone() };
     let interrupts = Interrupts::listen();
-    if cfg!(not(unix)) && 1 < args.processes {
-        let _ = writeln!(
-            anstream::stderr(),
-            "error: --processes is not supported on this system: it needs sockets of Unix"
-        );
-        return exit::FAULTY;
-    }
     let mut settings = settings(args);
-    match args.checkpoints.checkpoint_files() {
-        Ok(checkpoint_files) => settings.checkpoint_files = checkpoint_files,
-        Err(why) => {
-            let _ = writeln!(anstream::stderr(), "error: {why}");
-            return exit::FAULTY;
-        }
+    let asked = args.checkpoints.checkpoint_files().and_then(|files| {
+        settings.checkpoint_files = files;
+        settings.processes = hosts(args)?.unwrap_or(settings.processes.clone());
+        Ok(())
+    });
+    if let Err(why) = asked {
+        let _ = writeln!(anstream::stderr(), "error: {why}");
+        return exit::FAULTY;
     }
     if let Err(why) = diagram::check_name(args).and_then(|()| args.formats.check()) {
         let _ = writeln!(anstream::stderr(), "error: {why}");
@@ -375,12 +374,37 @@ pub(crate) fn settings(args: &Check) -> Settings {
 /// Several processes of this program, if so many are asked for.
 fn processes(count: usize) -> Processes {
     #[cfg(unix)]
-    let pool = std::env::current_exe()
-        .ok()
-        .map(|program| -> Arc<dyn WorkerPool> { Arc::new(fabius_cluster::LocalPool::new(program, &["worker"])) });
+    let pool = std::env::current_exe().ok().map(|program| -> Arc<dyn WorkerPool> {
+        Arc::new(LocalPool::new(Program::new(program, &["worker", "--memory-each=0"])))
+    });
     #[cfg(not(unix))]
     let pool = None;
-    Processes { count, pool }
+    Processes { count, pool, elsewhere: None }
+}
+
+/// Processes on other machines, if they are asked for.
+///
+/// # Errors
+/// Why they cannot be asked, in a sentence.
+#[cfg(unix)]
+fn hosts(args: &Check) -> Result<Option<Processes>, String> {
+    let Some(path) = &args.hosts else { return Ok(None) };
+    let key = args.key.as_deref().map(Key::read).transpose()?;
+    let pool = HostPool::new(read_hosts(path)?, key);
+    let count = pool.processes();
+    if WORKERS_MAX < count {
+        return Err(format!("{} names {count} processes; at most {WORKERS_MAX} are supported", path.display()));
+    }
+    Ok(Some(Processes { count, pool: Some(Arc::new(pool)), elsewhere: Some(args.question.max_memory) }))
+}
+
+/// Says that no others can be asked.
+#[cfg(not(unix))]
+fn hosts(args: &Check) -> Result<Option<Processes>, String> {
+    match args.others_search() {
+        true => Err("--processes and --hosts are not supported on this system: they need sockets of Unix".to_owned()),
+        false => Ok(None),
+    }
 }
 
 /// What the flags that are shared ask for.

@@ -38,6 +38,7 @@ mod stuck;
 mod sweep;
 mod trail;
 mod watch;
+mod worker;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -100,11 +101,7 @@ fn run(cli: Cli) -> u8 {
         Command::Lsp(_) => fabius_lsp::server::serve(explain::PAGE),
         Command::Dap => fabius_dap::serve(),
         Command::Mcp => fabius_mcp::serve(explain::section),
-        #[cfg(unix)]
-        Command::Worker => fabius_cluster::worker::serve().unwrap_or_else(|error| {
-            output::complain(&format!("error: workers are started by `fabius check --processes`: {error}"));
-            exit::FAULTY
-        }),
+        Command::Worker(args) => worker::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Diff(args) => diff::run(&args),

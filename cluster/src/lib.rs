@@ -1,12 +1,15 @@
-//! A search in several processes of one machine.
+//! A search in several processes, of one machine or of several.
 //!
 //! `fabius check --processes N` starts N times the same program ([`LocalPool`]), each with a part of the visited set
 //! ([`worker::serve`]). Nothing listens: each of them has a socket to the process that started it, on its standard input, and
-//! through that it is handed a socket to each of the others.
+//! through that it is handed a socket to each of the others. Where [other machines](remote) take part, they start the same processes, and
+//! what these write to their sockets is carried over encrypted connections.
 //!
 //! * [`exchange`]: the batches and rounds of a search ([`fabius_search::partition::Exchange`]) on Timely Dataflow.
-//! * [`message`]: what a worker and the process that started it tell each other.
-//! * [`pool`]: starts workers and watches them. A worker that is gone or does not answer ends the search; none is left behind.
+//! * [`message`]: what a worker and the process that checks tell each other.
+//! * [`pool`]: watches workers. One that is gone or does not answer ends the search; none is left behind.
+//! * [`local`]: starts workers on this machine.
+//! * [`remote`]: starts them on other machines.
 //! * [`worker`]: the other end.
 //!
 //! What is searched and what it means is the engine's business.
@@ -14,9 +17,12 @@
 #![cfg(unix)]
 
 pub mod exchange;
+mod local;
 mod message;
-pub mod pool;
+mod pool;
+pub mod remote;
 mod sockets;
 pub mod worker;
 
-pub use pool::LocalPool;
+pub use local::{LocalPool, Program};
+pub use pool::WORKERS_MAX;

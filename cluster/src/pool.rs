@@ -1,21 +1,16 @@
-//! Starts workers, watches them, and puts together what they tell.
+//! Watches workers, and puts together what they tell.
 
 use crate::message::{self, Done, News, Order, Reason};
-use crate::sockets::{SOCKETS_MAX, hand_over, mesh};
-use crate::worker::NO_MEMORY;
+use crate::sockets::SOCKETS_MAX;
 use fabius_base::StopReason;
 use fabius_search::Statistics;
 use fabius_search::partition::Reached;
-use fabius_supervise::STACK_BYTES;
 use fabius_task::VERSION;
-use fabius_task::pool::{Observe, Part, PoolOutcome, WorkerPool};
+use fabius_task::pool::{Observe, Part, PoolOutcome};
+use fabius_task::words::memory;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,74 +27,44 @@ const STOPPING_MAX: Duration = Duration::from_secs(5);
 /// Once a worker misses another one, it is looked for so long which one that is.
 const MOURNING: Duration = Duration::from_secs(5);
 
-/// Workers that are processes of this machine.
-pub struct LocalPool {
-    program: PathBuf,
-    args: Vec<String>,
+/// A worker process, here or elsewhere.
+pub(crate) trait Process {
+    /// Which one it is, beside its number.
+    fn name(&self) -> String;
+
+    /// Ends it, if it has not ended.
+    fn kill(&mut self);
+
+    /// Waits until it has ended.
+    fn wait(&mut self);
+
+    /// How it ended without a word: a verb and more.
+    fn how_gone(&mut self) -> String;
+
+    /// How it lost another one, if that is known: a verb and more.
+    fn how_alone(&self) -> Option<String>;
 }
 
-impl LocalPool {
-    /// Workers are started with this program and these arguments; it has to call [`crate::worker::serve`].
-    pub fn new(program: PathBuf, args: &[&str]) -> Self {
-        Self { program, args: args.iter().map(|arg| (*arg).to_owned()).collect() }
-    }
-
-    fn start(&self, part: &Part, processes: usize, news: &Sender<(usize, Option<News>)>) -> io::Result<Workers> {
-        let mut workers = Workers(Vec::new());
-        for (me, sockets) in mesh(processes)?.into_iter().enumerate() {
-            let (mut here, there) = UnixStream::pair()?;
-            let process = Command::new(&self.program)
-                .args(&self.args)
-                // A model may nest deeply.
-                .env("RUST_MIN_STACK", STACK_BYTES.to_string())
-                .stdin(Stdio::from(OwnedFd::from(there)))
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()?;
-            let mut reader = here.try_clone()?;
-            workers.0.push(Worker {
-                process,
-                socket: here.try_clone()?,
-                done: Done::default(),
-                end: None,
-                silence: Duration::ZERO,
-            });
-            // A worker that is stopped before it reads anything is not waited for.
-            here.set_write_timeout(Some(SILENCE_MAX))?;
-            let order = Order::Search { version: VERSION.to_owned(), me, part: Box::new(part.clone()) };
-            let told = hand_over(&here, &sockets.iter().flatten().collect::<Vec<_>>());
-            match told.and_then(|()| message::write(&mut here, &order)) {
-                // It will turn out that it is gone, or does not answer.
-                Err(error) if is_loss(&error) => {}
-                told => told?,
-            }
-            let news = news.clone();
-            thread::Builder::new().spawn(move || {
-                while let Ok(told) = message::read(&mut reader) {
-                    if news.send((me, Some(told))).is_err() {
-                        return;
-                    }
-                }
-                let _ = news.send((me, None));
-            })?;
-        }
-        Ok(workers)
-    }
+/// A worker process that waits for its part.
+pub(crate) struct Started {
+    pub process: Box<dyn Process>,
+    /// What it is told, and what it tells.
+    pub control: UnixStream,
+    /// Bytes of memory that it may use, if that is limited where it is.
+    pub memory_bytes_max: Option<u64>,
 }
 
-impl WorkerPool for LocalPool {
-    fn search(&self, part: &Part, processes: usize, observe: &mut Observe<'_>) -> PoolOutcome {
-        if WORKERS_MAX < processes {
-            return PoolOutcome::NotStarted(format!("more than {WORKERS_MAX} are not supported"));
+/// Lets workers search that wait for their parts, until all have told what they found or one is lost.
+pub(crate) fn run(started: Vec<Started>, part: &Part, observe: &mut Observe<'_>) -> PoolOutcome {
+    let (sender, news) = mpsc::channel();
+    let workers = started.into_iter().map(Worker::new).collect();
+    let mut workers = Workers(workers);
+    match workers.begin(part, &sender) {
+        Ok(()) => {
+            drop(sender);
+            workers.watch(&news, observe)
         }
-        let (sender, news) = mpsc::channel();
-        match self.start(part, processes, &sender) {
-            Ok(mut workers) => {
-                drop(sender);
-                workers.watch(&news, observe)
-            }
-            Err(error) => PoolOutcome::NotStarted(error.to_string()),
-        }
+        Err(error) => PoolOutcome::NotStarted(error.to_string()),
     }
 }
 
@@ -120,13 +85,21 @@ enum End {
 }
 
 struct Worker {
-    process: Child,
+    process: Box<dyn Process>,
     socket: UnixStream,
+    memory_bytes_max: Option<u64>,
     /// What it has done, as far as it told.
     done: Done,
     end: Option<End>,
     /// Time since it last told anything.
     silence: Duration,
+}
+
+impl Worker {
+    fn new(started: Started) -> Self {
+        let Started { process, control, memory_bytes_max } = started;
+        Self { process, socket: control, memory_bytes_max, done: Done::default(), end: None, silence: Duration::ZERO }
+    }
 }
 
 /// The workers of a search; none of them outlives this.
@@ -141,12 +114,36 @@ impl Drop for Workers {
 impl Workers {
     fn kill(&mut self) {
         for worker in &mut self.0 {
-            // It may have ended already.
-            let _ = worker.process.kill();
+            worker.process.kill();
         }
         for worker in &mut self.0 {
-            let _ = worker.process.wait();
+            worker.process.wait();
         }
+    }
+
+    /// Tells each its part.
+    fn begin(&mut self, part: &Part, news: &Sender<(usize, Option<News>)>) -> io::Result<()> {
+        for (me, worker) in self.0.iter_mut().enumerate() {
+            let mut reader = worker.socket.try_clone()?;
+            // A worker that is stopped before it reads anything is not waited for.
+            worker.socket.set_write_timeout(Some(SILENCE_MAX))?;
+            let order = Order::Search { version: VERSION.to_owned(), me, part: Box::new(part.clone()) };
+            match message::write(&mut worker.socket, &order) {
+                // It will turn out that it is gone, or does not answer.
+                Err(error) if is_loss(&error) => {}
+                told => told?,
+            }
+            let news = news.clone();
+            thread::Builder::new().spawn(move || {
+                while let Ok(told) = message::read(&mut reader) {
+                    if news.send((me, Some(told))).is_err() {
+                        return;
+                    }
+                }
+                let _ = news.send((me, None));
+            })?;
+        }
+        Ok(())
     }
 
     fn has(&self, is_wanted: fn(&End) -> bool) -> bool {
@@ -256,7 +253,7 @@ impl Workers {
             _ => None,
         });
         if let Some(found) = found.collect::<Option<Vec<_>>>() {
-            return together(&found);
+            return self.together(&found);
         }
         let lost =
             |is_lost: fn(&End) -> bool| self.0.iter().position(|worker| worker.end.as_ref().is_some_and(is_lost));
@@ -268,16 +265,43 @@ impl Workers {
         }
     }
 
+    /// What all workers told, who have to tell the same.
+    fn together(&self, found: &[(&Reached, &Vec<u8>)]) -> PoolOutcome {
+        let Some(((first, _), others)) = found.split_first() else {
+            return PoolOutcome::Failed("a search without workers".to_owned());
+        };
+        if others.iter().any(|(reached, _)| reached != first) {
+            return PoolOutcome::Failed("the workers of a search disagree on what was found".to_owned());
+        }
+        let mut edges: Vec<u8> = Vec::new();
+        for (_, taken) in found {
+            edges.resize(edges.len().max(taken.len()), 0);
+            edges.iter_mut().zip(taken.iter()).for_each(|(known, taken)| *known |= taken);
+        }
+        PoolOutcome::Done { reached: (*first).clone(), edges, memory_limit: self.memory_limit(first) }
+    }
+
+    /// Which worker used all the memory that it may use where it is.
+    fn memory_limit(&self, reached: &Reached) -> Option<String> {
+        let mut workers = self.0.iter().zip(&reached.partitions).enumerate();
+        workers.find_map(|(index, (worker, part))| {
+            let max = worker.memory_bytes_max.filter(|max| *max < part.memory_bytes)?;
+            let (number, count, name) = (index + 1, self.0.len(), worker.process.name());
+            Some(format!("worker {number} of {count} ({name}) may use no more than {} of memory", memory(max)))
+        })
+    }
+
     /// Which worker was lost, and how.
     fn how_lost(&mut self, index: usize) -> String {
         let count = self.0.len();
         let worker = &mut self.0[index];
-        let who = format!("worker {} of {count} (process {})", index + 1, worker.process.id());
-        match (&worker.end, worker.process.wait()) {
-            (Some(End::Silent), _) => format!("{who} did not answer for {} seconds", SILENCE_MAX.as_secs()),
-            (Some(End::Gone), Ok(status)) => format!("{who} {}", how_ended(status)),
-            _ => format!("{who} lost the connection to another one"),
-        }
+        let who = format!("worker {} of {count} ({})", index + 1, worker.process.name());
+        let how = match &worker.end {
+            Some(End::Silent) => format!("did not answer for {} seconds", SILENCE_MAX.as_secs()),
+            Some(End::Gone) => worker.process.how_gone(),
+            _ => worker.process.how_alone().unwrap_or_else(|| "lost the connection to another one".to_owned()),
+        };
+        format!("{who} {how}")
     }
 }
 
@@ -294,32 +318,7 @@ impl End {
 }
 
 /// Whether it means that nobody is at the other end, or nobody who reads.
-fn is_loss(error: &io::Error) -> bool {
+pub(crate) fn is_loss(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, NotConnected, TimedOut, WouldBlock};
     matches!(error.kind(), BrokenPipe | ConnectionReset | NotConnected | TimedOut | WouldBlock)
-}
-
-fn how_ended(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("was ended by signal {signal}"),
-        (None, Some(code)) if code == i32::from(NO_MEMORY) => "ended: the system gave no more memory".to_owned(),
-        (None, Some(code)) => format!("ended with exit code {code}"),
-        (None, None) => "ended".to_owned(),
-    }
-}
-
-/// What all workers told, who have to tell the same.
-fn together(found: &[(&Reached, &Vec<u8>)]) -> PoolOutcome {
-    let Some(((first, _), others)) = found.split_first() else {
-        return PoolOutcome::Failed("a search without workers".to_owned());
-    };
-    if others.iter().any(|(reached, _)| reached != first) {
-        return PoolOutcome::Failed("the workers of a search disagree on what was found".to_owned());
-    }
-    let mut edges: Vec<u8> = Vec::new();
-    for (_, taken) in found {
-        edges.resize(edges.len().max(taken.len()), 0);
-        edges.iter_mut().zip(taken.iter()).for_each(|(known, taken)| *known |= taken);
-    }
-    PoolOutcome::Done { reached: (*first).clone(), edges }
 }

@@ -6,12 +6,14 @@
 use crate::exchange::{self, TimelyExchange};
 use crate::message::{self, Done, News, Order, Reason};
 use crate::sockets::take_over;
-use fabius_base::Cancel;
+use fabius_base::{Cancel, StopReason};
 use fabius_engine::partitioned::search_part;
+use fabius_search::Statistics;
 use fabius_supervise::Voice;
 use fabius_task::VERSION;
 use fabius_task::pool::{Part, PartError};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::panic;
@@ -60,11 +62,12 @@ impl Home {
     }
 }
 
-/// Does the work of a worker; returns the exit code of the process.
+/// Does the work of a worker, which may use so many bytes of memory; returns the exit code of the process.
 ///
 /// # Errors
 /// If nobody started this process as a worker.
-pub fn serve() -> io::Result<u8> {
+pub fn serve(memory_bytes_max: Option<u64>) -> io::Result<u8> {
+    end_with_parent();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let others = take_over(&socket)?;
     let Order::Search { version, me, part } = message::read(&mut socket)? else {
@@ -83,26 +86,40 @@ pub fn serve() -> io::Result<u8> {
     thread::Builder::new().spawn(move || beat(&pulse, &known))?;
     let mut sockets: Vec<Option<UnixStream>> = others.into_iter().map(Some).collect();
     sockets.insert(me.min(sockets.len()), None);
-    let work = cancel.clone();
+    let here = Here { cancel: cancel.clone(), done, memory_bytes_max };
     let told = fabius_supervise::run(&cancel, &Voice::default(), 1, move |result| {
-        let _ = result.send(search(sockets, me, *part, work, done));
+        let _ = result.send(search(sockets, me, *part, here));
     });
     let news = told.unwrap_or(Ok(News::Stopped)).unwrap_or_else(|error| News::Failed(error.to_string()));
     home.tell(&news);
     Ok(TOLD)
 }
 
-/// Searches, and says what was found.
-fn search(
-    sockets: Vec<Option<UnixStream>>,
-    me: usize,
-    part: Part,
+/// The system ends this process with the one that started it, even while it is stopped.
+fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
+/// What a search has to do with the process that it is in.
+struct Here {
     cancel: Cancel,
+    /// Is told what was done.
     done: Arc<Mutex<Done>>,
-) -> io::Result<News> {
+    memory_bytes_max: Option<u64>,
+}
+
+/// Searches, and says what was found.
+fn search(sockets: Vec<Option<UnixStream>>, me: usize, part: Part, here: Here) -> io::Result<News> {
     let search = move |exchange: &mut TimelyExchange<'_>| {
-        let mut tell = |statistics: &_| *done.lock().unwrap_or_else(PoisonError::into_inner) = Done::from(statistics);
-        search_part(&part, (exchange, &mut Vec::new()), &cancel, &mut tell)
+        let mut tell = |statistics: &Statistics| {
+            *here.done.lock().unwrap_or_else(PoisonError::into_inner) = Done::from(statistics);
+            match here.memory_bytes_max {
+                Some(max) if max < statistics.memory_bytes => ControlFlow::Break(StopReason::Memory),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        search_part(&part, (exchange, &mut Vec::new()), &here.cancel, &mut tell)
     };
     Ok(match exchange::run(sockets, me, search)? {
         Ok(found) => News::Found(Box::new(found.reached), found.edges),

@@ -18,6 +18,7 @@ pub use crate::pin::PinFlags;
 pub use crate::schedule::Schedule;
 pub use crate::stuck::Stuck;
 use crate::sweep::SweepFlags;
+pub use crate::worker::Worker;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use executions::{CountBy, ExecutionFormat, Executions, Independence, Only};
@@ -83,10 +84,8 @@ pub enum Command {
     Dap,
     /// Serve an assistant: speak the Model Context Protocol over standard input and output.
     Mcp,
-    /// Take part in a search: `fabius check --processes` starts this, nobody else can.
-    #[cfg(unix)]
-    #[command(hide = true)]
-    Worker,
+    /// Take part in searches that `fabius check --hosts` asks for on another machine.
+    Worker(Worker),
     /// Check models again whenever they are saved: one line per property, with what changed.
     Watch(Watch),
     /// Explain a code such as F0602: what it means, an example, and what to do.
@@ -285,6 +284,15 @@ pub struct Check {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "How to check")]
     pub processes: u16,
 
+    /// Search on other machines, which wait for it with `fabius worker --listen`, instead: a file with a line such as `10.0.0.2:7411
+    /// processes=4` for each (Unix only). Their limits on memory are their own.
+    #[arg(long, value_name = "FILE", conflicts_with = "processes", help_heading = "How to check")]
+    pub hosts: Option<PathBuf>,
+
+    /// The key that these machines have, as `fabius worker --make-key` wrote it.
+    #[arg(long, value_name = "FILE", requires = "hosts", help_heading = "How to check")]
+    pub key: Option<PathBuf>,
+
     /// Checkpoints.
     #[command(flatten)]
     pub checkpoints: CheckpointFlags,
@@ -358,6 +366,13 @@ pub struct Check {
     /// Use colours.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto, help_heading = "Output")]
     pub color: ColorWhen,
+}
+
+impl Check {
+    /// Whether others search than this process.
+    pub fn others_search(&self) -> bool {
+        1 < self.processes || self.hosts.is_some()
+    }
 }
 
 /// The order in which states are visited.

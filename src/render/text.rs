@@ -321,14 +321,17 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
     }
     // Whoever chose a search reads which one ran.
     let has_chosen = args.search.is_some() || args.question.cycles.is_some() || args.question.fairness.is_some();
-    let many = 1 < args.question.threads || 1 < args.processes;
+    let many = 1 < args.question.threads || args.others_search();
     let names_search = has_chosen || many || !property.tried.is_empty();
     if let Some(strategy) = property.strategy.as_ref().filter(|_| names_search) {
         figures.push(strategy.algorithm.clone());
         if 1 < strategy.threads {
             figures.push(counted(strategy.threads as u64, "thread"));
         }
-        figures.extend(strategy.processes.map(|processes| format!("{processes} processes")));
+        figures.extend(strategy.processes.map(|processes| match processes {
+            1 => "1 process".to_owned(),
+            _ => format!("{processes} processes"),
+        }));
     }
     if property.reduction == ON {
         figures.push("reduced".to_owned());
@@ -359,6 +362,9 @@ fn again(loaded: &Loaded, args: &Check, outcome: &Outcome) -> String {
     }
     if 1 < args.processes {
         say(format!("--processes {}", args.processes));
+    }
+    for (flag, path) in [("--hosts", &args.hosts), ("--key", &args.key)] {
+        path.iter().for_each(|path| say(format!("{flag} {}", quoted(&path.display().to_string()))));
     }
     for (wanted, flag) in [(args.keep_going, "--keep-going"), (args.no_optimize, "--no-optimize")] {
         if wanted {

@@ -23,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "mutate",
     "graph",
     "merge",
+    "worker",
     "pin",
     "explore",
     "watch",

@@ -10,6 +10,8 @@ mod executions;
 mod find;
 mod graph;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod hosts;
 mod integrations;
 mod limits;
 mod mcp;
@@ -24,3 +26,5 @@ mod stuck;
 mod sweep;
 mod tool;
 mod watch;
+#[cfg(target_os = "linux")]
+mod workers;

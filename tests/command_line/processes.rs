@@ -1,5 +1,7 @@
 //! `--processes`: searches by several processes of this machine, and what happens when one of them is lost.
 
+#[cfg(target_os = "linux")]
+use super::workers::{are_gone, signal, workers};
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
@@ -9,13 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Far more states than any machine can visit while a test runs.
-const COUNTERS: &str = "byte a[6]; active [2] proctype P() {\n\
+pub const COUNTERS: &str = "byte a[6]; active [2] proctype P() {\n\
     end: do :: a[0]++; assert(a[0] <= 255) :: a[1]++; assert(a[1] <= 255) :: a[2]++; assert(a[2] <= 255)\n\
     :: a[3]++; assert(a[3] <= 255) :: a[4]++; assert(a[4] <= 255) od }\n";
 /// No check in here takes so long on any machine, unless it hangs.
 const HANGS: Duration = Duration::from_secs(200);
 /// What keeps a check that is not ended from filling the machine.
-const BOUNDED: [&str; 5] = ["--max-memory", "1G", "--timeout", "180", "--no-schedule"];
+pub const BOUNDED: [&str; 5] = ["--max-memory", "1G", "--timeout", "180", "--no-schedule"];
 
 fn check(args: &[&str]) -> (i32, String) {
     let run = Run::shell(env!("CARGO_BIN_EXE_fabius"), "exec \"$0\" check --no-cache --color never \"$@\" 2>&1", args);
@@ -98,7 +100,7 @@ fn what_does_not_go_with_processes_is_refused() {
 
 #[test]
 fn nobody_is_a_worker_by_himself() {
-    let run = Run::shell(env!("CARGO_BIN_EXE_fabius"), "\"$0\" worker < /dev/null", &[]);
+    let run = Run::shell(env!("CARGO_BIN_EXE_fabius"), "\"$0\" worker --memory-each=0 < /dev/null", &[]);
     assert_eq!(run.code, 3, "{run:?}");
     assert!(run.err.contains("fabius check --processes"), "{run:?}");
 }
@@ -125,28 +127,6 @@ fn started(scratch: &Scratch) -> (Child, Vec<u32>) {
     }
 }
 
-/// The processes that another one started and that run the tool as workers.
-#[cfg(target_os = "linux")]
-fn workers(parent: u32) -> Vec<u32> {
-    let entries = std::fs::read_dir("/proc").expect("processes");
-    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    ids.filter(|id| is_worker_of(*id, parent)).collect()
-}
-
-#[cfg(target_os = "linux")]
-fn is_worker_of(id: u32, parent: u32) -> bool {
-    let read = |name: &str| std::fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
-    let status = read("status");
-    let is_child = status.lines().any(|line| line.split_whitespace().eq(["PPid:", &parent.to_string()]));
-    is_child && read("cmdline").split('\0').nth(1) == Some("worker")
-}
-
-#[cfg(target_os = "linux")]
-fn signal(name: &str, id: u32) {
-    let sent = Command::new("kill").args([name, &id.to_string()]).status().expect("kill runs");
-    assert!(sent.success(), "{name} {id}");
-}
-
 /// What a check says in the end, which has to come; none of its workers is left then.
 #[cfg(target_os = "linux")]
 fn ended(mut check: Child, workers: &[u32]) -> (Option<i32>, Value) {
@@ -159,12 +139,7 @@ fn ended(mut check: Child, workers: &[u32]) -> (Option<i32>, Value) {
         thread::sleep(Duration::from_millis(20));
     }
     let output = check.wait_with_output().expect("its output");
-    // They were waited for: if one of the numbers is in use, it is by somebody else.
-    let left = workers.iter().filter(|id| std::path::Path::new(&format!("/proc/{id}/cmdline")).exists());
-    let left: Vec<_> = left
-        .filter(|id| std::fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("worker")))
-        .collect();
-    assert!(left.is_empty(), "{left:?} are left");
+    assert!(are_gone(workers), "workers are left");
     (output.status.code(), property(&String::from_utf8_lossy(&output.stdout)))
 }
 
@@ -194,6 +169,21 @@ fn a_worker_that_does_not_answer_ends_the_search_and_is_not_left() {
     assert_eq!((code, &property["stopped"]), (Some(2), &Value::from("worker_lost")), "{property}");
     let reason = property["reason"].as_str().expect("a reason");
     assert!(reason.contains(&format!("(process {}) did not answer", workers[1])), "{reason}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_end_with_a_check_that_is_killed_even_if_they_are_stopped() {
+    let scratch = Scratch::new().expect("a folder");
+    let (mut check, workers) = started(&scratch);
+    signal("-STOP", workers[1]);
+    check.kill().expect("killed");
+    check.wait().expect("ended");
+    let began = Instant::now();
+    while !are_gone(&workers) {
+        assert!(began.elapsed() < HANGS, "a worker outlives its check");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -1,7 +1,13 @@
 //! A search in partitions finds what one thread finds breadth-first, and says the same for any number of them, but for
 //! which of several violations of a kind is found first, and by which of the paths of fewest transitions.
 //!
+//! What carries batches between partitions changes nothing: memory, pairs of sockets, and connections between machines.
+//!
 //! `FABIUS_MODELS=n` says how many models of the corpus, and how many random ones.
+
+#[cfg(unix)]
+#[path = "partitions/machines.rs"]
+mod machines;
 
 use fabius_base::Limits;
 use fabius_engine::report::{PropertyReport, Stopped};
@@ -57,7 +63,7 @@ fn compare(name: &str, loaded: &Loaded) -> Result<bool, String> {
         }
         let mut first: Option<PropertyReport> = None;
         for count in [2, 3, 5] {
-            let outcome = partitions::safety(loaded, Some(count), &settings);
+            let outcome = partitions::safety(loaded, Some(partitions::threads(count)), &settings);
             let report = told(&outcome).ok_or_else(|| format!("{name}: no report of {count} partitions"))?;
             if let Some(failure) = outcome.failure {
                 return Err(format!("{name}, {count} partitions: {failure}"));
@@ -119,6 +125,53 @@ fn models_of_the_corpus() {
         read(&corpus.file(entry)).map_or(Ok(false), |loaded| compare(&entry.path, &loaded))
     };
     conclude(parallel::map(&some, check), some.len() / 2);
+}
+
+/// Models that are searched by processes, unless someone asks for more.
+#[cfg(unix)]
+const BY_PROCESSES: usize = 12;
+
+#[cfg(unix)]
+#[test]
+fn sockets_and_connections_tell_what_memory_tells() {
+    use fabius_cluster::{LocalPool, Program};
+    use std::sync::Arc;
+    let Some(corpus) = Corpus::load() else { return };
+    let small = |entry: &&fabius_testkit::corpus::Entry| {
+        entry.syntax.ok && entry.run("base").is_some_and(|run| run.complete && run.stored < STATES_MAX)
+    };
+    let small: Vec<_> = corpus.entries.iter().filter(small).collect();
+    let models = number("FABIUS_MODELS", BY_PROCESSES).clamp(1, small.len());
+    let machines = machines::Machines::start();
+    let program = Program::new(env!("CARGO_BIN_EXE_fabius").into(), &["worker", "--memory-each=0"]);
+    let sockets: Arc<LocalPool> = Arc::new(LocalPool::new(program));
+    let settings = settings(true);
+    // The machines serve one search at a time.
+    let mut compared = 0;
+    for entry in small.iter().step_by(small.len().div_ceil(models)) {
+        let Some(loaded) = read(&corpus.file(entry)) else { continue };
+        for count in [1, 2, 3, 5] {
+            let Some(memory) = told(&partitions::safety(&loaded, Some(partitions::threads(count)), &settings)) else {
+                continue;
+            };
+            let pools: [(&str, Arc<dyn fabius_engine::pool::WorkerPool>); 2] =
+                [("sockets", sockets.clone()), ("machines", Arc::new(machines.pool(count)))];
+            for (name, pool) in pools {
+                let outcome = partitions::safety(&loaded, Some(partitions::of_pool(pool, count)), &settings);
+                assert_eq!(outcome.failure, None, "{}, {count}, {name}", entry.path);
+                let report = told(&outcome).expect("a report");
+                // One partition is what one thread is, and is told as that.
+                let same = if count == 1 {
+                    without_violations(&report) == without_violations(&memory)
+                } else {
+                    report == memory
+                };
+                assert!(same, "{}, {count}, {name}:\n{memory:#?}\n{report:#?}", entry.path);
+                compared += 1;
+            }
+        }
+    }
+    assert!(models * 4 <= compared, "only {compared} searches could be compared");
 }
 
 #[test]

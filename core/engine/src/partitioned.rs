@@ -50,12 +50,18 @@ pub(crate) fn check(
     };
     let seconds = ((context.now)() - began).as_secs_f64();
     let end = match end {
-        PoolOutcome::Done { reached, edges } => {
+        PoolOutcome::Done { reached, edges, memory_limit } => {
             machine.learn_edges(&edges);
             let statistics = reached.statistics;
             match reached.into_outcome(&mut machine) {
                 Some(outcome) => {
-                    let mut checked = Checked::of(describe(planned, &outcome, seconds), verdict::exhaustive(&outcome));
+                    let mut reason = verdict::exhaustive(&outcome);
+                    if let (Completeness::Stopped(StopReason::Memory), Some(limit)) =
+                        (outcome.completeness, memory_limit)
+                    {
+                        reason = reason.ended_since(&limit);
+                    }
+                    let mut checked = Checked::of(describe(planned, &outcome, seconds), reason);
                     if outcome.completeness == Completeness::Exhaustive {
                         checked.findings = dead_code(program, &loaded.map, &|edge| {
                             machine.reached(edge) || loaded.is_passed_over(edge)
@@ -141,7 +147,7 @@ pub struct PartFound {
     pub edges: Vec<u8>,
 }
 
-/// Searches the part of one process; `tell` is told now and then what it has done.
+/// Searches the part of one process; `tell` is told now and then what it has done, and may stop it.
 ///
 /// # Errors
 /// If it has to give up.
@@ -149,7 +155,7 @@ pub fn search_part(
     part: &Part,
     (exchange, ways): (&mut impl Exchange, &mut impl Ways),
     cancel: &Cancel,
-    tell: &mut dyn FnMut(&Statistics),
+    tell: &mut dyn FnMut(&Statistics) -> ControlFlow<StopReason>,
 ) -> Result<PartFound, PartError> {
     let loaded = part.load(cancel)?;
     let program = loaded.checkable().ok_or(PartError::OtherProgram)?;
@@ -174,13 +180,12 @@ pub fn search_part(
 /// Names violations as every check does, and passes on what was done.
 struct PartObserver<'a, 'b, 't> {
     names: EngineObserver<'a, 'b>,
-    tell: &'t mut dyn FnMut(&Statistics),
+    tell: &'t mut dyn FnMut(&Statistics) -> ControlFlow<StopReason>,
 }
 
 impl search::Observer<Move, Fault> for PartObserver<'_, '_, '_> {
     fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
-        (self.tell)(statistics);
-        ControlFlow::Continue(())
+        (self.tell)(statistics)
     }
 
     fn key(&mut self, kind: &ViolationKind<Fault>, label: Option<&Move>, state: &[u32]) -> u64 {

@@ -134,8 +134,12 @@ impl Settings {
         if 1 < self.threads {
             add(Feature::Threads, format!("--threads {}", self.threads));
         }
-        if 1 < self.processes.count {
-            add(Feature::Processes, format!("--processes {}", self.processes.count));
+        match self.processes.elsewhere {
+            Some(_) => add(Feature::Processes, "--hosts FILE".to_owned()),
+            None if 1 < self.processes.count => {
+                add(Feature::Processes, format!("--processes {}", self.processes.count))
+            }
+            None => {}
         }
         match self.search {
             Order::DepthFirstThenShorten => {}

@@ -20,17 +20,19 @@ pub struct Processes {
     pub count: usize,
     /// Who starts them; `None` where nobody can.
     pub pool: Option<Arc<dyn WorkerPool>>,
+    /// On other machines: what they may use all together, in bytes; the limits of this one do not count.
+    pub elsewhere: Option<Option<u64>>,
 }
 
 impl Default for Processes {
     fn default() -> Self {
-        Self { count: 1, pool: None }
+        Self { count: 1, pool: None, elsewhere: None }
     }
 }
 
 impl PartialEq for Processes {
     fn eq(&self, other: &Self) -> bool {
-        self.count == other.count
+        self.count == other.count && self.elsewhere == other.elsewhere
     }
 }
 
@@ -62,6 +64,8 @@ pub enum PoolOutcome {
         reached: Reached,
         /// Of each edge of the program, whether some search took it.
         edges: Vec<u8>,
+        /// Which of them used all the memory that it may use where it is, in a sentence without its end.
+        memory_limit: Option<String>,
     },
     /// They were asked to stop for this reason, and did not tell in time what they had found.
     Stopped {
@@ -118,7 +122,7 @@ impl Part {
             keep_going: settings.keep_going,
             states_max: limits.states_max,
             depth_max: limits.depth_max,
-            memory_bytes_max: limits.memory_bytes_max,
+            memory_bytes_max: settings.processes.elsewhere.unwrap_or(limits.memory_bytes_max),
         })
     }
 

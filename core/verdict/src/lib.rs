@@ -79,6 +79,11 @@ impl Reason {
         Self { but: Some(what), ..self }
     }
 
+    /// Says why the search ended, where that is no limit of the check.
+    pub fn ended_since(self, why: &str) -> Self {
+        Self { known: format!("{}{why}", self.known), end: None, ..self }
+    }
+
     /// The same knowledge, of a search that ended as another one did: its own end, in a pause, is nobody's limit.
     pub fn ended_like(self, other: &Self) -> Self {
         let end = self.end.map(|own| other.end.unwrap_or(own));

@@ -32,6 +32,10 @@ pub enum Need {
     Git,
     /// To make packages for Debian.
     Dpkg,
+    /// Networks of their own on this machine, which only the administrator can make.
+    Namespaces,
+    /// A network that delays and loses what is sent.
+    Netem,
 }
 
 impl Need {
@@ -45,6 +49,8 @@ impl Need {
             Self::Neovim => "nvim",
             Self::Git => "git",
             Self::Dpkg => "dpkg-deb",
+            Self::Namespaces => "netns",
+            Self::Netem => "netem",
         }
     }
 
@@ -58,6 +64,8 @@ impl Need {
             Self::Neovim => answers("nvim", "--version"),
             Self::Git => answers("git", "--version"),
             Self::Dpkg => answers("dpkg-deb", "--version"),
+            Self::Namespaces => answers("ip", "-V"),
+            Self::Netem => answers("tc", "-V"),
         }
     }
 

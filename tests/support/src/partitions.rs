@@ -6,6 +6,7 @@ use fabius_engine::pool::{Observe, Part, PoolOutcome, Processes, WorkerPool};
 use fabius_engine::settings::Order;
 use fabius_engine::{CheckContext, Loaded, Outcome, Settings, check};
 use fabius_search::partition::Local;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -16,8 +17,9 @@ pub struct Threads;
 
 impl WorkerPool for Threads {
     fn search(&self, part: &Part, processes: usize, _: &mut Observe<'_>) -> PoolOutcome {
-        let search =
-            |mut exchange: Local| search_part(part, (&mut exchange, &mut Vec::new()), &Cancel::new(), &mut |_| {});
+        let search = |mut exchange: Local| {
+            search_part(part, (&mut exchange, &mut Vec::new()), &Cancel::new(), &mut |_| ControlFlow::Continue(()))
+        };
         let found: Result<Vec<PartFound>, _> = thread::scope(|scope| {
             let exchanges = Local::connect(processes).into_iter();
             let threads: Vec<_> = exchanges.map(|exchange| scope.spawn(|| search(exchange))).collect();
@@ -33,18 +35,23 @@ impl WorkerPool for Threads {
         for part in &found {
             edges.iter_mut().zip(&part.edges).for_each(|(known, taken)| *known |= taken);
         }
-        PoolOutcome::Done { reached, edges }
+        PoolOutcome::Done { reached, edges, memory_limit: None }
     }
 }
 
 /// The processes of settings that ask for this many.
 pub fn threads(count: usize) -> Processes {
-    Processes { count, pool: Some(Arc::new(Threads)) }
+    Processes { count, pool: Some(Arc::new(Threads)), elsewhere: None }
 }
 
-/// What a check for violations of safety says: breadth-first by one thread, or in this many partitions.
-pub fn safety(loaded: &Loaded, partitions: Option<usize>, settings: &Settings) -> Outcome {
-    let processes = partitions.map(threads).unwrap_or_default();
+/// The same of another pool, also if one process is asked for.
+pub fn of_pool(pool: Arc<dyn WorkerPool>, count: usize) -> Processes {
+    Processes { count, pool: Some(pool), elsewhere: Some(None) }
+}
+
+/// What a check for violations of safety says: breadth-first by one thread, or by these processes.
+pub fn safety(loaded: &Loaded, processes: Option<Processes>, settings: &Settings) -> Outcome {
+    let processes = processes.unwrap_or_default();
     let settings =
         Settings { search: Order::BreadthFirst, properties: vec!["safety".to_owned()], processes, ..settings.clone() };
     let cancel = Cancel::new();

@@ -55,7 +55,7 @@ pub struct StrategyReport {
     pub shortened: bool,
     /// Worker threads that it may use.
     pub threads: usize,
-    /// Processes that search together, if there are several.
+    /// Processes that search together, if others than the one that checks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<usize>,
     /// Which infinite runs count: `none` (all), `weak` or `strong`.
