@@ -7,13 +7,6 @@ use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{diagram, exit, output};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
-#[cfg(unix)]
-use fabius_cluster::remote::{HostPool, Key, read_hosts};
-#[cfg(unix)]
-use fabius_cluster::{LocalPool, Program, WORKERS_MAX};
-use fabius_engine::pool::Processes;
-#[cfg(unix)]
-use fabius_engine::pool::WorkerPool;
 use fabius_engine::settings::{Progress, Shard, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_project::cache::Cache;
@@ -25,8 +18,6 @@ use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-#[cfg(unix)]
-use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -44,7 +35,7 @@ pub fn run(args: &Check) -> u8 {
     let mut settings = settings(args);
     let asked = args.checkpoints.checkpoint_files().and_then(|files| {
         settings.checkpoint_files = files;
-        settings.processes = hosts(args)?.unwrap_or(settings.processes.clone());
+        settings.processes = args.others.all(args.question.max_memory)?;
         Ok(())
     });
     if let Err(why) = asked {
@@ -363,47 +354,11 @@ pub(crate) fn settings(args: &Check) -> Settings {
             VacuityWish::Quick => VacuityExtent::Quick,
             VacuityWish::Full => VacuityExtent::Full,
         },
-        processes: processes(args.processes.into()),
+        processes: args.others.local(),
         schedule: !args.no_schedule,
         until: args.timeout,
         limits: Limits { depth_max: args.max_depth, ..asked.limits },
         ..asked
-    }
-}
-
-/// Several processes of this program, if so many are asked for.
-fn processes(count: usize) -> Processes {
-    #[cfg(unix)]
-    let pool = std::env::current_exe().ok().map(|program| -> Arc<dyn WorkerPool> {
-        Arc::new(LocalPool::new(Program::new(program, &["worker", "--memory-each=0"])))
-    });
-    #[cfg(not(unix))]
-    let pool = None;
-    Processes { count, pool, elsewhere: None }
-}
-
-/// Processes on other machines, if they are asked for.
-///
-/// # Errors
-/// Why they cannot be asked, in a sentence.
-#[cfg(unix)]
-fn hosts(args: &Check) -> Result<Option<Processes>, String> {
-    let Some(path) = &args.hosts else { return Ok(None) };
-    let key = args.key.as_deref().map(Key::read).transpose()?;
-    let pool = HostPool::new(read_hosts(path)?, key);
-    let count = pool.processes();
-    if WORKERS_MAX < count {
-        return Err(format!("{} names {count} processes; at most {WORKERS_MAX} are supported", path.display()));
-    }
-    Ok(Some(Processes { count, pool: Some(Arc::new(pool)), elsewhere: Some(args.question.max_memory) }))
-}
-
-/// Says that no others can be asked.
-#[cfg(not(unix))]
-fn hosts(args: &Check) -> Result<Option<Processes>, String> {
-    match args.others_search() {
-        true => Err("--processes and --hosts are not supported on this system: they need sockets of Unix".to_owned()),
-        false => Ok(None),
     }
 }
 

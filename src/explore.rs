@@ -26,11 +26,19 @@ pub fn run(args: &Explore) -> u8 {
         eprintln!("fabius: {}: {why}", args.file.display());
         return exit::FAULTY;
     }
+    let others = match args.others.all(args.question.max_memory) {
+        Ok(others) => others,
+        Err(why) => {
+            eprintln!("fabius: {why}");
+            return exit::FAULTY;
+        }
+    };
     let cancel = Cancel::new();
     let timer = Timer::start(Some(FIRST_READING_MAX), &cancel);
     let loaded = read(&args.file, &args.question, &settings(args), &cancel);
     drop(timer);
-    let mut settings = check::chosen(&loaded, &args.file, &args.question, settings(args));
+    let asked = Settings { processes: others, ..settings(args) };
+    let mut settings = check::chosen(&loaded, &args.file, &args.question, asked);
     if let Some(delaying) = &mut settings.delaying {
         match args.question.delays.scheduler_for(&args.file) {
             Ok(scheduler) => delaying.scheduler = scheduler,

@@ -25,6 +25,7 @@ mod merge;
 mod mutate;
 mod output;
 mod pin;
+mod processes;
 mod progress;
 mod render;
 mod reporter;

@@ -1,10 +1,11 @@
-//! One line on the terminal that says how far a check is; it disappears when the check is over. It is never wider than the
-//! terminal: what matters least is left out first.
+//! One line on the terminal that says how far a check is, and one for each process, if several search together; they disappear when
+//! the check is over. None is wider than the terminal: what matters least is left out first.
 
 use crate::args::Check;
 use crate::delays::Mode;
 use crate::render::numbers;
 use fabius_base::Limits;
+use fabius_engine::report::WorkerReport;
 use fabius_engine::{Event, Goal, Progress};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const PAUSE: Duration = Duration::from_millis(100);
 /// The width of a terminal that does not say how wide it is.
 const COLUMNS_DEFAULT: usize = 80;
+
+/// At most this many processes have a line.
+const WORKERS_MAX: usize = 16;
 
 /// The line, if there is a terminal to show it on.
 pub struct ProgressLine {
@@ -48,6 +52,7 @@ struct At {
     /// The bound of the last round that is finished.
     round: Option<u32>,
     progress: Progress,
+    workers: Vec<WorkerReport>,
     rate: f64,
     /// Time since the check of the file began.
     elapsed: Duration,
@@ -82,29 +87,30 @@ impl ProgressLine {
             }
             Event::Round { bound, .. } => self.at.round = Some(*bound),
             Event::PropertyDone { .. } => self.at.done += 1,
-            Event::Progress { progress, .. } => self.show(progress),
+            Event::Progress { progress, workers, .. } => self.show(progress, workers),
             _ => {}
         }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    fn show(&mut self, progress: &Progress, workers: &[WorkerReport]) {
         let now = Instant::now();
         if !self.terminal || now < self.next {
             return;
         }
         self.next = now + PAUSE;
         self.measure(progress);
+        self.at.workers = workers.to_vec();
         self.at.elapsed = now.duration_since(self.began);
         let columns = fabius_tui::columns().map_or(COLUMNS_DEFAULT, usize::from);
-        let line = text(&self.at, &self.bounds, columns);
+        let picture = picture(&self.at, &self.bounds, columns);
         self.shown = true;
-        let _ = write!(std::io::stderr(), "\r{line}\x1b[K").and_then(|()| std::io::stderr().flush());
+        let _ = write!(std::io::stderr(), "{picture}").and_then(|()| std::io::stderr().flush());
     }
 
     /// Makes room for other output.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+            let _ = write!(std::io::stderr(), "\r\x1b[J");
         }
         self.before = None;
     }
@@ -119,6 +125,36 @@ impl ProgressLine {
         self.before = Some((progress.seconds, progress.states));
         self.at.progress = *progress;
     }
+}
+
+/// All lines; the cursor is in the first one before and after.
+fn picture(at: &At, bounds: &Bounds, columns: usize) -> String {
+    let rows = rows(at, columns);
+    let below: String = rows.iter().map(|row| format!("\r\n{row}\x1b[K")).collect();
+    let back = if rows.is_empty() { String::new() } else { format!("\x1b[{}A", rows.len()) };
+    format!("\r{}\x1b[K{below}\x1b[J{back}", text(at, bounds, columns))
+}
+
+/// A line for each process.
+fn rows(at: &At, columns: usize) -> Vec<String> {
+    let all: u64 = at.workers.iter().map(|worker| worker.states).sum();
+    let percent = |part: f64, whole: f64| if 0.0 < whole { 100.0 * part / whole } else { 0.0 };
+    let row = |(index, worker): (usize, &WorkerReport)| {
+        let host = worker.host.as_ref().map_or(String::new(), |host| format!(" {host}"));
+        let states = numbers::rough(worker.states as f64);
+        let share = percent(worker.states as f64, all as f64);
+        let memory = numbers::memory(worker.memory_bytes);
+        let waits = percent(worker.waited_seconds, at.progress.seconds).min(100.0);
+        format!(
+            "    process {:>2}{host}: {states} states ({share:.0} %), {memory}, waits {waits:.0} % of the time",
+            index + 1
+        )
+    };
+    let mut rows: Vec<String> = at.workers.iter().enumerate().take(WORKERS_MAX).map(row).collect();
+    if let Some(more) = at.workers.len().checked_sub(WORKERS_MAX).filter(|more| 0 < *more) {
+        rows.push(format!("    and {more} more"));
+    }
+    rows.iter().map(|row| row.chars().take(columns.saturating_sub(1)).collect()).collect()
 }
 
 /// The line in less than this many columns: a terminal may wrap a line that fills it.
@@ -193,6 +229,24 @@ mod tests {
         let words = ["mutual_exclusion (2 of 4)", "3 delays done", "123.46 G of 200.00 G states", "0 ms of 1 min 30 s"];
         assert!(words.iter().all(|word| line.contains(word)), "{line}");
         assert!(line.contains(&format!("of {}", numbers::memory(950 << 30))), "{line}");
+    }
+
+    #[test]
+    fn each_process_has_a_line_and_the_cursor_comes_back() {
+        let worker = |states| WorkerReport { states, waited_seconds: 90_000.0, ..WorkerReport::default() };
+        let far = WorkerReport { host: Some("10.0.0.2:7411".to_owned()), ..worker(75) };
+        let at = At { workers: vec![worker(25), far], ..at() };
+        let rows = rows(&at, 200);
+        assert!(
+            rows[0].starts_with("    process  1: 25 states (25 %), ") && rows[0].ends_with("waits 25 % of the time"),
+            "{rows:?}"
+        );
+        assert!(rows[1].contains("process  2 10.0.0.2:7411: 75 states (75 %)"), "{rows:?}");
+        let picture = picture(&at, &bounds(), 60);
+        assert!(picture.ends_with("\x1b[J\x1b[2A") && picture.matches("\r\n").count() == 2, "{picture:?}");
+        assert!(super::rows(&at, 30).iter().all(|row| row.chars().count() < 30));
+        let many = At { workers: vec![worker(1); 64], ..at };
+        assert_eq!(super::rows(&many, 200).last().map(String::as_str), Some("    and 48 more"));
     }
 
     #[test]

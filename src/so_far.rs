@@ -74,7 +74,7 @@ impl SoFar {
             Event::Searching { property, goal } => {
                 known.searched.entry(property.clone()).or_default().found |= *goal != Goal::Violation;
             }
-            Event::Progress { property, progress } => {
+            Event::Progress { property, progress, .. } => {
                 let searched = known.searched.entry(property.clone()).or_default();
                 if searched.progress.states <= progress.states {
                     searched.progress = *progress;

@@ -96,7 +96,7 @@ impl Model {
         let checkpoint_files =
             CheckpointFiles { save: args.checkpoints.checkpoint.as_ref().map(|_| ignored()), resume: None };
         // Here the tool is a test: nobody could start it as a worker.
-        let processes = fabius_testkit::partitions::threads(args.processes.into());
+        let processes = fabius_testkit::partitions::threads(args.others.processes.into());
         let settings = Settings { clarify_transitions_max: 0, checkpoint_files, processes, ..check::settings(&args) };
         let loaded = fabius_engine::load("m.pml", self.text.to_owned(), &[], &mut |_, _| None, &settings);
         let (cancel, now) = (Cancel::new(), || Duration::ZERO);

@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use timely::communication::allocator::ProcessBuilder;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
 use timely::communication::{AllocatorBuilder, Hooks};
@@ -95,8 +97,28 @@ pub fn run<T: Send + 'static>(
     guards.join().into_iter().next().ok_or_else(|| io::Error::other("no worker"))?.map_err(io::Error::other)
 }
 
+/// How much a partition sent and waited, for whoever watches.
+#[derive(Default, Debug)]
+pub struct Meter {
+    sent_bytes: AtomicU64,
+    waited_micros: AtomicU64,
+}
+
+impl Meter {
+    /// Bytes of the batches sent to other partitions.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Time for which it waited for other partitions.
+    pub fn waited(&self) -> Duration {
+        Duration::from_micros(self.waited_micros.load(Ordering::Relaxed))
+    }
+}
+
 /// Partitions that speak to each other through a dataflow.
 pub struct TimelyExchange<'w> {
+    meter: Arc<Meter>,
     worker: &'w mut Worker,
     input: InputHandleVec<u64, Parcel>,
     round: u64,
@@ -125,7 +147,12 @@ impl<'w> TimelyExchange<'w> {
             });
             input
         });
-        Self { worker, input, round: 0, sent: 0, arrived, frontier }
+        Self { meter: Arc::default(), worker, input, round: 0, sent: 0, arrived, frontier }
+    }
+
+    /// How much it sent and waited.
+    pub fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
     }
 
     /// Sends a parcel, and lets the dataflow do its part.
@@ -147,6 +174,7 @@ impl Exchange for TimelyExchange<'_> {
     }
 
     fn send(&mut self, to: usize, batch: Vec<u8>) -> Result<(), ExchangeError> {
+        self.meter.sent_bytes.fetch_add(batch.len() as u64, Ordering::Relaxed);
         self.send(to, Content::Batch(batch));
         self.worker.step();
         Ok(())
@@ -160,9 +188,11 @@ impl Exchange for TimelyExchange<'_> {
         let round = self.round;
         self.round += 1;
         self.input.advance_to(self.round);
+        let began = Instant::now();
         while self.frontier.get() <= round {
             self.worker.step_or_park(Some(PATIENCE));
         }
+        self.meter.waited_micros.fetch_add(began.elapsed().as_micros() as u64, Ordering::Relaxed);
         let mut parcels = self.arrived.borrow_mut().remove(&round).unwrap_or_default();
         parcels.sort_unstable_by_key(|parcel| (parcel.from, parcel.number));
         let mut batches = vec![Vec::new(); partitions];

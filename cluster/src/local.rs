@@ -116,6 +116,10 @@ impl Process for Local {
         format!("process {}", self.0.id())
     }
 
+    fn host(&self) -> Option<String> {
+        None
+    }
+
     fn kill(&mut self) {
         kill(&mut self.0);
     }

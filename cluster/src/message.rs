@@ -1,11 +1,13 @@
 //! What a worker and the process that started it tell each other: its length in four bytes, and then `postcard`.
 
+use crate::exchange::Meter;
 use fabius_search::Statistics;
 use fabius_search::partition::Reached;
-use fabius_task::pool::Part;
+use fabius_task::pool::{Part, WorkerProgress};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 /// A message is not longer than this: a model with everything that it includes, or many paths.
 const BYTES_MAX: u32 = 1 << 30;
@@ -58,27 +60,24 @@ pub(crate) struct Done {
     pub depth: u64,
     pub violations: u64,
     pub memory_bytes: u64,
-}
-
-impl From<&Statistics> for Done {
-    fn from(statistics: &Statistics) -> Self {
-        let Statistics { states, matched, transient, depth, violations, memory_bytes, .. } = *statistics;
-        Self { states, matched, transient, depth, violations, memory_bytes }
-    }
+    pub sent_bytes: u64,
+    pub waited: Duration,
 }
 
 impl Done {
-    /// What several workers have done.
-    pub(crate) fn total(all: impl Iterator<Item = Self>) -> Statistics {
-        all.fold(Statistics::default(), |sum, one| Statistics {
-            states: sum.states + one.states,
-            matched: sum.matched + one.matched,
-            transient: sum.transient + one.transient,
-            depth: sum.depth.max(one.depth),
-            violations: sum.violations + one.violations,
-            memory_bytes: sum.memory_bytes + one.memory_bytes,
-            ..sum
-        })
+    /// What the statistics of a search and the meter of its exchange say.
+    pub(crate) fn of(statistics: &Statistics, meter: &Meter) -> Self {
+        let Statistics { states, matched, transient, depth, violations, memory_bytes, .. } = *statistics;
+        let (sent_bytes, waited) = (meter.sent_bytes(), meter.waited());
+        Self { states, matched, transient, depth, violations, memory_bytes, sent_bytes, waited }
+    }
+
+    /// The same, of a worker on a machine, as a check sees it.
+    pub(crate) fn progress(self, host: Option<String>) -> WorkerProgress {
+        let Self { states, matched, transient, depth, violations, memory_bytes, sent_bytes, waited } = self;
+        let statistics =
+            Statistics { states, matched, transient, depth, violations, memory_bytes, ..Statistics::default() };
+        WorkerProgress { host, statistics, sent_bytes, waited }
     }
 }
 

@@ -3,10 +3,9 @@
 use crate::message::{self, Done, News, Order, Reason};
 use crate::sockets::SOCKETS_MAX;
 use fabius_base::StopReason;
-use fabius_search::Statistics;
 use fabius_search::partition::Reached;
 use fabius_task::VERSION;
-use fabius_task::pool::{Observe, Part, PoolOutcome};
+use fabius_task::pool::{Observe, Part, PoolOutcome, WorkerProgress, total};
 use fabius_task::words::memory;
 use std::io;
 use std::ops::ControlFlow;
@@ -31,6 +30,9 @@ const MOURNING: Duration = Duration::from_secs(5);
 pub(crate) trait Process {
     /// Which one it is, beside its number.
     fn name(&self) -> String;
+
+    /// The machine that it is on, if it is another one.
+    fn host(&self) -> Option<String>;
 
     /// Ends it, if it has not ended.
     fn kill(&mut self);
@@ -150,8 +152,9 @@ impl Workers {
         self.0.iter().any(|worker| worker.end.as_ref().is_some_and(is_wanted))
     }
 
-    fn statistics(&self) -> Statistics {
-        Done::total(self.0.iter().map(|worker| worker.done))
+    /// What each has done.
+    fn progress(&self) -> Vec<WorkerProgress> {
+        self.0.iter().map(|worker| worker.done.progress(worker.process.host())).collect()
     }
 
     /// Waits until all have told what they found, or one is lost.
@@ -188,13 +191,15 @@ impl Workers {
                     }
                 }
                 None => {
-                    if let ControlFlow::Break(why) = observe(&self.statistics()) {
+                    if let ControlFlow::Break(why) = observe(&self.progress()) {
                         stopping = Some((why, Duration::ZERO));
                         self.ask_to_stop(why);
                     }
                 }
             }
         }
+        // Whoever asked for it cannot stop it any more.
+        let _ = observe(&self.progress());
         self.conclude(stopping.map(|(why, _)| why))
     }
 
@@ -239,7 +244,7 @@ impl Workers {
 
     /// Ends all workers, and says what came out.
     fn conclude(&mut self, stopping: Option<StopReason>) -> PoolOutcome {
-        let statistics = self.statistics();
+        let statistics = total(&self.progress());
         self.kill();
         let failed = self.0.iter().find_map(|worker| match &worker.end {
             Some(End::Failed(what)) => Some(what.clone()),

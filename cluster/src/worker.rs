@@ -86,11 +86,13 @@ pub fn serve(memory_bytes_max: Option<u64>) -> io::Result<u8> {
     thread::Builder::new().spawn(move || beat(&pulse, &known))?;
     let mut sockets: Vec<Option<UnixStream>> = others.into_iter().map(Some).collect();
     sockets.insert(me.min(sockets.len()), None);
+    let last = Arc::clone(&done);
     let here = Here { cancel: cancel.clone(), done, memory_bytes_max };
     let told = fabius_supervise::run(&cancel, &Voice::default(), 1, move |result| {
         let _ = result.send(search(sockets, me, *part, here));
     });
     let news = told.unwrap_or(Ok(News::Stopped)).unwrap_or_else(|error| News::Failed(error.to_string()));
+    home.tell(&News::Alive(*last.lock().unwrap_or_else(PoisonError::into_inner)));
     home.tell(&news);
     Ok(TOLD)
 }
@@ -112,8 +114,9 @@ struct Here {
 /// Searches, and says what was found.
 fn search(sockets: Vec<Option<UnixStream>>, me: usize, part: Part, here: Here) -> io::Result<News> {
     let search = move |exchange: &mut TimelyExchange<'_>| {
+        let meter = exchange.meter();
         let mut tell = |statistics: &Statistics| {
-            *here.done.lock().unwrap_or_else(PoisonError::into_inner) = Done::from(statistics);
+            *here.done.lock().unwrap_or_else(PoisonError::into_inner) = Done::of(statistics, &meter);
             match here.memory_bytes_max {
                 Some(max) if max < statistics.memory_bytes => ControlFlow::Break(StopReason::Memory),
                 _ => ControlFlow::Continue(()),

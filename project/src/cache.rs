@@ -293,6 +293,9 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
             Some(vacuity) => Some(serde_json::from_value(vacuity.clone()).ok()?),
             None => None,
         },
+        workers: entry
+            .get("workers")
+            .map_or(Some(Vec::new()), |workers| serde_json::from_value(workers.clone()).ok())?,
         tried: entry.get("tried").map_or(Some(Vec::new()), |tried| serde_json::from_value(tried.clone()).ok())?,
         ..PropertyReport::unchecked(name, *kind, reason)
     })

@@ -15,6 +15,7 @@ pub use crate::graph::Graph;
 pub use crate::merge::Merge;
 pub use crate::mutate::Mutate;
 pub use crate::pin::PinFlags;
+pub use crate::processes::ProcessFlags;
 pub use crate::schedule::Schedule;
 pub use crate::stuck::Stuck;
 use crate::sweep::SweepFlags;
@@ -190,6 +191,10 @@ pub struct Explore {
     #[arg(long, help_heading = "What to check")]
     pub keep_going: bool,
 
+    /// Who searches.
+    #[command(flatten)]
+    pub others: ProcessFlags,
+
     /// Use ASCII characters only.
     #[arg(long, help_heading = "Screen")]
     pub ascii: bool,
@@ -279,19 +284,9 @@ pub struct Check {
     #[arg(long, value_enum, value_name = "KIND", help_heading = "How to check")]
     pub store: Option<StoreKind>,
 
-    /// Number of worker processes on this machine, each with a part of the visited set: breadth-first search for violations of
-    /// safety (Unix only).
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "How to check")]
-    pub processes: u16,
-
-    /// Search on other machines, which wait for it with `fabius worker --listen`, instead: a file with a line such as `10.0.0.2:7411
-    /// processes=4` for each (Unix only). Their limits on memory are their own.
-    #[arg(long, value_name = "FILE", conflicts_with = "processes", help_heading = "How to check")]
-    pub hosts: Option<PathBuf>,
-
-    /// The key that these machines have, as `fabius worker --make-key` wrote it.
-    #[arg(long, value_name = "FILE", requires = "hosts", help_heading = "How to check")]
-    pub key: Option<PathBuf>,
+    /// Who searches.
+    #[command(flatten)]
+    pub others: ProcessFlags,
 
     /// Checkpoints.
     #[command(flatten)]
@@ -366,13 +361,6 @@ pub struct Check {
     /// Use colours.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto, help_heading = "Output")]
     pub color: ColorWhen,
-}
-
-impl Check {
-    /// Whether others search than this process.
-    pub fn others_search(&self) -> bool {
-        1 < self.processes || self.hosts.is_some()
-    }
 }
 
 /// The order in which states are visited.

@@ -5,7 +5,7 @@ use super::github::sum;
 use super::junit::clean;
 use super::{Checked, Source, Violation};
 use crate::exit;
-use crate::render::numbers::{counted, seconds};
+use crate::render::numbers::{count, counted, memory, seconds};
 use fabius_engine::report::{FindingReport, PropertyReport};
 use fabius_engine::{Report, TOOL, VERSION, Verdict};
 use fabius_witness::format::json::StepRecord;
@@ -104,6 +104,7 @@ impl Page {
             self.put(&format!("<p class=\"v-faint\">settings from {}: {settings}</p>", text(&project.file)));
         }
         self.unknown(report);
+        report.properties.iter().for_each(|property| self.workers(property));
         for (at, violation) in model.violations().enumerate() {
             self.violation(&format!("m{number}v{at}"), number, &violation, model);
         }
@@ -141,6 +142,30 @@ impl Page {
         if !open.is_empty() {
             self.put(&format!("<h3>What is not known</h3><ul><li>{}</li></ul>", open.join("</li><li>")));
         }
+    }
+
+    /// What each of the processes did that searched together, with a bar for its states.
+    fn workers(&mut self, property: &PropertyReport) {
+        let most = property.workers.iter().map(|worker| worker.states).max().unwrap_or(0).max(1);
+        if property.workers.is_empty() {
+            return;
+        }
+        self.put(&format!("<h3>States of each process: {}</h3>", text(&property.name)));
+        self.put("<table class=\"v-table\"><thead><tr><th>Process</th><th>States</th><th></th><th>Memory</th><th>Sent</th><th>Waited</th></tr></thead><tbody>");
+        for (number, worker) in (1..).zip(&property.workers) {
+            let host = worker.host.as_ref().map_or(String::new(), |host| format!(" on {}", text(host)));
+            let share = 100.0 * worker.states as f64 / most as f64;
+            let bar = format!(
+                "<svg class=\"v-bar\" role=\"img\" aria-label=\"{share:.0} % of the most\"><rect width=\"{share:.1}%\" height=\"100%\"/></svg>"
+            );
+            let figures = [memory(worker.memory_bytes), memory(worker.sent_bytes), seconds(worker.waited_seconds)];
+            let figures: String = figures.map(|figure| format!("<td class=\"v-figure\">{figure}</td>")).concat();
+            self.put(&format!(
+                "<tr><td>{number}{host}</td><td class=\"v-figure\">{}</td><td class=\"v-wide\">{bar}</td>{figures}</tr>",
+                count(worker.states)
+            ));
+        }
+        self.put("</tbody></table>");
     }
 
     fn violation(&mut self, id: &str, number: usize, violation: &Violation<'_>, model: &Checked) {

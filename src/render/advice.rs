@@ -108,13 +108,13 @@ impl<'a> Situation<'a> {
             true => args.search != Some(SearchOrder::Bfs) && self.has_exact_store(),
             false => !self.fair && asked.cycles != Some(CycleSearch::Scc),
         };
-        let helps = self.plain && by_threads && asked.threads == 1 && !args.others_search() && cores > 1;
+        let helps = self.plain && by_threads && asked.threads == 1 && !args.others.search() && cores > 1;
         helps.then(|| (format!("--threads {cores}"), "faster, and more memory")).into_iter()
     }
 
     /// Orders in which an error that there is may come sooner.
     fn errors_first(&self) -> impl Iterator<Item = Advice> {
-        let alone = self.args.question.threads == 1 && !self.args.others_search();
+        let alone = self.args.question.threads == 1 && !self.args.others.search();
         let breadth = self.safety && self.plain && alone && self.args.search != Some(SearchOrder::Bfs);
         let breadth = breadth.then(|| ("--search bfs".to_owned(), "short runs first"));
         let delays = self.plain && !self.fair && self.has_exact_store() && (alone || !self.safety);

@@ -321,7 +321,7 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
     }
     // Whoever chose a search reads which one ran.
     let has_chosen = args.search.is_some() || args.question.cycles.is_some() || args.question.fairness.is_some();
-    let many = 1 < args.question.threads || args.others_search();
+    let many = 1 < args.question.threads || args.others.search();
     let names_search = has_chosen || many || !property.tried.is_empty();
     if let Some(strategy) = property.strategy.as_ref().filter(|_| names_search) {
         figures.push(strategy.algorithm.clone());
@@ -360,10 +360,10 @@ fn again(loaded: &Loaded, args: &Check, outcome: &Outcome) -> String {
         Some(SearchOrder::Dfs) => say("--search dfs".to_owned()),
         _ => {}
     }
-    if 1 < args.processes {
-        say(format!("--processes {}", args.processes));
+    if 1 < args.others.processes {
+        say(format!("--processes {}", args.others.processes));
     }
-    for (flag, path) in [("--hosts", &args.hosts), ("--key", &args.key)] {
+    for (flag, path) in [("--hosts", &args.others.hosts), ("--key", &args.others.key)] {
         path.iter().for_each(|path| say(format!("{flag} {}", quoted(&path.display().to_string()))));
     }
     for (wanted, flag) in [(args.keep_going, "--keep-going"), (args.no_optimize, "--no-optimize")] {

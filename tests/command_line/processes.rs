@@ -51,7 +51,7 @@ fn two_and_three_processes_find_what_one_finds() {
             }
             let steps = |report: &Value| report["violations"][0]["steps"].clone();
             assert_eq!(steps(&one), steps(&all), "{name}");
-            for key in ["seconds", "memory_bytes", "bytes_per_state", "strategy"] {
+            for key in ["seconds", "memory_bytes", "bytes_per_state", "strategy", "workers"] {
                 all[key] = Value::Null;
             }
             let told = told.entry(count).or_insert_with(|| all.clone());
@@ -86,6 +86,30 @@ fn limits_hold_for_all_processes_together() {
         assert_eq!((code, &property["stopped"]), (2, &Value::from(stopped)), "{out}");
         assert_eq!(property["verdict"], "undecided");
     }
+}
+
+/// What each process did, as the events told it last.
+#[test]
+fn events_and_reports_tell_what_each_process_did() {
+    let scratch = Scratch::new().expect("a folder");
+    let model = scratch.file("m.pml", COUNTERS);
+    let asked = ["--processes", "2", "--max-states", "60000", "--no-schedule", "--property", "safety", &model];
+    let (_, events) = check(&[&["--events"], &asked[..]].concat());
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    let mut told = events.iter().filter(|event| event["event"] == "progress").map(|event| &event["workers"]);
+    assert!(told.clone().all(|workers| workers.as_array().is_some_and(|workers| workers.len() == 2)), "{events:?}");
+    let last = told.next_back().expect("progress").clone();
+    let done = events.iter().find(|event| event["event"] == "property_done").expect("a property");
+    let property = &done["property"];
+    assert_eq!(property["workers"], last);
+    let sum = |key: &str| -> u64 {
+        last.as_array().expect("two").iter().map(|worker| worker[key].as_u64().expect(key)).sum()
+    };
+    assert_eq!((&property["states"], &property["transitions"]), (&sum("states").into(), &sum("transitions").into()));
+    assert!(last.as_array().expect("two").iter().all(|worker| worker["sent_bytes"].as_u64() > Some(0)), "{last}");
+    let (_, page) = check(&[&["--format", "html"], &asked[..]].concat());
+    let rows = page.matches("<svg class=\"v-bar\"").count();
+    assert!(page.contains("States of each process: safety") && rows == 2, "{rows} rows");
 }
 
 #[test]

@@ -34,7 +34,14 @@ fn settings(keep_going: bool) -> Settings {
 /// What of a report does not depend on memory, and on how the search is called.
 fn told(outcome: &Outcome) -> Option<PropertyReport> {
     let report = outcome.report.properties.first()?.clone();
-    Some(PropertyReport { memory_bytes: 0, bytes_per_state: 0.0, strategy: None, audited: None, ..report })
+    Some(PropertyReport {
+        memory_bytes: 0,
+        bytes_per_state: 0.0,
+        strategy: None,
+        audited: None,
+        workers: Vec::new(),
+        ..report
+    })
 }
 
 /// What is told beside the violations: which of several ways to a violation is found first, and with which values

@@ -1,6 +1,7 @@
 //! What is known of the searches that run, and of those that ran.
 
 use fabius_engine::report::PropertyReport;
+use fabius_engine::report::WorkerReport;
 use fabius_engine::report::schedule::ScheduleVerdict;
 use fabius_engine::settings::Settings;
 use fabius_engine::{Event, Goal, Look, Progress, Verdict};
@@ -94,6 +95,8 @@ pub struct Watch {
     pub goal: Option<Goal>,
     /// How far it is.
     pub progress: Progress,
+    /// How far each of the processes is that search together.
+    pub workers: Vec<WorkerReport>,
     /// How it was before, the oldest first.
     pub samples: VecDeque<Sample>,
     /// The rounds that are finished.
@@ -176,6 +179,7 @@ impl Watch {
                     property,
                     goal: Some(goal),
                     progress: Progress::default(),
+                    workers: Vec::new(),
                     samples: VecDeque::new(),
                     rounds: Vec::new(),
                     look: None,
@@ -183,7 +187,10 @@ impl Watch {
                     ..std::mem::take(self)
                 };
             }
-            Event::Progress { progress, .. } => self.progressed(progress),
+            Event::Progress { progress, workers, .. } => {
+                self.workers = workers;
+                self.progressed(progress);
+            }
             Event::Round { bound, states, frontier, .. } => self.round(Round { bound, states, frontier }),
             Event::Schedule { property, verdict, .. } => {
                 let known = if verdict == ScheduleVerdict::Unknown { "" } else { ": there is one" };

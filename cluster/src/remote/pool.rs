@@ -170,6 +170,10 @@ impl Process for Remote {
         format!("on {}", self.address)
     }
 
+    fn host(&self) -> Option<String> {
+        Some(self.address.clone())
+    }
+
     fn kill(&mut self) {
         // The other machine ends the worker when the connection ends.
         self.notes.sender.close();

@@ -10,13 +10,13 @@ use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
 use fabius_search::partition::{self, Exchange, ExchangeError, Reached, Ways, reach};
-use fabius_search::{self as search, Completeness, Observer as _, Outcome, Statistics, TreeStore, ViolationKind};
+use fabius_search::{self as search, Completeness, Outcome, Statistics, TreeStore, ViolationKind};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
-use fabius_task::pool::{Part, PartError, PoolOutcome};
+use fabius_task::pool::{Part, PartError, PoolOutcome, WorkerProgress, total};
 use fabius_task::query::event_trace;
-use fabius_task::report::{OFF, PropertyReport, Stopped};
+use fabius_task::report::{OFF, PropertyReport, Stopped, WorkerReport};
 use fabius_task::settings::Settings;
 use fabius_task::words::limit_reached;
 use fabius_verdict as verdict;
@@ -44,8 +44,13 @@ pub(crate) fn check(
     };
     let began = (context.now)();
     let mut observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
+    let mut workers: Vec<WorkerReport> = Vec::new();
+    let mut observe = |told: &[WorkerProgress]| {
+        workers = told.iter().map(WorkerReport::from).collect();
+        observer.progressed(&total(told), workers.clone())
+    };
     let end = match (&settings.processes.pool, Part::of(loaded, settings)) {
-        (Some(pool), Some(part)) => pool.search(&part, processes, &mut |statistics| observer.progress(statistics)),
+        (Some(pool), Some(part)) => pool.search(&part, processes, &mut observe),
         _ => PoolOutcome::NotStarted("nobody here can start them".to_owned()),
     };
     let seconds = ((context.now)() - began).as_secs_f64();
@@ -61,7 +66,7 @@ pub(crate) fn check(
                     {
                         reason = reason.ended_since(&limit);
                     }
-                    let mut checked = Checked::of(describe(planned, &outcome, seconds), reason);
+                    let mut checked = Checked::of(describe(planned, &outcome, seconds, workers), reason);
                     if outcome.completeness == Completeness::Exhaustive {
                         checked.findings = dead_code(program, &loaded.map, &|edge| {
                             machine.reached(edge) || loaded.is_passed_over(edge)
@@ -84,7 +89,7 @@ pub(crate) fn check(
             NotTold { what, reason: why, stopped: why.into(), ..NotTold::lost(statistics) }
         }
     };
-    let report = describe(planned, &partition::stopped(end.statistics, end.reason), seconds);
+    let report = describe(planned, &partition::stopped(end.statistics, end.reason), seconds, workers);
     // What was not told cannot be shown.
     let report = PropertyReport { stopped: Some(end.stopped), violation_count: 0, ..report };
     Checked { failure: end.failure, ..Checked::of(report, verdict::not_told(&end.statistics, &end.what)) }
@@ -112,8 +117,13 @@ impl NotTold {
 }
 
 /// What the processes found out, in figures.
-fn describe(planned: &Planned, outcome: &Outcome<Move, Fault>, seconds: f64) -> PropertyReport {
-    PropertyReport { search: "bfs", reduction: OFF.to_owned(), ..measured(planned, outcome, seconds) }
+fn describe(
+    planned: &Planned,
+    outcome: &Outcome<Move, Fault>,
+    seconds: f64,
+    workers: Vec<WorkerReport>,
+) -> PropertyReport {
+    PropertyReport { search: "bfs", reduction: OFF.to_owned(), workers, ..measured(planned, outcome, seconds) }
 }
 
 fn watch(program: &Program) -> Watch {

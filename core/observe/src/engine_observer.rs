@@ -9,6 +9,7 @@ use fabius_model::{Budget, Places, listed};
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{DelayObserver, Round};
 use fabius_search::{self as search, Rejected, SearchSnapshot, SnapshotRequest, Statistics, ViolationKind};
+use fabius_task::report::WorkerReport;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -82,8 +83,9 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
     }
 }
 
-impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
-    fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
+impl EngineObserver<'_, '_> {
+    /// Tells how far a search is, and how far each of the processes is that search together; a reason to stop, if there is one.
+    pub fn progressed(&mut self, statistics: &Statistics, workers: Vec<WorkerReport>) -> ControlFlow<StopReason> {
         let now = (self.context.now)();
         let seconds = now - self.began;
         if self.until.is_some_and(|until| until <= now) {
@@ -102,12 +104,18 @@ impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
             memory_bytes: statistics.memory_bytes,
             seconds: seconds.as_secs_f64(),
         };
-        (self.context.observe)(Event::Progress { property: self.property.to_owned(), progress });
+        (self.context.observe)(Event::Progress { property: self.property.to_owned(), progress, workers });
         if let Some(controls) = self.context.controls {
             controls.wait_while_paused(self.context.cancel);
         }
         // Whoever was told may have had enough.
         self.context.cancel.requested().map_or(ControlFlow::Continue(()), ControlFlow::Break)
+    }
+}
+
+impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
+    fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
+        self.progressed(statistics, Vec::new())
     }
 
     fn snapshot_request(&mut self) -> Option<SnapshotRequest> {

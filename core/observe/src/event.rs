@@ -4,7 +4,7 @@
 use crate::look::{Look, RejectedCycle};
 use fabius_counterexample::Counterexample;
 use fabius_task::report::schedule::ScheduleVerdict;
-use fabius_task::report::{FindingReport, PropertyReport, Report, ViolationReport};
+use fabius_task::report::{FindingReport, PropertyReport, Report, ViolationReport, WorkerReport};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -39,6 +39,9 @@ pub enum Event {
         property: String,
         /// How far it is.
         progress: Progress,
+        /// How far each of the processes is that search together, if there are any.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        workers: Vec<WorkerReport>,
     },
     /// A round of a search in the order of delays (or of depth) is finished.
     Round {

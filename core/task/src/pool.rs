@@ -4,6 +4,7 @@
 
 use crate::load::{Included, Loaded, load_until};
 use crate::meaning::meaning;
+use crate::report::WorkerReport;
 use crate::settings::Settings;
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_search::partition::Reached;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many processes search, and who starts them.
 #[derive(Clone)]
@@ -45,13 +47,53 @@ impl Debug for Processes {
     }
 }
 
-/// Is told what was done, and may ask to stop.
-pub type Observe<'o> = dyn FnMut(&Statistics) -> ControlFlow<StopReason> + 'o;
+/// What a process has done, as far as it told.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WorkerProgress {
+    /// The machine that it is on, if it is another one.
+    pub host: Option<String>,
+    /// Its part of the search.
+    pub statistics: Statistics,
+    /// Bytes sent to the other processes.
+    pub sent_bytes: u64,
+    /// Time for which it waited for them.
+    pub waited: Duration,
+}
+
+impl From<&WorkerProgress> for WorkerReport {
+    fn from(worker: &WorkerProgress) -> Self {
+        let WorkerProgress { host, statistics, sent_bytes, waited } = worker;
+        Self {
+            host: host.clone(),
+            states: statistics.states,
+            transitions: statistics.transitions(),
+            memory_bytes: statistics.memory_bytes,
+            sent_bytes: *sent_bytes,
+            waited_seconds: waited.as_secs_f64(),
+        }
+    }
+}
+
+/// What all processes have done together.
+pub fn total(workers: &[WorkerProgress]) -> Statistics {
+    workers.iter().map(|worker| &worker.statistics).fold(Statistics::default(), |sum, one| Statistics {
+        states: sum.states + one.states,
+        matched: sum.matched + one.matched,
+        transient: sum.transient + one.transient,
+        depth: sum.depth.max(one.depth),
+        violations: sum.violations + one.violations,
+        memory_bytes: sum.memory_bytes + one.memory_bytes,
+        ..sum
+    })
+}
+
+/// Is told what each process has done, and may ask to stop.
+pub type Observe<'o> = dyn FnMut(&[WorkerProgress]) -> ControlFlow<StopReason> + 'o;
 
 /// Lets processes search together.
 pub trait WorkerPool: Send + Sync {
     /// Starts this many processes, and waits for what they find. `observe` is told now and then what they have done, and may ask them
-    /// to stop.
+    /// to stop; it is told a last time when they have ended.
     fn search(&self, part: &Part, processes: usize, observe: &mut Observe<'_>) -> PoolOutcome;
 }
 

@@ -11,7 +11,7 @@ use fabius_base::{Finding, SourceMap, Span, StopReason};
 use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
 pub use ribbon::RibbonReport;
 use schedule::ScheduleReport;
-pub use search::{SearchEnd, SearchReport, StrategyReport};
+pub use search::{SearchEnd, SearchReport, StrategyReport, WorkerReport};
 use serde::Serialize;
 use std::sync::Arc;
 use vacuity::VacuityReport;
@@ -254,6 +254,9 @@ pub struct PropertyReport {
     /// The searches that ran, if there were several: the main search first, then those that had turns in its pauses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<SearchReport>,
+    /// The processes that searched together, if there were any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerReport>,
 }
 
 /// Runs that were drawn at random.
@@ -467,6 +470,7 @@ impl PropertyReport {
             cached: None,
             samples: None,
             tried: Vec::new(),
+            workers: Vec::new(),
         }
     }
 

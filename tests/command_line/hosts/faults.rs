@@ -307,9 +307,9 @@ impl Round {
     }
 }
 
-/// Whether it is about a worker that is there.
+/// Whether it is about workers that are there.
 fn needs_worker(fault: Fault) -> bool {
-    matches!(fault, Fault::WorkerKilled | Fault::WorkerStopped)
+    matches!(fault, Fault::WorkerKilled | Fault::WorkerStopped | Fault::CheckInterrupted)
 }
 
 fn reason(run: &Run) -> String {

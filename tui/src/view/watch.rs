@@ -93,7 +93,7 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
         figure(theme, "rate", rate(theme, watch, room)),
         figure(theme, "steps", plain(grouped(progress.transitions))),
         figure(theme, "depth", plain(depth(watch, look))),
-        figure(theme, "waiting", plain(look.and_then(|look| look.frontier).map_or("none".to_owned(), grouped))),
+        figure(theme, "waiting", plain(waiting(watch, look))),
         figure(theme, "memory", fill(theme, watch, room)),
         figure(theme, "time", plain(duration(progress.seconds))),
     ];
@@ -101,6 +101,12 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
     for (row, line) in lines.iter().enumerate() {
         put(buffer, area, row as u16, line, theme);
     }
+}
+
+/// States that wait, where that is known: processes do not tell.
+fn waiting(watch: &Watch, look: Option<&Look>) -> String {
+    let otherwise = if watch.workers.is_empty() { "none" } else { "not known" };
+    look.and_then(|look| look.frontier).map_or(otherwise.to_owned(), grouped)
 }
 
 fn depth(watch: &Watch, look: Option<&Look>) -> String {
@@ -213,6 +219,11 @@ fn second(model: &Model, buffer: &mut Buffer, area: Rect) {
         .is_some_and(|look| look.rejected > 0 || look.largest_component.is_some() || look.partitions.is_some());
     let rounds = !watch.rounds.is_empty();
     let mut area = area;
+    if !watch.workers.is_empty() {
+        let inner = heading(theme, buffer, area, "States of each process", false);
+        workers(theme, watch, buffer, inner);
+        return;
+    }
     if rounds {
         let height = if for_cycles { area.height / 2 } else { area.height };
         let inner = heading(theme, buffer, Rect { height, ..area }, "States for each bound", false);
@@ -239,6 +250,25 @@ fn bounds(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
             span(format!("{bound:>3} {sign} "), theme.quiet()),
             span(pad(&bar(theme, share, columns), columns, theme), theme.accent()),
             span(format!(" {}", rounded(states)), Style::new()),
+        ]);
+        put(buffer, area, row as u16, &line, theme);
+    }
+}
+
+/// A row for each process, with a bar for its states; the one that others wait for most waits least.
+fn workers(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
+    let most = watch.workers.iter().map(|worker| worker.states).max().unwrap_or(0).max(1);
+    let seconds = watch.progress.seconds.max(1e-6);
+    for (row, (number, worker)) in (1..).zip(&watch.workers).take(usize::from(area.height)).enumerate() {
+        let waits = (100.0 * worker.waited_seconds / seconds).min(100.0);
+        let host = worker.host.as_ref().map_or(String::new(), |host| format!("  {host}"));
+        let text = format!(" {}, waits {waits:.0} %{host}", rounded(worker.states));
+        let columns = usize::from(area.width).saturating_sub(4 + width(&text)).clamp(4, 20);
+        let share = worker.states as f64 / most as f64;
+        let line = Line::from(vec![
+            span(format!("{number:>3} "), theme.quiet()),
+            span(pad(&bar(theme, share, columns), columns, theme), theme.accent()),
+            span(text, Style::new()),
         ]);
         put(buffer, area, row as u16, &line, theme);
     }

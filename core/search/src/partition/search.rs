@@ -374,6 +374,8 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         let ways = self.ways_to(&seen)?;
         let mine =
             Statistics { memory_bytes: self.statistics.memory_bytes.max(self.memory_bytes()), ..self.statistics };
+        // Whoever watches is told all of it; there is nothing to stop any more.
+        let _ = self.observer.progress(&mine);
         let summary = [mine.states, mine.matched, mine.transient, mine.cut, mine.memory_bytes];
         let violations = if completeness == Completeness::FirstViolation { 1 } else { counted };
         let mut statistics = Statistics { violations, depth: mine.depth, ..Statistics::default() };

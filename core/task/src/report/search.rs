@@ -15,6 +15,24 @@ pub struct SearchReport {
     pub outcome: SearchEnd,
 }
 
+/// What one of several processes that search together did, as far as it told.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct WorkerReport {
+    /// The machine that it is on, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// States stored.
+    pub states: u64,
+    /// Transitions to states of its part.
+    pub transitions: u64,
+    /// Memory in use.
+    pub memory_bytes: u64,
+    /// Bytes sent to the other processes.
+    pub sent_bytes: u64,
+    /// Time for which it waited for the other processes.
+    pub waited_seconds: f64,
+}
+
 /// How one of several searches ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
