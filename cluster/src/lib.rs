@@ -10,7 +10,7 @@
 //! * [`pool`]: watches workers. One that is gone or does not answer ends the search; none is left behind.
 //! * [`local`]: starts workers on this machine.
 //! * [`remote`]: starts them on other machines.
-//! * [`worker`]: the other end.
+//! * [`worker`]: the other end; where its states came from is in a file ([`way_log`]).
 //!
 //! What is searched and what it means is the engine's business.
 
@@ -22,6 +22,7 @@ mod message;
 mod pool;
 pub mod remote;
 mod sockets;
+mod way_log;
 pub mod worker;
 
 pub use local::{LocalPool, Program};

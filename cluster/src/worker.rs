@@ -6,6 +6,7 @@
 use crate::exchange::{self, TimelyExchange};
 use crate::message::{self, Done, News, Order, Reason};
 use crate::sockets::take_over;
+use crate::way_log::WayLog;
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::partitioned::search_part;
 use fabius_search::Statistics;
@@ -122,7 +123,7 @@ fn search(sockets: Vec<Option<UnixStream>>, me: usize, part: Part, here: Here) -
                 _ => ControlFlow::Continue(()),
             }
         };
-        search_part(&part, (exchange, &mut Vec::new()), &here.cancel, &mut tell)
+        search_part(&part, (exchange, &mut WayLog::new()), &here.cancel, &mut tell)
     };
     Ok(match exchange::run(sockets, me, search)? {
         Ok(found) => News::Found(Box::new(found.reached), found.edges),

@@ -1,7 +1,7 @@
 //! `--processes`: searches by several processes of this machine, and what happens when one of them is lost.
 
 #[cfg(target_os = "linux")]
-use super::workers::{are_gone, signal, workers};
+use super::workers::{are_gone, has_begun, signal, workers};
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
@@ -132,10 +132,17 @@ fn nobody_is_a_worker_by_himself() {
 /// A check by three processes of what never ends, and its workers.
 #[cfg(target_os = "linux")]
 fn started(scratch: &Scratch) -> (Child, Vec<u32>) {
+    started_with(scratch, 3, &[])
+}
+
+/// The same by so many processes.
+#[cfg(target_os = "linux")]
+fn started_with(scratch: &Scratch, processes: usize, flags: &[&str]) -> (Child, Vec<u32>) {
     let model = scratch.file("m.pml", COUNTERS);
+    let bounded = if flags.is_empty() { &BOUNDED[..] } else { flags };
     let mut check = Command::new(env!("CARGO_BIN_EXE_fabius"))
-        .args(["check", "--no-cache", "--json", "--processes", "3", &model])
-        .args(BOUNDED)
+        .args(["check", "--no-cache", "--json", "--processes", &processes.to_string(), &model])
+        .args(bounded)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -143,7 +150,7 @@ fn started(scratch: &Scratch) -> (Child, Vec<u32>) {
     let began = Instant::now();
     loop {
         let workers = workers(check.id());
-        if workers.len() == 3 {
+        if workers.len() == processes && workers.iter().all(has_begun) {
             return (check, workers);
         }
         assert!(check.try_wait().expect("a child").is_none() && began.elapsed() < HANGS, "no workers");
@@ -207,6 +214,46 @@ fn workers_end_with_a_check_that_is_killed_even_if_they_are_stopped() {
     while !are_gone(&workers) {
         assert!(began.elapsed() < HANGS, "a worker outlives its check");
         thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The most memory that a process had, in bytes, as far as the system says.
+#[cfg(target_os = "linux")]
+fn peak(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kilobytes| kilobytes << 10)
+}
+
+/// The search holds its part of the table and of the frontier, and no more than this beside them.
+#[cfg(target_os = "linux")]
+const BESIDE_MAX: u64 = 64 << 20;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_takes_little_more_than_its_table_also_where_another_one_is_slow() {
+    for (states, slowed) in [("1500000", false), ("300000", true)] {
+        let scratch = Scratch::new().expect("a folder");
+        let flags = ["--max-states", states, "--no-schedule", "--property", "safety"];
+        let (mut check, workers) = started_with(&scratch, 2, &flags);
+        let mut peaks = [0, 0];
+        while check.try_wait().expect("a child").is_none() {
+            workers.iter().zip(&mut peaks).for_each(|(id, known)| *known = peak(*id).max(*known));
+            // One of twenty moments is left to it.
+            if slowed {
+                signal("-STOP", workers[0]);
+                thread::sleep(Duration::from_millis(38));
+                signal("-CONT", workers[0]);
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        let (_, property) = ended(check, &workers);
+        assert_eq!(property["stopped"], "states", "{property}");
+        let told = property["workers"].as_array().expect("workers").iter();
+        let memory = told.map(|worker| worker["memory_bytes"].as_u64().expect("bytes")).max().expect("two");
+        for peak in peaks {
+            assert!(0 < peak && peak <= memory + BESIDE_MAX, "{slowed}: {peak} bytes beside {memory}");
+        }
     }
 }
 

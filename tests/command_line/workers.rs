@@ -16,6 +16,13 @@ fn is_worker_of(id: u32, parent: u32) -> bool {
     is_child && is_worker(id)
 }
 
+/// Whether a worker has done its first steps: it then has several threads.
+pub fn has_begun(id: &u32) -> bool {
+    let threads =
+        read(*id, "status").lines().find_map(|line| line.strip_prefix("Threads:")?.trim().parse::<u32>().ok());
+    threads > Some(1)
+}
+
 /// Whether a process with this number runs the tool as a worker.
 fn is_worker(id: u32) -> bool {
     read(id, "cmdline").split('\0').nth(1) == Some("worker")

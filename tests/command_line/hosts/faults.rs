@@ -2,7 +2,7 @@
 
 use super::proxy::Proxy;
 use super::{BOUNDED, COUNTERS, HANGS, Host, check, fabius, hosts, key, model, property, workers};
-use crate::workers::signal;
+use crate::workers::{has_begun, signal};
 use fabius_testkit::parallel;
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
@@ -136,7 +136,7 @@ impl Round {
         }
         let began = Instant::now();
         for ((host, _), count) in self.machines.iter().zip(&self.processes) {
-            while workers(host.child.id()).len() < *count {
+            while workers(host.child.id()).iter().filter(|id| has_begun(id)).count() < *count {
                 assert!(began.elapsed() < HANGS, "{}: the workers do not begin", self.seed);
                 thread::sleep(Duration::from_millis(5));
             }
