@@ -43,8 +43,11 @@ impl Proxy {
         Self { address: own, shared }
     }
 
-    /// Closes all connections.
+    /// Closes all connections, once there is one.
     pub fn cut(&self) {
+        while self.shared.streams.lock().expect("no panic").is_empty() {
+            thread::sleep(Duration::from_millis(1));
+        }
         for stream in self.shared.streams.lock().expect("no panic").iter() {
             let _ = stream.shutdown(Shutdown::Both);
         }
